@@ -1,0 +1,110 @@
+"""The one place that joins a format, transforms and metrics: texts in, outcomes out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scoring.errors import InputError, Problem, ScoringError
+from scoring.limits import DEFAULT_LIMITS, Limits
+from scoring.params import escape
+from scoring.registry import ItemInfo, Outcome, Text
+from scoring.spec import Entry, FormatChoice, Spec, Step, check_fit
+from scoring.trees import Treebank
+from scoring.vocabulary import Vocabulary
+
+
+class Evaluation:
+    """Gold, read once, and the systems scored against it one after the other.
+
+    Raises:
+        ScoringError: gold cannot be read, or the request's items do not fit it.
+    """
+
+    def __init__(
+        self,
+        spec: Spec,
+        gold: Text,
+        items: ItemInfo | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+        pointer: str = "/gold",
+        part: str | None = None,
+    ) -> None:
+        self.spec = spec
+        self.items = items if items is not None else ItemInfo()
+        self.limits = limits
+        self.part = part
+        self._pointer = pointer
+        self._vocabulary = Vocabulary()
+        try:
+            self.gold: Treebank = spec.format.format.read(gold, self._vocabulary, limits)
+        except ScoringError as error:
+            raise error.at(pointer, part) from error
+        self._stages: dict[tuple[int, ...], Any] = {}
+        _check_items(self.items, len(self.gold))
+
+    def score(self, output: Text, choice: FormatChoice | None = None, pointer: str = "") -> dict[str, Outcome]:
+        """Score one system under every metric entry: key -> outcome.
+
+        Raises:
+            ScoringError: the output cannot be read, or does not fit gold; problems are placed at `pointer`.
+        """
+        choice = choice if choice is not None else self.spec.format
+        try:
+            system = choice.format.read(output, self._vocabulary, self.limits)
+            return {entry.key: self._outcome(entry, system, choice) for entry in self.spec.entries}
+        except ScoringError as error:
+            raise error.at(pointer, self.part) from error
+
+    def _outcome(self, entry: Entry, system: Treebank, choice: FormatChoice) -> Outcome:
+        check_fit(entry, self.spec.format, choice)
+        for position, step in enumerate(entry.steps):
+            if step.on != "gold":
+                system = step.transform.apply(system, self._gold_after(entry.steps[:position]))
+        gold = self._gold_after(entry.steps)
+        if len(gold) != len(system):
+            raise InputError([_unequal(len(gold), len(system))])
+        return entry.metric.evaluate(gold, system, self.items, self.limits)
+
+    def _gold_after(self, steps: tuple[Step, ...]) -> Any:
+        if not steps:
+            return self.gold
+        key = tuple(id(step) for step in steps)
+        if key not in self._stages:
+            before = self._gold_after(steps[:-1])
+            on = steps[-1].on != "system"
+            try:
+                self._stages[key] = steps[-1].transform.apply(before, before) if on else before
+            except ScoringError as error:
+                raise error.at(self._pointer, self.part) from error
+        return self._stages[key]
+
+
+def _unequal(gold: int, system: int) -> Problem:
+    return Problem(
+        code="sentence-count-mismatch",
+        detail=f"The output has {system} sentences, gold has {gold}. Send one for each sentence of gold, in its order; "
+        "where the parser failed, leave the sentence empty as the format allows.",
+    )
+
+
+def _check_items(items: ItemInfo, sentences: int) -> None:
+    problems = []
+    lists: list[tuple[str, int]] = [
+        *((f"/attributes/{escape(name)}", len(values)) for name, values in items.attributes.items()),
+        *((f"/seconds/{escape(name)}", len(values)) for name, values in items.seconds.items()),
+    ]
+    if items.blocks is not None:
+        lists.append(("/blocks", len(items.blocks)))
+    if items.lengths is not None:
+        lists.append(("/lengths", len(items.lengths)))
+    for pointer, length in lists:
+        if length != sentences:
+            problems.append(
+                Problem(
+                    code="item-count-mismatch",
+                    pointer="/items" + pointer,
+                    detail=f"The list has {length} entries, gold has {sentences} sentences. Give one for each.",
+                )
+            )
+    if problems:
+        raise InputError(problems)

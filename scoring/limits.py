@@ -1,0 +1,27 @@
+"""Bounds on what is read. The service configures them; offline the defaults hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds on one text. Passing one is a LimitError, never a crash.
+
+    Attributes:
+        max_sentences: sentences in a text.
+        max_words: words in one sentence.
+        max_depth: nested brackets, or heads from a word to the root.
+        max_lineage_cells: depth times words of one sentence, for metrics whose cost is their product.
+        max_problems: problems reported of one text; the rest are counted.
+    """
+
+    max_sentences: int = 1_000_000
+    max_words: int = 100_000
+    max_depth: int = 50_000
+    max_lineage_cells: int = 200_000_000
+    max_problems: int = 20
+
+
+DEFAULT_LIMITS = Limits()

@@ -1,0 +1,1 @@
+"""Which differences are real: sees count arrays and scores, never a text."""

@@ -1,0 +1,159 @@
+"""The domain's values, column by column: a treebank is a handful of arrays, never a forest of objects.
+
+All strings are numbers of one `Vocabulary`, shared by gold and systems of an evaluation. Spans are half-open
+word ranges inside their sentence, from 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from scoring.arrays import BoolArray, IntArray
+
+if TYPE_CHECKING:
+    from scoring.errors import Problem
+    from scoring.vocabulary import Vocabulary
+
+NO_TAG = -1
+"""Tag of a word that stands in its tree without a preterminal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentences:
+    """What every treebank knows of its sentences.
+
+    Attributes:
+        sent_ids: names of the sentences (None where unnamed), one a sentence; empty where the format has none.
+        attributes: named sentence attributes (`newdoc`, `genre`), each one value a sentence.
+        unreadable: sentence -> why it could not be read (only where the format was asked to go on).
+        warnings: what is odd in the text though readable.
+    """
+
+    sent_ids: Sequence[str | None] = ()
+    attributes: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+    unreadable: Mapping[int, Problem] = field(default_factory=dict)
+    warnings: Sequence[Problem] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConstituentTreebank:
+    """Sentences with constituent trees (or forests), n sentences, m nodes, w words.
+
+    Nodes are the brackets that are no preterminals, in pre-order, sentence after sentence: label, start and end
+    in this order determine the trees. A node with start == end dominates no word.
+
+    Attributes:
+        vocabulary: what the numbers mean.
+        labels: label of each node, int64 (m,).
+        starts, ends: its span, int64 (m,), counted inside its sentence.
+        node_offsets: int64 (n + 1,), sentence i has nodes `node_offsets[i]:node_offsets[i + 1]`.
+        words: word forms, int64 (w,).
+        tags: labels of their preterminals, NO_TAG where a word has none, int64 (w,).
+        word_offsets: int64 (n + 1,).
+        lines: line on which each sentence begins, int64 (n,).
+        sentences: names, attributes, what could not be read.
+    """
+
+    vocabulary: Vocabulary
+    labels: IntArray
+    starts: IntArray
+    ends: IntArray
+    node_offsets: IntArray
+    words: IntArray
+    tags: IntArray
+    word_offsets: IntArray
+    lines: IntArray
+    sentences: Sentences = field(default_factory=Sentences)
+
+    def __len__(self) -> int:
+        return len(self.node_offsets) - 1
+
+
+NO_HEAD = -1
+"""Head of a word whose HEAD field is `_` (a fragment in MINIPAR's tuples)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DependencyTreebank:
+    """Sentences with dependencies, n sentences, w syntactic words.
+
+    Attributes:
+        vocabulary: what the numbers mean.
+        forms, lemmas, upos, xpos, feats, deprels, deps, misc: columns, numbers of strings, int64 (w,).
+        heads: 0 the root, 1.. a word's position in its sentence, NO_HEAD none, int64 (w,).
+        word_offsets: int64 (n + 1,).
+        lines: line of each word in its text, int64 (w,).
+        mwt_starts, mwt_ends: multiword tokens as ranges of words over the whole file, half-open, int64 (t,).
+        mwt_forms: their surface forms, int64 (t,).
+        empty_after: sentence-crossing position (number of words before it in the file) of each empty node.
+        empty_deps: DEPS of the empty nodes, and `empty_ids` their IDs, numbers of strings.
+        sentences: names, attributes, what could not be read.
+    """
+
+    vocabulary: Vocabulary
+    forms: IntArray
+    lemmas: IntArray
+    upos: IntArray
+    xpos: IntArray
+    feats: IntArray
+    heads: IntArray
+    deprels: IntArray
+    deps: IntArray
+    misc: IntArray
+    word_offsets: IntArray
+    lines: IntArray
+    mwt_starts: IntArray
+    mwt_ends: IntArray
+    mwt_forms: IntArray
+    empty_after: IntArray
+    empty_ids: IntArray
+    empty_deps: IntArray
+    sentences: Sentences = field(default_factory=Sentences)
+
+    def __len__(self) -> int:
+        return len(self.word_offsets) - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alignments:
+    """Word alignments of n sentence pairs, l links. Position 0 is NULL, words count from 1.
+
+    Attributes:
+        source, target: positions of each link's ends, int64 (l,); no link stands twice in a pair.
+        sure: whether a link is sure (else it is possible), bool (l,).
+        offsets: int64 (n + 1,).
+        pair_ids: identifier of each sentence pair, normalised (`0001` is `1`).
+        sentences: names, attributes, what could not be read.
+    """
+
+    source: IntArray
+    target: IntArray
+    sure: BoolArray
+    offsets: IntArray
+    pair_ids: Sequence[str]
+    sentences: Sentences = field(default_factory=Sentences)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParallelTreebank:
+    """Two treebanks of one length and the alignment between them."""
+
+    source: DependencyTreebank
+    target: DependencyTreebank
+    alignment: Alignments
+
+    @property
+    def sentences(self) -> Sentences:
+        """The source side's sentences name the pairs."""
+        return self.source.sentences
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+
+Treebank = ConstituentTreebank | DependencyTreebank | Alignments | ParallelTreebank

@@ -1,0 +1,55 @@
+"""Strings as small integers, shared by all texts of one evaluation, so that equal words are equal numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+import numpy as np
+
+from scoring.arrays import IntArray
+
+
+class Vocabulary:
+    """Numbers strings in order of appearance. One is made for each evaluation and handed to every reader.
+
+    `vocabulary.strings[i]` is the string numbered i. Number 0 is always the empty string.
+    """
+
+    __slots__ = ("_numbers", "strings")
+
+    def __init__(self) -> None:
+        self.strings: list[str] = [""]
+        self._numbers: dict[str, int] = {"": 0}
+
+    def __len__(self) -> int:
+        return len(self.strings)
+
+    def number(self, string: str) -> int:
+        """The number of one string, new or known."""
+        found = self._numbers.get(string)
+        if found is None:
+            found = self._numbers[string] = len(self.strings)
+            self.strings.append(string)
+        return found
+
+    def get(self, string: str) -> int | None:
+        """The number of a string, or None where no text has it."""
+        return self._numbers.get(string)
+
+    def numbers(self, strings: Iterable[str]) -> IntArray:
+        """The numbers of many strings: int64 (n,)."""
+        known = self._numbers
+        strings = strings if isinstance(strings, (list, tuple)) else list(strings)
+        for string in set(strings).difference(known):
+            self.number(string)
+        return np.fromiter(map(known.__getitem__, strings), np.int64, len(strings))
+
+    def map(self, numbers: IntArray, function: dict[int, int]) -> IntArray:
+        """`numbers` with those in `function` replaced: int64, the same shape."""
+        table = np.arange(len(self.strings), dtype=np.int64)
+        for old, new in function.items():
+            table[old] = new
+        return table[numbers]

@@ -1,0 +1,1 @@
+"""The Flask API, its use-cases and what it stores."""

@@ -1,0 +1,1 @@
+"""One blueprint a resource: parse, call one use-case, dump."""

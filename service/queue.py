@@ -1,0 +1,1 @@
+"""RQ: put in, take out, wake up."""

@@ -1,0 +1,1 @@
+"""Marshmallow, at the edge only."""

@@ -1,0 +1,1 @@
+"""What the service does: no Flask and no Redis in here."""

@@ -1,0 +1,27 @@
+"""What all tests share: where the golden figures and, if they are there, the real data are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+GOLDEN = ROOT / "tests" / "golden"
+DATA = ROOT.parent / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def golden() -> Any:
+    """Reads a file of tests/golden by name: `golden("evalb_cases")`."""
+    return lambda name: json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """The folder of real treebanks; skips where it is absent, as it is on a user's machine."""
+    if not DATA.is_dir():
+        pytest.skip("real treebanks (../shared/data) are not on this machine")
+    return DATA

@@ -1,0 +1,1 @@
+"""RQ entry points, the worker process and the sweeper."""
