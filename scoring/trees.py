@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from scoring.arrays import BoolArray, IntArray
 
 if TYPE_CHECKING:
@@ -74,6 +76,10 @@ class ConstituentTreebank:
 NO_HEAD = -1
 """Head of a word whose HEAD field is `_` (a fragment in MINIPAR's tuples)."""
 
+ODD_HEAD = -2
+"""Heads from here down are HEAD fields that are no plain decimal number (`02`, `+2`, `x`, absurdly large):
+`ODD_HEAD - number of the string`, so that equal heads are equal as written, as eval07.pl compares them."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DependencyTreebank:
@@ -82,13 +88,16 @@ class DependencyTreebank:
     Attributes:
         vocabulary: what the numbers mean.
         forms, lemmas, upos, xpos, feats, deprels, deps, misc: columns, numbers of strings, int64 (w,).
-        heads: 0 the root, 1.. a word's position in its sentence, NO_HEAD none, int64 (w,).
+        heads: 0 the root, 1.. a word's position in its sentence (it may lie outside: what is a tree is each
+            metric's business), NO_HEAD none, ODD_HEAD or less what is no plain number, int64 (w,).
         word_offsets: int64 (n + 1,).
-        lines: line of each word in its text, int64 (w,).
+        lines: line of each word in its text, 0 where it comes from none, int64 (w,).
         mwt_starts, mwt_ends: multiword tokens as ranges of words over the whole file, half-open, int64 (t,).
         mwt_forms: their surface forms, int64 (t,).
         empty_after: sentence-crossing position (number of words before it in the file) of each empty node.
         empty_deps: DEPS of the empty nodes, and `empty_ids` their IDs, numbers of strings.
+        empty_lines: their lines, int64.
+        empty_sentences: their sentences, from 0, int64.
         sentences: names, attributes, what could not be read.
     """
 
@@ -110,10 +119,67 @@ class DependencyTreebank:
     empty_after: IntArray
     empty_ids: IntArray
     empty_deps: IntArray
+    empty_lines: IntArray
+    empty_sentences: IntArray
     sentences: Sentences = field(default_factory=Sentences)
 
     def __len__(self) -> int:
         return len(self.word_offsets) - 1
+
+    @classmethod
+    def of_columns(  # noqa: PLR0913 - one argument a column
+        cls,
+        vocabulary: Vocabulary,
+        word_offsets: IntArray,
+        *,
+        forms: IntArray,
+        heads: IntArray,
+        deprels: IntArray,
+        lemmas: IntArray | None = None,
+        upos: IntArray | None = None,
+        xpos: IntArray | None = None,
+        lines: IntArray | None = None,
+        sentences: Sentences | None = None,
+    ) -> DependencyTreebank:
+        """A treebank that comes from no CoNLL-U: missing columns hold `_`; no multiword tokens, no empty nodes.
+
+        Args:
+            vocabulary: what the numbers mean.
+            word_offsets: int64 (n + 1,).
+            forms: int64 (w,), as are all columns.
+            heads: as the attribute.
+            deprels: relations.
+            lemmas: lemmas.
+            upos: coarse parts of speech.
+            xpos: fine parts of speech.
+            lines: line of each word; 0 where unknown.
+            sentences: names and attributes.
+        """
+        blank = np.full(len(forms), vocabulary.number("_"), np.int64)
+        none = np.zeros(0, np.int64)
+        return cls(
+            vocabulary=vocabulary,
+            forms=forms,
+            lemmas=blank if lemmas is None else lemmas,
+            upos=blank if upos is None else upos,
+            xpos=blank if xpos is None else xpos,
+            feats=blank,
+            heads=heads,
+            deprels=deprels,
+            deps=blank,
+            misc=blank,
+            word_offsets=word_offsets,
+            lines=np.zeros(len(forms), np.int64) if lines is None else lines,
+            mwt_starts=none,
+            mwt_ends=none,
+            mwt_forms=none,
+            empty_after=none,
+            empty_ids=none,
+            empty_deps=none,
+            empty_lines=none,
+            empty_sentences=none,
+            sentences=sentences if sentences is not None else Sentences(),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
