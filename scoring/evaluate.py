@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from scoring.errors import InputError, Problem, ScoringError
@@ -41,21 +43,33 @@ class Evaluation:
             raise error.at(pointer, part) from error
         self._stages: dict[tuple[int, ...], Any] = {}
         _check_items(self.items, len(self.gold))
+        for entry in spec.entries:
+            self._gold_after(entry.steps)
 
-    def score(self, output: Text, choice: FormatChoice | None = None, pointer: str = "") -> dict[str, Outcome]:
-        """Score one system under every metric entry: key -> outcome.
+    def score(
+        self, output: Text, choice: FormatChoice | None = None, pointer: str = "", name: str = ""
+    ) -> tuple[dict[str, Outcome], Sequence[Problem]]:
+        """Score one system under every metric entry: (key -> outcome, what is odd in its text).
+
+        Args:
+            output: its text.
+            choice: its format, gold's unless given.
+            pointer: where the text stands in the request.
+            name: the system's name, by which `items` may know more of it (parse times).
 
         Raises:
             ScoringError: the output cannot be read, or does not fit gold; problems are placed at `pointer`.
         """
         choice = choice if choice is not None else self.spec.format
+        items = replace(self.items, system=name)
         try:
             system = choice.format.read(output, self._vocabulary, self.limits)
-            return {entry.key: self._outcome(entry, system, choice) for entry in self.spec.entries}
+            outcomes = {entry.key: self._outcome(entry, system, choice, items) for entry in self.spec.entries}
         except ScoringError as error:
             raise error.at(pointer, self.part) from error
+        return outcomes, [problem.at(pointer, self.part) for problem in system.sentences.warnings]
 
-    def _outcome(self, entry: Entry, system: Treebank, choice: FormatChoice) -> Outcome:
+    def _outcome(self, entry: Entry, system: Treebank, choice: FormatChoice, items: ItemInfo) -> Outcome:
         check_fit(entry, self.spec.format, choice)
         for position, step in enumerate(entry.steps):
             if step.on != "gold":
@@ -63,7 +77,7 @@ class Evaluation:
         gold = self._gold_after(entry.steps)
         if len(gold) != len(system):
             raise InputError([_unequal(len(gold), len(system))])
-        return entry.metric.evaluate(gold, system, self.items, self.limits)
+        return entry.metric.evaluate(gold, system, items, self.limits)
 
     def _gold_after(self, steps: tuple[Step, ...]) -> Any:
         if not steps:

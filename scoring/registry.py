@@ -112,12 +112,14 @@ class ItemInfo:
         blocks: the document of each sentence.
         seconds: system name -> parse time of each sentence.
         lengths: words of source and target side of each pair (alignments).
+        system: name of the system that is scored at the moment.
     """
 
     attributes: Mapping[str, Sequence[str]] = field(default_factory=dict)
     blocks: Sequence[str] | None = None
     seconds: Mapping[str, Sequence[float]] = field(default_factory=dict)
     lengths: Sequence[tuple[int, int]] | None = None
+    system: str = ""
 
 
 @dataclass(frozen=True, slots=True)
