@@ -127,7 +127,7 @@ class DependencyTreebank:
         return len(self.word_offsets) - 1
 
     @classmethod
-    def of_columns(  # noqa: PLR0913 - one argument a column
+    def of_columns(
         cls,
         vocabulary: Vocabulary,
         word_offsets: IntArray,

@@ -1,1 +1,125 @@
-"""RQ: put in, take out, wake up."""
+"""RQ: a hint of what to do next, and wake-ups for those who wait. May be lost whole; the store is the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Self
+
+import redis
+import rq
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+from rq.command import send_stop_job_command
+from rq.exceptions import InvalidJobOperation, NoSuchJobError
+from rq.registry import StartedJobRegistry
+from rq.serializers import JSONSerializer
+
+ENTRY = "workers.entry.run"
+LIVE, BULK = "live", "bulk"
+QUEUES = (LIVE, BULK)
+WAKE = "treescore:wake:"
+RETRIES = 2
+GONE = (redis.ConnectionError, redis.TimeoutError)
+"""What is raised while the server is away."""
+
+
+class Queue:
+    """The queues of one Redis. Connects when first used."""
+
+    def __init__(self, url: str, job_timeout: int = 900) -> None:
+        # no blind retries: a repeated EXEC would queue twice
+        self.redis = redis.Redis.from_url(
+            url, socket_timeout=5, socket_connect_timeout=2, retry=Retry(NoBackoff(), 0), health_check_interval=30
+        )
+        self._timeout = job_timeout
+
+    def rq_queue(self, name: str) -> Any:
+        """RQ's own queue object."""
+        return rq.Queue(name, connection=self.redis, serializer=JSONSerializer, default_timeout=self._timeout)
+
+    def put(self, run_id: str, queue: str) -> bool:
+        """Queue a run by its id. False where Redis is away: the sweeper will do it."""
+        try:
+            self.rq_queue(queue).enqueue(
+                ENTRY,
+                run_id,
+                job_id=run_id,
+                result_ttl=0,
+                failure_ttl=3600,
+                retry=rq.Retry(max=RETRIES),
+            )
+        except GONE:
+            return False
+        return True
+
+    def take_out(self, run_id: str) -> None:
+        """Stop a run where it is: out of the queue, or its work-horse is ended. Silent where Redis is away."""
+        try:
+            job = rq.job.Job.fetch(run_id, connection=self.redis, serializer=JSONSerializer)
+            if job.is_started:
+                send_stop_job_command(self.redis, run_id, serializer=JSONSerializer)
+            else:
+                job.delete()
+        except (NoSuchJobError, InvalidJobOperation, *GONE):
+            return
+
+    def wake(self, run_id: str) -> None:
+        """Tell those who wait for a run that it moved. Silent where Redis is away: they look again at the end."""
+        try:
+            self.redis.publish(WAKE + run_id, b"1")
+        except GONE:
+            return
+
+    def listen(self, run_id: str) -> Listener:
+        """Wait for wake-ups of one run."""
+        return Listener(self.redis, run_id)
+
+    def lost(self, run_ids: Iterable[tuple[str, str]]) -> list[str]:
+        """Of (run id, queue), those that neither wait in their queue nor are being worked on."""
+        return [run_id for run_id, queue in run_ids if not self._held(run_id, queue)]
+
+    def _held(self, run_id: str, queue: str) -> bool:
+        try:
+            job = rq.job.Job.fetch(run_id, connection=self.redis, serializer=JSONSerializer)
+        except NoSuchJobError:
+            return False
+        status = job.get_status(refresh=False)
+        if status == rq.job.JobStatus.STARTED:
+            return run_id in StartedJobRegistry(queue=self.rq_queue(queue)).get_job_ids(cleanup=False)
+        return bool(status == rq.job.JobStatus.QUEUED and self.redis.lpos(self.rq_queue(queue).key, run_id) is not None)
+
+    def reap(self) -> None:
+        """Let RQ put back (or give up) the jobs whose worker stopped giving signs of life."""
+        for name in QUEUES:
+            StartedJobRegistry(queue=self.rq_queue(name)).cleanup()
+
+    def alive(self) -> bool:
+        """Whether Redis answers."""
+        try:
+            return bool(self.redis.ping())
+        except GONE:
+            return False
+
+    def lengths(self) -> dict[str, int]:
+        """Queue name -> how many wait in it."""
+        return {name: int(self.rq_queue(name).count) for name in QUEUES}
+
+
+class Listener:
+    """A subscription to one run's wake-ups, as a context manager."""
+
+    def __init__(self, connection: redis.Redis, run_id: str) -> None:
+        self._pubsub = connection.pubsub(ignore_subscribe_messages=True)  # type: ignore[no-untyped-call]
+        self._channel = WAKE + run_id
+
+    def __enter__(self) -> Self:
+        self._pubsub.subscribe(self._channel)
+        self._pubsub.get_message(timeout=2)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pubsub.close()
+
+    def wait(self, seconds: float) -> bool:
+        """Until a wake-up or until time is over; True for a wake-up. Raises GONE where Redis goes away."""
+        return self._pubsub.get_message(ignore_subscribe_messages=True, timeout=seconds) is not None

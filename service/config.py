@@ -1,0 +1,123 @@
+"""The only reader of the environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from scoring.limits import Limits
+
+PREFIX = "TREESCORE_"
+LOOPBACK = ("127.", "localhost", "[::1]", "unix:")
+
+
+class ConfigError(ValueError):
+    """A variable has a value that means nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Configuration of one process. Each field is the variable TREESCORE_<FIELD IN CAPITALS>.
+
+    Attributes:
+        database_url: the store, as SQLAlchemy writes URLs (sqlite:///..., postgresql+psycopg://...).
+        redis_url: the queue (redis://..., unix://...).
+        data_dir: where the embedded default keeps its state.
+        admin_token: an organise token that exists from the start; empty for none.
+        anonymous_jobs: whether /v1/jobs may be used without a token.
+        bind: address of the API.
+        workers: processes that score, 0 for one per core.
+        bulk_workers: processes for re-scoring and other bulk work.
+        threads: request threads of each API process.
+        api_processes: API processes.
+        max_body_bytes: a JSON body, unpacked.
+        max_upload_bytes: a multipart body, unpacked.
+        max_systems: systems of one job.
+        max_wait_seconds: the longest `Prefer: wait`.
+        max_job_seconds: run time of one job.
+        max_attempts: runs of one job before a service fault is final.
+        max_sentences, max_words, max_depth, max_lineage_cells, max_problems: see scoring.limits.
+        retain_jobs_days: finished jobs are dropped after so many days (410 afterwards); 0 keeps them.
+    """
+
+    database_url: str
+    redis_url: str
+    data_dir: Path = Path(".treescore")
+    admin_token: str = ""
+    anonymous_jobs: bool = True
+    bind: str = "127.0.0.1:8000"
+    workers: int = 0
+    bulk_workers: int = 1
+    threads: int = 32
+    api_processes: int = 2
+    max_body_bytes: int = 64_000_000
+    max_upload_bytes: int = 1_000_000_000
+    max_systems: int = 200
+    max_wait_seconds: int = 60
+    max_job_seconds: int = 900
+    max_attempts: int = 3
+    max_sentences: int = 1_000_000
+    max_words: int = 100_000
+    max_depth: int = 50_000
+    max_lineage_cells: int = 200_000_000
+    max_problems: int = 20
+    retain_jobs_days: int = 0
+
+    @property
+    def limits(self) -> Limits:
+        """The bounds on texts."""
+        return Limits(
+            max_sentences=self.max_sentences,
+            max_words=self.max_words,
+            max_depth=self.max_depth,
+            max_lineage_cells=self.max_lineage_cells,
+            max_problems=self.max_problems,
+        )
+
+
+def load_config(environ: Mapping[str, str] | None = None) -> Config:
+    """The configuration that the environment describes, defaults where it is silent.
+
+    Raises:
+        ConfigError: naming the variable, its value and what it takes.
+    """
+    environ = os.environ if environ is None else environ
+    given = {name: environ[PREFIX + name.upper()] for name in _types() if PREFIX + name.upper() in environ}
+    data_dir = Path(given.get("data_dir", ".treescore")).absolute()
+    bind = given.get("bind", "127.0.0.1:8000")
+    values: dict[str, object] = {
+        "database_url": f"sqlite:///{data_dir / 'treescore.db'}",
+        "redis_url": f"unix://{data_dir / 'redis.sock'}",
+        "anonymous_jobs": bind.startswith(LOOPBACK),
+        **{name: _parse(name, text) for name, text in given.items()},
+        "data_dir": data_dir,
+    }
+    return Config(**values)  # type: ignore[arg-type]
+
+
+def environment(config: Config) -> dict[str, str]:
+    """The variables that give a child process this configuration."""
+    return {PREFIX + field.name.upper(): _text(getattr(config, field.name)) for field in fields(config)}
+
+
+def _types() -> dict[str, str]:
+    return {field.name: str(field.type) for field in fields(Config)}
+
+
+def _parse(name: str, text: str) -> object:
+    kind = _types()[name]
+    if kind == "bool":
+        if text.lower() not in ("true", "false", "1", "0"):
+            raise ConfigError(f"{PREFIX}{name.upper()} is {text!r}; it takes true or false.")
+        return text.lower() in ("true", "1")
+    if kind == "int":
+        if not text.isdecimal():
+            raise ConfigError(f"{PREFIX}{name.upper()} is {text!r}; it takes a whole number, 0 or more.")
+        return int(text)
+    return Path(text) if kind == "Path" else text
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,50 @@
+"""What workers made for later questions: count arrays, items, slices, reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection, delete, insert, select
+
+from service.store.packing import pack, unpack
+from service.store.tables import artifacts
+
+NAME_LIMIT = 200
+
+
+def put(db: Connection, owner: str, named: Mapping[tuple[str, int], bytes]) -> None:
+    """Store packed bodies: (name, page) -> body."""
+    rows = [{"owner": owner, "name": name, "page": page, "body": body} for (name, page), body in named.items()]
+    if rows:
+        db.execute(insert(artifacts), rows)
+
+
+def get(db: Connection, owner: str, name: str, page: int = 0) -> bytes | None:
+    """One packed body, or None."""
+    query = select(artifacts.c.body).where(
+        artifacts.c.owner == owner, artifacts.c.name == name, artifacts.c.page == page
+    )
+    body: bytes | None = db.scalar(query)
+    return body
+
+
+def names(db: Connection, owner: str) -> set[str]:
+    """The names that an owner has."""
+    return set(db.scalars(select(artifacts.c.name).where(artifacts.c.owner == owner).distinct()))
+
+
+def drop(db: Connection, owners: Iterable[str]) -> None:
+    """Delete everything of these owners."""
+    db.execute(delete(artifacts).where(artifacts.c.owner.in_(list(owners))))
+
+
+def pack_json(value: Any) -> bytes:
+    """A JSON value as a packed body."""
+    return pack(orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS))
+
+
+def unpack_json(body: bytes) -> Any:
+    """What `pack_json` was given."""
+    return orjson.loads(unpack(body))

@@ -1,0 +1,65 @@
+"""The connection to the truth: SQLite in WAL mode, or PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, create_engine, event, make_url
+from sqlalchemy.exc import OperationalError
+
+
+class Store:
+    """Opens short transactions. Made before a fork, used after it: it connects only when first asked."""
+
+    def __init__(self, url: str) -> None:
+        self.url = make_url(url)
+        self.sqlite = self.url.get_backend_name() == "sqlite"
+        if self.sqlite and self.url.database:
+            Path(self.url.database).parent.mkdir(parents=True, exist_ok=True)
+        options: dict[str, Any] = {} if self.sqlite else {"pool_pre_ping": True}
+        self.engine = create_engine(url, pool_size=8, max_overflow=64, **options)
+        if self.sqlite:
+            event.listen(self.engine, "connect", _prepare_sqlite)
+            event.listen(self.engine, "begin", _begin_sqlite)
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A transaction that sees one state of the store."""
+        with self.engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """A transaction that commits at the end, or leaves nothing behind. Writers wait for each other."""
+        with self.engine.connect().execution_options(treescore_write=True) as connection, connection.begin():
+            yield connection
+
+    def alive(self) -> bool:
+        """Whether the store answers."""
+        try:
+            with self.read() as connection:
+                connection.exec_driver_sql("SELECT 1 FROM runs LIMIT 1").all()
+        except OperationalError:
+            return False
+        return True
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self.engine.dispose()
+
+
+def _prepare_sqlite(connection: Any, _record: object) -> None:
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=30000", "foreign_keys=ON"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    # a reader that later writes would fail at once under load: writers take their lock at the beginning
+    write = connection.get_execution_options().get("treescore_write", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")

@@ -1,0 +1,104 @@
+"""Scoring jobs: the request, and the answer once there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection, insert, select, update
+
+from service.store import artifacts, texts
+from service.store.tables import jobs, runs
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One row; `document` is the final answer as sent, None before."""
+
+    id: str
+    owner: str
+    request: dict[str, Any]
+    document: bytes | None
+    etag: str | None
+    deleted_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The final answer of a job, and whose it is; document and etag are None before."""
+
+    owner: str
+    state: str | None
+    document: bytes | None
+    etag: str | None
+    deleted: bool
+
+
+def add(db: Connection, job_id: str, owner: str, request: dict[str, Any]) -> None:
+    """Store a job; its run and texts are stored beside it in the same transaction."""
+    db.execute(insert(jobs).values(id=job_id, owner=owner, request=orjson.dumps(request).decode()))
+
+
+def get(db: Connection, job_id: str) -> Job | None:
+    """One job, or None."""
+    row = db.execute(select(jobs).where(jobs.c.id == job_id)).one_or_none()
+    if row is None:
+        return None
+    return Job(row.id, row.owner, orjson.loads(row.request), row.document, row.etag, row.deleted_at)
+
+
+_ANSWER = select(jobs.c.owner, jobs.c.state, jobs.c.document, jobs.c.etag, jobs.c.deleted_at)
+
+
+def answer(db: Connection, job_id: str) -> Answer | None:
+    """Only what a GET of a finished job needs; None where there is no such job."""
+    row = db.execute(_ANSWER.where(jobs.c.id == job_id)).one_or_none()
+    return None if row is None else Answer(row.owner, row.state, row.document, row.etag, row.deleted_at is not None)
+
+
+def save_answer(db: Connection, job_id: str, state: str, document: bytes, etag: str) -> None:
+    """Store the final answer; called only by whoever finished the run."""
+    db.execute(update(jobs).where(jobs.c.id == job_id).values(state=state, document=document, etag=etag))
+
+
+def of_owner(
+    db: Connection, owner: str | None, before: str | None, limit: int, state: str | None
+) -> Sequence[dict[str, Any]]:
+    """An owner's jobs (everybody's for None), newest first, from before a given id."""
+    query = (
+        select(jobs.c.id, runs.c.state, runs.c.created_at, runs.c.started_at, runs.c.finished_at)
+        .join(runs, runs.c.id == jobs.c.id)
+        .where(jobs.c.deleted_at.is_(None))
+        .order_by(jobs.c.id.desc())
+        .limit(limit)
+    )
+    if owner is not None:
+        query = query.where(jobs.c.owner == owner)
+    if before is not None:
+        query = query.where(jobs.c.id < before)
+    if state is not None:
+        query = query.where(runs.c.state == state)
+    return [dict(row._mapping) for row in db.execute(query)]  # noqa: SLF001 - SQLAlchemy's public name
+
+
+def erase(db: Connection, job_ids: Sequence[str], now: datetime) -> None:
+    """Drop texts, results and request; what is left is the fact that there was one (410)."""
+    texts.drop(db, job_ids)
+    artifacts.drop(db, job_ids)
+    db.execute(
+        update(jobs).where(jobs.c.id.in_(job_ids)).values(deleted_at=now, document=None, etag=None, request="{}")
+    )
+
+
+def finished_before(db: Connection, moment: datetime, limit: int) -> Sequence[str]:
+    """Jobs that ended before a moment and still hold something."""
+    query = (
+        select(jobs.c.id)
+        .join(runs, runs.c.id == jobs.c.id)
+        .where(jobs.c.deleted_at.is_(None), runs.c.finished_at < moment)
+        .limit(limit)
+    )
+    return list(db.scalars(query))

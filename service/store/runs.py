@@ -1,0 +1,114 @@
+"""All work that workers have to do: what is stored here and not final will be done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection, func, insert, select, update
+
+from service.store.tables import runs
+
+QUEUED, RUNNING, SUCCEEDED, FAILED, CANCELLED = "queued", "running", "succeeded", "failed", "cancelled"
+UNFINISHED = (QUEUED, RUNNING)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One row: work under the id of the resource that it is for."""
+
+    id: str
+    kind: str
+    queue: str
+    state: str
+    attempts: int
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    progress: dict[str, Any] | None
+
+    @property
+    def final(self) -> bool:
+        """Whether nothing will change any more."""
+        return self.state not in UNFINISHED
+
+
+def add(db: Connection, run_id: str, kind: str, queue: str, now: datetime) -> None:
+    """Note work to be done."""
+    db.execute(insert(runs).values(id=run_id, kind=kind, queue=queue, state=QUEUED, attempts=0, created_at=now))
+
+
+def get(db: Connection, run_id: str) -> Run | None:
+    """One run, or None."""
+    row = db.execute(select(runs).where(runs.c.id == run_id)).one_or_none()
+    return None if row is None else _run(row)
+
+
+def claim(db: Connection, run_id: str, now: datetime) -> Run | None:
+    """Begin (or begin again) a run that is not final: counts the attempt. None where there is nothing to do."""
+    row = db.execute(
+        update(runs)
+        .where(runs.c.id == run_id, runs.c.state.in_(UNFINISHED))
+        .values(state=RUNNING, attempts=runs.c.attempts + 1, started_at=func.coalesce(runs.c.started_at, now))
+        .returning(*runs.c)
+    ).one_or_none()
+    return None if row is None else _run(row)
+
+
+def note_progress(db: Connection, run_id: str, done: int, total: int, step: str) -> bool:
+    """Say how far it is. False where the run is final (cancelled) and the work may stop."""
+    progress = orjson.dumps({"done": done, "total": total, "step": step}).decode()
+    result = db.execute(update(runs).where(runs.c.id == run_id, runs.c.state == RUNNING).values(progress=progress))
+    return result.rowcount == 1
+
+
+def finish(db: Connection, run_id: str, state: str, now: datetime) -> bool:
+    """Set a final state. Only the first call does; True for it."""
+    result = db.execute(
+        update(runs)
+        .where(runs.c.id == run_id, runs.c.state.in_(UNFINISHED))
+        .values(state=state, finished_at=now, progress=None)
+    )
+    return result.rowcount == 1
+
+
+def unfinished(db: Connection, before: datetime, limit: int = 1000) -> Sequence[Run]:
+    """What is not final and older than `before`, oldest first."""
+    query = (
+        select(runs)
+        .where(runs.c.state.in_(UNFINISHED), runs.c.created_at < before)
+        .order_by(runs.c.created_at)
+        .limit(limit)
+    )
+    return [_run(row) for row in db.execute(query)]
+
+
+def ahead(db: Connection, run: Run) -> int:
+    """How many runs of the same queue are before this one."""
+    query = select(func.count()).where(
+        runs.c.queue == run.queue, runs.c.state.in_(UNFINISHED), runs.c.created_at < run.created_at
+    )
+    return int(db.scalar(query) or 0)
+
+
+def counts_by_state(db: Connection) -> dict[tuple[str, str], int]:
+    """(kind, state) -> how many."""
+    query = select(runs.c.kind, runs.c.state, func.count()).group_by(runs.c.kind, runs.c.state)
+    return {(kind, state): number for kind, state, number in db.execute(query)}
+
+
+def _run(row: Any) -> Run:
+    return Run(
+        id=row.id,
+        kind=row.kind,
+        queue=row.queue,
+        state=row.state,
+        attempts=row.attempts,
+        created_at=row.created_at,
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+        progress=None if row.progress is None else orjson.loads(row.progress),
+    )

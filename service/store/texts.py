@@ -1,0 +1,58 @@
+"""Texts, each stored once by its digest, and who has which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from sqlalchemy import Connection, delete, insert, literal, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.sql.dml import Insert
+from sqlalchemy.sql.schema import Table
+
+from service.ids import digest_of
+from service.store.packing import pack, unpack
+from service.store.tables import owned_texts, texts
+
+
+def put(db: Connection, owner: str, named: Mapping[str, bytes]) -> dict[str, str]:
+    """Store texts under an owner: name -> digest."""
+    digests = {name: digest_of(body) for name, body in named.items()}
+    bodies = {digests[name]: body for name, body in named.items()}
+    known = set(db.scalars(select(texts.c.digest).where(texts.c.digest.in_(bodies))))
+    fresh = [
+        {"digest": digest, "size": len(body), "body": pack(body)}
+        for digest, body in bodies.items()
+        if digest not in known
+    ]
+    if fresh:
+        db.execute(insert_or_ignore(db, texts), fresh)
+    if digests:
+        db.execute(
+            insert(owned_texts),
+            [{"owner": owner, "name": name, "digest": digest} for name, digest in digests.items()],
+        )
+    return digests
+
+
+def read(db: Connection, owner: str, names: Iterable[str] | None = None) -> dict[str, tuple[str, bytes]]:
+    """The owner's texts: name -> (digest, body)."""
+    query = select(owned_texts.c.name, texts.c.digest, texts.c.body).join(texts).where(owned_texts.c.owner == owner)
+    if names is not None:
+        query = query.where(owned_texts.c.name.in_(list(names)))
+    return {row.name: (row.digest, unpack(row.body)) for row in db.execute(query)}
+
+
+def drop(db: Connection, owners: Iterable[str]) -> None:
+    """Forget the owners' texts; those that nobody else has go."""
+    owners = list(owners)
+    digests = list(db.scalars(select(owned_texts.c.digest).where(owned_texts.c.owner.in_(owners)).distinct()))
+    db.execute(delete(owned_texts).where(owned_texts.c.owner.in_(owners)))
+    still = select(literal(1)).where(owned_texts.c.digest == texts.c.digest).exists()
+    db.execute(delete(texts).where(texts.c.digest.in_(digests), ~still))
+
+
+def insert_or_ignore(db: Connection, table: Table) -> Insert:
+    """An INSERT that leaves a row of the same key alone."""
+    if db.dialect.name == "sqlite":
+        return sqlite.insert(table).on_conflict_do_nothing()
+    return postgresql.insert(table).on_conflict_do_nothing()

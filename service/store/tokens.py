@@ -1,0 +1,47 @@
+"""Bearer tokens, hashed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, insert, select, update
+
+from service.store.tables import tokens
+
+
+def add(db: Connection, row: dict[str, Any]) -> None:
+    """Store a token's row (its hash, never the token)."""
+    db.execute(insert(tokens).values(row))
+
+
+def by_hash(db: Connection, hashed: str) -> Any | None:
+    """The row of a token, or None."""
+    return db.execute(select(tokens).where(tokens.c.hash == hashed)).one_or_none()
+
+
+def by_id(db: Connection, token_id: str) -> Any | None:
+    """The row of a token, or None."""
+    return db.execute(select(tokens).where(tokens.c.id == token_id)).one_or_none()
+
+
+def listing(db: Connection, before: str | None, limit: int) -> Sequence[Any]:
+    """All tokens, newest first, from before a given id."""
+    query = select(tokens).order_by(tokens.c.id.desc()).limit(limit)
+    if before is not None:
+        query = query.where(tokens.c.id < before)
+    return db.execute(query).all()
+
+
+def note_use(db: Connection, token_id: str, now: datetime) -> None:
+    """Remember when it was last used."""
+    db.execute(update(tokens).where(tokens.c.id == token_id).values(last_used_at=now))
+
+
+def revoke(db: Connection, token_id: str, now: datetime) -> bool:
+    """End a token; True where it was there and not yet ended."""
+    result = db.execute(
+        update(tokens).where(tokens.c.id == token_id, tokens.c.revoked_at.is_(None)).values(revoked_at=now)
+    )
+    return result.rowcount == 1

@@ -1,0 +1,145 @@
+"""Who is calling, and the tokens that say so."""
+
+from __future__ import annotations
+
+import hmac
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from service.context import Context
+from service.errors import Forbidden, NotFound, Unauthorized
+from service.ids import new_id, new_token, token_hash
+from service.store import tokens
+from service.usecases.views import Page, moment
+
+SCOPES = ("organise", "submit", "score", "read")
+ADMIN = "admin"
+ANONYMOUS = "anonymous"
+USE_RESOLUTION = timedelta(minutes=5)
+"""`last_used_at` is kept this exact, so that reading does not write each time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Whoever sent a request.
+
+    Attributes:
+        token_id: of the token; None without one.
+        scopes: what it allows.
+        team: whose token it is, where it is a team's.
+    """
+
+    token_id: str | None
+    scopes: frozenset[str]
+    team: str | None = None
+
+    @property
+    def owner(self) -> str:
+        """The name under which the caller's jobs are kept."""
+        return self.token_id or ANONYMOUS
+
+    @property
+    def organiser(self) -> bool:
+        """Whether the caller may do everything."""
+        return "organise" in self.scopes
+
+    def allowed(self, *scopes: str) -> bool:
+        """Whether the caller has one of these scopes; organisers have all."""
+        return self.organiser or not self.scopes.isdisjoint(scopes)
+
+    def require(self, *scopes: str) -> None:
+        """Refuse a caller without any of these scopes.
+
+        Raises:
+            Unauthorized: there is no token.
+            Forbidden: there is one, without the scope.
+        """
+        if self.allowed(*scopes):
+            return
+        wanted = " or ".join(scopes)
+        if self.token_id is None:
+            raise Unauthorized(f"Send a token with the scope {wanted}: `Authorization: Bearer ...`.")
+        raise Forbidden(f"This needs a token with the scope {wanted}; yours has: {' '.join(sorted(self.scopes))}.")
+
+
+def authenticate(context: Context, bearer: str | None) -> Caller:
+    """The caller behind a bearer token, or the anonymous one.
+
+    Raises:
+        Unauthorized: the token is unknown, has expired or was revoked.
+    """
+    if bearer is None:
+        return Caller(None, frozenset({"score"} if context.config.anonymous_jobs else ()))
+    admin = context.config.admin_token
+    if admin and hmac.compare_digest(bearer.encode(), admin.encode()):
+        return Caller(ADMIN, frozenset({"organise"}))
+    now = context.now()
+    with context.store.read() as db:
+        row = tokens.by_hash(db, token_hash(bearer))
+    if row is None or row.revoked_at is not None:
+        raise Unauthorized("The token is unknown or was revoked.")
+    if row.expires_at is not None and row.expires_at <= now:
+        raise Unauthorized(f"The token expired at {moment(row.expires_at)}.")
+    if row.last_used_at is None or now - row.last_used_at > USE_RESOLUTION:
+        with context.store.write() as db:
+            tokens.note_use(db, row.id, now)
+    return Caller(row.id, frozenset(row.scopes.split()), row.team_id)
+
+
+def create_token(
+    context: Context,
+    caller: Caller,
+    scopes: list[str],
+    expires_at: datetime | None = None,
+    name: str | None = None,
+) -> dict[str, Any]:
+    """Make a token. Its text is in the answer, this once."""
+    caller.require("organise")
+    now = context.now()
+    text = new_token()
+    row = {
+        "id": new_id("tok", now),
+        "hash": token_hash(text),
+        "scopes": " ".join(sorted(set(scopes))),
+        "name": name,
+        "team_id": None,
+        "created_at": now,
+        "expires_at": expires_at,
+    }
+    with context.store.write() as db:
+        tokens.add(db, row)
+        stored = tokens.by_id(db, str(row["id"]))
+    return {**_document(stored), "token": text}
+
+
+def list_tokens(context: Context, caller: Caller, cursor: str | None, limit: int) -> Page:
+    """All tokens, newest first, without their texts."""
+    caller.require("organise")
+    with context.store.read() as db:
+        rows = tokens.listing(db, cursor, limit + 1)
+    return Page([_document(row) for row in rows[:limit]], rows[limit - 1].id if len(rows) > limit else None)
+
+
+def revoke_token(context: Context, caller: Caller, token_id: str) -> None:
+    """End a token at once.
+
+    Raises:
+        NotFound: there is none of this id that still works.
+    """
+    caller.require("organise")
+    with context.store.write() as db:
+        if not tokens.revoke(db, token_id, context.now()):
+            raise NotFound(f"There is no valid token {token_id}.")
+
+
+def _document(row: Any) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "name": row.name,
+        "scopes": row.scopes.split(),
+        "created_at": moment(row.created_at),
+        "expires_at": moment(row.expires_at),
+        "last_used_at": moment(row.last_used_at),
+        "revoked_at": moment(row.revoked_at),
+    }
