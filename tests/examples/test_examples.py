@@ -1,0 +1,102 @@
+"""The example benchmark is well formed: the same words in every file, and a tree for each sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+TREES = [EXAMPLES / "trees" / "gold.mrg", *sorted((EXAMPLES / "trees" / "systems").glob("*.mrg"))]
+DEPENDENCIES = [
+    EXAMPLES / "dependencies" / "gold.conllu",
+    *sorted((EXAMPLES / "dependencies" / "systems").glob("*.conllu")),
+]
+TOKEN = re.compile(r"\(([^\s()]+)|([^\s()]+)\)|\)")
+SENTENCES = 60
+
+
+def rows(path: Path) -> list[list[list[str]]]:
+    """Each sentence's word rows (ten columns), multiword tokens left out."""
+    sentences = path.read_text(encoding="utf-8").removesuffix("\n").split("\n\n")
+    return [
+        [line.split("\t") for line in sentence.splitlines() if re.match(r"\d+\t", line)]
+        for sentence in sentences
+        if sentence
+    ]
+
+
+def words_of_tree(line: str) -> Iterator[str]:
+    """The words of one tree, in order."""
+    return (match[2] for match in TOKEN.finditer(line) if match[2])
+
+
+@pytest.mark.parametrize("path", TREES, ids=lambda path: path.stem)
+def test_every_line_is_one_balanced_tree_under_top(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert len(lines) == SENTENCES
+    for line in lines:
+        assert line.startswith("(TOP (")
+        depth = 0
+        for place, character in enumerate(line):
+            depth += (character == "(") - (character == ")")
+            assert depth > 0 or place == len(line) - 1, f"closed early: {line}"
+        assert depth == 0, line
+        assert " )" not in line
+        assert "()" not in line
+
+
+@pytest.mark.parametrize("path", DEPENDENCIES, ids=lambda path: path.stem)
+def test_every_sentence_is_a_tree_with_one_root(path: Path) -> None:
+    sentences = rows(path)
+    assert len(sentences) == SENTENCES
+    for sentence in sentences:
+        assert [row[0] for row in sentence] == [str(number + 1) for number in range(len(sentence))]
+        assert {len(row) for row in sentence} == {10}
+        heads = [0] + [int(row[6]) for row in sentence]
+        assert heads[1:].count(0) == 1
+        assert [row[7] for row in sentence if row[6] == "0"] == ["root"]
+        assert [row[7] for row in sentence].count("root") == 1
+        for word in range(1, len(heads)):
+            steps = 0
+            while word:
+                word, steps = heads[word], steps + 1  # noqa: PLW2901 - climbing to the root
+                assert steps < len(heads), f"cycle: {sentence}"
+
+
+def test_trees_and_dependencies_hold_the_same_words_and_tags_everywhere() -> None:
+    gold = [[row[1] for row in sentence] for sentence in rows(DEPENDENCIES[0])]
+    for path in DEPENDENCIES:
+        assert [[row[1] for row in sentence] for sentence in rows(path)] == gold, path
+    for path in TREES:
+        assert [list(words_of_tree(line)) for line in path.read_text(encoding="utf-8").splitlines()] == gold, path
+    tags = [re.findall(r"\((\S+) [^()]+\)", line) for line in TREES[0].read_text(encoding="utf-8").splitlines()]
+    assert [[row[4] for row in sentence] for sentence in rows(DEPENDENCIES[0])] == tags
+
+
+@pytest.mark.parametrize("path", DEPENDENCIES, ids=lambda path: path.stem)
+def test_comments_name_every_sentence_and_its_text(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    names = re.findall(r"(?m)^# sent_id = (\S+)$", text)
+    assert len(names) == len(set(names)) == SENTENCES
+    assert len(re.findall(r"(?m)^# newdoc id = ", text)) == 7
+    for block in text.removesuffix("\n").split("\n\n"):
+        found = re.search(r"(?m)^# text = (.+)$", block)
+        if block:
+            assert found
+            assert surface(block) == found[1]
+
+
+def surface(block: str) -> str:
+    """The text that FORM, multiword tokens and SpaceAfter=No spell."""
+    text, hidden = "", 0
+    for line in block.splitlines():
+        columns = line.split("\t")
+        if "-" in columns[0] and columns[0][0].isdigit():
+            hidden = int(columns[0].split("-")[1])
+        elif not columns[0].isdigit() or int(columns[0]) <= hidden:
+            continue
+        text += columns[1] + ("" if columns[9] == "SpaceAfter=No" else " ")
+    return text.strip()
