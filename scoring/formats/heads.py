@@ -1,0 +1,40 @@
+"""HEAD fields: numbers where they are plain numbers, else kept as written."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scoring.arrays import IntArray
+from scoring.trees import NO_HEAD, ODD_HEAD
+from scoring.vocabulary import Vocabulary
+
+MAX_DIGITS = 18
+
+
+def plain_number(string: str) -> int | None:
+    """The value of ASCII digits (leading zeros allowed, capped at 10^18), None for anything else."""
+    if not (string.isascii() and string.isdigit()):
+        return None
+    digits = string.lstrip("0")
+    return 10**MAX_DIGITS if len(digits) > MAX_DIGITS else int(digits or "0")
+
+
+def heads_of(numbers: IntArray, vocabulary: Vocabulary) -> IntArray:
+    """Numbers of HEAD strings to heads as `DependencyTreebank.heads` holds them: int64, the same shape."""
+    distinct, places = np.unique(numbers, return_inverse=True)
+    heads = np.array([_head(vocabulary.strings[number], number) for number in distinct.tolist()], np.int64)
+    return heads[places]
+
+
+def head_string(head: int, vocabulary: Vocabulary) -> str:
+    """A head as it was written."""
+    if head == NO_HEAD:
+        return "_"
+    return vocabulary.strings[ODD_HEAD - head] if head <= ODD_HEAD else str(head)
+
+
+def _head(string: str, number: int) -> int:
+    if string == "_":
+        return NO_HEAD
+    value = plain_number(string)
+    return value if value is not None and str(value) == string else ODD_HEAD - number

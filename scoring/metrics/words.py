@@ -1,0 +1,76 @@
+"""Word by word: metrics that need the same words on both sides say where they differ."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import numpy as np
+
+from scoring.arrays import BoolArray, owners_of
+from scoring.errors import Problem, ProblemList
+from scoring.metrics.heads import positions_of
+from scoring.trees import DependencyTreebank
+
+
+def check_same_words(gold: DependencyTreebank, system: DependencyTreebank, cap: int) -> None:
+    """Both sides have the same words in the same sentences.
+
+    Raises:
+        InputError: `word-count-mismatch` for sentences of other length; if there are none, `word-mismatch`.
+    """
+    gold_lengths, system_lengths = np.diff(gold.word_offsets), np.diff(system.word_offsets)
+    problems = ProblemList(cap)
+    for sentence in np.flatnonzero(gold_lengths != system_lengths).tolist():
+        problems.add(_other_length(gold, system, sentence))
+    problems.raise_if_any()
+    owners = owners_of(gold.word_offsets)
+    positions = positions_of(gold.word_offsets)
+    for word in np.flatnonzero(gold.forms != system.forms).tolist():
+        problems.add(_other_word(gold, system, word, int(owners[word]), int(positions[word])))
+    problems.raise_if_any()
+
+
+def punctuation_of(treebank: DependencyTreebank) -> BoolArray:
+    """Words whose every character is in Unicode category P: bool (w,)."""
+    strings = treebank.vocabulary.strings
+    distinct, places = np.unique(treebank.forms, return_inverse=True)
+    return np.array([is_punctuation(strings[number]) for number in distinct.tolist()], bool)[places]
+
+
+def is_punctuation(form: str) -> bool:
+    """Whether every character is in one of Pc Pd Ps Pe Pi Pf Po; the empty string is not."""
+    return bool(form) and all(unicodedata.category(character)[0] == "P" for character in form)
+
+
+def _other_length(gold: DependencyTreebank, system: DependencyTreebank, sentence: int) -> Problem:
+    gold_length, length = (
+        int(side.word_offsets[sentence + 1] - side.word_offsets[sentence]) for side in (gold, system)
+    )
+    start = int(system.word_offsets[sentence])
+    sent_ids = gold.sentences.sent_ids
+    return Problem(
+        code="word-count-mismatch",
+        sentence=sentence + 1,
+        sent_id=sent_ids[sentence] if len(sent_ids) else None,
+        line=int(system.lines[start]) or None if length else None,
+        detail=f"Sentence {sentence + 1} has {length} words, gold has {gold_length}. Parse gold's own words; "
+        "for outputs with their own tokenization use the metric ud.",
+    )
+
+
+def _other_word(
+    gold: DependencyTreebank, system: DependencyTreebank, word: int, sentence: int, position: int
+) -> Problem:
+    strings = gold.vocabulary.strings
+    found = strings[system.forms[word]]
+    sent_ids = gold.sentences.sent_ids
+    there = f"Word {position} of sentence {sentence + 1} is {found!r}"
+    return Problem(
+        code="word-mismatch",
+        sentence=sentence + 1,
+        sent_id=sent_ids[sentence] if len(sent_ids) else None,
+        line=int(system.lines[word]) or None,
+        column=2,
+        detail=f"{there}; gold has another word there (its line {gold.lines[word]}). Parse gold's own words.",
+        gold_detail=f"{there}; gold has {strings[gold.forms[word]]!r} (its line {gold.lines[word]}).",
+    )
