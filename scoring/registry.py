@@ -180,6 +180,8 @@ class Metric(Component):
     reads: ClassVar[tuple[type[Any], ...]]
     styles: ClassVar[tuple[str, ...]] = ()
     """Names of the report styles (`evalb`) that it prints."""
+    own_segmentation: ClassVar[bool] = False
+    """Whether a system may have other sentences than gold: it aligns characters, not sentences."""
 
     @property
     @abstractmethod

@@ -22,9 +22,9 @@ BY_TABS = {20: ([1, 1, 2], 2)}  # there a space in a form shifts the columns; LA
 
 def score(format_name: str, gold: bytes, system: bytes, **params: Any) -> dict[str, int]:
     spec = parse_spec({"format": format_name, "metrics": [{"name": "attachment", "params": params}]})
-    outcome = Evaluation(spec, gold).score(system)["attachment"]
+    outcomes, _ = Evaluation(spec, gold).score(system)
     names = spec.entries[0].metric.table.count_names
-    return dict(zip(names, outcome.totals.tolist(), strict=True))
+    return dict(zip(names, outcomes["attachment"].totals.tolist(), strict=True))
 
 
 def las_uas_la(counts: dict[str, int]) -> list[list[int]]:
