@@ -5,14 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from scoring.arrays import IntArray
+from scoring.evaluate import Evaluation
 from scoring.formats.fields import numbered_fields, tabs_of
 from scoring.metrics.heads import shape_of
+from scoring.spec import parse_spec
 from scoring.vocabulary import Vocabulary
 
 
 def warm() -> None:
     """Touch every compiled function with tiny arrays of the types it will see."""
     _warm_dependencies()
+    _warm_constituents()
 
 
 def _warm_dependencies() -> None:
@@ -21,6 +24,11 @@ def _warm_dependencies() -> None:
     tabs_of(np.frombuffer(text, np.uint8), starts, ends)
     numbered_fields(text, starts, ends, 2, Vocabulary())
     shape_of(_integers(0), _integers(0, 1))
+
+
+def _warm_constituents() -> None:
+    tree = b"(S (NP (DT the) (NN dog)) (VP (VBD ran)))\n"
+    Evaluation(parse_spec({"format": "bracketed", "metrics": ["parseval"]}), tree).score(tree)
 
 
 def _integers(*values: int) -> IntArray:
