@@ -10,7 +10,8 @@ from scoring.spec import parse_spec
 
 def score(gold: str, system: str, **params: Any) -> dict[str, int]:
     spec = parse_spec({"format": "bracketed", "metrics": [{"name": "parseval", "params": params}]})
-    outcome = Evaluation(spec, gold.encode()).score(system.encode())["parseval"]
+    outcomes, _ = Evaluation(spec, gold.encode()).score(system.encode())
+    outcome = outcomes["parseval"]
     names = spec.entries[0].metric.table.count_names
     return dict(zip(names, outcome.totals.tolist(), strict=True))
 
