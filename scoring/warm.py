@@ -9,6 +9,7 @@ from scoring.evaluate import Evaluation
 from scoring.formats.fields import numbered_fields, tabs_of
 from scoring.metrics.heads import shape_of
 from scoring.spec import parse_spec
+from scoring.structure import walk_chains
 from scoring.vocabulary import Vocabulary
 
 
@@ -28,7 +29,11 @@ def _warm_dependencies() -> None:
 
 def _warm_constituents() -> None:
     tree = b"(S (NP (DT the) (NN dog)) (VP (VBD ran)))\n"
-    Evaluation(parse_spec({"format": "bracketed", "metrics": ["parseval"]}), tree).score(tree)
+    other = b"(S (DT the) (NP (NN dog) (VP (VBD ran))))\n"
+    spec = parse_spec({"format": "bracketed", "metrics": ["parseval", "leaf_ancestor"]})
+    for outcome in Evaluation(spec, tree).score(other)[0].values():
+        outcome.extra()
+    walk_chains(_integers(-1), _integers(0), _integers(0))
 
 
 def _integers(*values: int) -> IntArray:
