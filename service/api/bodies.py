@@ -1,0 +1,206 @@
+"""Request bodies: unpacked as they stream in, and bounded by what they unpack to, not by what was sent."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zlib
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
+
+import orjson
+import zstandard
+from flask import Request
+
+from service.api import strict_json
+from service.errors import BadRequest, PayloadTooLarge, UnsupportedMediaType
+
+CHUNK = 65_536
+ZSTD_PIECE = 512
+"""Four bytes of zstd can unpack to 128 kB and the decompressor takes no bound, so it is fed in small pieces."""
+ZSTD_WINDOW = 8 << 20
+"""The window that RFC 9659 allows in the content coding."""
+MAX_MEMBERS = 10_000
+DRAINED = 256 << 20
+"""Bytes read past a bound, so that the sender gets to read the refusal instead of a broken pipe."""
+JSON = "application/json"
+
+
+class _Decoder(Protocol):
+    def feed(self, data: bytes) -> Iterator[bytes]: ...
+
+    def finish(self) -> None: ...
+
+
+class Body(io.RawIOBase):
+    """The unpacked body as a stream that refuses to pass its bound.
+
+    Reading raises:
+        PayloadTooLarge: more than `limit` bytes come out, or went in.
+        BadRequest: the packed data are damaged or end too early.
+        UnsupportedMediaType: the coding is not one of ours.
+    """
+
+    def __init__(self, request: Request, limit: int) -> None:
+        super().__init__()
+        self._request = request
+        self._limit = limit
+        self._decoder = _decoder(request.headers.get("Content-Encoding", ""))
+        self._pieces = self._unpacked()
+        self._rest = memoryview(b"")
+        self._count = 0
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        """Fill the buffer as far as the next piece goes; 0 at the end."""
+        while not self._rest:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._rest = memoryview(piece)
+        size = min(len(buffer), len(self._rest))
+        buffer[:size] = self._rest[:size]
+        self._rest = self._rest[size:]
+        return size
+
+    def _unpacked(self) -> Iterator[bytes]:
+        length = self._request.content_length
+        if length is not None and length > self._limit:
+            raise self._too_large()
+        sent = 0
+        while chunk := self._request.stream.read(CHUNK):
+            sent += len(chunk)
+            if sent > self._limit:
+                raise self._too_large()
+            for piece in self._decoder.feed(chunk):
+                self._count += len(piece)
+                if self._count > self._limit:
+                    raise self._too_large()
+                yield piece
+        self._decoder.finish()
+
+    def _too_large(self) -> PayloadTooLarge:
+        left = DRAINED
+        while left > 0 and (chunk := self._request.stream.read(CHUNK)):
+            left -= len(chunk)
+        return PayloadTooLarge(f"The body unpacks to more than {self._limit} bytes. Send less, or in several requests.")
+
+
+class _Identity:
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        yield data
+
+    def finish(self) -> None:
+        pass
+
+
+class _Gzip:
+    """RFC 1952, members one after the other."""
+
+    def __init__(self) -> None:
+        self._member = zlib.decompressobj(31)
+        self._members = 1
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        while data:
+            if self._member.eof:
+                self._members = _next_member(self._members)
+                self._member = zlib.decompressobj(31)
+            try:
+                piece = self._member.decompress(data, CHUNK)
+            except zlib.error as error:
+                raise _damaged("gzip") from error
+            if piece:
+                yield piece
+            data = self._member.unused_data if self._member.eof else self._member.unconsumed_tail
+
+    def finish(self) -> None:
+        # What fitted into no earlier piece cannot be left: feed() goes on until the tail is consumed.
+        if not self._member.eof:
+            raise _damaged("gzip")
+
+
+class _Zstd:
+    """RFC 8878, frames one after the other."""
+
+    def __init__(self) -> None:
+        self._decompressor = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW)
+        self._frame = self._decompressor.decompressobj()
+        self._frames = 1
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        for start in range(0, len(data), ZSTD_PIECE):
+            rest = data[start : start + ZSTD_PIECE]
+            while rest:
+                if self._frame.eof:
+                    self._frames = _next_member(self._frames)
+                    self._frame = self._decompressor.decompressobj()
+                try:
+                    piece = self._frame.decompress(rest)
+                except (zstandard.ZstdError, MemoryError) as error:
+                    raise _damaged("zstd") from error
+                if piece:
+                    yield piece
+                rest = self._frame.unused_data if self._frame.eof else b""
+
+    def finish(self) -> None:
+        if not self._frame.eof:
+            raise _damaged("zstd")
+
+
+def _decoder(coding: str) -> _Decoder:
+    match coding.strip().lower():
+        case "" | "identity":
+            return _Identity()
+        case "gzip" | "x-gzip":
+            return _Gzip()
+        case "zstd":
+            return _Zstd()
+    detail = "The body's Content-Encoding is not one of gzip, zstd and identity (one of them, not several)."
+    raise UnsupportedMediaType(detail, headers={"Accept-Encoding": "gzip, zstd"})
+
+
+def _next_member(count: int) -> int:
+    if count >= MAX_MEMBERS:
+        raise BadRequest(f"The packed body has more than {MAX_MEMBERS} members. Pack it in one.", slug="malformed-body")
+    return count + 1
+
+
+def _damaged(coding: str) -> BadRequest:
+    detail = f"The body is no valid {coding} data, or is cut off. Pack it again, or leave Content-Encoding out."
+    return BadRequest(detail, slug="malformed-body")
+
+
+def read_json(request: Request, limit: int) -> object:
+    """The value of a JSON body.
+
+    Raises:
+        ServiceError: 400, 413 or 415.
+    """
+    media_type(request, JSON)
+    return strict_json.parse(io.BufferedReader(Body(request, limit), CHUNK).read())
+
+
+def digest(request: Request, document: Mapping[str, Any]) -> str:
+    """What two requests share that ask for the same: method, path and the body but for its spelling."""
+    state = hashlib.sha256(f"{request.method} {request.path}\n".encode())
+    state.update(orjson.dumps(document, option=orjson.OPT_SORT_KEYS, default=str))
+    return state.hexdigest()
+
+
+def media_type(request: Request, *accepted: str) -> str:
+    """The body's media type, one of `accepted`.
+
+    Raises:
+        UnsupportedMediaType: it is another, has none, or says that it is not UTF-8.
+    """
+    charset = request.mimetype_params.get("charset", "utf-8").lower()
+    if request.mimetype in accepted and charset in ("utf-8", "utf8", "us-ascii"):
+        return request.mimetype
+    names = " or ".join(accepted)
+    found = request.headers.get("Content-Type", "none")[:80]
+    detail = f"The Content-Type is {found}. Send {names}, in UTF-8."
+    raise UnsupportedMediaType(detail, headers={"Accept": ", ".join(accepted)})

@@ -1,0 +1,83 @@
+"""What the blueprints share: who calls, with which query and which preferences."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from flask import current_app, request
+
+from service.context import Context
+from service.errors import BadRequest, Unauthorized, Unprocessable
+from service.schemas.base import Strict, load
+from service.usecases.tokens import Caller, authenticate
+
+_BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9._~+/-]+=*)")
+_KEY = re.compile(r"[\x21-\x7e]{1,255}")
+_WAIT = re.compile(r"""\s*wait\s*=\s*"?([0-9]{1,9})"?\s*(?:;.*)?""", re.IGNORECASE)
+
+
+def context() -> Context:
+    """The parts this process works with."""
+    found: Context = current_app.extensions["treescore"]
+    return found
+
+
+def caller(*scopes: str) -> Caller:
+    """Whoever calls, having one of `scopes` (any caller where none is named).
+
+    Raises:
+        Unauthorized: no token, or none that is valid.
+        Forbidden: the token has none of the scopes.
+    """
+    given = request.headers.get("Authorization")
+    bearer = None
+    if given is not None:
+        match = _BEARER.fullmatch(given.strip())
+        if match is None:
+            raise Unauthorized("The Authorization header is not of the form `Bearer <token>`.")
+        bearer = match[1]
+    found = authenticate(context(), bearer)
+    if scopes:
+        found.require(*scopes)
+    return found
+
+
+def query(schema: Strict) -> dict[str, Any]:
+    """The query string, if it fits.
+
+    Raises:
+        BadRequest: an unknown, repeated, missing or wrong parameter.
+    """
+    given = request.args.to_dict(flat=False)
+    for name, values in given.items():
+        if len(values) > 1:
+            raise BadRequest(f"The query parameter {name[:80]!r} is given {len(values)} times.", slug="invalid-query")
+    try:
+        return load(schema, {name: values[0] for name, values in given.items()}, context().config.max_problems)
+    except Unprocessable as error:
+        title = "The query string is wrong"
+        details = "; ".join(f"{problem.pointer[1:]}: {problem.detail}" for problem in error.problems)
+        raise BadRequest(details, slug="invalid-query", title=title) from error
+
+
+def idempotency_key() -> str | None:
+    """The client's name for this request.
+
+    Raises:
+        BadRequest: it is no name.
+    """
+    given = request.headers.get("Idempotency-Key")
+    if given is not None and not _KEY.fullmatch(given):
+        raise BadRequest("The Idempotency-Key has 1 to 255 visible ASCII characters; a UUID will do.")
+    return given
+
+
+def wait_seconds() -> int | None:
+    """The `wait` of RFC 7240, bounded; None where there is none. A preference that means nothing is ignored."""
+    for header in request.headers.getlist("Prefer"):
+        for preference in header.split(","):
+            match = _WAIT.fullmatch(preference)
+            if match is not None:
+                return min(int(match[1]), context().config.max_wait_seconds)
+    return None

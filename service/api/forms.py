@@ -1,0 +1,142 @@
+"""multipart/form-data for texts too large for a JSON body: a field `meta` and a file for each text.
+
+`meta` is the JSON document without its texts. A file's name says whose text it is: `gold`, the name of a system, or
+its place in `meta` (`systems/0`); systems that `meta` does not list are added in the order of their files. A format of
+several texts takes a file for each of them: `gold/source`, `systems/0/alignment`.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from typing import IO, Any
+
+from flask import Request
+from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.formparser import MultiPartParser, default_stream_factory
+
+from scoring.errors import Problem
+from scoring.params import Json
+from scoring.text import place
+from service.api import strict_json
+from service.api.bodies import CHUNK, Body
+from service.config import Config
+from service.errors import BadRequest, PayloadTooLarge, Unprocessable, counted
+
+FORM = "multipart/form-data"
+FIELDS = ("source", "target", "alignment")
+MAX_PARTS = 5_000
+_PLACE = re.compile(r"systems/(0|[1-9][0-9]{0,5})", re.ASCII)
+
+
+def read_job(request: Request, config: Config) -> dict[str, Any]:
+    """The job request that a form stands for.
+
+    Raises:
+        ServiceError: 400, 413, 415 or 422.
+    """
+    document, texts = read(request, config)
+    systems = document.setdefault("systems", [])
+    if not isinstance(systems, list) or not all(isinstance(system, dict) for system in systems):
+        raise _wrong("bad-value", "/systems", "In `meta`, systems are a list of objects.")
+    numbers = {system.get("name"): number for number, system in enumerate(systems) if _is_name(system.get("name"))}
+    for name, text in texts:
+        owner, field = _split(name)
+        if owner == "gold":
+            _put(document, "gold", field, text, name)
+            continue
+        match = _PLACE.fullmatch(owner)
+        if match is None and owner not in numbers:
+            numbers[owner] = len(systems)
+            systems.append({"name": owner})
+        number = int(match[1]) if match is not None else numbers[owner]
+        if number >= len(systems):
+            raise _wrong("unknown-part", f"/systems/{number}", f"There is a file {name!r}, but no such system in meta.")
+        _put(systems[number], "output", field, text, name)
+    return document
+
+
+def read(request: Request, config: Config) -> tuple[dict[str, Any], Iterator[tuple[str, str]]]:
+    """The document `meta`, and the texts under their names, each decoded as it is asked for.
+
+    Raises:
+        ServiceError: 400, 413, 415 or 422.
+    """
+    fields, files = _parse(request, config)
+    metas = fields.getlist("meta") + [file.read().decode("utf-8", "replace") for file in files.getlist("meta")]
+    if len(metas) != 1:
+        detail = f"The form has {len(metas)} fields `meta`. Send one, with the JSON document but for its texts."
+        raise BadRequest(detail, slug="malformed-body")
+    document = strict_json.parse(metas[0].encode("utf-8", "surrogateescape"))
+    if not isinstance(document, dict):
+        raise _wrong("wrong-type", "", "The field `meta` must be a JSON object.")
+    return document, _texts(fields, files)
+
+
+def _parse(request: Request, config: Config) -> tuple[Any, Any]:
+    boundary = request.mimetype_params.get("boundary", "")
+    if not boundary:
+        raise BadRequest("The Content-Type names no boundary.", slug="malformed-body")
+    stream = io.BufferedReader(Body(request, config.max_upload_bytes), CHUNK)
+    parser = MultiPartParser(
+        stream_factory=_file, max_form_memory_size=config.max_body_bytes, max_form_parts=MAX_PARTS, buffer_size=CHUNK
+    )
+    try:
+        return parser.parse(stream, boundary.encode("ascii", "replace"), None)
+    except RequestEntityTooLarge as error:
+        detail = (
+            f"A field of the form has more than {config.max_body_bytes} bytes, or there are more than {MAX_PARTS} "
+            "parts. Send long texts as files (`curl -F gold=@gold.conllu`)."
+        )
+        raise PayloadTooLarge(detail) from error
+    except ValueError as error:
+        raise BadRequest("The body is no multipart/form-data, or is cut off.", slug="malformed-body") from error
+
+
+def _file(
+    total_content_length: int | None, content_type: str | None, filename: str | None, content_length: int | None = None
+) -> IO[bytes]:
+    # A total of None lets Werkzeug keep short files in memory and the others on disk.
+    del total_content_length
+    return default_stream_factory(None, content_type, filename, content_length)
+
+
+def _texts(fields: Any, files: Any) -> Iterator[tuple[str, str]]:
+    for name, value in fields.items(multi=True):
+        if name != "meta":
+            yield name, value
+    for name, file in files.items(multi=True):
+        if name != "meta":
+            yield name, _decoded(name, file.read())
+
+
+def _decoded(name: str, data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line, column = place(data, error.start)
+        detail = f"Byte 0x{data[error.start]:02x} of the file {name!r} is no valid UTF-8. Save it as UTF-8."
+        problem = Problem(code="invalid-utf8", detail=detail, pointer=f"/{name}", line=line, column=column)
+        raise Unprocessable(counted(1), problems=[problem]) from error
+
+
+def _split(name: str) -> tuple[str, str | None]:
+    owner, _, field = name.rpartition("/")
+    return (owner, field) if owner and field in FIELDS else (name, None)
+
+
+def _put(holder: dict[str, Json], key: str, field: str | None, text: str, name: str) -> None:
+    target = holder if field is None else holder.setdefault(key, {})
+    last = key if field is None else field
+    if not isinstance(target, dict) or last in target:
+        raise _wrong("duplicate-text", f"/{name}", f"The text {name!r} is given twice.")
+    target[last] = text
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _wrong(code: str, pointer: str, detail: str) -> Unprocessable:
+    return Unprocessable(counted(1), problems=[Problem(code=code, detail=detail, pointer=pointer)])

@@ -1,0 +1,120 @@
+"""JSON as RFC 8259 means it: what two readers could read in two ways is refused, with its place where it is known."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+import orjson
+
+from scoring.errors import Problem
+from scoring.params import Json
+from scoring.text import place
+from service.errors import BadRequest
+
+LARGEST_INTEGER = 2**63 - 1
+_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+class _RefusalError(ValueError):
+    """A value that the JSON grammar, or this service, does not take."""
+
+    def __init__(self, code: str, detail: str, *, placed: bool = False) -> None:
+        super().__init__(detail)
+        self.code = code
+        self.detail = detail
+        self.placed = placed
+
+
+def parse(body: bytes) -> Json:
+    """The value of a JSON text.
+
+    Raises:
+        BadRequest: no UTF-8, no JSON, a key given twice, NaN or Infinity, a number past 64 bits or past a double,
+            half a surrogate pair, or nesting past a thousand levels.
+    """
+    if not body.strip():
+        raise _bad("json-empty", "The body is empty. Send a JSON object.")
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line, column = place(body, error.start)
+        detail = f"Byte 0x{body[error.start]:02x} in line {line}, column {column} of the body is no valid UTF-8."
+        raise _bad("json-invalid-utf8", detail, line, column) from error
+    try:
+        value = json.loads(
+            text, object_pairs_hook=_object, parse_constant=_constant, parse_int=_integer, parse_float=_double
+        )
+    except json.JSONDecodeError as error:
+        detail = f"The body is no JSON: {error.msg} (line {error.lineno}, column {error.colno})."
+        raise _bad("json-syntax", detail, error.lineno, error.colno) from error
+    except _RefusalError as error:
+        where = _place_of_refusal(body) if error.placed else None
+        raise _bad(error.code, error.detail, *(where or (None, None))) from error
+    except RecursionError as error:
+        raise _bad("json-too-deep", "The body's arrays and objects are nested too deeply.") from error
+    if _SURROGATE_ESCAPE.search(body):
+        _refuse_half_surrogates(body)
+    return value
+
+
+def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                detail = f"The key {_short(key)!r} stands twice in one object. Keep one."
+                raise _RefusalError("json-duplicate-key", detail)
+            seen.add(key)
+    return made
+
+
+def _constant(name: str) -> Any:
+    detail = f"{name} is no JSON number. Use null, or leave the field out."
+    raise _RefusalError("json-not-a-number", detail, placed=True)
+
+
+def _integer(digits: str) -> int:
+    # Python refuses to read thousands of digits, and other readers round what passes 64 bits.
+    if len(digits) > 20 or abs(number := int(digits)) > LARGEST_INTEGER:
+        raise _RefusalError("json-huge-number", f"The number {_short(digits)} does not fit into 64 bits.")
+    return number
+
+
+def _double(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise _RefusalError("json-huge-number", f"The number {_short(digits)} is beyond a double.", placed=True)
+    return number
+
+
+def _place_of_refusal(body: bytes) -> tuple[int, int] | None:
+    """Where orjson, which is as strict about numbers, stops in the same text."""
+    try:
+        orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        return error.lineno, error.colno
+    return None
+
+
+def _refuse_half_surrogates(body: bytes) -> None:
+    try:
+        orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        detail = (
+            "A \\u escape gives half of a surrogate pair, which is no character "
+            f"(line {error.lineno}, column {error.colno})."
+        )
+        raise _bad("json-half-surrogate", detail, error.lineno, error.colno) from error
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _bad(code: str, detail: str, line: int | None = None, column: int | None = None) -> BadRequest:
+    problem = Problem(code=code, detail=detail, line=line, column=column)
+    return BadRequest(detail, slug="malformed-body", problems=[problem])

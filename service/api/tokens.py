@@ -1,0 +1,45 @@
+"""Tokens for CI jobs and dashboards."""
+
+from __future__ import annotations
+
+import orjson
+from flask import Blueprint, Response, request
+
+from service.api import answers, bodies, calls
+from service.schemas.base import load
+from service.schemas.queries import NoQuery, PageQuery
+from service.schemas.tokens import TokenRequest
+from service.usecases import tokens
+
+blueprint = Blueprint("tokens", __name__, url_prefix="/v1/tokens")
+
+
+@blueprint.post("")
+def create_token() -> Response:
+    """Make a token; its text is shown in this answer only."""
+    caller = calls.caller("organise")
+    calls.query(NoQuery())
+    config = calls.context().config
+    asked = load(TokenRequest(), bodies.read_json(request, config.max_body_bytes), config.max_problems)
+    made = tokens.create_token(calls.context(), caller, asked["scopes"], asked.get("expires_at"), asked.get("name"))
+    response = Response(orjson.dumps(made), 201, content_type=bodies.JSON)
+    response.headers["Location"] = f"/v1/tokens/{made['id']}"
+    return answers.unstored(response)
+
+
+@blueprint.get("")
+def list_tokens() -> Response:
+    """All tokens, without their texts."""
+    caller = calls.caller("organise")
+    asked = calls.query(PageQuery())
+    found = tokens.list_tokens(calls.context(), caller, asked.get("cursor"), asked["limit"])
+    return answers.unstored(answers.page(found))
+
+
+@blueprint.delete("/<token_id>")
+def revoke_token(token_id: str) -> Response:
+    """End a token at once."""
+    caller = calls.caller("organise")
+    calls.query(NoQuery())
+    tokens.revoke_token(calls.context(), caller, token_id)
+    return answers.nothing()

@@ -1,0 +1,200 @@
+"""What the schemas share: strictness, fields of requests, and faults with a code and a JSON pointer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Self
+
+from marshmallow import RAISE, Schema, ValidationError, fields
+
+from scoring.errors import Problem, ProblemList
+from scoring.params import Json, escape
+from service.errors import Unprocessable, counted
+
+MAX_NAME = 200
+
+_CODES = {
+    fields.Field.default_error_messages["required"]: "missing-field",
+    fields.Field.default_error_messages["null"]: "null-field",
+}
+
+
+class Fault(str):
+    """A message that knows its code; marshmallow carries it to where the pointer is known."""
+
+    __slots__ = ("code",)
+    code: str
+
+    def __new__(cls, code: str, detail: str) -> Self:
+        """A string with a code beside it."""
+        fault = super().__new__(cls, detail)
+        fault.code = code
+        return fault
+
+
+class Strict(Schema):
+    """A schema that refuses what it does not know, and says what it knows."""
+
+    class Meta:
+        """Unknown fields are errors: a misspelt option must not be a silent default."""
+
+        unknown = RAISE
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        known = ", ".join(sorted(field.data_key or name for name, field in self.fields.items()))
+        self.error_messages["unknown"] = Fault("unknown-field", f"There is no such field here. There are: {known}.")
+        self.error_messages["type"] = Fault("wrong-type", "This must be an object.")
+
+
+def load(schema: Strict, value: object, cap: int) -> dict[str, Json]:
+    """The value, if it fits.
+
+    Raises:
+        Unprocessable: every fault with its pointer, the first `cap` of them shown.
+    """
+    try:
+        loaded: dict[str, Json] = schema.load(value)  # type: ignore[arg-type]
+    except ValidationError as error:
+        problems = ProblemList(cap)
+        problems.extend(_problems(error.messages, ""))
+        raise Unprocessable(counted(problems.total), problems=problems.problems, total=problems.total) from error
+    return loaded
+
+
+def _problems(messages: Any, pointer: str) -> Iterator[Problem]:
+    if isinstance(messages, Mapping):
+        for key, below in messages.items():
+            yield from _problems(below, pointer if key == "_schema" else f"{pointer}/{escape(str(key))}")
+    elif isinstance(messages, list):
+        for message in messages:
+            yield from _problems(message, pointer)
+    else:
+        code = messages.code if isinstance(messages, Fault) else _CODES.get(messages, "bad-value")
+        yield Problem(code=code, pointer=pointer, detail=str(messages))
+
+
+def wrong_type(wanted: str) -> ValidationError:
+    """The value is of another JSON type."""
+    return ValidationError([Fault("wrong-type", f"This must be {wanted}.")])
+
+
+class Checked(fields.Field[Any]):
+    """A field that is one function of the value."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> Any:  # noqa: ARG002 - marshmallow's
+        return self.check(value)
+
+    def check(self, value: Json) -> Json:
+        """The value, if it fits.
+
+        Raises:
+            ValidationError: it does not.
+        """
+        raise NotImplementedError
+
+
+class Name(Checked):
+    """A name that people read: no control characters, not empty, of bounded length."""
+
+    def check(self, value: Json) -> Json:
+        """A string that can be printed in one line."""
+        if not isinstance(value, str):
+            raise wrong_type("a string")
+        if not value.strip() or len(value) > MAX_NAME or not value.isprintable():
+            detail = f"A name has 1 to {MAX_NAME} printable characters, not all of them spaces."
+            raise ValidationError([Fault("bad-name", detail)])
+        return value
+
+
+class Texts(Strict):
+    """The texts of a parallel treebank."""
+
+    source = fields.String(required=True)
+    target = fields.String(required=True)
+    alignment = fields.String(required=True)
+
+
+class Text(Checked):
+    """A text as a string, or an object of strings for the format made of several texts."""
+
+    texts = Texts()
+
+    def check(self, value: Json) -> Json:
+        """One text or several."""
+        if isinstance(value, str):
+            return value
+        if not isinstance(value, dict):
+            raise wrong_type("a string, or an object of strings for a format of several texts")
+        return self.texts.load(value)
+
+
+class Named(Checked):
+    """Something named: its name, or an object with the name and more."""
+
+    def __init__(self, schema: Schema, **options: Any) -> None:
+        super().__init__(**options)
+        self.schema = schema
+
+    def check(self, value: Json) -> Json:
+        """A name, or what the schema takes."""
+        if isinstance(value, str):
+            return Name().deserialize(value)
+        if not isinstance(value, dict):
+            raise wrong_type("a name, or an object with a name")
+        return self.schema.load(value)
+
+
+class Parameters(Checked):
+    """Parameters of a format, transform or metric: an object that its own JSON Schema checks later."""
+
+    def check(self, value: Json) -> Json:
+        """An object."""
+        if not isinstance(value, dict):
+            raise wrong_type("an object of parameters")
+        return value
+
+
+class Column(Checked):
+    """A list parallel to gold's sentences, checked in one pass: it may have a million entries."""
+
+    def __init__(self, wanted: str, fits: Callable[[Any], bool], **options: Any) -> None:
+        super().__init__(**options)
+        self.wanted = wanted
+        self.fits = fits
+
+    def check(self, value: Json) -> Json:
+        """A list of what fits; the first entry that does not is shown."""
+        if not isinstance(value, list):
+            raise wrong_type("a list, one entry for each sentence of gold")
+        for index, entry in enumerate(value):
+            if not self.fits(entry):
+                raise ValidationError({index: [Fault("wrong-type", f"This must be {self.wanted}.")]})
+        return value
+
+
+class Strings(Column):
+    """Strings."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__("a string", lambda entry: isinstance(entry, str), **options)
+
+
+class Seconds(Column):
+    """Times, 0 or more."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(
+            "a number of seconds, 0 or more", lambda entry: type(entry) in (int, float) and entry >= 0, **options
+        )
+
+
+class Lengths(Column):
+    """Pairs of word numbers: source and target."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__("two whole numbers: words of the source and of the target sentence", _is_lengths, **options)
+
+
+def _is_lengths(entry: Json) -> bool:
+    return isinstance(entry, list) and len(entry) == 2 and all(type(n) is int and 0 <= n < 2**31 for n in entry)

@@ -1,0 +1,124 @@
+"""What a scoring job is asked for, and the questions about one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from marshmallow import INCLUDE, ValidationError, fields, pre_load, validate, validates_schema
+
+from scoring.params import Json
+from service.schemas.base import (
+    Checked,
+    Fault,
+    Lengths,
+    Name,
+    Named,
+    Parameters,
+    Seconds,
+    Strict,
+    Strings,
+    Text,
+    wrong_type,
+)
+
+STATES = ("queued", "running", "succeeded", "failed", "cancelled")
+SIDES = ("both", "gold", "system")
+MAX_METRICS = 50
+MAX_TRANSFORMS = 50
+MAX_AGREEMENTS = 50
+
+
+class FormatChoice(Strict):
+    """A format with its options, which its own JSON Schema checks."""
+
+    class Meta:
+        """Options stand beside the name."""
+
+        unknown = INCLUDE
+
+    name = Name(required=True)
+
+
+class TransformEntry(Strict):
+    """One preprocessing step."""
+
+    name = Name(required=True)
+    params = Parameters()
+    on = fields.String(validate=validate.OneOf(SIDES))
+
+
+class MetricEntry(Strict):
+    """One metric, under its name or a key of its own."""
+
+    name = Name(required=True)
+    key = fields.String(validate=validate.Regexp(r"\A[A-Za-z0-9_-]{1,100}\Z"))
+    params = Parameters()
+    transforms = fields.List(Named(TransformEntry()), validate=validate.Length(max=MAX_TRANSFORMS))
+
+
+class SystemEntry(Strict):
+    """One system's output."""
+
+    name = Name(required=True)
+    output = Text(required=True)
+    format = Named(FormatChoice())
+
+
+class Significance(Checked):
+    """A switch, or settings that their own JSON Schema checks."""
+
+    def check(self, value: Json) -> Json:
+        """True, false or an object."""
+        if not isinstance(value, (bool, dict)):
+            raise wrong_type("true, false, or an object of settings")
+        return value
+
+
+class Items(Strict):
+    """What the request says of gold's sentences."""
+
+    lengths = Lengths()
+    blocks = Strings()
+    attributes = fields.Dict(keys=Name(), values=Strings())
+    seconds = fields.Dict(keys=Name(), values=Seconds())
+
+
+class JobRequest(Strict):
+    """A scoring job."""
+
+    format = Named(FormatChoice(), required=True)
+    gold = Text(required=True)
+    systems = fields.List(fields.Nested(SystemEntry), required=True, validate=validate.Length(min=1))
+    transforms = fields.List(Named(TransformEntry()), validate=validate.Length(max=MAX_TRANSFORMS))
+    metrics = fields.List(Named(MetricEntry()), required=True, validate=validate.Length(min=1, max=MAX_METRICS))
+    significance = Significance()
+    agreement = fields.List(
+        fields.List(Name(), validate=validate.Length(equal=2)), validate=validate.Length(max=MAX_AGREEMENTS)
+    )
+    items = fields.Nested(Items)
+
+    def __init__(self, max_systems: int = 200, **options: Any) -> None:
+        super().__init__(**options)
+        self.max_systems = max_systems
+
+    @pre_load
+    def refuse_crowds(self, data: Json, **_options: Any) -> Json:
+        """Before anything else is looked at: a thousand faulty systems need no thousand messages."""
+        systems = data.get("systems") if isinstance(data, dict) else None
+        if isinstance(systems, list) and len(systems) > self.max_systems:
+            detail = f"There are {len(systems)} systems; a job takes {self.max_systems}. Send several jobs."
+            raise ValidationError({"systems": [Fault("too-many-systems", detail)]})
+        return data
+
+    @validates_schema(skip_on_field_errors=False)
+    def refuse_equal_names(self, data: dict[str, Json], **_options: Any) -> None:
+        """Two systems of one name could not be told apart in the result."""
+        seen: dict[str, int] = {}
+        faults: dict[int, Json] = {}
+        for index, system in enumerate(data.get("systems") or ()):
+            name = system.get("name")
+            if name is not None and seen.setdefault(name, index) != index:
+                detail = f"The system /systems/{seen[name]} has the name {name!r} too. Give each a name of its own."
+                faults[index] = {"name": [Fault("duplicate-system-name", detail)]}
+        if faults:
+            raise ValidationError({"systems": faults})

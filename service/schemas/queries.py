@@ -1,0 +1,57 @@
+"""Query strings."""
+
+from __future__ import annotations
+
+from marshmallow import fields, validate
+
+from service.schemas.base import Strict
+from service.schemas.jobs import STATES
+
+CURSOR = validate.Regexp(r"\A[A-Za-z0-9_=.~-]{1,512}\Z")
+MAX_PAGE = 1000
+
+
+class PageQuery(Strict):
+    """Which part of a list."""
+
+    cursor = fields.String(validate=CURSOR)
+    limit = fields.Integer(validate=validate.Range(1, MAX_PAGE), load_default=100)
+
+
+class JobsQuery(PageQuery):
+    """Which jobs."""
+
+    state = fields.String(validate=validate.OneOf(STATES))
+
+
+class ResultQuery(Strict):
+    """Which system under which metric."""
+
+    system = fields.String(required=True)
+    metric = fields.String(required=True)
+
+
+class ItemsQuery(ResultQuery, PageQuery):
+    """Which items."""
+
+
+class SlicesQuery(ResultQuery):
+    """Which slices."""
+
+    by = fields.String()
+
+
+class ReportQuery(ResultQuery):
+    """Which report."""
+
+    style = fields.String(required=True)
+
+
+class ComparisonsQuery(Strict):
+    """Which comparisons."""
+
+    score = fields.String()
+
+
+class NoQuery(Strict):
+    """Nothing may be asked."""

@@ -1,0 +1,133 @@
+"""Bodies are bounded by what they unpack to, and damage is the sender's fault."""
+
+import gzip
+import io
+import zlib
+from typing import Any
+
+import pytest
+import zstandard
+from flask import Request
+from werkzeug.test import EnvironBuilder
+
+from service.api.bodies import MAX_MEMBERS, Body, media_type, read_json
+from service.errors import BadRequest, PayloadTooLarge, ServiceError, UnsupportedMediaType
+
+
+def request_of(data: bytes, coding: str = "", media: str = "application/json", *, chunked: bool = False) -> Request:
+    builder = EnvironBuilder(method="POST", data=data, content_type=media)
+    if coding:
+        builder.headers["Content-Encoding"] = coding
+    environ = builder.get_environ()
+    if chunked:
+        del environ["CONTENT_LENGTH"]
+        environ["wsgi.input_terminated"] = True
+    return Request(environ)
+
+
+def read(data: bytes, coding: str = "", limit: int = 1_000_000, *, chunked: bool = False) -> bytes:
+    return io.BufferedReader(Body(request_of(data, coding, chunked=chunked), limit)).read()
+
+
+def gzipped(data: bytes) -> bytes:
+    return gzip.compress(data)
+
+
+def zstded(data: bytes) -> bytes:
+    return zstandard.ZstdCompressor().compress(data)
+
+
+TEXT = b"(TOP (S (NN dog)))\n" * 20_000
+PACKERS = {"": bytes, "gzip": gzipped, "zstd": zstded}
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+@pytest.mark.parametrize("coding", PACKERS)
+def test_every_coding_reads_back(coding: Any, chunked: Any) -> None:
+    assert read(PACKERS[coding](TEXT), coding, chunked=chunked) == TEXT
+
+
+@pytest.mark.parametrize("coding", ["gzip", "zstd"])
+def test_members_one_after_the_other_are_one_body(coding: Any) -> None:
+    pack = PACKERS[coding]
+    assert read(pack(TEXT) + pack(b"") + pack(b"tail"), coding) == TEXT + b"tail"
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+@pytest.mark.parametrize("coding", PACKERS)
+def test_one_byte_past_the_bound_is_too_large(coding: Any, chunked: Any) -> None:
+    data = b"x" * 1000
+    assert read(PACKERS[coding](data), coding, limit=1000, chunked=chunked) == data
+    with pytest.raises(PayloadTooLarge):
+        read(PACKERS[coding](data + b"x"), coding, limit=1000, chunked=chunked)
+
+
+def gzip_bomb(size: int) -> bytes:
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    block = bytes(1 << 20)
+    return b"".join(packer.compress(block) for _ in range(size >> 20)) + packer.flush()
+
+
+def test_a_gzip_bomb_of_a_gigabyte_is_refused_before_it_goes_off(bounded_memory: Any) -> None:
+    bomb = gzip_bomb(1 << 30)
+    assert len(bomb) < 1_100_000
+    with bounded_memory(limit=20_000_000), pytest.raises(PayloadTooLarge):
+        read(bomb, "gzip")
+
+
+def test_a_zstd_bomb_of_a_gigabyte_is_refused_before_it_goes_off(bounded_memory: Any) -> None:
+    packer = zstandard.ZstdCompressor(level=3).compressobj()
+    bomb = b"".join(packer.compress(bytes(1 << 20)) for _ in range(1 << 10)) + packer.flush()
+    assert len(bomb) < 100_000
+    with bounded_memory(limit=60_000_000), pytest.raises(PayloadTooLarge):
+        read(bomb, "zstd")
+
+
+def test_a_zstd_window_past_the_agreed_bound_is_refused() -> None:
+    parameters = zstandard.ZstdCompressionParameters(window_log=27, write_content_size=False)
+    packer = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
+    with pytest.raises(BadRequest):
+        read(packer.compress(TEXT) + packer.flush(), "zstd")
+
+
+@pytest.mark.parametrize("coding", ["gzip", "zstd"])
+@pytest.mark.parametrize(
+    "damage",
+    [lambda d: d[:-3], lambda d: d[: len(d) // 2], lambda d: b"junk" + d, lambda d: d + b"junk!", lambda _: b""],
+)
+def test_damaged_data_are_a_bad_request(coding: Any, damage: Any) -> None:
+    with pytest.raises(BadRequest) as caught:
+        read(damage(PACKERS[coding](TEXT)), coding)
+    assert coding in caught.value.detail
+
+
+def test_a_flood_of_empty_members_is_refused() -> None:
+    with pytest.raises(BadRequest):
+        read(gzipped(b"") * (MAX_MEMBERS + 1), "gzip")
+
+
+@pytest.mark.parametrize("coding", ["br", "deflate", "gzip, zstd", "gzip, gzip", "x"])
+def test_other_codings_are_unsupported(coding: Any) -> None:
+    with pytest.raises(UnsupportedMediaType) as caught:
+        read(b"", coding)
+    assert caught.value.headers["Accept-Encoding"] == "gzip, zstd"
+
+
+@pytest.mark.parametrize(
+    "media", ["text/plain", "", "application/x-www-form-urlencoded", "application/json; charset=latin-1"]
+)
+def test_other_media_types_are_unsupported(media: Any) -> None:
+    with pytest.raises(UnsupportedMediaType) as caught:
+        media_type(request_of(b"{}", media=media), "application/json")
+    assert caught.value.headers["Accept"] == "application/json"
+
+
+def test_json_with_parameters_is_json() -> None:
+    assert read_json(request_of(b"[1]", media="Application/JSON; charset=UTF-8"), 100) == [1]
+
+
+def test_a_body_without_a_length_is_not_cut_at_the_bound() -> None:
+    """Werkzeug's own bound returns the first bytes of a chunked body as if they were all."""
+    with pytest.raises(ServiceError) as caught:
+        read_json(request_of(b"1" * 2000, chunked=True), 1000)
+    assert caught.value.status == 413
