@@ -44,7 +44,11 @@ class Evaluation:
         self._stages: dict[tuple[int, ...], Any] = {}
         _check_items(self.items, len(self.gold))
         for entry in spec.entries:
-            self._gold_after(entry.steps)
+            after = self._gold_after(entry.steps)
+            try:
+                entry.metric.check_gold(after, self.items, limits)
+            except ScoringError as error:
+                raise error.at(pointer, part) from error
 
     def score(
         self, output: Text, choice: FormatChoice | None = None, pointer: str = "", name: str = ""

@@ -181,7 +181,7 @@ class Metric(Component):
     styles: ClassVar[tuple[str, ...]] = ()
     """Names of the report styles (`evalb`) that it prints."""
     own_segmentation: ClassVar[bool] = False
-    """Whether a system may have other sentences than gold: it aligns characters, not sentences."""
+    """Whether a system's number of sentences may differ from gold's: it aligns characters, or names sentences."""
 
     @property
     @abstractmethod
@@ -196,6 +196,13 @@ class Metric(Component):
             InputError: they cannot be compared (other texts, unequal numbers of sentences). `detail` never
                 quotes gold; `gold_detail` may.
             LimitError: the comparison would pass a bound.
+        """
+
+    def check_gold(self, gold: Any, items: ItemInfo, limits: Limits) -> None:
+        """Whether a treebank can serve as gold, asked once before any system is scored.
+
+        Raises:
+            InputError: what gold must be and is not, with its places; problems stand at gold.
         """
 
     def report(self, style: str, outcome: Outcome) -> str:  # noqa: ARG002 - for metrics with styles

@@ -190,8 +190,10 @@ class Alignments:
         source, target: positions of each link's ends, int64 (l,); no link stands twice in a pair.
         sure: whether a link is sure (else it is possible), bool (l,).
         offsets: int64 (n + 1,).
-        pair_ids: identifier of each sentence pair, normalised (`0001` is `1`).
-        sentences: names, attributes, what could not be read.
+        pair_ids: identifier of each sentence pair, normalised (`0001` is `1`); the line numbers, from 1, where the
+            format names no sentences.
+        lines, columns: where each link stands in its text, int64 (l,); empty where it stands in none.
+        sentences: names (empty where the format has none), what could not be read.
     """
 
     source: IntArray
@@ -199,6 +201,8 @@ class Alignments:
     sure: BoolArray
     offsets: IntArray
     pair_ids: Sequence[str]
+    lines: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    columns: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
     sentences: Sentences = field(default_factory=Sentences)
 
     def __len__(self) -> int:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from scoring.arrays import IntArray
+from scoring.evaluate import Evaluation
 from scoring.formats.fields import numbered_fields, tabs_of
 from scoring.metrics.heads import shape_of
+from scoring.spec import parse_spec
+from scoring.structure import walk_chains
 from scoring.vocabulary import Vocabulary
 
 
 def warm() -> None:
     """Touch every compiled function with tiny arrays of the types it will see."""
     _warm_dependencies()
+    _warm_constituents()
 
 
 def _warm_dependencies() -> None:
@@ -21,6 +25,15 @@ def _warm_dependencies() -> None:
     tabs_of(np.frombuffer(text, np.uint8), starts, ends)
     numbered_fields(text, starts, ends, 2, Vocabulary())
     shape_of(_integers(0), _integers(0, 1))
+
+
+def _warm_constituents() -> None:
+    tree = b"(S (NP (DT the) (NN dog)) (VP (VBD ran)))\n"
+    other = b"(S (DT the) (NP (NN dog) (VP (VBD ran))))\n"
+    spec = parse_spec({"format": "bracketed", "metrics": ["parseval", "leaf_ancestor"]})
+    for outcome in Evaluation(spec, tree).score(other)[0].values():
+        outcome.extra()
+    walk_chains(_integers(-1), _integers(0), _integers(0))
 
 
 def _integers(*values: int) -> IntArray:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -100,3 +103,13 @@ def surface(block: str) -> str:
             continue
         text += columns[1] + ("" if columns[9] == "SpaceAfter=No" else " ")
     return text.strip()
+
+
+def test_the_generator_writes_the_committed_systems_again(tmp_path: Path) -> None:
+    copy = tmp_path / "examples"
+    shutil.copytree(EXAMPLES, copy, ignore=shutil.ignore_patterns("systems", "__pycache__"))
+    subprocess.run([sys.executable, str(copy / "make_systems.py")], check=True, capture_output=True)
+    for path in (*TREES[1:], *DEPENDENCIES[1:]):
+        assert (copy / path.relative_to(EXAMPLES)).read_bytes() == path.read_bytes(), path
+    assert len(TREES) > 4
+    assert len(DEPENDENCIES) > 4
