@@ -1,0 +1,34 @@
+# One image for every process of the service; what it runs is said by its command:
+# api, worker --queue live, worker --queue bulk, sweeper, migrate. Configured by TREESCORE_ variables only.
+
+FROM python:3.12-slim-bookworm AS build
+ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
+RUN python -m venv /opt/treescore
+WORKDIR /source
+COPY pyproject.toml constraints.txt README.md LICENSE openapi.yam[l] ./
+COPY scoring scoring
+COPY service service
+COPY workers workers
+# Every dependency comes as a wheel: a build that would need a compiler fails here instead of growing the image.
+RUN /opt/treescore/bin/pip install --constraint constraints.txt --only-binary :all: --no-binary treescore ".[postgres]"
+
+FROM python:3.12-slim-bookworm
+RUN useradd --system --uid 10001 --user-group --home-dir /var/lib/treescore --create-home treescore
+COPY --from=build /opt/treescore /opt/treescore
+# Compiled functions and fonts are cached where the user may write, whatever the file system of /opt.
+ENV PATH=/opt/treescore/bin:$PATH \
+    PYTHONUNBUFFERED=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
+    NUMBA_CACHE_DIR=/tmp/numba \
+    MPLCONFIGDIR=/tmp/matplotlib \
+    TREESCORE_BIND=0.0.0.0:8000 \
+    TREESCORE_DATA_DIR=/var/lib/treescore
+WORKDIR /var/lib/treescore
+USER 10001:10001
+EXPOSE 8000
+STOPSIGNAL SIGTERM
+# http.client and not urllib: a proxy named by the environment must not answer for us.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
+    CMD ["python", "-c", "from http.client import HTTPConnection as C; c = C('127.0.0.1', 8000, timeout=4); c.request('GET', '/readyz'); raise SystemExit(c.getresponse().status != 200)"]
+ENTRYPOINT ["treescore"]
+CMD ["api"]

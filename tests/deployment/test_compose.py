@@ -1,0 +1,199 @@
+"""The container files say what they must, as far as a machine without Docker can tell."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tomllib
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from service.config import PREFIX, Config, load_config
+
+ROOT = Path(__file__).parent.parent.parent
+OURS = {"migrate", "api", "worker", "bulk-worker", "sweeper"}
+THEIRS = {"redis", "postgres"}
+SECRETS = {"TREESCORE_ADMIN_TOKEN": "a" * 32, "POSTGRES_PASSWORD": "b" * 32}
+
+
+def substituted(value: Any) -> Any:
+    """Compose's ${NAME:-default} and ${NAME:?reason} with SECRETS for environment."""
+    if isinstance(value, dict):
+        return {key: substituted(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [substituted(inner) for inner in value]
+    if not isinstance(value, str):
+        return value
+    return re.sub(r"\$\{(\w+)(?::([-?])([^}]*))?\}", lambda found: SECRETS.get(found[1], found[3] or ""), value)
+
+
+@pytest.fixture(scope="module")
+def text() -> str:
+    return (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def services(text: str) -> dict[str, dict[str, Any]]:
+    return dict(substituted(yaml.safe_load(text)["services"]))
+
+
+def test_the_services_are_those_of_the_design(services: dict[str, Any]) -> None:
+    assert set(services) == OURS | THEIRS
+
+
+def test_all_our_processes_run_from_one_image(services: dict[str, Any]) -> None:
+    assert {services[name]["image"] for name in OURS} == {"treescore:latest"}
+    assert all(services[name]["build"] == "." for name in OURS)
+    assert [services[name]["command"] for name in ("migrate", "api", "worker", "bulk-worker", "sweeper")] == [
+        ["migrate"],
+        ["api"],
+        ["worker", "--queue", "live"],
+        ["worker", "--queue", "bulk"],
+        ["sweeper"],
+    ]
+
+
+def test_nothing_starts_before_what_it_needs(services: dict[str, Any]) -> None:
+    assert services["migrate"]["depends_on"] == {"postgres": {"condition": "service_healthy"}}
+    for name in OURS - {"migrate"}:
+        assert services[name]["depends_on"] == {
+            "migrate": {"condition": "service_completed_successfully"},
+            "redis": {"condition": "service_healthy"},
+        }
+    for name in THEIRS:
+        assert services[name]["healthcheck"]["test"]
+
+
+def test_every_service_restarts_and_is_given_time_to_stop(services: dict[str, Any]) -> None:
+    for name, service in services.items():
+        assert service["restart"] == ("no" if name == "migrate" else "unless-stopped")
+        assert name == "migrate" or re.fullmatch(r"\d+[sm]", service["stop_grace_period"])
+    longest_poll = load_config({}).max_wait_seconds
+    assert int(services["api"]["stop_grace_period"].removesuffix("s")) > longest_poll
+
+
+def test_state_lies_in_named_volumes(text: str, services: dict[str, Any]) -> None:
+    mounted = {volume.split(":")[0] for service in services.values() for volume in service.get("volumes", ())}
+    assert mounted == set(yaml.safe_load(text)["volumes"]) == {"redis", "postgres"}
+
+
+def test_store_and_queue_are_out_of_reach(text: str, services: dict[str, Any]) -> None:
+    assert yaml.safe_load(text)["networks"]["backend"] == {"internal": True}
+    for name in THEIRS:
+        assert services[name]["networks"] == ["backend"]
+        assert "ports" not in services[name]
+    assert all(port.startswith("127.0.0.1:") for port in services["api"]["ports"])
+    assert all("ports" not in services[name] for name in OURS - {"api"})
+
+
+def test_no_secret_has_a_default(text: str) -> None:
+    for name in ("TREESCORE_ADMIN_TOKEN", "POSTGRES_PASSWORD"):
+        uses = re.findall(r"\$\{" + name + r"[^}]*\}", text)
+        assert uses
+        assert all(use.startswith("${" + name + ":?") for use in uses)
+
+
+def test_every_variable_is_one_that_the_service_reads(services: dict[str, Any]) -> None:
+    known = {PREFIX + field.name.upper() for field in fields(Config)}
+    dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    used = set(re.findall(r"TREESCORE_[A-Z_]+(?==)", dockerfile))
+    for name in OURS:
+        used |= {key for key in services[name]["environment"] if key.startswith(PREFIX)}
+        config = load_config(services[name]["environment"])
+        assert config.database_url == f"postgresql+psycopg://treescore:{'b' * 32}@postgres:5432/treescore"
+        assert config.redis_url == "redis://redis:6379/0"
+    assert used <= known
+    api = load_config(services["api"]["environment"])
+    assert not api.anonymous_jobs
+    assert api.admin_token == SECRETS["TREESCORE_ADMIN_TOKEN"]
+
+
+def test_every_command_is_a_command_of_the_image(services: dict[str, Any]) -> None:
+    instructions = dockerfile_instructions()
+    assert ("ENTRYPOINT", '["treescore"]') in instructions
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        assert "treescore" in tomllib.load(file)["project"]["scripts"]
+    assert all(isinstance(services[name]["command"], list) for name in OURS)
+
+
+def dockerfile_instructions() -> list[tuple[str, str]]:
+    """(INSTRUCTION, arguments) of the Dockerfile, continued lines joined, comments dropped."""
+    text = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    lines = re.sub(r"(?m)^\s*#.*\n", "", text).replace("\\\n", " ").splitlines()
+    pairs = [line.split(maxsplit=1) for line in lines if line.strip()]
+    return [(keyword, " ".join(rest.split())) for keyword, rest in pairs]
+
+
+def test_the_image_is_slim_pinned_and_not_root() -> None:
+    instructions = dockerfile_instructions()
+    bases = [rest for keyword, rest in instructions if keyword == "FROM"]
+    assert [base.split()[0] for base in bases] == ["python:3.12-slim-bookworm"] * 2
+    assert not [rest for keyword, rest in instructions if keyword == "ADD"]
+    last_stage = instructions[max(place for place, pair in enumerate(instructions) if pair[0] == "FROM") :]
+    users = [rest for keyword, rest in last_stage if keyword == "USER"]
+    assert users == ["10001:10001"]
+    runs = [rest for keyword, rest in last_stage if keyword == "RUN"]
+    assert not [run for run in runs if re.search(r"\bapt|\bapk|gcc|pip install|curl|wget|sudo", run)]
+    kinds = [keyword for keyword, _ in last_stage]
+    assert kinds.count("CMD") == kinds.count("ENTRYPOINT") == kinds.count("HEALTHCHECK") == 1
+    assert kinds.index("USER") < kinds.index("CMD")
+    assert not [
+        rest for keyword, rest in instructions if keyword in {"ENV", "ARG"} and re.search("TOKEN|PASSWORD", rest)
+    ]
+
+
+def health_command() -> list[str]:
+    """The image's health check, as its container runs it."""
+    check = dict(dockerfile_instructions())["HEALTHCHECK"]
+    command = json.loads(check[check.index("CMD") + 3 :])
+    assert isinstance(command, list)
+    return command
+
+
+def test_the_health_check_asks_readyz_with_the_standard_library_only() -> None:
+    python, option, code = health_command()
+    assert (python, option) == ("python", "-c")
+    compile(code, "healthcheck", "exec")
+    assert "/readyz" in code
+    assert re.findall(r"(?:from|import) (\w+)", code)[0] == "http"
+
+
+def test_what_the_image_copies_is_not_ignored() -> None:
+    kept = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    copied: set[str] = set()
+    for keyword, rest in dockerfile_instructions():
+        if keyword == "COPY" and "--from" not in rest:
+            copied |= set(shlex.split(rest)[:-1])
+    assert {name.replace("yam[l]", "yaml") for name in copied} == kept
+    for name in kept - {"openapi.yaml"}:
+        assert (ROOT / name).exists(), name
+
+
+def compose_client() -> list[str] | None:
+    """`docker compose` or `docker-compose`, whichever is here."""
+    if (
+        shutil.which("docker")
+        and not subprocess.run(["docker", "compose", "version"], check=False, capture_output=True).returncode
+    ):
+        return ["docker", "compose"]
+    return ["docker-compose"] if shutil.which("docker-compose") else None
+
+
+def test_compose_reads_the_file_as_we_do(services: dict[str, Any]) -> None:
+    """With Docker's own client where there is one; without it the tests above are all there is."""
+    client = compose_client()
+    if client is None:
+        pytest.skip("no docker compose on this machine")
+    command = [*client, "--file", str(ROOT / "docker-compose.yml"), "config", "--format", "json"]
+    shown = subprocess.run(command, check=True, capture_output=True, env=os.environ | SECRETS)
+    assert set(json.loads(shown.stdout)["services"]) == set(services)
+    bare = {name: value for name, value in os.environ.items() if name not in SECRETS}
+    assert subprocess.run(command, check=False, capture_output=True, env=bare).returncode != 0
