@@ -1,0 +1,251 @@
+"""Lin's dependency relations: precision over the answer's dependencies, recall over the key's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from scoring.arrays import BoolArray, IntArray, owners_of
+from scoring.errors import InputError, Problem, ProblemList
+from scoring.limits import Limits
+from scoring.metrics.characters import UNALIGNED, partners_of
+from scoring.metrics.dependency_tables import TABLE, Found, Side, tables_of
+from scoring.metrics.heads import lengths_to_offsets, positions_of, shape_of
+from scoring.params import BOOLEAN, STRINGS, Json, Param
+from scoring.registry import SKIP, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
+from scoring.scores import ScoreTable
+from scoring.trees import NO_HEAD, DependencyTreebank
+from scoring.vocabulary import Vocabulary
+
+_NUMBER = {"type": "integer", "minimum": 0}
+_SELECT = Param(
+    {
+        "type": ["object", "null"],
+        "additionalProperties": False,
+        "properties": {
+            "relations": STRINGS,
+            "words": STRINGS,
+            "categories": STRINGS,
+            "attributes": {"type": "object", "additionalProperties": {"anyOf": [{"type": "string"}, STRINGS]}},
+            "length": {
+                "type": "object",
+                "additionalProperties": False,
+                "properties": {"min": _NUMBER, "max": _NUMBER},
+            },
+        },
+    },
+    default=None,
+    doc="Only the dependencies with one of these relations, modifier words or modifier categories, in sentences with "
+    "one of these attribute values or of this length; where several are given, all must hold.",
+)
+
+
+@register
+class DependencyRelations(Metric):
+    """Dependencies as sets: (modifier, head), or (modifier, head, relation) where labels count.
+
+    Precision is the share of the answer's dependencies that the key has, recall the share of the key's that the
+    answer has, over the whole text. A selection picks dependencies on each side by that side's own annotation, and
+    looks them up in the whole of the other side, so that the two numerators may differ. The key must be one
+    connected tree a sentence; an answer may be fragments or have cycles. After Lin 1995, 2003.
+    """
+
+    name: ClassVar[str] = "dependency_relations"
+    doc: ClassVar[str] = "Precision, recall and F1 over dependencies, labelled or not, all or selected (Lin)."
+    source: ClassVar[str] = "Lin 1995 (IJCAI); Lin 2003, Dependency-based Evaluation of MINIPAR"
+    reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
+    params: ClassVar[Mapping[str, Param]] = {
+        "labelled": Param(BOOLEAN, default=False, doc="Relations must agree too."),
+        "equivalent_labels": Param(
+            {
+                "anyOf": [
+                    {"type": "object", "additionalProperties": {"type": "string"}},
+                    {"type": "array", "items": STRINGS},
+                ]
+            },
+            default={},
+            doc="Relations to be taken for others on both sides, {from: to}, or lists of relations that are one.",
+        ),
+        "select": _SELECT,
+    }
+
+    @property
+    def table(self) -> ScoreTable:
+        """F1 first."""
+        return TABLE
+
+    def check_gold(self, gold: DependencyTreebank, items: ItemInfo, limits: Limits) -> None:
+        """Raise InputError for each sentence of the key that is no single connected tree."""
+        _sentences(self.values["select"], gold, items)
+        shape = shape_of(_heads(gold), gold.word_offsets)
+        wrong = np.flatnonzero(shape.depths < 0)
+        problems = ProblemList(limits.max_problems)
+        for word in wrong[np.unique(shape.owners[wrong], return_index=True)[1]].tolist():
+            sentence = int(shape.owners[word])
+            what = "on a cycle" if shape.cycles[sentence] >= 0 else "without a way to the root"
+            position = word - int(gold.word_offsets[sentence]) + 1
+            detail = f"Word {position} is {what}, or its head is no word of the sentence. The key must be a tree."
+            problems.add(_not_a_tree(gold, sentence, word, detail))
+        for sentence in np.flatnonzero(shape.roots > 1).tolist():
+            detail = f"{int(shape.roots[sentence])} words have no head. The key must be one connected tree."
+            problems.add(_not_a_tree(gold, sentence, None, detail))
+        problems.raise_if_any()
+
+    def evaluate(
+        self, gold: DependencyTreebank, system: DependencyTreebank, items: ItemInfo, limits: Limits
+    ) -> Outcome:
+        """Look each side's dependencies up in the other. Raises InputError where the texts differ."""
+        if len(gold) != len(system):
+            detail = f"The output has {len(system)} sentences, gold has {len(gold)}."
+            raise InputError([Problem(code="sentence-count-mismatch", detail=detail)])
+        partners = partners_of(gold, system, limits.max_problems)
+        labels = _label_map(self.values["equivalent_labels"], gold.vocabulary)
+        key, answer = _side(gold, labels), _side(system, labels)
+        right = _right(key, answer, partners, labelled=bool(self.values["labelled"]))
+        found = np.zeros(len(gold.forms), np.bool_)
+        found[partners[right]] = True
+        sentences = _sentences(self.values["select"], gold, items)
+        key_selected = _selected(self.values["select"], key, labels) & sentences[key.owners]
+        answer_selected = _selected(self.values["select"], answer, labels) & sentences[answer.owners]
+        pair = Found(key, answer, key_selected, answer_selected, found, right, sentences)
+        status = all_ok(len(gold))
+        status[~sentences] = SKIP
+        return Outcome(
+            rows=pair.rows(),
+            status=status,
+            tokens={"recall": TokenBits(found[key_selected], lengths_to_offsets(key_selected, key.owners, len(gold)))},
+            details=lambda index: _details(pair, partners, index),
+            slices=lambda: tables_of(pair, items),
+        )
+
+
+def _heads(treebank: DependencyTreebank) -> IntArray:
+    """Heads with 0 for every word without one."""
+    return np.where(treebank.heads == NO_HEAD, 0, treebank.heads)
+
+
+def _side(treebank: DependencyTreebank, labels: Mapping[int, int]) -> Side:
+    owners = owners_of(treebank.word_offsets)
+    heads = _heads(treebank)
+    inside = (heads > 0) & (heads <= np.diff(treebank.word_offsets)[owners])
+    return Side(
+        treebank=treebank,
+        owners=owners,
+        dependencies=np.asarray(heads != 0, np.bool_),
+        heads=np.where(inside, treebank.word_offsets[:-1][owners] + heads - 1, UNALIGNED),
+        labels=treebank.vocabulary.map(treebank.deprels, dict(labels)),
+    )
+
+
+def _right(key: Side, answer: Side, partners: IntArray, *, labelled: bool) -> BoolArray:
+    """The answer's dependencies that the key has, bool (answer words,)."""
+    modifiers = partners
+    heads = np.where(answer.heads >= 0, partners[answer.heads], UNALIGNED) if len(partners) else partners
+    right = answer.dependencies & (modifiers >= 0) & (heads >= 0)
+    right[right] = key.heads[modifiers[right]] == heads[right]
+    if labelled:
+        right[right] = key.labels[modifiers[right]] == answer.labels[right]
+    return np.asarray(right, np.bool_)
+
+
+def _label_map(given: Json, vocabulary: Vocabulary) -> dict[int, int]:
+    if isinstance(given, Mapping):
+        pairs = list(given.items())
+    else:
+        pairs = [(label, group[0]) for group in given for label in group[1:]]
+    return {vocabulary.number(old): vocabulary.number(new) for old, new in pairs}
+
+
+def _selected(select: Json, side: Side, labels: Mapping[int, int]) -> BoolArray:
+    """The dependencies of a side that its own relation, word and category select, bool (words,)."""
+    kept = side.dependencies.copy()
+    if not select:
+        return kept
+    treebank = side.treebank
+
+    def numbers(name: str) -> list[int]:
+        known = (treebank.vocabulary.get(string) for string in select[name])
+        return [number for number in known if number is not None]
+
+    if "relations" in select:
+        kept &= np.isin(side.labels, [labels.get(number, number) for number in numbers("relations")])
+    if "words" in select:
+        kept &= np.isin(treebank.forms, numbers("words"))
+    if "categories" in select:
+        wanted = numbers("categories")
+        kept &= np.isin(treebank.upos, wanted) | np.isin(treebank.xpos, wanted)
+    return kept
+
+
+def _sentences(select: Json, gold: DependencyTreebank, items: ItemInfo) -> BoolArray:
+    """The sentences that are selected, bool (n,). Raises InputError for an attribute that no sentence has."""
+    kept = np.ones(len(gold), np.bool_)
+    if not select:
+        return kept
+    lengths = np.diff(gold.word_offsets)
+    bounds = select.get("length", {})
+    kept &= (lengths >= bounds.get("min", 0)) & (lengths <= bounds.get("max", np.iinfo(np.int64).max))
+    attributes = {**gold.sentences.attributes, **items.attributes}
+    for name, values in select.get("attributes", {}).items():
+        if name not in attributes:
+            known = ", ".join(sorted(attributes)) or "none"
+            detail = f"No sentence has the attribute {name!r} that select names. There are: {known}."
+            raise InputError([Problem(code="unknown-attribute", detail=detail)])
+        wanted = {values} if isinstance(values, str) else set(values)
+        kept &= np.array([value in wanted for value in attributes[name]], np.bool_)
+    return kept
+
+
+def _not_a_tree(gold: DependencyTreebank, sentence: int, word: int | None, detail: str) -> Problem:
+    sent_ids = gold.sentences.sent_ids
+    return Problem(
+        code="key-not-a-tree",
+        sentence=sentence + 1,
+        sent_id=sent_ids[sentence] if len(sent_ids) else None,
+        line=int(gold.lines[gold.word_offsets[sentence] if word is None else word]) or None,
+        detail=detail,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """How a dependency is shown in an item."""
+
+    side: Side
+    positions: IntArray
+
+    def __call__(self, word: int, role: str) -> dict[str, Json]:
+        strings = self.side.treebank.vocabulary.strings
+        head = int(self.side.heads[word])
+        return {
+            f"{role}_head": int(self.positions[head]) if head >= 0 else (None if self.side.dependencies[word] else 0),
+            f"{role}_deprel": strings[int(self.side.treebank.deprels[word])],
+        }
+
+
+def _details(pair: Found, partners: IntArray, index: int) -> dict[str, Json]:
+    """The answer's wrong dependencies, with gold's of the same word, and the key's that were missed."""
+    key, answer = pair.key, pair.answer
+    strings = key.treebank.vocabulary.strings
+    positions = positions_of(key.treebank.word_offsets), positions_of(answer.treebank.word_offsets)
+    gold_shown, shown = _Shown(key, positions[0]), _Shown(answer, positions[1])
+    words, missed = [], []
+    start, end = answer.treebank.word_offsets[index : index + 2].tolist()
+    for word in (np.flatnonzero((pair.answer_selected & ~pair.right)[start:end]) + start).tolist():
+        partner = int(partners[word])
+        words.append(
+            {
+                "word": int(positions[1][word]),
+                "form": strings[int(answer.treebank.forms[word])],
+                **shown(word, "system"),
+                **(gold_shown(partner, "gold") if partner >= 0 else {}),
+            }
+        )
+    start, end = key.treebank.word_offsets[index : index + 2].tolist()
+    for word in (np.flatnonzero((pair.key_selected & ~pair.found)[start:end]) + start).tolist():
+        form = strings[int(key.treebank.forms[word])]
+        missed.append({"gold_word": int(positions[0][word]), "gold_form": form, **gold_shown(word, "gold")})
+    return {"words": words, "missed": missed}
