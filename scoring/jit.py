@@ -14,6 +14,6 @@ _R = TypeVar("_R")
 def compiled(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Function decorator: compile at the first call, keep the machine code beside the module.
 
-    Every compiled function is called once, with tiny arrays, by `scoring.warm.warm`.
+    It releases the interpreter lock. Every compiled function is called once, with tiny arrays, by `scoring.warm.warm`.
     """
-    return cast("Callable[_P, _R]", njit(cache=True)(function))
+    return cast("Callable[_P, _R]", njit(cache=True, nogil=True)(function))

@@ -8,6 +8,7 @@ from scoring.arrays import IntArray
 from scoring.evaluate import Evaluation
 from scoring.formats.fields import numbered_fields, tabs_of
 from scoring.metrics.heads import shape_of
+from scoring.significance.warm import warm_kernels
 from scoring.spec import parse_spec
 from scoring.structure import walk_chains
 from scoring.vocabulary import Vocabulary
@@ -17,6 +18,7 @@ def warm() -> None:
     """Touch every compiled function with tiny arrays of the types it will see."""
     _warm_dependencies()
     _warm_constituents()
+    warm_kernels()
 
 
 def _warm_dependencies() -> None:

@@ -1,0 +1,25 @@
+"""The compiled kernels of the tests, called once with tiny arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scoring.scores import ratio_score
+from scoring.significance import kernels
+from scoring.significance.montecarlo import extreme_counts
+from scoring.significance.ratio import grid_p, pair_of
+from scoring.significance.units import sample_of
+
+
+def warm_kernels() -> None:
+    """Touch every compiled function of this package with the types it will see."""
+    score = ratio_score("ratio", "a ratio", "top", "bottom")
+    first, second = np.array([[1, 2], [1, 3]]), np.array([[1, 3], [2, 3]])
+    reals = sample_of(score, ("top", "bottom"), [first + 0.5, second + 0.5], None, None)
+    extreme_counts(reals, [(0, 1)], 2, 1, "two-sided")
+    sample = sample_of(score, ("top", "bottom"), [first, second], None, None)
+    extreme_counts(sample, [(0, 1)], 2, 1, "two-sided")
+    grid_p(pair_of(sample, 0, 1), "two-sided", -1.0)
+    one = np.ones(1, np.int64)
+    kernels.subset_tail(one, 1)
+    kernels.tilted_tail(one, one, 0, 0.5, 2, 1)
