@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -46,6 +46,19 @@ class Vocabulary:
         for string in set(strings).difference(known):
             self.number(string)
         return np.fromiter(map(known.__getitem__, strings), np.int64, len(strings))
+
+    def table(self, numbers: IntArray, function: Callable[[str], int]) -> IntArray:
+        """`table[number]` is `function` of its string, for each that occurs in `numbers`: int64 (len(self),).
+
+        The table is as long as the vocabulary is when it is returned; strings that do not occur have 0.
+        """
+        used = np.zeros(len(self.strings), bool)
+        used[numbers] = True
+        distinct = np.flatnonzero(used)
+        values = [function(self.strings[number]) for number in distinct.tolist()]
+        table = np.zeros(len(self.strings), np.int64)
+        table[distinct] = values
+        return table
 
     def map(self, numbers: IntArray, function: dict[int, int]) -> IntArray:
         """`numbers` with those in `function` replaced: int64, the same shape."""

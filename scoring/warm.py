@@ -7,6 +7,7 @@ import numpy as np
 from scoring.arrays import IntArray
 from scoring.evaluate import Evaluation
 from scoring.formats.fields import numbered_fields, tabs_of
+from scoring.metrics.align import align_words
 from scoring.metrics.heads import shape_of
 from scoring.significance.warm import warm_kernels
 from scoring.spec import parse_spec
@@ -27,6 +28,8 @@ def _warm_dependencies() -> None:
     tabs_of(np.frombuffer(text, np.uint8), starts, ends)
     numbered_fields(text, starts, ends, 2, Vocabulary())
     shape_of(_integers(0), _integers(0, 1))
+    spans = (_integers(0, 0), _integers(2, 2), np.ones(2, bool))
+    align_words(*spans, _integers(1, 2), *spans, _integers(3, 4), 1000)
 
 
 def _warm_constituents() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from scoring.arrays import IntArray, owners_of, sums_by
 from scoring.formats.heads import head_string
 from scoring.limits import Limits
-from scoring.metrics.heads import lengths_to_offsets, shape_of, shape_warnings
+from scoring.metrics.heads import lengths_to_offsets, shape_of, shape_problems
 from scoring.metrics.words import check_same_words, punctuation_of
 from scoring.params import BOOLEAN, Json, Param
 from scoring.registry import ItemInfo, Metric, Outcome, TokenBits, all_ok, register
@@ -81,12 +81,13 @@ class Attachment(Metric):
         right["las"] = right["uas"] & right["label_accuracy"]
         owners = owners_of(gold.word_offsets)
         rows = _rows(owners, len(gold), scoring, right)
+        shape = shape_of(system.heads, system.word_offsets)
         offsets = lengths_to_offsets(scoring, owners, len(gold))
         return Outcome(
             rows=rows,
             status=all_ok(len(gold)),
             tokens={name: TokenBits(bits[scoring], offsets) for name, bits in right.items()},
-            warnings=shape_warnings(system, shape_of(system.heads, system.word_offsets), limits.max_problems),
+            warnings=shape_problems(system, shape, limits.max_problems, "It is scored as it stands.")[0],
             details=lambda index: {"words": _wrong_words(gold, system, index, scoring & ~right["las"])},
         )
 

@@ -8,8 +8,10 @@ import numpy as np
 
 from scoring.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
 from scoring.errors import Problem
+from scoring.formats.columns import short
+from scoring.formats.heads import head_string, plain_number
 from scoring.jit import compiled
-from scoring.trees import NO_HEAD, DependencyTreebank
+from scoring.trees import NO_HEAD, ODD_HEAD, DependencyTreebank
 
 NOWHERE = -1
 """Depth of a word from which no chain of heads reaches the root."""
@@ -49,51 +51,74 @@ def shape_of(heads: IntArray, word_offsets: IntArray) -> Shape:
     )
 
 
-def shape_warnings(treebank: DependencyTreebank, shape: Shape, cap: int) -> list[Problem]:
-    """What in these sentences is no tree, as warnings with places, at most `cap`."""
-    sent_ids = treebank.sentences.sent_ids
-    positions = np.arange(len(treebank.heads)) - treebank.word_offsets[shape.owners] + 1
+def resolved_heads(treebank: DependencyTreebank) -> IntArray:
+    """Heads with leading zeros read as numbers (`02` is 2): int64 (w,); what is no number stays below 0."""
+    odd = treebank.heads <= ODD_HEAD
+    if not odd.any():
+        return treebank.heads
+    strings = treebank.vocabulary.strings
+    heads = treebank.heads.copy()
+    for word in np.flatnonzero(odd).tolist():
+        value = plain_number(strings[ODD_HEAD - heads[word]])
+        if value is not None:
+            heads[word] = value
+    return heads
 
-    def problem(code: str, sentence: int, word: int | None, detail: str) -> Problem:
-        return Problem(
-            code=code,
-            detail=detail,
-            sentence=sentence + 1,
-            sent_id=sent_ids[sentence] if len(sent_ids) else None,
-            line=int(treebank.lines[word]) or None if word is not None else None,
-            column=7 if word is not None else None,
-        )
 
-    found = [
-        problem(
-            "head-missing" if treebank.heads[word] == NO_HEAD else "head-out-of-range",
-            int(shape.owners[word]),
-            word,
-            f"HEAD of word {positions[word]} is no word of the sentence and not 0. The word is scored as it stands.",
-        )
-        for word in np.flatnonzero(shape.outside)[:cap].tolist()
-    ]
-    found += [
-        problem(
-            "cycle",
-            sentence,
-            int(shape.cycles[sentence]),
-            f"Word {positions[shape.cycles[sentence]]} is on a cycle of heads. The sentence is scored as it stands.",
-        )
-        for sentence in np.flatnonzero(shape.cycles >= 0)[:cap].tolist()
-    ]
-    lengths = np.diff(treebank.word_offsets)
-    found += [
-        problem(
-            "several-roots" if shape.roots[sentence] else "no-root",
-            sentence,
-            None,
-            f"{shape.roots[sentence]} words have HEAD 0; a tree has one. The sentence is scored as it stands.",
-        )
-        for sentence in np.flatnonzero((shape.roots != 1) & (lengths > 0))[:cap].tolist()
-    ]
+def shape_problems(treebank: DependencyTreebank, shape: Shape, cap: int, what_now: str) -> tuple[list[Problem], int]:
+    """What in these sentences is no tree, with places: the first `cap` in order, and how many there are.
+
+    Args:
+        treebank: the sentences.
+        shape: of its heads.
+        cap: how many are described.
+        what_now: a last sentence: how to mend it, or what is made of it.
+    """
+    outside = np.flatnonzero(shape.outside)
+    cyclic = np.flatnonzero(shape.cycles >= 0)
+    rootless = np.flatnonzero((shape.roots != 1) & (np.diff(treebank.word_offsets) > 0))
+    found = [_bad_head(treebank, shape, word, what_now) for word in outside[:cap].tolist()]
+    found += [_cycle(treebank, int(shape.cycles[sentence]), sentence, what_now) for sentence in cyclic[:cap].tolist()]
+    found += [_roots(treebank, int(shape.roots[sentence]), sentence, what_now) for sentence in rootless[:cap].tolist()]
     found.sort(key=lambda one: (one.sentence or 0, one.line or 0))
-    return found[:cap]
+    return found[:cap], len(outside) + len(cyclic) + len(rootless)
+
+
+def _bad_head(treebank: DependencyTreebank, shape: Shape, word: int, what_now: str) -> Problem:
+    sentence = int(shape.owners[word])
+    start, end = treebank.word_offsets[sentence : sentence + 2].tolist()
+    head = short(head_string(int(treebank.heads[word]), treebank.vocabulary), 20)
+    return _at(
+        treebank,
+        sentence,
+        word,
+        "head-missing" if treebank.heads[word] == NO_HEAD else "head-out-of-range",
+        f"HEAD of word {word - start + 1} is {head}, but the sentence has {end - start} words: 0 is the root, "
+        f"1-{end - start} are words. {what_now}",
+    )
+
+
+def _cycle(treebank: DependencyTreebank, word: int, sentence: int, what_now: str) -> Problem:
+    position = word - int(treebank.word_offsets[sentence]) + 1
+    return _at(treebank, sentence, word, "cycle", f"Word {position} is on a cycle of heads. {what_now}")
+
+
+def _roots(treebank: DependencyTreebank, roots: int, sentence: int, what_now: str) -> Problem:
+    code, count = ("several-roots", f"{roots} words have") if roots else ("no-root", "No word has")
+    word = int(treebank.word_offsets[sentence])
+    return _at(treebank, sentence, word, code, f"{count} HEAD 0; in a tree one has. {what_now}")
+
+
+def _at(treebank: DependencyTreebank, sentence: int, word: int, code: str, detail: str) -> Problem:
+    sent_ids = treebank.sentences.sent_ids
+    return Problem(
+        code=code,
+        detail=f"Sentence {sentence + 1}: {detail}",
+        sentence=sentence + 1,
+        sent_id=sent_ids[sentence] if len(sent_ids) else None,
+        line=int(treebank.lines[word]) or None,
+        column=7,
+    )
 
 
 def positions_of(word_offsets: IntArray) -> IntArray:
