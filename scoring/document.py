@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
 import orjson
 
 import scoring
+from scoring.errors import Problem
 from scoring.registry import ERROR, SKIP, STATUS_NAMES, Outcome
 
 if TYPE_CHECKING:
@@ -40,44 +40,38 @@ def metric_document(entry: Entry, outcome: Outcome, signature: Mapping[str, Json
     return document
 
 
-def item_document(table: ScoreTable, outcome: Outcome, index: int, gold: Treebank) -> dict[str, Json]:
-    """One sentence: number, name, scores, counts, status and what the metric shows of it."""
-    scores, _ = score_values(table, outcome.rows[index])
-    document: dict[str, Json] = {"item": index + 1}
+def item_documents(table: ScoreTable, outcome: Outcome, gold: Treebank, start: int, stop: int) -> list[dict[str, Json]]:
+    """Sentences `start` to `stop`: number, name, status, scores, counts and what the metric shows of each."""
+    rows = outcome.rows[start:stop]
+    values = {name: array.tolist() for name, array in table.values(rows).items()}
+    numbers = rows.tolist()
     sent_ids = gold.sentences.sent_ids
-    if len(sent_ids) and sent_ids[index] is not None:
-        document["sent_id"] = sent_ids[index]
-    document["status"] = STATUS_NAMES[int(outcome.status[index])]
-    problem = outcome.problems.get(index)
-    if problem is not None:
-        document["problem"] = {"code": problem.code, "detail": problem.gold_detail or problem.detail}
-    return {
-        **document,
-        "scores": scores,
-        "counts": count_values(table.count_names, outcome.rows[index]),
-        **outcome.details(index),
-    }
+    documents = []
+    for place, index in enumerate(range(start, stop)):
+        document: dict[str, Json] = {"item": index + 1}
+        if len(sent_ids) and sent_ids[index] is not None:
+            document["sent_id"] = sent_ids[index]
+        document["status"] = STATUS_NAMES[int(outcome.status[index])]
+        problem = outcome.problems.get(index)
+        if problem is not None:
+            document["problem"] = {"code": problem.code, "detail": problem.gold_detail or problem.detail}
+        document["scores"] = _nested((name, _defined(column[place])) for name, column in values.items())
+        document["counts"] = _nested(zip(table.count_names, map(_whole, numbers[place]), strict=True))
+        document.update(outcome.details(index))
+        documents.append(document)
+    return documents
 
 
 def score_values(table: ScoreTable, totals: Counts) -> tuple[dict[str, Json], dict[str, Json]]:
     """Scores of summed counts (k,), dots nested, and why the undefined ones are."""
-    scores: dict[str, Json] = {}
-    undefined: dict[str, Json] = {}
-    for name, value in table.values(totals).items():
-        number = float(value)
-        if math.isnan(number):
-            _nest(undefined, name, table.by_name[name].undefined)
-        _nest(scores, name, None if math.isnan(number) else number)
-    return scores, undefined
+    values = {name: float(value) for name, value in table.values(totals).items()}
+    undefined = _nested((name, table.by_name[name].undefined) for name, value in values.items() if math.isnan(value))
+    return _nested((name, _defined(value)) for name, value in values.items()), undefined
 
 
 def count_values(names: Sequence[str], totals: Counts) -> dict[str, Json]:
-    """Counts by name, dots nested; integers stay integers."""
-    integer = np.issubdtype(totals.dtype, np.integer)
-    counts: dict[str, Json] = {}
-    for name, value in zip(names, totals, strict=True):
-        _nest(counts, name, int(value) if integer or float(value).is_integer() else float(value))
-    return counts
+    """Counts by name, dots nested; whole numbers are integers."""
+    return _nested(zip(names, map(_whole, totals.tolist()), strict=True))
 
 
 def signature_document(
@@ -117,8 +111,32 @@ def _argument(value: Json) -> str:
     return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
-def _nest(document: dict[str, Json], name: str, value: Json) -> None:
-    *path, last = name.split(".")
-    for step in path:
-        document = document.setdefault(step, {})
-    document[last] = value
+def warning_line(problem: Problem) -> str:
+    """A problem as one line for a terminal: `out.conllu, line 7, column 7: HEAD is 9 ... [conllu-head-...]`."""
+    places = [problem.pointer.removeprefix("/")] if problem.pointer else []
+    if problem.line is not None:
+        places.append(f"line {problem.line}")
+    if problem.column is not None:
+        places.append(f"column {problem.column}")
+    if problem.sent_id is not None:
+        places.append(f"sentence {problem.sent_id}")
+    return f"{', '.join(places)}{': ' if places else ''}{problem.gold_detail or problem.detail} [{problem.code}]"
+
+
+def _defined(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _whole(value: float) -> float:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _nested(members: Iterable[tuple[str, Json]]) -> dict[str, Json]:
+    document: dict[str, Json] = {}
+    for name, value in members:
+        *path, last = name.split(".")
+        place = document
+        for step in path:
+            place = place.setdefault(step, {})
+        place[last] = value
+    return document

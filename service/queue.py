@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, Self
 
 import redis
@@ -74,19 +73,15 @@ class Queue:
         """Wait for wake-ups of one run."""
         return Listener(self.redis, run_id)
 
-    def lost(self, run_ids: Iterable[tuple[str, str]]) -> list[str]:
-        """Of (run id, queue), those that neither wait in their queue nor are being worked on."""
-        return [run_id for run_id, queue in run_ids if not self._held(run_id, queue)]
-
-    def _held(self, run_id: str, queue: str) -> bool:
-        try:
-            job = rq.job.Job.fetch(run_id, connection=self.redis, serializer=JSONSerializer)
-        except NoSuchJobError:
-            return False
-        status = job.get_status(refresh=False)
-        if status == rq.job.JobStatus.STARTED:
-            return run_id in StartedJobRegistry(queue=self.rq_queue(queue)).get_job_ids(cleanup=False)
-        return bool(status == rq.job.JobStatus.QUEUED and self.redis.lpos(self.rq_queue(queue).key, run_id) is not None)
+    def held(self) -> set[str]:
+        """The runs that wait in a queue or are being worked on."""
+        found: set[str] = set()
+        for name in QUEUES:
+            queue = self.rq_queue(name)
+            found.update(queue.job_ids)
+            started = StartedJobRegistry(queue=queue).get_job_ids(cleanup=False)
+            found.update(entry.partition(":")[0] for entry in started)
+        return found
 
     def reap(self) -> None:
         """Let RQ put back (or give up) the jobs whose worker stopped giving signs of life."""

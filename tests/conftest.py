@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+pytest_plugins = ["tests.fixtures.servers", "tests.fixtures.contexts", "tests.fixtures.service_process"]
+
 ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "tests" / "golden"
 DATA = ROOT.parent / "shared" / "data"

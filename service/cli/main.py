@@ -1,0 +1,21 @@
+"""The treescore command."""
+
+from __future__ import annotations
+
+import click
+
+from service.cli.processes import api, migrate, sweeper, worker
+from service.cli.serve import serve
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="treescore")
+def main() -> None:
+    """Score parsers and treebanks: exact scores, and which differences are real."""
+
+
+for command in (serve, migrate, api, worker, sweeper):
+    main.add_command(command)
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""The single processes of the service, for containers and for the supervisor. Configured by environment only."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from service.config import load_config
+from service.store.database import Store
+from service.store.migrate import migrate as run_migrations
+
+
+def api_command() -> list[str]:
+    """Gunicorn with the API."""
+    return [sys.executable, "-m", "gunicorn", "--config", "python:service.gunicorn_conf", "service.wsgi:app"]
+
+
+def worker_command(queue: str) -> list[str]:
+    """One worker process on one queue."""
+    return [sys.executable, "-m", "workers.process", "--queue", queue]
+
+
+def sweeper_command() -> list[str]:
+    """The sweeper."""
+    return [sys.executable, "-m", "workers.sweeper"]
+
+
+def migrate_command() -> list[str]:
+    """The migrations."""
+    return [sys.executable, "-m", "service.cli.main", "migrate"]
+
+
+def become(command: list[str]) -> None:
+    """Replace this process."""
+    sys.stdout.flush()
+    os.execv(command[0], command)  # noqa: S606 - our own command lines
+
+
+@click.command()
+def migrate() -> None:
+    """Bring the store's tables up to date."""
+    store = Store(load_config().database_url)
+    run_migrations(store)
+    store.close()
+
+
+@click.command()
+def api() -> None:
+    """Run the HTTP API (gunicorn) at TREESCORE_BIND."""
+    become(api_command())
+
+
+@click.command()
+@click.option("--queue", type=click.Choice(["live", "bulk"]), default="live", show_default=True)
+def worker(queue: str) -> None:
+    """Run one worker process."""
+    become(worker_command(queue))
+
+
+@click.command()
+def sweeper() -> None:
+    """Run the sweeper, which queues again what was lost."""
+    become(sweeper_command())

@@ -1,0 +1,127 @@
+"""Keeps a set of processes running: starts, restarts, stops."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from time import monotonic
+
+import structlog
+
+from service.posix import die_with_parent
+
+log = structlog.get_logger("treescore.supervisor")
+
+LOOK_EVERY = 0.1
+"""Seconds between two looks at the children."""
+CALM_AFTER = 10.0
+"""A child that ran for so long is restarted at once; one that dies sooner waits longer each time."""
+LONGEST_PAUSE = 5.0
+
+
+@dataclass(slots=True)
+class Child:
+    """One process to keep running.
+
+    Attributes:
+        name: for logs.
+        command: its command line.
+        orphan_signal: what it gets when the supervisor itself dies.
+        stop_seconds: how long it may take to stop before it is killed.
+        needed: whether the others need it to stop in good order: it stops after them.
+    """
+
+    name: str
+    command: Sequence[str]
+    orphan_signal: signal.Signals = signal.SIGKILL
+    stop_seconds: float = 10.0
+    needed: bool = False
+    process: subprocess.Popen[bytes] | None = field(default=None, init=False)
+    started: float = field(default=0.0, init=False)
+    failures: int = field(default=0, init=False)
+
+    def start(self, environment: Mapping[str, str]) -> None:
+        """Start it in a session of its own, tied to this process."""
+        parent = os.getpid()
+
+        def tie() -> None:
+            die_with_parent(self.orphan_signal, parent)
+
+        self.started = monotonic()
+        self.process = subprocess.Popen(  # noqa: S603 - our own command lines
+            self.command,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=sys.stderr,  # the supervisor's own standard output is its one line
+            start_new_session=True,
+            preexec_fn=tie,  # noqa: PLW1509 - the supervisor has one thread
+        )
+
+    def due(self, now: float) -> bool:
+        """Whether it is dead and may be started again."""
+        if self.process is not None and self.process.poll() is None:
+            return False
+        pause = min(0.1 * 2**self.failures, LONGEST_PAUSE) if self.failures else 0.0
+        return now - self.started >= pause
+
+    def revive(self, environment: Mapping[str, str]) -> None:
+        """Start it again, remembering how soon it died."""
+        code = None if self.process is None else self.process.returncode
+        self.failures = 0 if monotonic() - self.started > CALM_AFTER else self.failures + 1
+        log.warning("restarting", child=self.name, exit_status=code, failures=self.failures)
+        self.start(environment)
+
+    def ask_to_stop(self) -> None:
+        """Send SIGTERM where it runs."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+
+    def wait_stopped(self) -> None:
+        """Wait for its end, and end it where it does not."""
+        if self.process is None:
+            return
+        try:
+            self.process.wait(self.stop_seconds)
+        except subprocess.TimeoutExpired:
+            log.warning("killing", child=self.name)
+            self.process.kill()
+            self.process.wait()
+
+
+class Supervisor:
+    """Children in the order in which they start; they stop in the reverse order."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self.environment = dict(environment)
+        self.children: list[Child] = []
+
+    def add(self, child: Child) -> Child:
+        """Start a child and keep it running from now on."""
+        child.start(self.environment)
+        self.children.append(child)
+        return child
+
+    def watch(self, stopped: Callable[[float], bool]) -> None:
+        """Restart what dies until `stopped(seconds)`, which waits, says so."""
+        while not stopped(LOOK_EVERY):
+            self.look()
+
+    def look(self) -> None:
+        """Restart what is dead."""
+        now = monotonic()
+        for child in self.children:
+            if child.due(now):
+                child.revive(self.environment)
+
+    def stop(self) -> None:
+        """Stop all, those that the others need last."""
+        for needed in (False, True):
+            group = [child for child in self.children if child.needed is needed]
+            for child in group:
+                child.ask_to_stop()
+            for child in group:
+                child.wait_stopped()

@@ -1,0 +1,273 @@
+"""Scoring jobs: take, show, wait, list, cancel, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection
+from sqlalchemy.exc import IntegrityError
+
+from scoring.errors import InputError, Problem, ScoringError
+from scoring.significance import parse_settings
+from scoring.spec import FormatChoice, parse_format, parse_items, parse_spec
+from service.context import Context
+from service.errors import Conflict, Gone, NotFound, Unprocessable, unprocessable
+from service.ids import new_id
+from service.queue import GONE, LIVE
+from service.store import idempotency, jobs, runs, texts
+from service.usecases.tokens import Caller
+from service.usecases.views import Page, View, etag_of, json_view, moment
+
+KIND = "job"
+LOOK_AGAIN = 5.0
+"""Seconds after which a waiting request looks into the store though nobody woke it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Idempotency:
+    """A client's key for one request, and the digest of that request."""
+
+    key: str
+    digest: str
+
+
+def submit_job(
+    context: Context, caller: Caller, request: dict[str, Any], repeat: Idempotency | None = None
+) -> tuple[str, bool]:
+    """Store a job, then queue it: (id, whether it is new).
+
+    Raises:
+        Unprocessable: the request makes no sense, with pointers; or the key was used for another request.
+    """
+    caller.require("score")
+    check_request(request)
+    now = context.now()
+    job_id = new_id(KIND, now)
+    kept, named = split_texts(request)
+    try:
+        with context.store.write() as db:
+            if repeat is not None:
+                known = _repeated(db, caller, repeat)
+                if known is not None:
+                    return known, False
+                idempotency.remember(db, caller.owner, repeat.key, repeat.digest, job_id, now)
+            runs.add(db, job_id, KIND, LIVE, now)
+            jobs.add(db, job_id, caller.owner, kept)
+            texts.put(db, job_id, named)
+    except IntegrityError as error:
+        raise Conflict("A request with this Idempotency-Key is being taken at this moment. Try again.") from error
+    context.queue.put(job_id, LIVE)
+    return job_id, True
+
+
+def check_request(request: Mapping[str, Any]) -> None:
+    """Whether formats, metrics, transforms, significance and items of a job request make sense.
+
+    Raises:
+        Unprocessable: with a pointer for each fault.
+    """
+    problems: list[Problem] = []
+
+    def collect(pointer: str, check: Any) -> None:
+        try:
+            check()
+        except ScoringError as error:
+            problems.extend(error.at(pointer).problems)
+
+    collect("", lambda: parse_spec(request))
+    for index, system in enumerate(request["systems"]):
+        if "format" in system:
+            collect(f"/systems/{index}/format", lambda system=system: parse_format(system["format"]))
+    collect("/significance", lambda: parse_settings(significance_of(request) or {}))
+    collect("/items", lambda: parse_items(request.get("items")))
+    if not problems:
+        problems.extend(text_shape_problems(request))
+    if problems:
+        raise unprocessable(InputError(problems))
+
+
+def text_shape_problems(request: Mapping[str, Any]) -> list[Problem]:
+    """Texts that are objects where the format wants one text, and the other way round."""
+    gold_format = parse_format(request["format"])
+    found = []
+    for name, value, choice in _texts_of(request, gold_format):
+        fields = choice.format.fields
+        given = tuple(value) if isinstance(value, Mapping) else ()
+        if set(fields) != set(given):
+            wanted = f"an object with {', '.join(fields)}" if fields else "one text"
+            found.append(
+                Problem(
+                    code="wrong-text-shape",
+                    pointer="/" + (name if name == "gold" else name + "/output"),
+                    detail=f"The format {choice.name!r} takes {wanted} here.",
+                )
+            )
+    return found
+
+
+def split_texts(request: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """A request without its texts, and the texts under their names (`gold`, `systems/0`, `gold/source`)."""
+    named: dict[str, bytes] = {}
+    for name, value, _ in _texts_of(request, parse_format(request["format"])):
+        if isinstance(value, Mapping):
+            named.update({f"{name}/{field}": as_bytes(text) for field, text in value.items()})
+        else:
+            named[name] = as_bytes(value)
+    kept = {key: value for key, value in request.items() if key not in ("gold", "systems")}
+    kept["systems"] = [
+        {key: value for key, value in system.items() if key != "output"} for system in request["systems"]
+    ]
+    return kept, named
+
+
+def as_bytes(text: str | bytes) -> bytes:
+    """A text as stored."""
+    return text if isinstance(text, bytes) else text.encode("utf-8")
+
+
+def significance_of(request: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The significance settings of a request; None where there is nothing to compare or it is switched off."""
+    asked = request.get("significance", {})
+    if asked is False or len(request["systems"]) < 2:
+        return None
+    return dict(asked) if isinstance(asked, Mapping) else {}
+
+
+def view_job(context: Context, caller: Caller, job_id: str) -> View:
+    """The job as it stands.
+
+    Raises:
+        NotFound: there is none, or it is somebody else's.
+        Gone: it was deleted.
+    """
+    with context.store.read() as db:
+        found = jobs.answer(db, job_id)
+        if found is None or not may_see(caller, found.owner):
+            raise NotFound(f"There is no job {job_id}.")
+        if found.deleted:
+            raise Gone(f"The job {job_id} was deleted.")
+        if found.document is not None:
+            return View(found.document, found.etag or etag_of(found.document), final=True, state=found.state or "")
+        run = runs.get(db, job_id)
+    if run is None:
+        raise NotFound(f"There is no job {job_id}.")
+    return json_view(state_document(run), final=run.final, state=run.state)
+
+
+def may_see(caller: Caller, owner: str) -> bool:
+    """Jobs belong to the token that made them; organisers see all."""
+    return caller.organiser or caller.owner == owner
+
+
+def state_document(run: runs.Run) -> dict[str, Any]:
+    """A job that has no answer yet."""
+    return {
+        "id": run.id,
+        "state": run.state,
+        "created_at": moment(run.created_at),
+        "started_at": moment(run.started_at),
+        "finished_at": moment(run.finished_at),
+        "progress": run.progress,
+        "results": None,
+        "warnings": [],
+        "failure": None,
+    }
+
+
+def wait_for_job(context: Context, caller: Caller, job_id: str, seconds: float, etag: str | None = None) -> View:
+    """The job once it is final, or has moved on from `etag`, or when time is over."""
+    seen = view_job(context, caller, job_id)
+    if _settled(seen, etag) or seconds <= 0:
+        return seen
+    end = monotonic() + min(seconds, context.config.max_wait_seconds)
+    try:
+        with context.queue.listen(job_id) as listener:
+            while True:
+                seen = view_job(context, caller, job_id)
+                left = end - monotonic()
+                if _settled(seen, etag) or left <= 0:
+                    return seen
+                listener.wait(min(left, LOOK_AGAIN))
+    except GONE:
+        return seen
+
+
+def _settled(view: View, etag: str | None) -> bool:
+    return view.final or (etag is not None and view.etag != etag)
+
+
+def list_jobs(context: Context, caller: Caller, cursor: str | None, limit: int, state: str | None = None) -> Page:
+    """The caller's jobs, newest first; an organiser sees everybody's."""
+    caller.require("score", "read")
+    owner = None if caller.organiser else caller.owner
+    with context.store.read() as db:
+        rows = jobs.of_owner(db, owner, cursor, limit + 1, state)
+    items = [
+        {
+            "id": row["id"],
+            "state": row["state"],
+            "created_at": moment(row["created_at"]),
+            "started_at": moment(row["started_at"]),
+            "finished_at": moment(row["finished_at"]),
+        }
+        for row in rows[:limit]
+    ]
+    return Page(items, items[-1]["id"] if len(rows) > limit else None)
+
+
+def cancel_job(context: Context, caller: Caller, job_id: str) -> View:
+    """Stop a job that is not finished.
+
+    Raises:
+        Conflict: it has ended already.
+    """
+    view_job(context, caller, job_id)
+    now = context.now()
+    with context.store.write() as db:
+        if not runs.finish(db, job_id, runs.CANCELLED, now):
+            raise Conflict(f"The job {job_id} has ended already; a final state never changes.")
+        run = runs.get(db, job_id)
+        if run is None:
+            raise NotFound(f"There is no job {job_id}.")
+        document = orjson.dumps(state_document(run))
+        jobs.save_answer(db, job_id, run.state, document, etag_of(document))
+    context.queue.take_out(job_id)
+    context.queue.wake(job_id)
+    return View(document, etag_of(document), final=True, state=run.state)
+
+
+def delete_job(context: Context, caller: Caller, job_id: str) -> None:
+    """Erase a job's texts and results; a running one is stopped first. Afterwards it answers 410."""
+    view_job(context, caller, job_id)
+    now = context.now()
+    with context.store.write() as db:
+        runs.finish(db, job_id, runs.CANCELLED, now)
+        jobs.erase(db, [job_id], now)
+    context.queue.take_out(job_id)
+    context.queue.wake(job_id)
+
+
+def _repeated(db: Connection, caller: Caller, repeat: Idempotency) -> str | None:
+    known = idempotency.find(db, caller.owner, repeat.key)
+    if known is None:
+        return None
+    digest, resource = known
+    if digest != repeat.digest:
+        raise Unprocessable(
+            "This Idempotency-Key was used for another request. Take a new key for each new request.",
+            slug="idempotency-key-reused",
+            title="The Idempotency-Key belongs to another request",
+        )
+    return resource
+
+
+def _texts_of(request: Mapping[str, Any], gold_format: FormatChoice) -> list[tuple[str, Any, FormatChoice]]:
+    found = [("gold", request["gold"], gold_format)]
+    for index, system in enumerate(request["systems"]):
+        choice = parse_format(system["format"]) if "format" in system else gold_format
+        found.append((f"systems/{index}", system["output"], choice))
+    return found

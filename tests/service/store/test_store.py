@@ -1,0 +1,163 @@
+"""The store keeps what it is given, once, on SQLite and on PostgreSQL alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import func, select, text
+from sqlalchemy.exc import IntegrityError
+
+from service.store import artifacts, idempotency, jobs, runs, texts, tokens
+from service.store.database import Store
+from service.store.migrate import migrate
+from service.store.packing import pack_array, unpack_array
+from service.store.tables import metadata
+from service.store.tables import texts as texts_table
+
+NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def store(request: pytest.FixtureRequest, tmp_path) -> Iterator[Store]:
+    if request.param == "sqlite":
+        opened = Store(f"sqlite:///{tmp_path / 'store.db'}")
+    else:
+        opened = Store(request.getfixturevalue("postgres_url"))
+        with opened.write() as db:
+            db.execute(text("DROP SCHEMA public CASCADE"))
+            db.execute(text("CREATE SCHEMA public"))
+    migrate(opened)
+    yield opened
+    opened.close()
+
+
+def add_job(store: Store, job_id: str, named: dict[str, bytes]) -> None:
+    with store.write() as db:
+        runs.add(db, job_id, "job", "live", NOW)
+        jobs.add(db, job_id, "tok_a", {"metrics": ["attachment"]})
+        texts.put(db, job_id, named)
+
+
+def test_migrations_make_exactly_the_tables_that_the_code_uses(store):
+    with store.read() as db:
+        context = MigrationContext.configure(db, opts={"compare_type": False})
+        assert compare_metadata(context, metadata) == []
+
+
+def test_migrating_twice_changes_nothing(store):
+    migrate(store)
+    assert store.alive()
+
+
+def test_equal_texts_are_stored_once_and_go_with_their_last_owner(store):
+    add_job(store, "job_1", {"gold": b"same", "systems/0": b"same", "systems/1": b"other"})
+    add_job(store, "job_2", {"gold": b"same"})
+
+    def stored() -> int:
+        with store.read() as db:
+            return db.scalar(select(func.count()).select_from(texts_table))
+
+    assert stored() == 2
+    with store.write() as db:
+        texts.drop(db, ["job_1"])
+    assert stored() == 1
+    with store.read() as db:
+        assert texts.read(db, "job_2")["gold"][1] == b"same"
+        assert texts.read(db, "job_1") == {}
+
+
+def test_a_run_becomes_final_once(store):
+    add_job(store, "job_1", {})
+    with store.write() as db:
+        first = runs.claim(db, "job_1", NOW)
+        again = runs.claim(db, "job_1", NOW + timedelta(seconds=5))
+    assert (first.attempts, again.attempts) == (1, 2)
+    assert again.started_at == NOW
+    with store.write() as db:
+        assert runs.finish(db, "job_1", runs.SUCCEEDED, NOW)
+        assert not runs.finish(db, "job_1", runs.FAILED, NOW)
+        assert runs.claim(db, "job_1", NOW) is None
+        assert not runs.note_progress(db, "job_1", 1, 2, "late")
+        assert runs.get(db, "job_1").state == runs.SUCCEEDED
+
+
+def test_what_is_unfinished_is_found_oldest_first(store):
+    with store.write() as db:
+        for number, age in ((1, 10), (2, 30), (3, 0)):
+            runs.add(db, f"job_{number}", "job", "live", NOW - timedelta(seconds=age))
+        runs.add(db, "job_4", "job", "live", NOW - timedelta(seconds=40))
+        runs.finish(db, "job_4", runs.CANCELLED, NOW)
+        found = runs.unfinished(db, NOW - timedelta(seconds=5))
+    assert [run.id for run in found] == ["job_2", "job_1"]
+
+
+def test_a_failed_transaction_leaves_nothing_behind(store):
+    add_job(store, "job_1", {"gold": b"text"})
+
+    def add_two() -> None:
+        with store.write() as db:
+            runs.add(db, "job_2", "job", "live", NOW)
+            runs.add(db, "job_1", "job", "live", NOW)
+
+    with pytest.raises(IntegrityError):
+        add_two()
+    with store.read() as db:
+        assert runs.get(db, "job_2") is None
+
+
+def test_an_idempotency_key_belongs_to_one_request_under_concurrency(store):
+    def remember(number: int) -> bool:
+        try:
+            with store.write() as db:
+                idempotency.remember(db, "tok_a", "key", "digest", f"job_{number}", NOW)
+        except IntegrityError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(remember, range(16))) == 1
+
+
+def test_an_erased_job_keeps_only_the_fact_that_it_was(store):
+    add_job(store, "job_1", {"gold": b"secret"})
+    with store.write() as db:
+        artifacts.put(db, "job_1", {("items/0/0", 0): artifacts.pack_json([1])})
+        jobs.save_answer(db, "job_1", "succeeded", b"{}", "etag")
+        jobs.erase(db, ["job_1"], NOW)
+    with store.read() as db:
+        answer = jobs.answer(db, "job_1")
+        assert answer.deleted
+        assert answer.document is None
+        assert artifacts.names(db, "job_1") == set()
+        assert texts.read(db, "job_1") == {}
+
+
+def test_times_come_back_as_they_went_in(store):
+    with store.write() as db:
+        tokens.add(db, {"id": "tok_1", "hash": "h", "scopes": "score", "name": None, "created_at": NOW,
+                        "expires_at": datetime.fromisoformat("2026-11-21T23:59:59-12:00")})  # fmt: skip
+        row = tokens.by_id(db, "tok_1")
+    assert row.created_at == NOW
+    assert row.expires_at == datetime(2026, 11, 22, 11, 59, 59, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(12, dtype=np.int64).reshape(4, 3),
+        np.array([[-1, 300], [2**40, 0]]),
+        np.array([[0.25, 1e-300]]),
+        np.zeros((0, 5), np.int64),
+    ],
+    ids=["small", "wide", "real", "empty"],
+)
+def test_arrays_come_back_as_they_went_in(array):
+    back = unpack_array(pack_array(array))
+    assert back.dtype == array.dtype
+    assert np.array_equal(back, array)

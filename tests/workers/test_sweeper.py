@@ -1,0 +1,82 @@
+"""Whatever is stored and not finished is done, though the queue forgets it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from service.errors import Gone
+from service.store import runs
+from service.usecases.jobs import submit_job, view_job
+from tests.fixtures.contexts import SCORER, with_config
+from tests.fixtures.requests import DEPENDENCIES
+from workers.entry import do
+from workers.sweeper import Sweeper
+
+
+@pytest.fixture
+def job(context):
+    return submit_job(context, SCORER, DEPENDENCIES)[0]
+
+
+def later(context):
+    now = context.now()
+    return type(context)(context.config, context.store, context.queue, lambda: now + timedelta(minutes=1))
+
+
+def state(context, run_id):
+    with context.store.read() as db:
+        return runs.get(db, run_id).state
+
+
+def test_a_waiting_job_is_left_alone(context, job):
+    sweeper = Sweeper(later(context))
+    assert [sweeper.sweep(), sweeper.sweep(), sweeper.sweep()] == [[], [], []]
+
+
+def test_a_job_that_redis_lost_is_queued_again_at_the_second_look(context, job, rq_work):
+    context.queue.redis.flushall()
+    sweeper = Sweeper(later(context))
+    assert sweeper.sweep() == []
+    assert sweeper.sweep() == [job]
+    assert sweeper.sweep() == []
+    rq_work()
+    assert state(context, job) == runs.SUCCEEDED
+
+
+def test_a_young_job_may_still_be_on_its_way(context, job):
+    context.queue.redis.flushall()
+    sweeper = Sweeper(context)
+    assert [sweeper.sweep(), sweeper.sweep()] == [[], []]
+
+
+def test_a_job_taken_from_the_queue_by_a_worker_that_died_at_once_is_queued_again(context, job, rq_work):
+    queue = context.queue.rq_queue("live")
+    context.queue.redis.lpop(queue.key)
+    sweeper = Sweeper(later(context))
+    assert [sweeper.sweep(), sweeper.sweep()] == [[], [job]]
+    rq_work()
+    assert state(context, job) == runs.SUCCEEDED
+
+
+def test_work_that_breaks_off_too_often_fails_as_the_services_fault(context, job):
+    with context.store.write() as db:
+        for _ in range(context.config.max_attempts):
+            runs.claim(db, job, context.now())
+    do(context, job)
+    view = view_job(context, SCORER, job)
+    assert view.state == runs.FAILED
+    assert b'"kind":"service"' in view.body
+
+
+def test_old_jobs_go_where_retention_is_set(context, job, work):
+    work()
+    aged = with_config(later(context), retain_jobs_days=1)
+    fresh = Sweeper(aged)
+    fresh.keep_house()
+    assert state(context, job) == runs.SUCCEEDED
+    much_later = type(aged)(aged.config, aged.store, aged.queue, lambda: context.now() + timedelta(days=2))
+    Sweeper(much_later).keep_house()
+    with pytest.raises(Gone):
+        view_job(context, SCORER, job)

@@ -1,0 +1,55 @@
+"""What RQ calls, by name and with an id: load, do, save."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from rq.timeouts import JobTimeoutException
+
+from scoring.errors import Problem
+from service.config import load_config
+from service.context import Context, open_context
+from service.problem_documents import failure_document
+from service.store import runs
+from service.usecases.handlers import HANDLERS
+from service.usecases.progress import Cancelled
+
+
+@lru_cache(maxsize=1)
+def process_context() -> Context:
+    """The parts this process works with; made before forking, connected after it."""
+    return open_context(load_config())
+
+
+def run(run_id: str) -> None:
+    """Do the work stored under an id, unless it is done already."""
+    do(process_context(), run_id)
+
+
+def do(context: Context, run_id: str) -> None:
+    """Claim a run and hand it to its use-case; give it up after too many attempts or too long a time.
+
+    An unforeseen fault is raised: RQ runs the work again, and the next claim counts the attempt.
+    """
+    with context.store.write() as db:
+        claimed = runs.claim(db, run_id, context.now())
+    if claimed is None:
+        return
+    handler = HANDLERS[claimed.kind]
+    if claimed.attempts > context.config.max_attempts:
+        detail = (
+            f"The work broke off {context.config.max_attempts} times. Nothing is wrong with your request; retry it."
+        )
+        handler.fail(context, claimed, failure_document("service", [Problem(code="worker-died", detail=detail)], 1))
+        return
+    context.queue.wake(run_id)
+    try:
+        handler.run(context, claimed)
+    except Cancelled:
+        return
+    except JobTimeoutException:
+        limit = context.config.max_job_seconds
+        detail = (
+            f"Scoring took longer than the {limit} s that this service allows one job. Send fewer or shorter texts."
+        )
+        handler.fail(context, claimed, failure_document("limit", [Problem(code="job-timeout", detail=detail)], 1))

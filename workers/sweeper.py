@@ -1,0 +1,79 @@
+"""The sweeper: whatever is stored and not finished, and in nobody's hands, is queued again."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from datetime import timedelta
+
+import structlog
+
+from service.context import Context
+from service.logs import configure_logs
+from service.queue import GONE
+from service.store import idempotency, jobs, runs
+from workers.entry import process_context
+
+INTERVAL = 1.0
+"""Seconds between two sweeps."""
+GRACE = timedelta(seconds=2)
+"""A run younger than this may be on its way into the queue."""
+KEEP_KEYS = timedelta(days=1)
+HOUSEKEEPING_EVERY = 600
+
+log = structlog.get_logger("treescore.sweeper")
+
+
+class Sweeper:
+    """Remembers what looked lost at the last sweep: only what is lost twice in a row is queued again."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._suspects: set[str] = set()
+        self._sweeps = 0
+
+    def sweep(self) -> list[str]:
+        """One round; the ids that were queued again."""
+        context = self._context
+        context.queue.reap()
+        with context.store.read() as db:
+            open_runs = runs.unfinished(db, before=context.now() - GRACE)
+        held = context.queue.held()
+        lost = {run.id: run.queue for run in open_runs if run.id not in held}
+        again = [run_id for run_id in lost if run_id in self._suspects]
+        for run_id in again:
+            context.queue.put(run_id, lost[run_id])
+            log.warning("requeued", run=run_id)
+        self._suspects = set(lost).difference(again)
+        if self._sweeps % HOUSEKEEPING_EVERY == 0:
+            self.keep_house()
+        self._sweeps += 1
+        return again
+
+    def keep_house(self) -> None:
+        """Drop what has outlived its time."""
+        context = self._context
+        now = context.now()
+        with context.store.write() as db:
+            idempotency.forget_before(db, now - KEEP_KEYS)
+            if context.config.retain_jobs_days:
+                old = jobs.finished_before(db, now - timedelta(days=context.config.retain_jobs_days), limit=500)
+                jobs.erase(db, old, now)
+
+
+def main() -> None:
+    """Sweep until told to stop; while Redis is away, wait for it."""
+    configure_logs()
+    sweeper = Sweeper(process_context())
+    stop = threading.Event()
+    for sign in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(sign, lambda *_: stop.set())
+    while not stop.wait(INTERVAL):
+        try:
+            sweeper.sweep()
+        except GONE as error:
+            log.warning("redis-away", error=str(error))
+
+
+if __name__ == "__main__":
+    main()
