@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import errors_in_alignments as alignments
 import errors_in_dependencies as dependencies
 import errors_in_trees as trees
 from dice import Dice
@@ -62,11 +63,19 @@ DEPENDENCY_SYSTEMS = {
 PROJECTIVE = {"rules", "transition"}
 """Systems that cannot draw crossing arcs."""
 
+ALIGNERS = {
+    "ibm1-union": {"missed": 0.06, "added": 0.30, "moved": 0.10},
+    "ibm1-intersection": {"missed": 0.30, "added": 0.00, "moved": 0.02},
+    "hmm": {"missed": 0.14, "added": 0.08, "moved": 0.06},
+    "neural": {"missed": 0.06, "added": 0.02, "moved": 0.01},
+}
+
 
 def main() -> None:
     """Write every system's file beside its gold."""
     write_tree_systems(HERE / "trees")
     write_dependency_systems(HERE / "dependencies")
+    write_aligners(HERE / "alignments")
 
 
 def write_tree_systems(folder: Path) -> None:
@@ -108,6 +117,19 @@ def write_dependency_systems(folder: Path) -> None:
         dependencies.confuse_tags(chained, Dice("tagger", number, "tag"), TAGGER_RATE)
         lines += dependencies.written(chained)
     save(folder / "systems" / "baseline-neighbours.conllu", lines)
+
+
+def write_aligners(folder: Path) -> None:
+    """`systems/<name>.pharaoh`, a pair a line."""
+    source, target, links = (
+        (folder / name).read_text(encoding="utf-8") for name in ("source.txt", "target.txt", "gold.pharaoh")
+    )
+    pairs = alignments.read(source, target, links)
+    for name, rates in ALIGNERS.items():
+        found = [alignments.aligned(pair, Dice(name, number, "links"), **rates) for number, pair in enumerate(pairs, 1)]
+        save(folder / "systems" / f"{name}.pharaoh", [alignments.written(links) for links in found])
+    baseline = [alignments.written(alignments.diagonal(pair)) for pair in pairs]
+    save(folder / "systems" / "baseline-diagonal.pharaoh", baseline)
 
 
 def save(path: Path, lines: Sequence[str]) -> None:

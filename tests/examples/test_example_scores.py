@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,19 +10,29 @@ import pytest
 
 from scoring.evaluate import Evaluation
 from scoring.registry import ERROR, Outcome
-from scoring.spec import parse_spec
+from scoring.significance.compare import Candidate, compare
+from scoring.significance.settings import Settings
+from scoring.spec import Spec, parse_spec
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 BENCHMARKS = {
     "trees": ("bracketed", "parseval", "labelled_f1", "gold.mrg"),
     "dependencies": ("conllu", "attachment", "las", "gold.conllu"),
+    "alignments": ("pharaoh", "alignment", "aer", "gold.pharaoh"),
 }
+SENTENCES = {"trees": 60, "dependencies": 60, "alignments": 20}
+
+
+def chosen(folder: str) -> Spec:
+    """Format and metric of a benchmark."""
+    text_format, metric, _, _ = BENCHMARKS[folder]
+    return parse_spec({"format": text_format, "metrics": [metric]})
 
 
 def outcomes(folder: str) -> dict[str, tuple[float, Outcome]]:
     """Main score and outcome of gold against itself and of every system."""
-    text_format, metric, score, gold = BENCHMARKS[folder]
-    spec = parse_spec({"format": text_format, "metrics": [metric]})
+    _, metric, score, gold = BENCHMARKS[folder]
+    spec = chosen(folder)
     path = EXAMPLES / folder / gold
     evaluation = Evaluation(spec, path.read_bytes())
     scored = {}
@@ -36,10 +47,11 @@ def outcomes(folder: str) -> dict[str, tuple[float, Outcome]]:
 @pytest.mark.parametrize("folder", BENCHMARKS)
 def test_every_sentence_of_every_file_is_scored(folder: str) -> None:
     for name, (value, outcome) in outcomes(folder).items():
-        assert len(outcome.rows) == 60
+        assert len(outcome.rows) == SENTENCES[folder]
         assert not (outcome.status == ERROR).any(), name
-        assert (value == 1.0) is (name == "gold")
-        assert value > 0.25
+        goodness = 1 - value if folder == "alignments" else value
+        assert (goodness == 1.0) is (name == "gold")
+        assert goodness > 0.25
 
 
 @pytest.mark.parametrize(
@@ -54,3 +66,34 @@ def test_systems_are_as_good_as_their_names_promise(folder: str, order: list[str
     values = [scored[name][0] for name in order]
     assert values == sorted(values)
     assert all(better - worse > 0.02 for worse, better in pairwise(values))
+
+
+def test_the_readme_tells_these_figures() -> None:
+    readme = (EXAMPLES / "README.md").read_text(encoding="utf-8")
+    told = re.findall(r"\| ([a-z0-9-]+) \| (\d\.\d{3}) (?=\|)", readme)
+    computed = [
+        (name, f"{value:.3f}")
+        for folder in BENCHMARKS
+        for name, (value, _) in outcomes(folder).items()
+        if name != "gold"
+    ]
+    assert sorted(told) == sorted(computed)
+
+
+@pytest.mark.parametrize(
+    ("folder", "close"),
+    [
+        ("trees", {("chart", "shift-reduce"), ("neural-a", "neural-b")}),
+        ("dependencies", {("neural-a", "neural-b")}),
+        ("alignments", {("hmm", "ibm1-intersection")}),
+    ],
+)
+def test_some_systems_differ_significantly_and_some_do_not(folder: str, close: set[tuple[str, str]]) -> None:
+    """Paired permutation over sentences, Holm over all pairs, 5 %."""
+    _, metric, score, _ = BENCHMARKS[folder]
+    table = chosen(folder).entry(metric).metric.table
+    candidates = [Candidate(name, (found.rows,)) for name, (_, found) in outcomes(folder).items() if name != "gold"]
+    document = compare(f"{metric}.{score}", table.by_name[score], table.count_names, candidates, Settings())
+    found = {tuple(sorted((pair["a"], pair["b"]))) for pair in document["pairs"] if not pair["significant"]}
+    assert found == close
+    assert len(document["pairs"]) > 3 * len(close)

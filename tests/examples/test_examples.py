@@ -17,6 +17,7 @@ DEPENDENCIES = [
     EXAMPLES / "dependencies" / "gold.conllu",
     *sorted((EXAMPLES / "dependencies" / "systems").glob("*.conllu")),
 ]
+ALIGNMENTS = sorted((EXAMPLES / "alignments" / "systems").glob("*.pharaoh"))
 TOKEN = re.compile(r"\(([^\s()]+)|([^\s()]+)\)|\)")
 SENTENCES = 60
 
@@ -109,7 +110,25 @@ def test_the_generator_writes_the_committed_systems_again(tmp_path: Path) -> Non
     copy = tmp_path / "examples"
     shutil.copytree(EXAMPLES, copy, ignore=shutil.ignore_patterns("systems", "__pycache__"))
     subprocess.run([sys.executable, str(copy / "make_systems.py")], check=True, capture_output=True)
-    for path in (*TREES[1:], *DEPENDENCIES[1:]):
+    for path in (*TREES[1:], *DEPENDENCIES[1:], *ALIGNMENTS):
         assert (copy / path.relative_to(EXAMPLES)).read_bytes() == path.read_bytes(), path
     assert len(TREES) > 4
     assert len(DEPENDENCIES) > 4
+    assert len(ALIGNMENTS) > 2
+
+
+def test_alignments_link_words_that_are_there() -> None:
+    source, target, gold = (
+        (EXAMPLES / "alignments" / name).read_text(encoding="utf-8").splitlines()
+        for name in ("source.txt", "target.txt", "gold.pharaoh")
+    )
+    assert len(source) == len(target) == len(gold)
+    english = {" ".join(words_of_tree(line)) for line in TREES[0].read_text(encoding="utf-8").splitlines()}
+    assert set(source) <= english
+    for path in ALIGNMENTS:
+        assert len(path.read_text(encoding="utf-8").splitlines()) == len(gold)
+    for lines in (gold, *(path.read_text(encoding="utf-8").splitlines() for path in ALIGNMENTS)):
+        for words, translated, links in zip(source, target, lines, strict=True):
+            for left, right in re.findall(r"(\d+)[-p](\d+)", links):
+                assert int(left) < len(words.split())
+                assert int(right) < len(translated.split())
