@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from time import perf_counter
 
 import structlog
@@ -11,17 +10,9 @@ from flask import Flask, Response, g, request
 from ulid import ULID
 
 _NAME = re.compile(r"[A-Za-z0-9._:-]{1,128}", re.ASCII)
+MAX_PATH = 500
 
-logger = structlog.wrap_logger(
-    structlog.WriteLogger(sys.stderr),
-    processors=[
-        structlog.processors.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.JSONRenderer(),
-    ],
-    wrapper_class=structlog.BoundLogger,
-    cache_logger_on_first_use=False,
-)
+logger: structlog.stdlib.BoundLogger = structlog.get_logger("service.api")
 
 
 def install(app: Flask) -> None:
@@ -32,22 +23,23 @@ def install(app: Flask) -> None:
 
 def fault(kind: str, places: list[str]) -> None:
     """Log an unforeseen exception."""
-    logger.error("fault", request_id=g.get("request_id"), kind=kind, places=places)
+    logger.error("fault", kind=kind, places=places)
 
 
 def _begin() -> None:
     g.began = perf_counter()
     given = request.headers.get("Request-Id", "")
     g.request_id = given if _NAME.fullmatch(given) else f"req_{ULID()}"
+    structlog.contextvars.clear_contextvars()
+    structlog.contextvars.bind_contextvars(request_id=g.request_id)
 
 
 def _end(response: Response) -> Response:
     response.headers["Request-Id"] = g.request_id
     logger.info(
         "request",
-        request_id=g.request_id,
         method=request.method,
-        path=request.path[:500],
+        path=request.path[:MAX_PATH],
         status=response.status_code,
         milliseconds=round(1000 * (perf_counter() - g.began), 1),
     )

@@ -1,0 +1,59 @@
+"""The Flask application: blueprints, and what happens around every request."""
+
+from __future__ import annotations
+
+import traceback
+from types import TracebackType
+from typing import Any
+
+from flask import Flask, Response
+from werkzeug.exceptions import HTTPException, InternalServerError
+
+from service import problems
+from service.api import access_log, contract, health, jobs, scorers, tokens
+from service.config import Config
+from service.context import Context, open_context
+from service.errors import ServiceError, Unavailable
+from service.queue import GONE
+
+ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
+
+
+class App(Flask):
+    """Flask, but for how it tells of faults: where, and never with the text that was being read."""
+
+    def log_exception(self, exc_info: ExcInfo) -> None:
+        """One line of the log with the fault's kind and the places it went through; its message may quote a text."""
+        kind, _, trace = exc_info
+        places = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(trace)]
+        access_log.fault(kind.__name__ if kind else "unknown", places)
+
+
+def create_app(config: Config, context: Context | None = None) -> Flask:
+    """The application. Connects to nothing before the first request, so that it can be made before a fork."""
+    app = App("service.api", static_folder=None)
+    app.json.sort_keys = False  # type: ignore[attr-defined]
+    app.url_map.strict_slashes = True
+    app.url_map.merge_slashes = False
+    app.config["PROPAGATE_EXCEPTIONS"] = False
+    app.extensions["treescore"] = context if context is not None else open_context(config)
+    for blueprint in (jobs.blueprint, tokens.blueprint, scorers.blueprint, contract.blueprint, health.blueprint):
+        app.register_blueprint(blueprint)
+    access_log.install(app)
+    app.after_request(_guard)
+    app.register_error_handler(ServiceError, problems.of_service_error)
+    app.register_error_handler(HTTPException, problems.of_http_error)
+    app.register_error_handler(InternalServerError, lambda _fault: problems.of_fault())
+    for gone in GONE:
+        app.register_error_handler(gone, _queue_away)
+    return app
+
+
+def _queue_away(_error: Any) -> Response:
+    return problems.of_service_error(Unavailable("The queue does not answer at the moment."))
+
+
+def _guard(response: Response) -> Response:
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers.setdefault("Cache-Control", "private, no-cache")
+    return response

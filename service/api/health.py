@@ -1,0 +1,42 @@
+"""Whether the service lives, is ready, and how busy it is."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response
+
+from service import problems
+from service.api import answers, calls
+from service.usecases import health
+from service.usecases.views import View, etag_of, json_view
+
+blueprint = Blueprint("health", __name__)
+METRICS_TEXT = "text/plain; version=0.0.4; charset=utf-8"
+
+
+@blueprint.get("/livez")
+def get_livez() -> Response:
+    """This process answers."""
+    return answers.conditional(json_view({"status": "ok"}))
+
+
+@blueprint.get("/readyz")
+def get_readyz() -> Response:
+    """Store and queue answer too."""
+    ready, checks = health.ready(calls.context())
+    if ready:
+        return answers.conditional(json_view({"status": "ready", "checks": checks}))
+    document = {
+        "type": "/problems/unavailable",
+        "title": "The service is not available at the moment",
+        "status": 503,
+        "detail": "A part of the service does not answer; see checks.",
+        "checks": checks,
+    }
+    return problems.problem(document, {"Retry-After": "2"})
+
+
+@blueprint.get("/metrics")
+def get_metrics() -> Response:
+    """Prometheus text."""
+    body = health.metrics_text(calls.context())
+    return answers.conditional(View(body, etag_of(body), content_type=METRICS_TEXT))

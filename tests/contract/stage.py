@@ -1,0 +1,102 @@
+"""A service on real parts in this process: what is put into the queue is done at once, or never."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from flask import Flask
+
+from service.api.app import create_app
+from service.config import load_config
+from service.context import Context, open_context
+from service.queue import Queue
+from service.store.migrate import migrate
+from tests.contract.checking import CheckedClient
+from workers.entry import do
+
+ADMIN = "ts_organise-token-of-the-tests"
+GOLD = "(TOP (S (NP (DT the) (NN dog)) (VP (VBD saw) (NP (PRP it)))))\n"
+OTHER = "(TOP (S (NP (DT the)) (VP (NN dog) (VBD saw) (NP (PRP it)))))\n"
+JOB: dict[str, Any] = {
+    "format": "bracketed",
+    "gold": GOLD,
+    "systems": [{"name": "A", "output": GOLD}, {"name": "B", "output": OTHER}],
+    "metrics": ["parseval"],
+}
+
+
+class QueueAtOnce(Queue):
+    """Does what is put into it before it says that it has it; while `asleep`, nobody works."""
+
+    context: Context
+    asleep = False
+
+    def put(self, run_id: str, queue: str) -> bool:
+        """Work, or let it lie."""
+        if not self.asleep:
+            do(self.context, run_id)
+        return not self.asleep or super().put(run_id, queue)
+
+
+@dataclass
+class Stage:
+    """The app, its parts, and the clients of several callers."""
+
+    app: Flask
+    context: Context
+    queue: QueueAtOnce
+
+    def client(self, token: str | None = ADMIN) -> CheckedClient:
+        """A client with a token, or without one."""
+        client = self.app.test_client()
+        assert isinstance(client, CheckedClient)
+        if token is not None:
+            client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {token}"
+        return client
+
+    def token(self, *scopes: str) -> str:
+        """A fresh token's text."""
+        made = self.client().post("/v1/tokens", json={"scopes": list(scopes)})
+        return str(made.json["token"])
+
+    def job(self, **changes: Any) -> str:
+        """The address of a job that has been worked on."""
+        return self._post({**JOB, **changes})
+
+    def waiting_job(self) -> str:
+        """The address of a job that nobody works on."""
+        self.queue.asleep = True
+        try:
+            return self._post(JOB)
+        finally:
+            self.queue.asleep = False
+
+    def deleted_job(self) -> str:
+        """The address of a job that is gone."""
+        address = self.job()
+        assert self.client().delete(address).status_code == 204
+        return address
+
+    def _post(self, document: dict[str, Any]) -> str:
+        return str(self.client().post("/v1/jobs", json=document).headers["Location"])
+
+
+def open_stage(folder: Path, redis_url: str, **environment: str) -> Stage:
+    """A stage with an empty store in this folder."""
+    given = {"TREESCORE_DATA_DIR": str(folder), "TREESCORE_REDIS_URL": redis_url, "TREESCORE_ADMIN_TOKEN": ADMIN}
+    config = load_config({**given, **environment})
+    queue = QueueAtOnce(redis_url)
+    context = replace(open_context(config), queue=queue)
+    queue.context = context
+    migrate(context.store)
+    app = create_app(config, context)
+    app.test_client_class = CheckedClient
+    return Stage(app, context, queue)
+
+
+def close_stage(stage: Stage) -> None:
+    """Let go of its connections."""
+    stage.context.store.close()
+    stage.queue.redis.close()

@@ -1,0 +1,81 @@
+"""Examples are executed: requests are sent, answers are what comes back (names and times aside)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.contract.checking import by_id, check_value, contract, resolved
+from tests.contract.stage import JOB, Stage
+
+VARYING = {"id", "created_at", "started_at", "finished_at", "instance", "version"}
+
+
+def covers(example: Any, actual: Any, place: str = "") -> None:
+    """Everything in the example is in the actual document; what the example leaves out of objects is left open."""
+    if isinstance(example, dict):
+        assert isinstance(actual, dict), place
+        for name, member in example.items():
+            if name not in VARYING:
+                assert name in actual, f"{place}/{name}"
+                covers(member, actual[name], f"{place}/{name}")
+    elif isinstance(example, list):
+        assert isinstance(actual, list), place
+        assert len(example) == len(actual), place
+        for number, (mine, theirs) in enumerate(zip(example, actual, strict=True)):
+            covers(mine, theirs, f"{place}/{number}")
+    elif isinstance(example, str) and example.endswith("…"):
+        assert str(actual).startswith(example[:-1]), place
+    else:
+        assert example == actual, place
+
+
+def request_examples() -> list[tuple[str, str, Any]]:
+    return [
+        (operation_id, name, resolved(example)["value"])
+        for operation_id, operation in by_id().items()
+        for name, example in operation.get("requestBody", {})
+        .get("content", {})
+        .get("application/json", {})
+        .get("examples", {})
+        .items()
+    ]
+
+
+@pytest.mark.parametrize(("operation_id", "name", "body"), request_examples())
+def test_an_example_request_is_answered_as_its_example_answer_says(
+    operation_id: str, name: str, body: Any, stage: Stage
+) -> None:
+    path = {"submit_job": "/v1/jobs", "create_token": "/v1/tokens"}[operation_id]
+    answer = stage.client().post(path, json=body, headers={"Prefer": "wait=20"})
+    assert answer.status_code == 201
+    assert answer.json.get("state", "succeeded") == "succeeded", answer.json["failure"]
+    examples = resolved(by_id()[operation_id]["responses"]["201"])["content"]["application/json"].get("examples", {})
+    if name in examples:
+        covers(resolved(examples[name])["value"], answer.json)
+
+
+def test_example_problems_are_what_the_service_says(stage: Stage) -> None:
+    unknown = stage.client().post("/v1/jobs", json={**JOB, "metrics": ["parsval"]})
+    covers(contract()["components"]["examples"]["UnknownMetric"]["value"], unknown.json)
+
+
+def test_every_example_answer_is_executed() -> None:
+    """Each example of an answer belongs to a request of the same name, or to a test above."""
+    above = {"unknownMetric"}
+    sent = {name for _, name, _ in request_examples()}
+    for operation in by_id().values():
+        for response in operation["responses"].values():
+            for content in resolved(response).get("content", {}).values():
+                assert set(content.get("examples", {})) <= sent | above
+
+
+def test_example_parameters_are_taken(stage: Stage) -> None:
+    for operation in by_id().values():
+        for parameter in operation["parameters"]:
+            if "example" in parameter:
+                check_value(parameter["schema"], parameter["example"])
+    assert stage.client().get("/v1/scorers/attachment").status_code == 200
+    waited = stage.client().get(stage.job(), headers={"Prefer": "wait=20"})
+    assert waited.headers["Preference-Applied"] == "wait=20"
