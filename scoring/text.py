@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 from scoring.errors import InputError, Problem
 
 BOM = b"\xef\xbb\xbf"
@@ -61,3 +63,8 @@ def place(text: bytes, offset: int) -> tuple[int, int]:
     before = text[:offset].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     last = before.rfind(b"\n") + 1
     return before.count(b"\n") + 1, len(before[last:].decode("utf-8", "replace")) + 1
+
+
+def is_punctuation(form: str) -> bool:
+    """Whether every character is in one of Pc Pd Ps Pe Pi Pf Po; the empty string is not."""
+    return bool(form) and all(unicodedata.category(character)[0] == "P" for character in form)

@@ -35,7 +35,8 @@ def _warm_dependencies() -> None:
 def _warm_constituents() -> None:
     tree = b"(S (NP (DT the) (NN dog)) (VP (VBD ran)))\n"
     other = b"(S (DT the) (NP (NN dog) (VP (VBD ran))))\n"
-    spec = parse_spec({"format": "bracketed", "metrics": ["parseval", "leaf_ancestor"]})
+    document = {"format": "bracketed", "transforms": ["flatten"], "metrics": ["parseval", "leaf_ancestor"]}
+    spec = parse_spec(document)
     for outcome in Evaluation(spec, tree).score(other)[0].values():
         outcome.extra()
     walk_chains(_integers(-1), _integers(0), _integers(0))

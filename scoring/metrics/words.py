@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
-
 import numpy as np
 
 from scoring.arrays import BoolArray, owners_of
 from scoring.errors import Problem, ProblemList
 from scoring.metrics.heads import positions_of
+from scoring.text import is_punctuation
 from scoring.trees import DependencyTreebank
 
 
@@ -35,11 +34,6 @@ def punctuation_of(treebank: DependencyTreebank) -> BoolArray:
     strings = treebank.vocabulary.strings
     distinct, places = np.unique(treebank.forms, return_inverse=True)
     return np.array([is_punctuation(strings[number]) for number in distinct.tolist()], bool)[places]
-
-
-def is_punctuation(form: str) -> bool:
-    """Whether every character is in one of Pc Pd Ps Pe Pi Pf Po; the empty string is not."""
-    return bool(form) and all(unicodedata.category(character)[0] == "P" for character in form)
 
 
 def _other_length(gold: DependencyTreebank, system: DependencyTreebank, sentence: int) -> Problem:

@@ -1,0 +1,38 @@
+"""Chosen labels taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from scoring.params import BOOLEAN, STRINGS, Param
+from scoring.registry import Transform, register
+from scoring.transforms.tree_edit import decided_by, numbered, without_nodes, without_words
+from scoring.trees import ConstituentTreebank
+
+
+@register
+class DeleteLabels(Transform):
+    """Brackets of chosen labels deleted."""
+
+    name = "delete-labels"
+    doc = (
+        'Deletes the brackets of these labels ("" for brackets without one) and raises their children; on demand '
+        "also the words with these tags."
+    )
+    source = "EVALB's DELETE_LABEL, as a step of its own"
+    reads = (ConstituentTreebank,)
+    params: ClassVar[Mapping[str, Param]] = {
+        "labels": Param(STRINGS, [], "Labels as they stand in the tree, extensions included."),
+        "words": Param(BOOLEAN, False, "Delete the words whose tag is one of the labels, too; gold's tags decide."),
+    }
+
+    def apply(self, treebank: ConstituentTreebank, guide: ConstituentTreebank) -> ConstituentTreebank:
+        """The treebank without these labels."""
+        labels = frozenset(self.values["labels"])
+        strings = treebank.vocabulary
+        gone = numbered(strings, treebank.labels, lambda label: label in labels)
+        if self.values["words"]:
+            words = decided_by(treebank, guide, lambda side: numbered(strings, side.tags, lambda tag: tag in labels))
+            treebank = without_words(treebank, words)
+        return without_nodes(treebank, gone)

@@ -1,0 +1,51 @@
+"""Punctuation taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from scoring.arrays import BoolArray
+from scoring.params import STRINGS, Param
+from scoring.registry import Transform, register
+from scoring.text import is_punctuation
+from scoring.transforms.english import PUNCTUATION_TAGS
+from scoring.transforms.tree_edit import decided_by, numbered, without_words
+from scoring.trees import NO_TAG, ConstituentTreebank
+
+
+def punctuation(treebank: ConstituentTreebank, tags: Collection[str] | None = PUNCTUATION_TAGS) -> BoolArray:
+    """Punctuation by its tag; words without tag, or all words where `tags` is None, by their characters: bool (w,)."""
+    by_form = numbered(treebank.vocabulary, treebank.words, is_punctuation)
+    if tags is None:
+        return by_form
+    by_tag = numbered(treebank.vocabulary, treebank.tags, frozenset(tags).__contains__)
+    return np.asarray(by_tag | (by_form & (treebank.tags == NO_TAG)), np.bool_)
+
+
+@register
+class DropPunctuation(Transform):
+    """Punctuation words deleted."""
+
+    name = "drop-punctuation"
+    doc = (
+        "Deletes words tagged as punctuation; words without a tag where all characters are punctuation. Gold's tags "
+        "decide for both sides, by position, in sentences of equal length. Phrases left without words stay empty."
+    )
+    source = "Black et al. 1991; Unicode category P"
+    reads = (ConstituentTreebank,)
+    params: ClassVar[Mapping[str, Param]] = {
+        "by": Param(
+            {"enum": ["tags", "characters"]},
+            "tags",
+            "characters: a word is punctuation where all its characters are in Unicode category P, whatever its tag.",
+        ),
+        "tags": Param(STRINGS, list(PUNCTUATION_TAGS), "Tags of punctuation."),
+    }
+
+    def apply(self, treebank: ConstituentTreebank, guide: ConstituentTreebank) -> ConstituentTreebank:
+        """The treebank without punctuation."""
+        tags = self.values["tags"] if self.values["by"] == "tags" else None
+        return without_words(treebank, decided_by(treebank, guide, lambda side: punctuation(side, tags)))
