@@ -112,14 +112,14 @@ def unary_nodes(treebank: ConstituentTreebank, *, keep: str = "top", over_words:
 
     Of a chain of nodes over the same words the top one stays, or with `keep` "bottom" the lowest. With `over_words`
     phrases over a single word go as well, all but the topmost labelled node. An outermost bracket without label
-    takes no part.
+    takes no part, nor do brackets without words: the columns do not say which of them stands in which.
     """
     links = structure_of(treebank)
     outer = (links.parents == NONE) & (treebank.labels == 0)
     # NONE picks the last place: a node at the top stands as if below an outer bracket.
     root = ~outer & np.append(outer, True)[links.parents]
     starts, ends = np.append(treebank.starts, -1)[links.parents], np.append(treebank.ends, -1)[links.parents]
-    lower = ~outer & ~root & (starts == treebank.starts) & (ends == treebank.ends)
+    lower = ~outer & ~root & (starts == treebank.starts) & (ends == treebank.ends) & (starts < ends)
     gone = lower
     if keep == "bottom":
         gone = np.zeros(len(lower), np.bool_)
