@@ -1,0 +1,199 @@
+"""What every form of a comparison shows: the systems by rank, and a cell for each pair of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Document = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One pair, the better-ranked system's row against the other's column.
+
+    Attributes:
+        difference: score of the row's system less that of the column's.
+        low, high: its interval.
+        p: adjusted; None where there is none.
+        significant: the decision.
+        winner: "row", "column" or None.
+    """
+
+    difference: float
+    low: float | None
+    high: float | None
+    p: float | None
+    significant: bool
+    winner: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CrossTable:
+    """A comparison's systems, best first, and the upper triangle of their pairs."""
+
+    document: Document
+    systems: Sequence[Document]
+    cells: Mapping[tuple[int, int], Cell]
+
+    @property
+    def names(self) -> list[str]:
+        """Names, best first."""
+        return [str(system["name"]) for system in self.systems]
+
+    def boundary_above(self, place: int) -> bool:
+        """Whether a cluster begins at this place (not at the first)."""
+        return place > 0 and self.systems[place].get("cluster") != self.systems[place - 1].get("cluster")
+
+
+def cross_table(document: Document) -> CrossTable:
+    """The systems by rank and the cells above the diagonal, keyed (row, column)."""
+    systems = document["systems"]
+    place = {system["name"]: at for at, system in enumerate(systems)}
+    cells = {}
+    for pair in document["pairs"]:
+        if pair["difference"] is None:
+            continue
+        row, column = place[pair["a"]], place[pair["b"]]
+        ci = pair.get("ci") or {"low": None, "high": None}
+        cell = Cell(
+            pair["difference"],
+            ci["low"],
+            ci["high"],
+            pair["p_adjusted"],
+            bool(pair["significant"]),
+            _SIDE[pair["better"]],
+        )
+        if row > column:
+            row, column, cell = column, row, _turned(cell)
+        cells[row, column] = cell
+    return CrossTable(document, systems, cells)
+
+
+_SIDE = {"a": "row", "b": "column", None: None}
+_OTHER = {"row": "column", "column": "row", None: None}
+
+
+def _turned(cell: Cell) -> Cell:
+    low, high = (None if value is None else -value for value in (cell.high, cell.low))
+    return Cell(-cell.difference, low, high, cell.p, cell.significant, _OTHER[cell.winner])
+
+
+def headline(document: Document) -> str:
+    """What was tested, in a line."""
+    signature = document["signature"]
+    kinds = sorted({pair["p_kind"] for pair in document["pairs"] if pair["p_kind"]})
+    better = "higher" if document["higher_is_better"] else "lower"
+    parts = [f"{document['score']} ({better} is better)", test_words(document)]
+    if kinds:
+        parts.append(" and ".join(_KINDS[kind] for kind in kinds))
+    if signature["trials"]:
+        parts.append(f"{signature['trials']} shuffles, seed {signature['seed']}")
+    parts.append(f"{document['unit_count']} {unit_word(document)}s")
+    parts.append(f"{document['family']['size']} pairs, {document['correction']}, alpha {document['alpha']:g}")
+    return "; ".join(parts)
+
+
+def test_words(document: Document) -> str:
+    """The test and its side."""
+    words = {
+        "permutation": "paired permutation test",
+        "bootstrap": "paired bootstrap (intervals, no p)",
+        "mcnemar": "McNemar's test",
+        "compare_pl": "stratified shuffling as compare.pl asks it",
+    }[document["test"]]
+    return words if document["test"] == "bootstrap" else f"{words}, {document['alternative']}"
+
+
+def unit_word(document: Document) -> str:
+    """The unit in a word."""
+    return "document" if document["units"] == "block" else str(document["units"])
+
+
+_KINDS = {"exact": "exact p", "monte-carlo": "Monte Carlo p"}
+
+
+def score_text(value: float | None) -> str:
+    """A score with four decimals."""
+    return "-" if value is None else f"{value:.4f}"
+
+
+def signed(value: float) -> str:
+    """A difference with four decimals and its sign."""
+    return f"{value:+.4f}"
+
+
+def p_text(p: float | None) -> str:
+    """A p-value: four decimals, or in powers of ten where they would all be 0."""
+    if p is None:
+        return "-"
+    return f"{p:.4f}" if p >= 0.00095 else f"{p:.1e}"
+
+
+def interval_text(low: float | None, high: float | None) -> str:
+    """An interval in brackets."""
+    if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
+        return "-"
+    return f"[{low:.4f}, {high:.4f}]"
+
+
+def system_cells(system: Document) -> list[str]:
+    """Rank, name, score, interval, rank range and the spread over runs, as they stand in a table."""
+    ci = system.get("ci") or {"low": None, "high": None}
+    reach = system.get("rank_range")
+    runs = system.get("runs")
+    return [
+        str(system["rank"]),
+        clean(system["name"]),
+        score_text(system["score"]),
+        interval_text(ci["low"], ci["high"]),
+        "-" if reach is None else (str(reach[0]) if reach[0] == reach[1] else f"{reach[0]}-{reach[1]}"),
+        "" if not runs else f"{runs['count']} runs, sd {score_text(runs['sd'])}",
+    ]
+
+
+SYSTEM_HEADS = ("rank", "system", "score", "interval", "ranks", "runs")
+
+
+def shown_columns(rows: Sequence[Sequence[str]]) -> list[int]:
+    """Columns of a table that are not empty throughout."""
+    return [at for at in range(len(SYSTEM_HEADS)) if any(row[at] for row in rows)]
+
+
+def clean(name: str) -> str:
+    """A name on one line, without control characters."""
+    return "".join(
+        " " if character.isspace() else character
+        for character in name
+        if character.isprintable() or character.isspace()
+    )
+
+
+def untested_lines(document: Document) -> list[str]:
+    """Who was not tested and why."""
+    return [f"not tested: {clean(each['name'])} ({each['reason']})" for each in document["untested"]]
+
+
+def dagger_line(table: CrossTable) -> str:
+    """Where two are compared: what stands behind the dagger."""
+    cell = table.cells.get((0, 1))
+    if cell is None:
+        return ""
+    first, second = (clean(name) for name in table.names[:2])
+    gap = f"difference {signed(cell.difference)}"
+    if cell.low is not None and cell.high is not None:
+        gap += f" {interval_text(cell.low, cell.high)}"
+    if cell.p is None:
+        return f"{first} and {second}: {gap}."
+    said = "differs significantly from the other system" if cell.significant else "no significant difference"
+    return f"{'† ' if cell.significant else ''}{said}: {gap}, p = {p_text(cell.p)}."
+
+
+def dagger(table: CrossTable, place: int) -> str:
+    """The mark at a system's score where two are compared and it is significantly better."""
+    cell = table.cells.get((0, 1))
+    if len(table.systems) != 2 or cell is None or not cell.significant:
+        return ""
+    return "†" if cell.winner == ("row", "column")[place] else ""

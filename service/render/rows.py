@@ -1,0 +1,65 @@
+"""Comparisons as CSV, one row a pair."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+COLUMNS = (
+    "score",
+    "a",
+    "b",
+    "score_a",
+    "score_b",
+    "difference",
+    "ci_low",
+    "ci_high",
+    "better",
+    "p",
+    "p_kind",
+    "p_adjusted",
+    "significant",
+    "p_holm",
+    "p_hochberg",
+    "p_bh",
+    "p_by",
+    "p_bonferroni",
+    "shuffles",
+    "smallest_p",
+    "relative_error_reduction",
+    "units_won",
+    "units_tied",
+    "units_lost",
+)
+
+
+def csv_rows(documents: Sequence[Mapping[str, Any]]) -> bytes:
+    """All pairs of all comparisons, with a header; numbers in full."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(COLUMNS)
+    for document in documents:
+        for pair in document["pairs"]:
+            ci = pair.get("ci") or {}
+            flat = {
+                **pair,
+                **(pair.get("effect") or {}),
+                "score": document["score"],
+                "ci_low": ci.get("low"),
+                "ci_high": ci.get("high"),
+            }
+            writer.writerow([_value(flat.get(column)) for column in COLUMNS])
+    return out.getvalue().encode()
+
+
+def _value(value: Any) -> Any:
+    """Numbers as they are; text so that no spreadsheet takes it for a formula."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
+        return "'" + value
+    return value
