@@ -47,14 +47,18 @@ class Vocabulary:
             self.number(string)
         return np.fromiter(map(known.__getitem__, strings), np.int64, len(strings))
 
+    def distinct(self, numbers: IntArray) -> IntArray:
+        """The different numbers among `numbers`, sorted; sparing the sort that `np.unique` makes."""
+        used = np.zeros(len(self.strings), bool)
+        used[numbers] = True
+        return np.flatnonzero(used)
+
     def table(self, numbers: IntArray, function: Callable[[str], int]) -> IntArray:
         """`table[number]` is `function` of its string, for each that occurs in `numbers`: int64 (len(self),).
 
         The table is as long as the vocabulary is when it is returned; strings that do not occur have 0.
         """
-        used = np.zeros(len(self.strings), bool)
-        used[numbers] = True
-        distinct = np.flatnonzero(used)
+        distinct = self.distinct(numbers)
         values = [function(self.strings[number]) for number in distinct.tolist()]
         table = np.zeros(len(self.strings), np.int64)
         table[distinct] = values

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -95,6 +96,13 @@ def short(string: str, length: int = 60) -> str:
     return string if len(string) <= length else string[: length - 3] + "..."
 
 
+def without_spaces(form: str) -> str:
+    """A form without characters of Unicode category Zs."""
+    if form.isascii():
+        return form.replace(" ", "")
+    return "".join(character for character in form if unicodedata.category(character) != "Zs")
+
+
 def unix_lines(text: bytes) -> bytes:
     """Checked UTF-8 without a byte order mark, every line ended by LF as Python's universal newlines end them.
 
@@ -167,8 +175,7 @@ def fields_per_line(outline: Outline) -> IntArray:
 
 def known(numbers: IntArray, vocabulary: Vocabulary, test: Callable[[str], bool]) -> BoolArray:
     """Whether the strings behind `numbers` pass a test, each distinct string tested once: bool, the same shape."""
-    distinct, places = np.unique(numbers, return_inverse=True)
-    return np.array([test(vocabulary.strings[number]) for number in distinct.tolist()], bool)[places]
+    return vocabulary.table(numbers, test)[numbers] > 0
 
 
 def _check_size(sentences: IntArray, count: int, rows: IntArray, limits: Limits) -> None:

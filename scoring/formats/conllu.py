@@ -21,6 +21,7 @@ from scoring.formats.columns import (
     outline_of,
     short,
     unix_lines,
+    without_spaces,
 )
 from scoring.formats.heads import heads_of, plain_number
 from scoring.formats.rows import written
@@ -65,7 +66,7 @@ class ConllU(Format):
         words = np.flatnonzero(ids.kinds == _WORD)
         _check_forms(outline, ids, fields[FORM], vocabulary, (findings, odd))
         heads = heads_of(fields[HEAD][words], vocabulary)
-        _check_heads(outline, ids, fields[HEAD], heads, vocabulary, findings)
+        _check_heads(outline, ids, fields[HEAD], vocabulary, findings)
         findings.raise_if_any(cap)
         _check_empty_nodes(outline, ids, odd)
         return _treebank(outline, ids, fields, heads, vocabulary, _warnings(outline, odd, cap))
@@ -117,9 +118,10 @@ def _check_layout(outline: Outline, cap: int) -> None:
 
 
 def _ids_of(outline: Outline, numbers: IntArray, vocabulary: Vocabulary, findings: Findings) -> _Ids:
-    distinct, places = np.unique(numbers, return_inverse=True)
-    parsed = np.array([_parsed_id(vocabulary.strings[number]) for number in distinct.tolist()], np.int64)
-    kinds, first, second = np.ascontiguousarray(parsed.reshape(-1, 3)[places].T)
+    distinct = vocabulary.distinct(numbers)
+    parsed = np.zeros((3, len(vocabulary)), np.int64)
+    parsed[:, distinct] = np.array([_parsed_id(vocabulary.strings[number]) for number in distinct.tolist()]).T
+    kinds, first, second = parsed[:, numbers]
     is_word = kinds == _WORD
     word_offsets = offsets_of(sums_by(outline.sentences[is_word], len(outline.sent_ids)))
     before = np.cumsum(is_word) - is_word - word_offsets[outline.sentences]
@@ -212,7 +214,7 @@ def _check_forms(
     outline: Outline, ids: _Ids, forms: IntArray, vocabulary: Vocabulary, found: tuple[Findings, Findings]
 ) -> None:
     findings, odd = found
-    empty = known(forms, vocabulary, lambda form: not form.strip()) & (ids.kinds != _EMPTY)
+    empty = known(forms, vocabulary, lambda form: not without_spaces(form)) & (ids.kinds != _EMPTY)
     inner = empty & ids.inside & (ids.kinds == _WORD)
     findings.add(
         np.flatnonzero(empty & ~inner),
@@ -228,14 +230,9 @@ def _check_forms(
     )
 
 
-def _check_heads(
-    outline: Outline, ids: _Ids, strings: IntArray, heads: IntArray, vocabulary: Vocabulary, findings: Findings
-) -> None:
+def _check_heads(outline: Outline, ids: _Ids, strings: IntArray, vocabulary: Vocabulary, findings: Findings) -> None:
     words = np.flatnonzero(ids.kinds == _WORD)
-    numbers = np.unique(strings[words])
-    values = {number: plain_number(vocabulary.strings[number]) for number in numbers.tolist()}
-    unreadable = [n for n, value in values.items() if value is None and vocabulary.strings[n] != "_"]
-    bad = np.isin(strings[words], unreadable)
+    bad = known(strings[words], vocabulary, lambda head: head != "_" and plain_number(head) is None)
     findings.add(
         words[bad],
         lambda row: outline.problem(
@@ -247,12 +244,8 @@ def _check_heads(
         ),
     )
     lengths = np.diff(ids.word_offsets)[outline.sentences[words]]
-    leading = [n for n, value in values.items() if value is not None and vocabulary.strings[n] != str(value)]
-    if leading:
-        resolved = np.zeros(len(vocabulary), np.int64)
-        resolved[leading] = [min(values[n] or 0, 10**9) for n in leading]
-        heads = np.where(np.isin(strings[words], leading), resolved[strings[words]], heads)
-    outside = heads > lengths
+    values = vocabulary.table(strings[words], lambda head: plain_number(head) or 0)[strings[words]]
+    outside = values > lengths
     length_of = np.diff(ids.word_offsets)
 
     def out_of_range(row: int) -> Problem:

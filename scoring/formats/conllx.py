@@ -130,8 +130,7 @@ def _treebank(outline: Outline, fields: IntArray, vocabulary: Vocabulary, cap: i
     heads = heads_of(fields[HEAD], vocabulary)
     positions = np.arange(len(outline.lines)) - outline.row_offsets[outline.sentences] + 1
     odd = Findings()
-    distinct, places = np.unique(fields[ID], return_inverse=True)
-    numbers = np.array([plain_number(strings[number]) or 0 for number in distinct.tolist()], np.int64)[places]
+    numbers = vocabulary.table(fields[ID], lambda string: plain_number(string) or 0)[fields[ID]]
     odd.add(
         np.flatnonzero(numbers != positions),
         lambda row: outline.problem(

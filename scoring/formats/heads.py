@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from scoring.arrays import IntArray
 from scoring.trees import NO_HEAD, ODD_HEAD
 from scoring.vocabulary import Vocabulary
@@ -21,9 +19,8 @@ def plain_number(string: str) -> int | None:
 
 def heads_of(numbers: IntArray, vocabulary: Vocabulary) -> IntArray:
     """Numbers of HEAD strings to heads as `DependencyTreebank.heads` holds them: int64, the same shape."""
-    distinct, places = np.unique(numbers, return_inverse=True)
-    heads = np.array([_head(vocabulary.strings[number], number) for number in distinct.tolist()], np.int64)
-    return heads[places]
+    heads: IntArray = vocabulary.table(numbers, lambda string: _head(string, vocabulary))[numbers]
+    return heads
 
 
 def head_string(head: int, vocabulary: Vocabulary) -> str:
@@ -33,8 +30,8 @@ def head_string(head: int, vocabulary: Vocabulary) -> str:
     return vocabulary.strings[ODD_HEAD - head] if head <= ODD_HEAD else str(head)
 
 
-def _head(string: str, number: int) -> int:
+def _head(string: str, vocabulary: Vocabulary) -> int:
     if string == "_":
         return NO_HEAD
     value = plain_number(string)
-    return value if value is not None and str(value) == string else ODD_HEAD - number
+    return value if value is not None and str(value) == string else ODD_HEAD - vocabulary.number(string)

@@ -7,14 +7,13 @@ where their spans are equal; around multiword tokens, the longest common subsequ
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass
 
 import numpy as np
 
 from scoring.arrays import BoolArray, IntArray, offsets_of
 from scoring.errors import InputError, LimitError, Problem
-from scoring.formats.columns import short
+from scoring.formats.columns import short, without_spaces
 from scoring.metrics.align import align_words
 from scoring.trees import DependencyTreebank
 
@@ -74,13 +73,6 @@ MAX_STEPS = 1_000_000_000
 """Bound on the work of aligning multiword stretches, in steps of 64 cells."""
 
 
-def without_spaces(form: str) -> str:
-    """A form without characters of Unicode category Zs."""
-    if form.isascii():
-        return form.replace(" ", "")
-    return "".join(character for character in form if unicodedata.category(character) != "Zs")
-
-
 def segmented(treebank: DependencyTreebank) -> Segmented:
     """Lay a treebank over its characters. Every surface form must have one that is no space."""
     words = len(treebank.forms)
@@ -95,9 +87,7 @@ def segmented(treebank: DependencyTreebank) -> Segmented:
     token_words = np.flatnonzero(begins)
     surface = surface[token_words]
     vocabulary = treebank.vocabulary
-    used = np.zeros(len(vocabulary), bool)
-    used[surface] = True
-    distinct = np.flatnonzero(used).tolist()
+    distinct = vocabulary.distinct(surface).tolist()
     stripped = {number: without_spaces(vocabulary.strings[number]) for number in distinct}
     lengths = np.zeros(len(vocabulary), np.int64)
     lengths[distinct] = [len(stripped[number]) for number in distinct]

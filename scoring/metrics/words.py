@@ -31,9 +31,7 @@ def check_same_words(gold: DependencyTreebank, system: DependencyTreebank, cap: 
 
 def punctuation_of(treebank: DependencyTreebank) -> BoolArray:
     """Words whose every character is in Unicode category P: bool (w,)."""
-    strings = treebank.vocabulary.strings
-    distinct, places = np.unique(treebank.forms, return_inverse=True)
-    return np.array([is_punctuation(strings[number]) for number in distinct.tolist()], bool)[places]
+    return treebank.vocabulary.table(treebank.forms, is_punctuation)[treebank.forms] > 0
 
 
 def _other_length(gold: DependencyTreebank, system: DependencyTreebank, sentence: int) -> Problem:
