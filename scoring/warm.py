@@ -9,6 +9,7 @@ from scoring.evaluate import Evaluation
 from scoring.formats.fields import numbered_fields, tabs_of
 from scoring.metrics.align import align_words
 from scoring.metrics.heads import shape_of
+from scoring.metrics.projectivity import projective_arcs
 from scoring.significance.warm import warm_kernels
 from scoring.spec import parse_spec
 from scoring.structure import walk_chains
@@ -28,6 +29,7 @@ def _warm_dependencies() -> None:
     tabs_of(np.frombuffer(text, np.uint8), starts, ends)
     numbered_fields(text, starts, ends, 2, Vocabulary())
     shape_of(_integers(0), _integers(0, 1))
+    projective_arcs(_integers(0), _integers(1), _integers(0, 1))
     spans = (_integers(0, 0), _integers(2, 2), np.ones(2, bool))
     align_words(*spans, _integers(1, 2), *spans, _integers(3, 4), 1000)
 

@@ -9,6 +9,7 @@ import numpy as np
 from scoring.arrays import IntArray, owners_of, sums_by
 from scoring.formats.heads import head_string
 from scoring.limits import Limits
+from scoring.metrics.attachment_slices import AttachmentSlices
 from scoring.metrics.heads import lengths_to_offsets, shape_of, shape_problems
 from scoring.metrics.words import check_same_words, punctuation_of
 from scoring.params import BOOLEAN, Json, Param
@@ -88,6 +89,7 @@ class Attachment(Metric):
             status=all_ok(len(gold)),
             tokens={name: TokenBits(bits[scoring], offsets) for name, bits in right.items()},
             warnings=shape_problems(system, shape, limits.max_problems, "It is scored as it stands.")[0],
+            slices=lambda: AttachmentSlices(gold, system, scoring, right),
             details=lambda index: {"words": _wrong_words(gold, system, index, scoring & ~right["las"])},
         )
 
