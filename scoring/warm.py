@@ -37,7 +37,11 @@ def _warm_dependencies() -> None:
 def _warm_constituents() -> None:
     tree = b"(S (NP (DT the) (NN dog)) (VP (VBD ran)))\n"
     other = b"(S (DT the) (NP (NN dog) (VP (VBD ran))))\n"
-    document = {"format": "bracketed", "transforms": ["flatten"], "metrics": ["parseval", "leaf_ancestor"]}
+    document = {
+        "format": "bracketed",
+        "transforms": ["flatten"],
+        "metrics": ["parseval", "leaf_ancestor", {"name": "conformance", "params": {"categories": {}}}],
+    }
     spec = parse_spec(document)
     for outcome in Evaluation(spec, tree).score(other)[0].values():
         outcome.extra()
