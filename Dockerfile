@@ -5,7 +5,7 @@ FROM python:3.12-slim-bookworm AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 RUN python -m venv /opt/treescore
 WORKDIR /source
-COPY pyproject.toml constraints.txt README.md LICENSE openapi.yam[l] ./
+COPY pyproject.toml constraints.txt README.md LICENSE openapi.yaml ./
 COPY scoring scoring
 COPY service service
 COPY workers workers

@@ -5,44 +5,39 @@ from __future__ import annotations
 import json
 import os
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
 import tomllib
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
 from service.config import PREFIX, Config, load_config
+from tests.deployment.container_files import (
+    ROOT,
+    SECRETS,
+    compose_services,
+    compose_text,
+    dockerfile_instructions,
+    health_command,
+)
 
-ROOT = Path(__file__).parent.parent.parent
 OURS = {"migrate", "api", "worker", "bulk-worker", "sweeper"}
 THEIRS = {"redis", "postgres"}
-SECRETS = {"TREESCORE_ADMIN_TOKEN": "a" * 32, "POSTGRES_PASSWORD": "b" * 32}
-
-
-def substituted(value: Any) -> Any:
-    """Compose's ${NAME:-default} and ${NAME:?reason} with SECRETS for environment."""
-    if isinstance(value, dict):
-        return {key: substituted(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [substituted(inner) for inner in value]
-    if not isinstance(value, str):
-        return value
-    return re.sub(r"\$\{(\w+)(?::([-?])([^}]*))?\}", lambda found: SECRETS.get(found[1], found[3] or ""), value)
 
 
 @pytest.fixture(scope="module")
 def text() -> str:
-    return (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
+    return compose_text()
 
 
 @pytest.fixture(scope="module")
-def services(text: str) -> dict[str, dict[str, Any]]:
-    return dict(substituted(yaml.safe_load(text)["services"]))
+def services() -> dict[str, dict[str, Any]]:
+    return compose_services()
 
 
 def test_the_services_are_those_of_the_design(services: dict[str, Any]) -> None:
@@ -76,8 +71,8 @@ def test_every_service_restarts_and_is_given_time_to_stop(services: dict[str, An
     for name, service in services.items():
         assert service["restart"] == ("no" if name == "migrate" else "unless-stopped")
         assert name == "migrate" or re.fullmatch(r"\d+[sm]", service["stop_grace_period"])
-    longest_poll = load_config({}).max_wait_seconds
-    assert int(services["api"]["stop_grace_period"].removesuffix("s")) > longest_poll
+    graceful = runpy.run_path(str(ROOT / "service" / "gunicorn_conf.py"))["graceful_timeout"]
+    assert int(services["api"]["stop_grace_period"].removesuffix("s")) > graceful
 
 
 def test_state_lies_in_named_volumes(text: str, services: dict[str, Any]) -> None:
@@ -124,14 +119,6 @@ def test_every_command_is_a_command_of_the_image(services: dict[str, Any]) -> No
     assert all(isinstance(services[name]["command"], list) for name in OURS)
 
 
-def dockerfile_instructions() -> list[tuple[str, str]]:
-    """(INSTRUCTION, arguments) of the Dockerfile, continued lines joined, comments dropped."""
-    text = (ROOT / "Dockerfile").read_text(encoding="utf-8")
-    lines = re.sub(r"(?m)^\s*#.*\n", "", text).replace("\\\n", " ").splitlines()
-    pairs = [line.split(maxsplit=1) for line in lines if line.strip()]
-    return [(keyword, " ".join(rest.split())) for keyword, rest in pairs]
-
-
 def test_the_image_is_slim_pinned_and_not_root() -> None:
     instructions = dockerfile_instructions()
     bases = [rest for keyword, rest in instructions if keyword == "FROM"]
@@ -150,14 +137,6 @@ def test_the_image_is_slim_pinned_and_not_root() -> None:
     ]
 
 
-def health_command() -> list[str]:
-    """The image's health check, as its container runs it."""
-    check = dict(dockerfile_instructions())["HEALTHCHECK"]
-    command = json.loads(check[check.index("CMD") + 3 :])
-    assert isinstance(command, list)
-    return command
-
-
 def test_the_health_check_asks_readyz_with_the_standard_library_only() -> None:
     python, option, code = health_command()
     assert (python, option) == ("python", "-c")
@@ -172,8 +151,8 @@ def test_what_the_image_copies_is_not_ignored() -> None:
     for keyword, rest in dockerfile_instructions():
         if keyword == "COPY" and "--from" not in rest:
             copied |= set(shlex.split(rest)[:-1])
-    assert {name.replace("yam[l]", "yaml") for name in copied} == kept
-    for name in kept - {"openapi.yaml"}:
+    assert copied == kept
+    for name in kept:
         assert (ROOT / name).exists(), name
 
 
