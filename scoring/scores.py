@@ -14,7 +14,7 @@ import numpy as np
 from scoring.arrays import Counts, FloatArray
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def harmonic(ratios: Sequence[FloatArray]) -> FloatArray:
     return np.divide(2 * first * second, total, out=np.where(np.isnan(total), np.nan, 0.0), where=total > 0)
 
 
-def weighted_mean(weights: Sequence[float]) -> Callable[[Sequence[FloatArray]], FloatArray]:
+def weighted_mean(weights: Sequence[float]) -> Joined:
     """The mean of ratios under weights with a positive sum."""
 
     def mean(ratios: Sequence[FloatArray]) -> FloatArray:

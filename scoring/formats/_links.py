@@ -142,6 +142,30 @@ def directed(values: Mapping[str, Json], first: IntArray, second: IntArray) -> t
     return (second + shift, first + shift) if values["reversed"] else (first + shift, second + shift)
 
 
+def lines_of_names(names: Sequence[str], lines: int) -> IntArray:
+    """The line, from 0, of each sentence name, where the other side has lines only; it may lie beyond `lines`.
+
+    A name that is a number is the line of that number, unless the names are a run of as many numbers as there are
+    lines; other names stand in order.
+
+    Raises:
+        InputError: the names are no numbers, and not as many as lines.
+    """
+    if all(name.isascii() and name.isdigit() and len(name) <= 9 for name in names):
+        numbers = np.array([int(name) for name in names], np.int64)
+        run = len(numbers) == lines and len(numbers) > 0 and int(numbers.max() - numbers.min()) == lines - 1
+        first = int(numbers.min()) if run else 1
+        if not len(numbers) or int(numbers.min()) >= first:
+            return numbers - first
+    if len(names) == lines:
+        return np.arange(lines, dtype=np.int64)
+    detail = (
+        f"One side names its sentences ({len(names)} of them), the other has {lines} lines, and the names are no line "
+        "numbers. Number the sentences from 1, or send both in one format."
+    )
+    raise InputError([Problem(code="alignment-unknown-sentence", detail=detail)])
+
+
 class LineFormat(Format):
     """One line a sentence pair, its links separated by white space: `0-0` sure, `0p0` or `0?0` possible."""
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from scoring.arrays import BoolArray, IntArray, owners_of
 from scoring.errors import InputError, LimitError, Problem, ProblemList
+from scoring.formats._links import lines_of_names
 from scoring.limits import Limits
 from scoring.trees import Alignments
 
@@ -89,10 +90,10 @@ def matched_pairs(gold: Alignments, system: Alignments) -> tuple[IntArray, list[
         place = {name: row for row, name in enumerate(gold.pair_ids)}
         rows = np.array([place.get(name, -1) for name in system.pair_ids], np.int64)
     elif named == (False, True):
-        rows = _lines_of(system.pair_ids, len(gold))
+        rows = lines_of_names(system.pair_ids, len(gold))
         rows = np.where(rows < len(gold), rows, -1)
     elif named == (True, False):
-        rows = _inverse(_lines_of(gold.pair_ids, len(system)), len(system), len(gold))
+        rows = _inverse(lines_of_names(gold.pair_ids, len(system)), len(system), len(gold))
     elif len(gold) == len(system):
         rows = np.arange(len(gold), dtype=np.int64)
     else:
@@ -106,23 +107,6 @@ def matched_pairs(gold: Alignments, system: Alignments) -> tuple[IntArray, list[
 def _named(alignments: Alignments) -> bool:
     """Whether the format names sentences; where none do lines tell them apart, and a text has at least one line."""
     return not len(alignments) or len(alignments.sentences.sent_ids) > 0
-
-
-def _lines_of(names: Sequence[str], lines: int) -> IntArray:
-    """The line, from 0, of each name; it may lie beyond `lines`."""
-    if all(name.isascii() and name.isdigit() and len(name) <= 9 for name in names):
-        numbers = np.array([int(name) for name in names], np.int64)
-        run = len(numbers) == lines and len(numbers) > 0 and int(numbers.max() - numbers.min()) == lines - 1
-        first = int(numbers.min()) if run else 1
-        if not len(numbers) or int(numbers.min()) >= first:
-            return numbers - first
-    if len(names) == lines:
-        return np.arange(lines, dtype=np.int64)
-    detail = (
-        f"One of gold and output names its sentences ({len(names)} of them), the other has {lines} lines, and the "
-        "names are no line numbers. Number the sentences from 1, or send both in one format."
-    )
-    raise InputError([Problem(code="alignment-unknown-sentence", detail=detail)])
 
 
 def _inverse(lines: IntArray, line_count: int, gold: int) -> IntArray:

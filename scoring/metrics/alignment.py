@@ -121,6 +121,14 @@ TABLE = ScoreTable(
 )
 
 
+NULL_LINKS = Param(
+    {"enum": ["keep", "drop", "complete"]},
+    default="keep",
+    doc="Links to NULL: counted as they stand; left out on both sides; or completed on both sides, a possible link to "
+    "NULL for every word without a link (needs the sentences' lengths).",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """A system's links beside gold's over n sentence pairs: counts, and which links are right."""
@@ -179,14 +187,7 @@ class Alignment(Metric):
     reads = (Alignments,)
     styles = ("wa_eval",)
     own_segmentation = True
-    params: ClassVar[Mapping[str, Param]] = {
-        "null_links": Param(
-            {"enum": ["keep", "drop", "complete"]},
-            default="keep",
-            doc="Links to NULL: counted as they stand; left out on both sides; or completed on both sides, a possible "
-            "link to NULL for every word without a link (needs items.lengths).",
-        )
-    }
+    params: ClassVar[Mapping[str, Param]] = {"null_links": NULL_LINKS}
 
     @property
     def table(self) -> ScoreTable:
@@ -218,12 +219,12 @@ class Alignment(Metric):
         lengths = checked_lengths(items.lengths, limits) if items.lengths is not None else None
         reading, fall = better_reading(gold_links, system_links, len(gold), lengths)
         if reading is not None:
-            warnings.append(_misread(reading, fall))
+            warnings.append(misread(reading, fall))
         elif lengths is not None:
             range_problems(system_links, lengths, gold.sentences.sent_ids, limits.max_problems).raise_if_any()
         null = self.values["null_links"]
         comparison = compared(
-            GoldIndex(_with_null(gold_links, null, lengths)), _with_null(system_links, null, lengths), len(gold)
+            GoldIndex(with_null(gold_links, null, lengths)), with_null(system_links, null, lengths), len(gold)
         )
         return outcome_of(comparison, warnings)
 
@@ -234,7 +235,8 @@ class Alignment(Metric):
         return wa_eval(dict(zip(COUNT_NAMES, outcome.totals.tolist(), strict=True)))
 
 
-def _with_null(links: Links, choice: Json, lengths: IntArray | None) -> Links:
+def with_null(links: Links, choice: Json, lengths: IntArray | None) -> Links:
+    """The links after what `null_links` chooses."""
     if choice == "drop":
         return without_null(links)
     if choice == "complete" and lengths is not None:
@@ -264,7 +266,8 @@ def better_reading(
     return (best if steep else None), (as_read, lowest)
 
 
-def _misread(reading: Reading, fall: tuple[float, float]) -> Problem:
+def misread(reading: Reading, fall: tuple[float, float]) -> Problem:
+    """The warning that tells the better reading; how far AER falls is for those who may read gold."""
     detail = (
         f"The output seems to be one that {reading.fault}: read so, its links fit gold far better. It was scored as it "
         f"stands. If this is so, give its format the option {reading.mend}."

@@ -11,14 +11,17 @@ import numpy as np
 from scoring.arrays import BoolArray, IntArray, owners_of
 from scoring.errors import InputError, Problem, ProblemList
 from scoring.limits import Limits
-from scoring.metrics.characters import UNALIGNED, partners_of
-from scoring.metrics.dependency_tables import TABLE, Found, Side, tables_of
+from scoring.metrics.dependency_tables import COUNT_NAMES, TABLE, Found, Side, tables_of
 from scoring.metrics.heads import lengths_to_offsets, positions_of, shape_of
+from scoring.metrics.segmentation import UNALIGNED, alignment_of
 from scoring.params import BOOLEAN, STRINGS, Json, Param
 from scoring.registry import SKIP, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
 from scoring.scores import ScoreTable
 from scoring.trees import NO_HEAD, DependencyTreebank
 from scoring.vocabulary import Vocabulary
+
+NO_WORD = -1
+"""Head of a root, and of a dependency on no word of the sentence."""
 
 _NUMBER = {"type": "integer", "minimum": 0}
 _SELECT = Param(
@@ -57,6 +60,7 @@ class DependencyRelations(Metric):
     doc: ClassVar[str] = "Precision, recall and F1 over dependencies, labelled or not, all or selected (Lin)."
     source: ClassVar[str] = "Lin 1995 (IJCAI); Lin 2003, Dependency-based Evaluation of MINIPAR"
     reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
+    own_segmentation: ClassVar[bool] = True
     params: ClassVar[Mapping[str, Param]] = {
         "labelled": Param(BOOLEAN, default=False, doc="Relations must agree too."),
         "equivalent_labels": Param(
@@ -97,13 +101,25 @@ class DependencyRelations(Metric):
     def evaluate(
         self, gold: DependencyTreebank, system: DependencyTreebank, items: ItemInfo, limits: Limits
     ) -> Outcome:
-        """Look each side's dependencies up in the other. Raises InputError where the texts differ."""
-        if len(gold) != len(system):
-            detail = f"The output has {len(system)} sentences, gold has {len(gold)}."
-            raise InputError([Problem(code="sentence-count-mismatch", detail=detail)])
-        partners = partners_of(gold, system, limits.max_problems)
+        """Look each side's dependencies up in the other, words aligned by the characters that they cover.
+
+        The answer may have other words and sentences than the key; its dependencies are counted at the key's sentence
+        in which the modifier begins.
+
+        Raises:
+            InputError: the texts differ.
+            LimitError: as `alignment_of`.
+        """
+        del limits
+        if not len(gold.forms) or not len(system.forms):
+            _refuse_unlike(gold, system)
+            return Outcome(rows=np.zeros((len(gold), len(COUNT_NAMES)), np.int64), status=all_ok(len(gold)))
+        words = alignment_of(gold, system)
+        partners = words.gold_of
         labels = _label_map(self.values["equivalent_labels"], gold.vocabulary)
-        key, answer = _side(gold, labels), _side(system, labels)
+        starts = words.system.token_starts[words.system.token_of_word]
+        key = _side(gold, labels, owners_of(gold.word_offsets))
+        answer = _side(system, labels, words.sentences_of(starts))
         right = _right(key, answer, partners, labelled=bool(self.values["labelled"]))
         found = np.zeros(len(gold.forms), np.bool_)
         found[partners[right]] = True
@@ -122,20 +138,26 @@ class DependencyRelations(Metric):
         )
 
 
+def _refuse_unlike(gold: DependencyTreebank, system: DependencyTreebank) -> None:
+    if len(gold.forms) != len(system.forms):
+        detail = "The output has no word." if len(gold.forms) else "The output has words, gold has none."
+        raise InputError([Problem(code="text-mismatch", detail=f"{detail} Keep every character of the text.")])
+
+
 def _heads(treebank: DependencyTreebank) -> IntArray:
     """Heads with 0 for every word without one."""
     return np.where(treebank.heads == NO_HEAD, 0, treebank.heads)
 
 
-def _side(treebank: DependencyTreebank, labels: Mapping[int, int]) -> Side:
+def _side(treebank: DependencyTreebank, labels: Mapping[int, int], counted_at: IntArray) -> Side:
     owners = owners_of(treebank.word_offsets)
     heads = _heads(treebank)
     inside = (heads > 0) & (heads <= np.diff(treebank.word_offsets)[owners])
     return Side(
         treebank=treebank,
-        owners=owners,
+        owners=counted_at,
         dependencies=np.asarray(heads != 0, np.bool_),
-        heads=np.where(inside, treebank.word_offsets[:-1][owners] + heads - 1, UNALIGNED),
+        heads=np.where(inside, treebank.word_offsets[:-1][owners] + heads - 1, NO_WORD),
         labels=treebank.vocabulary.map(treebank.deprels, dict(labels)),
     )
 
@@ -143,7 +165,7 @@ def _side(treebank: DependencyTreebank, labels: Mapping[int, int]) -> Side:
 def _right(key: Side, answer: Side, partners: IntArray, *, labelled: bool) -> BoolArray:
     """The answer's dependencies that the key has, bool (answer words,)."""
     modifiers = partners
-    heads = np.where(answer.heads >= 0, partners[answer.heads], UNALIGNED) if len(partners) else partners
+    heads = np.where(answer.heads >= 0, partners[np.maximum(answer.heads, 0)], UNALIGNED) if len(partners) else partners
     right = answer.dependencies & (modifiers >= 0) & (heads >= 0)
     right[right] = key.heads[modifiers[right]] == heads[right]
     if labelled:
@@ -233,7 +255,7 @@ def _details(pair: Found, partners: IntArray, index: int) -> dict[str, Json]:
     positions = positions_of(key.treebank.word_offsets), positions_of(answer.treebank.word_offsets)
     gold_shown, shown = _Shown(key, positions[0]), _Shown(answer, positions[1])
     words, missed = [], []
-    start, end = answer.treebank.word_offsets[index : index + 2].tolist()
+    start, end = np.searchsorted(answer.owners, [index, index + 1]).tolist()
     for word in (np.flatnonzero((pair.answer_selected & ~pair.right)[start:end]) + start).tolist():
         partner = int(partners[word])
         words.append(

@@ -48,7 +48,7 @@ class Side:
 
     Attributes:
         treebank: where they are from.
-        owners: sentence of each word, int64 (w,).
+        owners: the key's sentence at which each word counts, int64 (w,).
         dependencies: whether the word has a head, bool (w,).
         heads: the head as a word of the whole text, from 0, -1 for the root and where there is no such word, (w,).
         labels: relations after equivalent ones are made one, int64 (w,).

@@ -90,9 +90,21 @@ def test_7_other_tokens_are_aligned_by_their_characters() -> None:
     assert [word["form"] for word in shown["words"]] == ["We", "not", "go"]
     assert [word["gold_form"] for word in shown["missed"]] == ["We", "go"]
     (found,) = problems(key, tuples("(We N)", "(cant V)"))
-    assert (found.code, found.sentence, found.line) == ("text-mismatch", 1, 1)
+    assert (found.code, found.sentence, found.line) == ("text-mismatch", 1, 2)
     assert "notgo" not in found.detail
     assert "notgo" in (found.gold_detail or "")
+
+
+def test_sentences_may_be_cut_otherwise_and_count_where_the_modifier_begins() -> None:
+    """Fragments as sentences of their own: the dependency across the cut is missed, the others are found."""
+    key = tuples("(a X < b r)", "(b X)", "(c X > b r)", "(d X > c r)") + "\n" + tuples("(e X < f r)", "(f X)")
+    answer = tuples("(a X < b r)", "(b X)", "", "(c X)", "(d X > c r)", "(e X < f r)", "(f X)")
+    assert scored(key, answer).rows.tolist() == [[2, 3, 2, 2], [1, 1, 1, 1]]
+    assert [word["gold_form"] for word in scored(key, answer).details(0)["missed"]] == ["c"]
+
+
+def test_an_output_without_words_is_refused() -> None:
+    assert problems(tuples("(a X)"), "\n")[0].code == "text-mismatch"
 
 
 def test_9_punctuation_is_nothing_special() -> None:
