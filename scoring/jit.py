@@ -17,3 +17,8 @@ def compiled(function: Callable[_P, _R]) -> Callable[_P, _R]:
     It releases the interpreter lock. Every compiled function is called once, with tiny arrays, by `scoring.warm.warm`.
     """
     return cast("Callable[_P, _R]", njit(cache=True, nogil=True)(function))
+
+
+def inlined(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Function decorator: a small part of compiled loops, copied into each (a call would count references)."""
+    return cast("Callable[_P, _R]", njit(cache=True, nogil=True, inline="always")(function))

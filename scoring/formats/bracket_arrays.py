@@ -1,299 +1,306 @@
 """Bracketed text to arrays, byte by byte: what `bracketed` compiles.
 
-Strings are numbered on the way (open addressing; each distinct one is decoded once, afterwards). Everything is one
-loop over the text with an explicit stack, so that neither depth nor length costs more than time in proportion.
+Strings are numbered on the way (open addressing; each distinct one is decoded once, afterwards). One pass with an
+explicit stack, so that neither depth nor length costs more than time in proportion.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from scoring.jit import compiled, inlined
 
 READABLE, UNCLOSED, UNOPENED, OUTSIDE = 0, 1, 2, 3
 """What can be wrong with a sentence: brackets left open, a closing bracket too many, text outside brackets."""
 
-NO_LIMIT, DEEP, LONG, MANY = 0, 1, 2, 3
-"""The bound that stopped the reading: depth, words of a sentence, sentences."""
+NO_LIMIT, DEEP, LONG, MANY, FULL = 0, 1, 2, 3, 4
+"""What stopped the reading: a bound on depth, words of a sentence, sentences; or the table of strings is full."""
 
-_NEWLINE = 10
+LETTER, SPACE, OPENING, CLOSING, END = 0, 1, 2, 3, 4
+"""Classes of bytes. END is the NUL behind the text, and the line feed where a sentence is a line."""
 
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _is_space(byte: int) -> bool:
-    """The white space of C's isspace in the C locale, and nothing else (U+00A0 and U+3000 are letters)."""
-    return byte == 32 or 9 <= byte <= 13
+_LINE_FEED = 10
+_FNV_PRIME = 1099511628211
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def sizes(text: Any, opening: int, closing: int) -> tuple[int, int, int]:
-    """How many opening brackets, bare tokens and line ends there are: bounds for the arrays."""
-    brackets = tokens = newlines = 0
-    inside = False
+def byte_classes(opening: int, closing: int, *, by_line: bool) -> Any:
+    """The class of each byte, uint8 (256,). White space is C's in the C locale: U+00A0 and U+3000 are letters."""
+    classes = np.full(256, LETTER, np.uint8)
+    classes[list(b" \t\n\v\f\r")] = SPACE
+    classes[opening] = OPENING
+    classes[closing] = CLOSING
+    classes[0] = END
+    if by_line:
+        classes[_LINE_FEED] = END
+    return classes
+
+
+@compiled
+def sizes(text: Any, classes: Any) -> tuple[int, int]:
+    """How many opening brackets and how many tokens there are: bounds for the arrays."""
+    brackets = tokens = 0
+    before = SPACE
     for byte in text:
-        if byte in (opening, closing):
-            brackets += byte == opening
-            inside = False
-        elif _is_space(byte):
-            newlines += byte == _NEWLINE
-            inside = False
-        elif not inside:
-            inside = True
-            tokens += 1
-    return brackets, tokens, newlines
+        kind = classes[byte]
+        brackets += kind == OPENING
+        tokens += kind == LETTER and before != LETTER
+        before = kind
+    return brackets, tokens
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _token_end(text: Any, at: int, stop: int, opening: int, closing: int) -> int:
-    while at < stop and text[at] != opening and text[at] != closing and not _is_space(text[at]):
+@inlined
+def _token(text: Any, at: int, classes: Any, seed: int) -> tuple[int, int]:
+    """Where the token at `at` ends, and its hash."""
+    value = seed
+    while classes[text[at]] == LETTER:
+        value = (value ^ text[at]) * _FNV_PRIME
+        at += 1
+    return at, value ^ (value >> 29)
+
+
+@inlined
+def _past_space(text: Any, at: int, classes: Any) -> int:
+    while classes[text[at]] == SPACE:
         at += 1
     return at
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _number(text: Any, start: int, stop: int, seed: int, slots: Any, hashes: Any, strings: Any, known: int) -> int:
-    """The number of the string text[start:stop]; `known` where it is new, and then it is entered."""
-    value = seed
-    for at in range(start, stop):
-        value = (value ^ text[at]) * 1099511628211
-    value ^= value >> 29
+@inlined
+def _number(text: Any, start: int, stop: int, value: int, slots: Any, strings: Any, known: Any) -> int:
+    """The number of the string text[start:stop] with hash `value`; a new one is entered."""
     mask = len(slots) - 1
     slot = value & mask
     while True:
         found = slots[slot]
         if found < 0:
-            slots[slot] = known
-            hashes[known] = value
-            strings[known, 0] = start
-            strings[known, 1] = stop
-            return known
+            found = known[0]
+            known[0] += 1
+            slots[slot] = found
+            strings[found, 0] = start
+            strings[found, 1] = stop
+            strings[found, 2] = value
+            return int(found)
         first = strings[found, 0]
-        if hashes[found] == value and strings[found, 1] - first == stop - start:
-            same = 0
-            while start + same < stop and text[first + same] == text[start + same]:
-                same += 1
-            if start + same == stop:
+        if strings[found, 2] == value and strings[found, 1] - first == stop - start:
+            at = start
+            while at < stop and text[first] == text[at]:
+                first += 1
+                at += 1
+            if at == stop:
                 return int(found)
         slot = (slot + 1) & mask
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _grown(hashes: Any, strings: Any, known: int) -> Any:
-    """Twice the room for strings."""
-    size = 4 * len(hashes)
-    slots = np.full(size, -1, np.int32)
-    more_hashes = np.empty(2 * len(hashes), np.int64)
-    more_strings = np.empty((2 * len(hashes), 2), np.int64)
-    more_hashes[:known] = hashes[:known]
-    more_strings[:known] = strings[:known]
+@compiled
+def _grown(strings: Any, known: int) -> Any:
+    """Slots and strings with twice the room."""
+    more = np.empty((2 * len(strings), 3), np.int64)
+    more[:known] = strings[:known]
+    slots = np.full(2 * len(more), -1, np.int32)
+    mask = len(slots) - 1
     for number in range(known):
-        slot = hashes[number] & (size - 1)
+        slot = more[number, 2] & mask
         while slots[slot] >= 0:
-            slot = (slot + 1) & (size - 1)
+            slot = (slot + 1) & mask
         slots[slot] = number
-    return slots, more_hashes, more_strings
+    return slots, more
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def scan(  # noqa: C901, PLR0912, PLR0915 - one loop over bytes; split, every byte would pay for calls and state
-    text: Any,
-    opening: int,
-    closing: int,
-    by_line: bool,  # noqa: FBT001 - numba takes no keyword-only arguments
-    resync: bool,  # noqa: FBT001 - as above
-    tagged: bool,  # noqa: FBT001 - as above
-    seed: int,
-    bounds: tuple[int, int, int, int, int],
+@inlined
+def _opened(
+    text: Any, at: int, classes: Any, tagged: bool, seed: int, slots: Any, strings: Any, known: Any  # noqa: FBT001
+) -> tuple[int, int, int]:
+    """What the bracket at `at` opens: (label, -1, byte after the label) or (tag, word, byte after the word's bracket).
+
+    EVALB's rules, and where it stops: a blank before the label or before the closing bracket is passed over.
+    """
+    start = at + 1
+    stop, value = _token(text, start, classes, seed)
+    after = stop
+    if classes[text[stop]] == SPACE and (tagged or stop == start):
+        word = _past_space(text, stop, classes)
+        word_stop, word_value = _token(text, word, classes, seed)
+        closing = _past_space(text, word_stop, classes)
+        if stop == start and word_stop > word and classes[text[closing]] != CLOSING:
+            start, stop, value = word, word_stop, word_value
+            after = stop
+            word = closing
+            word_stop, word_value = _token(text, word, classes, seed)
+            closing = _past_space(text, word_stop, classes)
+        if tagged and word > stop and classes[text[closing]] == CLOSING:
+            tag = _number(text, start, stop, value, slots, strings, known)
+            return tag, _number(text, word, word_stop, word_value, slots, strings, known), closing + 1
+    return _number(text, start, stop, value, slots, strings, known), -1, after
+
+
+@compiled
+def _sentence(
+    text: Any, at: int, classes: Any, how: Any, table: Any, columns: Any, counts: Any, bounds: Any
 ) -> Any:
-    """Read a whole text.
+    """Read one sentence from byte `at`.
+
+    Returns the byte behind it, fault, the fault's byte, brackets left open, limit. Where the table is full, the
+    caller makes room and reads the sentence again: strings that were assigned anew inside the loop would cost a
+    third of its time in reference counts.
+    """
+    by_line, resync, tagged, seed = how
+    slots, strings, known = table
+    labels, starts, ends, depths, forms, tags, stack = columns
+    max_depth, max_words = bounds
+    node, word = counts[0], counts[1]
+    first_word = word
+    fault, fault_at, limit, depth = READABLE, 0, NO_LIMIT, 0
+    while limit == NO_LIMIT:
+        kind = classes[text[at]]
+        if kind == SPACE:
+            at += 1
+            continue
+        if kind == END or (resync and depth > 0 and kind == OPENING and text[at - 1] == _LINE_FEED):
+            break
+        if known[0] + 2 > len(strings):
+            limit = FULL
+        elif kind == OPENING:
+            label, form, after = _opened(text, at, classes, tagged, seed, slots, strings, known)
+            if form >= 0:
+                forms[word], tags[word] = form, label
+                word += 1
+            elif depth == max_depth:
+                limit = DEEP
+            else:
+                labels[node], starts[node], depths[node] = label, word - first_word, depth
+                stack[depth, 0], stack[depth, 1] = node, at
+                depth += 1
+                node += 1
+            at = after
+        elif kind == CLOSING:
+            at += 1
+            if depth > 0:
+                depth -= 1
+                ends[stack[depth, 0]] = word - first_word
+            elif fault == READABLE:
+                fault, fault_at = UNOPENED, at - 1
+        else:
+            stop, value = _token(text, at, classes, seed)
+            if depth > 0:
+                forms[word], tags[word] = _number(text, at, stop, value, slots, strings, known), -1
+                word += 1
+            elif fault != OUTSIDE:
+                fault, fault_at = OUTSIDE, at
+            at = stop
+        if word - first_word > max_words:
+            limit = LONG
+        if depth == 0 and not by_line:
+            break
+    if depth > 0 and fault != OUTSIDE:
+        fault, fault_at = UNCLOSED, stack[depth - 1, 1]
+    for level in range(depth):
+        ends[stack[level, 0]] = word - first_word
+    if fault != OUTSIDE and limit == NO_LIMIT:
+        counts[0], counts[1] = node, word
+    return at, fault, fault_at, depth, limit
+
+
+@compiled
+def _scan(text: Any, classes: Any, how: Any, columns: Any, unclosed: Any, bounds: Any) -> Any:
+    by_line = how[0]
+    max_depth, max_words, max_sentences = bounds
+    stack = columns[6]
+    sentences = np.empty((1024, 6), np.int64)
+    slots, strings = np.full(2048, -1, np.int32), np.empty((1024, 3), np.int64)
+    known = np.zeros(1, np.int64)
+    _number(text, 0, 0, how[3] ^ (how[3] >> 29), slots, strings, known)
+    counts = np.zeros(2, np.int64)
+    at = sentence = left_open = limit = 0
+    while True:
+        if not by_line:
+            at = _past_space(text, at, classes)
+        if text[at] == 0:
+            break
+        if sentence == max_sentences:
+            limit = MANY
+            break
+        if sentence == len(sentences):
+            longer = np.empty((2 * sentence, 6), np.int64)
+            longer[:sentence] = sentences
+            sentences = longer
+        row = sentences[sentence]
+        row[0], row[1], row[2] = counts[0], counts[1], at
+        at, row[3], row[4], row[5], limit = _sentence(
+            text, at, classes, how, (slots, strings, known), columns, counts, (max_depth, max_words)
+        )
+        if limit == FULL:
+            slots, strings = _grown(strings, known[0])
+            at = row[2]
+            continue
+        if limit != NO_LIMIT:
+            break
+        for level in range(row[5]):
+            unclosed[left_open] = stack[level, 0] - row[0]
+            left_open += 1
+        sentence += 1
+        if by_line:
+            at += 1
+        elif row[3] == OUTSIDE:
+            while text[at] != 0 and text[at] != _LINE_FEED and classes[text[at]] != OPENING:
+                at += 1
+        elif row[3] == UNOPENED and sentence > 1 and sentences[sentence - 2, 3] == READABLE:
+            sentence -= 1
+            sentences[sentence - 1, 3] = UNOPENED
+            sentences[sentence - 1, 4] = row[4]
+    return counts[0], counts[1], sentences[:sentence], left_open, strings[: known[0]], limit, at
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A text in columns: m nodes, w words, n sentences, s strings.
+
+    Attributes:
+        labels, starts, ends, depths: of the nodes, int32 (m,); labels are numbers of `strings`.
+        forms, tags: of the words, int32 (w,), numbers of `strings`; tag -1: none.
+        sentences: int64 (n, 6): first node, first word, first byte, fault, its byte, brackets left open.
+        unclosed: numbers inside their sentences of the nodes left open, sentence by sentence, int32.
+        strings: where each distinct string begins and ends, and its hash, int64 (s, 3).
+        limit: the bound that was passed, or NO_LIMIT, and `limit_at` its byte.
+    """
+
+    labels: Any
+    starts: Any
+    ends: Any
+    depths: Any
+    forms: Any
+    tags: Any
+    sentences: Any
+    unclosed: Any
+    strings: Any
+    limit: int
+    limit_at: int
+
+
+def scan(
+    text: Any, brackets: tuple[int, int], bounds: tuple[int, int, int], *, by_line: bool, resync: bool, seed: int
+) -> Scan:
+    """Read a whole text that ends with a NUL, and before it, where a sentence is a line, with a line feed.
 
     Args:
         text: uint8 (bytes,).
-        opening: byte of the opening bracket.
-        closing: byte of the closing bracket.
-        by_line: a sentence is a line, else a sentence is an outermost bracket.
-        resync: where not by line: an opening bracket in the first column ends what stands open.
-        tagged: `(X y)` is a word y with tag X, else a constituent X over the word y.
+        brackets: bytes of the two brackets. In round ones `(X y)` is a word y with tag X, in others a constituent.
+        bounds: most depth, most words a sentence, most sentences.
+        by_line: whether a sentence is a line, else an outermost bracket.
+        resync: whether, if not, an opening bracket in the first column ends what stands open.
         seed: of the hash; changes nothing but the order of probing.
-        bounds: opening brackets, tokens (from `sizes`), most depth, most words a sentence, most sentences.
-
-    Returns:
-        nodes int32 (m, 3): label, start, end; words int32 (w, 2): form, tag or -1;
-        sentences int64 (n, 8): first node, first word, line, fault, its byte, its line, the byte its line begins at,
-        brackets left open; unclosed int32: numbers inside their sentences of the nodes left open, sentence by
-        sentence; strings int64 (s, 2): where each distinct string stands; the limit passed, its byte, its line.
     """
-    brackets, tokens, max_depth, max_words, max_sentences = bounds
-    nodes = np.empty((brackets, 3), np.int32)
-    words = np.empty((brackets + tokens, 2), np.int32)
-    sentences = np.empty((1024, 8), np.int64)
-    unclosed = np.empty(brackets, np.int32)
-    stack = np.empty((min(brackets, max_depth) + 1, 2), np.int64)
-    slots = np.full(2048, -1, np.int32)
-    hashes = np.empty(1024, np.int64)
-    strings = np.empty((1024, 2), np.int64)
-    known = 1 + _number(text, 0, 0, seed, slots, hashes, strings, 0)
-
-    size = len(text)
-    at = node = word = sentence = left_open = depth = line_begin = 0
-    line = 1
-    first_node = first_word = 0
-    begun = False
-    fault, fault_at, fault_line, fault_begin = READABLE, 0, 0, 0
-    limit = NO_LIMIT
-    begin_line = 1
-    while limit == NO_LIMIT:
-        byte = text[at] if at < size else _NEWLINE
-        over = at >= size
-        if not over and _is_space(byte) and not (by_line and byte == _NEWLINE):
-            at += 1
-            if byte == _NEWLINE:
-                line += 1
-                line_begin = at
-            if not (begun and fault == OUTSIDE and not by_line and byte == _NEWLINE and depth == 0):
-                continue
-            at -= 1
-        if not begun:
-            if over and (not by_line or at == line_begin):
-                break
-            first_node, first_word, begin_line, fault = node, word, line, READABLE
-            begun = True
-            if sentence >= max_sentences:
-                limit = MANY
-                break
-        ends = over or (by_line and byte == _NEWLINE)
-        if not ends and not by_line:
-            ends = fault == OUTSIDE and depth == 0 and (byte == opening or _is_space(byte))
-            ends = ends or (resync and byte == opening and depth > 0 and at == line_begin)
-        if not ends:
-            if byte == opening:
-                label_from = at + 1
-                label_to = _token_end(text, label_from, size, opening, closing)
-                after = label_to
-                is_word = False
-                word_from = word_to = after
-                for _ in range(2):
-                    if after < size and _is_space(text[after]) and not (by_line and text[after] == _NEWLINE):
-                        word_from = after
-                        while word_from < size and _is_space(text[word_from]):
-                            if by_line and text[word_from] == _NEWLINE:
-                                break
-                            word_from += 1
-                        word_to = _token_end(text, word_from, size, opening, closing)
-                        closes = word_to
-                        while closes < size and _is_space(text[closes]) and not (by_line and text[closes] == _NEWLINE):
-                            closes += 1
-                        if tagged and closes < size and text[closes] == closing:
-                            is_word = True
-                            after = closes + 1
-                            break
-                        if (
-                            label_to == label_from
-                            and word_to > word_from
-                            and not (closes < size and text[closes] == closing)
-                        ):
-                            label_from, label_to, after = word_from, word_to, word_to
-                            continue
-                    break
-                if known + 2 >= len(hashes):
-                    slots, hashes, strings = _grown(hashes, strings, known)
-                label = _number(text, label_from, label_to, seed, slots, hashes, strings, known)
-                known += label == known
-                if is_word:
-                    form = _number(text, word_from, word_to, seed, slots, hashes, strings, known)
-                    known += form == known
-                    words[word, 0] = form
-                    words[word, 1] = label
-                    word += 1
-                else:
-                    if depth >= max_depth:
-                        limit = DEEP
-                        break
-                    nodes[node, 0] = label
-                    nodes[node, 1] = word - first_word
-                    stack[depth, 0] = node
-                    stack[depth, 1] = at
-                    depth += 1
-                    node += 1
-                if not by_line:
-                    for passed in range(at, after):
-                        if text[passed] == _NEWLINE:
-                            line += 1
-                            line_begin = passed + 1
-                at = after
-                if not by_line and depth == 0:
-                    ends = True
-            elif byte == closing:
-                at += 1
-                if depth > 0:
-                    depth -= 1
-                    nodes[stack[depth, 0], 2] = word - first_word
-                    ends = not by_line and depth == 0
-                elif fault == READABLE:
-                    fault, fault_at, fault_line, fault_begin = UNOPENED, at - 1, line, line_begin
-                    if not by_line:
-                        if sentence > 0 and sentences[sentence - 1, 3] == READABLE:
-                            sentence -= 1
-                            first_node, first_word, begin_line = (
-                                sentences[sentence, 0],
-                                sentences[sentence, 1],
-                                sentences[sentence, 2],
-                            )
-                        ends = True
-            else:
-                token_to = _token_end(text, at, size, opening, closing)
-                if depth > 0:
-                    if known + 2 >= len(hashes):
-                        slots, hashes, strings = _grown(hashes, strings, known)
-                    form = _number(text, at, token_to, seed, slots, hashes, strings, known)
-                    known += form == known
-                    words[word, 0] = form
-                    words[word, 1] = -1
-                    word += 1
-                elif fault != OUTSIDE:
-                    fault, fault_at, fault_line, fault_begin = OUTSIDE, at, line, line_begin
-                at = token_to
-            if word - first_word > max_words:
-                limit = LONG
-                break
-            if not ends:
-                continue
-        if depth > 0:
-            if fault == READABLE:
-                fault, fault_at, fault_line, fault_begin = UNCLOSED, stack[depth - 1, 1], line, line_begin
-            for level in range(depth):
-                nodes[stack[level, 0], 2] = word - first_word
-                unclosed[left_open + level] = stack[level, 0] - first_node
-        opened = depth
-        depth = 0
-        if fault == OUTSIDE:
-            node, word, opened = first_node, first_word, 0
-        left_open += opened
-        if sentence == len(sentences):
-            more = np.empty((2 * sentence, 8), np.int64)
-            more[:sentence] = sentences
-            sentences = more
-        row = sentences[sentence]
-        row[0], row[1], row[2], row[3] = first_node, first_word, begin_line, fault
-        row[4], row[5], row[6], row[7] = fault_at, fault_line, fault_begin, opened
-        sentence += 1
-        begun = False
-        fault = READABLE
-        if by_line and not over:
-            at += 1
-            line += 1
-            line_begin = at
-        elif over:
-            break
-    return (
-        nodes[:node],
-        words[:word],
-        sentences[:sentence],
-        unclosed[:left_open],
-        strings[:known],
-        limit,
-        at,
-        line,
-        line_begin,
+    classes = byte_classes(*brackets, by_line=by_line)
+    opened, tokens = sizes(text, classes)
+    # Allocated here: numpy asks for huge pages, numba does not, and half the time would go into page faults.
+    nodes = np.empty((4, opened), np.int32)
+    words = np.empty((2, opened + tokens), np.int32)
+    unclosed = np.empty(opened, np.int32)
+    stack = np.empty((min(opened, bounds[0]) + 1, 2), np.int64)
+    how = (by_line, resync, brackets[0] == ord("("), seed)
+    m, w, sentences, left_open, strings, limit, at = _scan(
+        text, classes, how, (*nodes, *words, stack), unclosed, bounds
     )
+    return Scan(*nodes[:, :m], *words[:, :w], sentences, unclosed[:left_open], strings, limit, at)
