@@ -22,6 +22,9 @@ NO_LIMIT, DEEP, LONG, MANY, FULL = 0, 1, 2, 3, 4
 LETTER, SPACE, OPENING, CLOSING, END = 0, 1, 2, 3, 4
 """Classes of bytes. END is the NUL behind the text, and the line feed where a sentence is a line."""
 
+ROUND, SQUARE = (ord("("), ord(")")), (ord("["), ord("]"))
+"""The bytes of the two kinds of brackets."""
+
 _LINE_FEED = 10
 _FNV_PRIME = 1099511628211
 
@@ -110,13 +113,12 @@ def _grown(strings: Any, known: int) -> Any:
 
 
 @inlined
-def _opened(
-    text: Any, at: int, classes: Any, tagged: bool, seed: int, slots: Any, strings: Any, known: Any  # noqa: FBT001
-) -> tuple[int, int, int]:
+def _opened(text: Any, at: int, classes: Any, how: Any, slots: Any, strings: Any, known: Any) -> tuple[int, int, int]:
     """What the bracket at `at` opens: (label, -1, byte after the label) or (tag, word, byte after the word's bracket).
 
     EVALB's rules, and where it stops: a blank before the label or before the closing bracket is passed over.
     """
+    tagged, seed = how[2], how[3]
     start = at + 1
     stop, value = _token(text, start, classes, seed)
     after = stop
@@ -137,21 +139,15 @@ def _opened(
 
 
 @compiled
-def _sentence(
+def _sentence(  # noqa: C901, PLR0912, PLR0915 - one loop over bytes: calls would cost more than they do
     text: Any, at: int, classes: Any, how: Any, table: Any, columns: Any, counts: Any, bounds: Any
 ) -> Any:
-    """Read one sentence from byte `at`.
-
-    Returns the byte behind it, fault, the fault's byte, brackets left open, limit. Where the table is full, the
-    caller makes room and reads the sentence again: strings that were assigned anew inside the loop would cost a
-    third of its time in reference counts.
-    """
-    by_line, resync, tagged, seed = how
-    slots, strings, known = table
-    labels, starts, ends, depths, forms, tags, stack = columns
-    max_depth, max_words = bounds
-    node, word = counts[0], counts[1]
-    first_word = word
+    """Read one sentence from byte `at`: the byte behind it, fault, the fault's byte, brackets left open, limit."""
+    by_line, resync = how[0], how[1]
+    slots, strings, known = table  # never assigned anew in here: that would count references at every byte
+    labels, starts, ends, forms, tags, stack = columns
+    node, first_word = counts[0], counts[1]
+    word = first_word
     fault, fault_at, limit, depth = READABLE, 0, NO_LIMIT, 0
     while limit == NO_LIMIT:
         kind = classes[text[at]]
@@ -163,34 +159,35 @@ def _sentence(
         if known[0] + 2 > len(strings):
             limit = FULL
         elif kind == OPENING:
-            label, form, after = _opened(text, at, classes, tagged, seed, slots, strings, known)
+            label, form, after = _opened(text, at, classes, how, slots, strings, known)
             if form >= 0:
                 forms[word], tags[word] = form, label
                 word += 1
-            elif depth == max_depth:
+            elif depth == bounds[0]:
                 limit = DEEP
+                break
             else:
-                labels[node], starts[node], depths[node] = label, word - first_word, depth
+                labels[node], starts[node] = label, word - first_word
                 stack[depth, 0], stack[depth, 1] = node, at
                 depth += 1
                 node += 1
             at = after
         elif kind == CLOSING:
-            at += 1
             if depth > 0:
                 depth -= 1
                 ends[stack[depth, 0]] = word - first_word
             elif fault == READABLE:
-                fault, fault_at = UNOPENED, at - 1
+                fault, fault_at = UNOPENED, at
+            at += 1
         else:
-            stop, value = _token(text, at, classes, seed)
+            stop, value = _token(text, at, classes, how[3])
             if depth > 0:
                 forms[word], tags[word] = _number(text, at, stop, value, slots, strings, known), -1
                 word += 1
             elif fault != OUTSIDE:
                 fault, fault_at = OUTSIDE, at
             at = stop
-        if word - first_word > max_words:
+        if word - first_word > bounds[1]:
             limit = LONG
         if depth == 0 and not by_line:
             break
@@ -200,14 +197,14 @@ def _sentence(
         ends[stack[level, 0]] = word - first_word
     if fault != OUTSIDE and limit == NO_LIMIT:
         counts[0], counts[1] = node, word
-    return at, fault, fault_at, depth, limit
+    return at, fault, fault_at, 0 if fault == OUTSIDE else depth, limit
 
 
 @compiled
 def _scan(text: Any, classes: Any, how: Any, columns: Any, unclosed: Any, bounds: Any) -> Any:
     by_line = how[0]
     max_depth, max_words, max_sentences = bounds
-    stack = columns[6]
+    stack = columns[5]
     sentences = np.empty((1024, 6), np.int64)
     slots, strings = np.full(2048, -1, np.int32), np.empty((1024, 3), np.int64)
     known = np.zeros(1, np.int64)
@@ -258,7 +255,7 @@ class Scan:
     """A text in columns: m nodes, w words, n sentences, s strings.
 
     Attributes:
-        labels, starts, ends, depths: of the nodes, int32 (m,); labels are numbers of `strings`.
+        labels, starts, ends: of the nodes, int32 (m,); labels are numbers of `strings`.
         forms, tags: of the words, int32 (w,), numbers of `strings`; tag -1: none.
         sentences: int64 (n, 6): first node, first word, first byte, fault, its byte, brackets left open.
         unclosed: numbers inside their sentences of the nodes left open, sentence by sentence, int32.
@@ -269,7 +266,6 @@ class Scan:
     labels: Any
     starts: Any
     ends: Any
-    depths: Any
     forms: Any
     tags: Any
     sentences: Any
@@ -295,12 +291,23 @@ def scan(
     classes = byte_classes(*brackets, by_line=by_line)
     opened, tokens = sizes(text, classes)
     # Allocated here: numpy asks for huge pages, numba does not, and half the time would go into page faults.
-    nodes = np.empty((4, opened), np.int32)
+    nodes = np.empty((3, opened), np.int32)
     words = np.empty((2, opened + tokens), np.int32)
     unclosed = np.empty(opened, np.int32)
     stack = np.empty((min(opened, bounds[0]) + 1, 2), np.int64)
-    how = (by_line, resync, brackets[0] == ord("("), seed)
+    how = (by_line, resync, brackets == ROUND, seed)
     m, w, sentences, left_open, strings, limit, at = _scan(
         text, classes, how, (*nodes, *words, stack), unclosed, bounds
     )
-    return Scan(*nodes[:, :m], *words[:, :w], sentences, unclosed[:left_open], strings, limit, at)
+    return Scan(
+        labels=nodes[0, :m],
+        starts=nodes[1, :m],
+        ends=nodes[2, :m],
+        forms=words[0, :w],
+        tags=words[1, :w],
+        sentences=sentences,
+        unclosed=unclosed[:left_open],
+        strings=strings,
+        limit=limit,
+        limit_at=at,
+    )

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from scoring.errors import InputError, LimitError, Problem
-from scoring.formats import bracket_arrays
-from scoring.formats.bracket_arrays import DEEP, LONG, MANY, OUTSIDE, READABLE, UNCLOSED, UNOPENED
+from scoring.formats.bracket_arrays import READABLE, ROUND, SQUARE, UNCLOSED, Scan, scan
+from scoring.formats.bracket_problems import limit_problem, problems_of
 from scoring.limits import Limits
 from scoring.params import Param
 from scoring.registry import Format, Text, register
@@ -20,18 +19,8 @@ from scoring.trees import NO_TAG, ConstituentTreebank, Sentences
 from scoring.vocabulary import Vocabulary
 
 _SPACE = b" \t\n\v\f\r"
+# What a C program, EVALB, sees of a word with a NUL in it is the part before.
 _C_STRING_TAIL = re.compile(rb"\0[^ \t\n\v\f\r()]*")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnbalancedLine(Problem):
-    """A sentence whose brackets do not balance: its words and constituents were read all the same.
-
-    Attributes:
-        unclosed: numbers, inside the sentence, of the nodes left open; their end is the sentence's.
-    """
-
-    unclosed: tuple[int, ...] = ()
 
 
 @register
@@ -75,11 +64,12 @@ class Bracketed(Format):
         text = text.removeprefix(BOM)
         by_line = _by_line(text) if self.values["layout"] is None else self.values["layout"] == "lines"
         scanned = _scanned(text, limits, by_line=by_line)
-        faults = np.flatnonzero(scanned.sentences[:, 3] != READABLE)
-        if len(faults) and not lenient:
-            shown = [_problem(text, scanned, int(index)) for index in faults[: limits.max_problems]]
-            raise InputError(shown, len(faults))
-        return _treebank(text, scanned, vocabulary, {int(i): _problem(text, scanned, int(i)) for i in faults})
+        faults = np.flatnonzero(scanned.sentences[:, 3] != READABLE).tolist()
+        shown = faults if lenient else faults[: limits.max_problems]
+        unreadable = dict(zip(shown, problems_of(text, scanned, shown), strict=True))
+        if faults and not lenient:
+            raise InputError(list(unreadable.values()), len(faults))
+        return _treebank(text, scanned, vocabulary, Sentences(unreadable=unreadable, warnings=_odd(text)))
 
     def write(self, treebank: ConstituentTreebank) -> str:
         """One tree a line; square brackets where no word has a tag."""
@@ -87,40 +77,29 @@ class Bracketed(Format):
         return "".join(line + "\n" for line in written(treebank, square=square))
 
 
-@dataclass(frozen=True, slots=True)
-class _Scan:
-    """What `bracket_arrays.scan` found."""
-
-    nodes: Any
-    words: Any
-    sentences: Any
-    unclosed: Any
-    strings: Any
-
-
-def _scanned(text: bytes, limits: Limits, *, by_line: bool) -> _Scan:
-    square = text.lstrip(_SPACE)[:1] == b"["
-    opening, closing = (ord("["), ord("]")) if square else (ord("("), ord(")"))
-    array = np.frombuffer(text, np.uint8)
-    brackets, tokens, _ = bracket_arrays.sizes(array, opening, closing)
-    bounds = (brackets, tokens, limits.max_depth, limits.max_words, limits.max_sentences)
+def _scanned(text: bytes, limits: Limits, *, by_line: bool) -> Scan:
+    brackets = SQUARE if text.lstrip(_SPACE)[:1] == b"[" else ROUND
+    array = np.frombuffer(text + (b"\0" if text.endswith(b"\n") else b"\n\0"), np.uint8)
+    bounds = (limits.max_depth, limits.max_words, limits.max_sentences)
     # The hash of bytes is keyed by the process: a text made to collide in one collides in no other. The numbers
     # that strings get do not depend on it.
     seed = hash(text)
-
-    def scan(*, resync: bool) -> tuple[Any, ...]:
-        found: tuple[Any, ...] = bracket_arrays.scan(array, opening, closing, by_line, resync, not square, seed, bounds)
-        return found
-
-    found = scan(resync=False)
-    if not by_line and len(found[2]) and found[2][-1, 3] == UNCLOSED:
+    scanned = scan(array, brackets, bounds, by_line=by_line, resync=False, seed=seed)
+    if not by_line and len(scanned.sentences) and scanned.sentences[-1, 3] == UNCLOSED:
         # Something is left open at the end of the text: find out in which tree, taking a bracket in the first
         # column for a new one.
-        found = scan(resync=True)
-    limit, at, line, line_begin = found[5:]
-    if limit:
-        raise LimitError([_limit_problem(limit, limits, line, _column(text, line_begin, at), len(found[2]) + 1)])
-    return _Scan(*found[:5])
+        scanned = scan(array, brackets, bounds, by_line=by_line, resync=True, seed=seed)
+    if scanned.limit:
+        raise LimitError([limit_problem(text, scanned, limits)])
+    return scanned
+
+
+def _odd(text: bytes) -> list[Problem]:
+    """A warning where the lines end with a bare CR: the whole text is one line then, as it is for EVALB."""
+    if b"\r" not in text or b"\n" in text:
+        return []
+    detail = "The lines end with CR alone, so all trees are one sentence, as EVALB reads them. End lines with LF."
+    return [Problem(code="bare-carriage-return", detail=detail)]
 
 
 def _by_line(text: bytes) -> bool:
@@ -132,89 +111,23 @@ def _by_line(text: bytes) -> bool:
     return first.count(pair[0]) == first.count(pair[1])
 
 
-def _treebank(
-    text: bytes, scanned: _Scan, vocabulary: Vocabulary, unreadable: Mapping[int, Problem]
-) -> ConstituentTreebank:
-    numbers = vocabulary.numbers([text[start:stop].decode("utf-8") for start, stop in scanned.strings.tolist()])
-    tags = numbers[scanned.words[:, 1]]
-    tags[scanned.words[:, 1] < 0] = NO_TAG
-    sentences = scanned.sentences
+def _treebank(text: bytes, scanned: Scan, vocabulary: Vocabulary, sentences: Sentences) -> ConstituentTreebank:
+    numbers = vocabulary.numbers([text[start:stop].decode("utf-8") for start, stop in scanned.strings[:, :2].tolist()])
+    tags = numbers[scanned.tags]
+    tags[scanned.tags < 0] = NO_TAG
+    begins = scanned.sentences[:, 2]
+    feeds = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
     return ConstituentTreebank(
         vocabulary=vocabulary,
-        labels=numbers[scanned.nodes[:, 0]],
-        starts=scanned.nodes[:, 1].astype(np.int64),
-        ends=scanned.nodes[:, 2].astype(np.int64),
-        node_offsets=np.append(sentences[:, 0], len(scanned.nodes)),
-        words=numbers[scanned.words[:, 0]],
+        labels=numbers[scanned.labels],
+        starts=scanned.starts.astype(np.int64),
+        ends=scanned.ends.astype(np.int64),
+        node_offsets=np.append(scanned.sentences[:, 0], len(scanned.labels)),
+        words=numbers[scanned.forms],
         tags=tags,
-        word_offsets=np.append(sentences[:, 1], len(scanned.words)),
-        lines=sentences[:, 2].copy(),
-        sentences=Sentences(unreadable=unreadable),
-    )
-
-
-def _column(text: bytes, line_begin: int, at: int) -> int:
-    return len(text[line_begin:at].decode("utf-8", "replace")) + 1
-
-
-def _problem(text: bytes, scanned: _Scan, index: int) -> Problem:
-    """What is wrong with sentence `index`, in words."""
-    _, _, first_line, fault, at, line, line_begin, opened = scanned.sentences[index].tolist()
-    sentence = index + 1
-    if fault == OUTSIDE:
-        found = _excerpt(text[at : at + 200])
-        return Problem(
-            code="text-outside-brackets",
-            sentence=sentence,
-            line=line,
-            column=_column(text, line_begin, at),
-            detail=f"{found} stands outside brackets. Put every tree in brackets; leave the line empty where the "
-            "parser failed, and write the brackets of a text as -LRB- and -RRB-.",
-        )
-    if fault == UNOPENED:
-        return UnbalancedLine(
-            code="bracket-unopened",
-            sentence=sentence,
-            line=line,
-            column=_column(text, line_begin, at),
-            detail="A bracket is closed that was never opened. Remove it, or open one before; brackets that are "
-            "words are written -LRB- and -RRB-.",
-        )
-    assert fault == UNCLOSED  # noqa: S101 - there are three faults
-    before = int(scanned.sentences[:index, 7].sum())
-    begun = text.rfind(b"\n", 0, at) + 1
-    place = "" if text.find(b"\n", at, line_begin) < 0 and begun == line_begin else f" of line {first_line}"
-    plural = "bracket is" if opened == 1 else "brackets are"
-    return UnbalancedLine(
-        code="bracket-unclosed",
-        sentence=sentence,
-        line=text.count(b"\n", 0, at) + 1,
-        column=_column(text, begun, at),
-        detail=f"The sentence{place} ends while {opened} {plural} open, last {_excerpt(text[at : at + 200])}. "
-        "Close what is open; brackets that are words are written -LRB- and -RRB-.",
-        unclosed=tuple(scanned.unclosed[before : before + opened].tolist()),
-    )
-
-
-def _excerpt(found: bytes) -> str:
-    """The token at the beginning of `found`, quoted and cut."""
-    token = re.match(rb"[(\[]?\s*[^ \t\n\v\f\r()\[\]]*", found)
-    quoted = (token.group() if token else b"").decode("utf-8", "ignore")
-    return repr(quoted if len(quoted) <= 30 else quoted[:27] + "...")
-
-
-def _limit_problem(limit: int, limits: Limits, line: int, column: int, sentence: int) -> Problem:
-    code, bound, what = {
-        DEEP: ("too-deep", limits.max_depth, "nested brackets"),
-        LONG: ("too-many-words", limits.max_words, "words in a sentence"),
-        MANY: ("too-many-sentences", limits.max_sentences, "sentences"),
-    }[limit]
-    return Problem(
-        code=code,
-        sentence=None if limit == MANY else sentence,
-        line=line,
-        column=column,
-        detail=f"There are more than {bound:,} {what}. Split the text, or ask for a higher bound.",
+        word_offsets=np.append(scanned.sentences[:, 1], len(scanned.forms)),
+        lines=np.searchsorted(feeds, begins) + 1,
+        sentences=sentences,
     )
 
 

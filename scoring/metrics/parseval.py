@@ -9,7 +9,7 @@ import numpy as np
 
 from scoring.arrays import IntArray
 from scoring.errors import Problem
-from scoring.formats.bracketed import UnbalancedLine
+from scoring.formats.bracket_problems import UnbalancedLine
 from scoring.limits import Limits
 from scoring.metrics.parseval_choices import PARAMS, Choices, choices_of
 from scoring.metrics.parseval_kernel import FINE, LENGTHS_DIFFER, compare

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from scoring.errors import Problem
+from scoring.metrics.evalb_prm import read_prm
 from scoring.params import BOOLEAN, STRINGS, Json, Param
 
 
@@ -24,7 +25,10 @@ class Choices:
         preterminals: whether tags are brackets over one word.
         outer_bracket: whether outermost brackets without a label are compared.
         check_words: whether sentences whose words differ are errors, and those without words skipped.
+        empty_constituents: `drop`: constituents without words are not compared; `word`: each stands for a word.
+        first_word: number of the first word in the spans that items show.
         zero: whether errors and skipped sentences count as wrong.
+        ignored: keys of a parameter file that change no figure, with their values.
         warnings: what was odd in a parameter file.
     """
 
@@ -39,12 +43,16 @@ class Choices:
     preterminals: bool = False
     outer_bracket: bool = True
     check_words: bool = True
+    empty_constituents: str = "drop"
+    first_word: int = 0
     zero: bool = False
+    ignored: Mapping[str, int] = field(default_factory=dict)
     warnings: Sequence[Problem] = ()
 
     def document(self) -> dict[str, Json]:
         """The choices as they are given in a request."""
-        return {name: getattr(self, name) for name in _CHOICES}
+        shown = {name: getattr(self, name) for name in _CHOICES}
+        return {**shown, "ignored": dict(self.ignored)} if self.ignored else shown
 
 
 EVALB = Choices()
@@ -57,7 +65,9 @@ PRESETS: Mapping[str, Choices] = {
         equal_labels=(("ADVP", "PRT"),),
     ),
     "evalb": EVALB,
-    "kikas-treumuth": Choices(cut_labels_at="", preterminals=True, check_words=False),
+    "kikas-treumuth": Choices(
+        cut_labels_at="", preterminals=True, check_words=False, empty_constituents="word", first_word=1
+    ),
     "plain": Choices(cut_labels_at="", outer_bracket=False),
 }
 
@@ -94,6 +104,12 @@ _CHOICES: Mapping[str, Param] = {
     "check_words": Param(
         _or_null(BOOLEAN), None, "Whether a sentence whose words differ from gold's has status error."
     ),
+    "empty_constituents": Param(
+        _or_null({"enum": ["drop", "word"]}),
+        None,
+        "Constituents without words: not compared, or each counted as a word, as Kikas & Treumuth's program did.",
+    ),
+    "first_word": Param(_or_null({"enum": [0, 1]}), None, "Number of the first word in the spans that items show."),
 }
 
 PARAMS: Mapping[str, Param] = {
@@ -111,7 +127,15 @@ PARAMS: Mapping[str, Param] = {
 
 
 def choices_of(values: Mapping[str, Json]) -> Choices:
-    """The preset with what the request chose itself."""
-    base = PRESETS[values["preset"]]
+    """The parameter file or the preset, with what the request chose itself."""
+    base = PRESETS[values["preset"]] if values["prm"] is None else _of_prm(values["prm"])
     given = {name: values[name] for name in _CHOICES if values[name] is not None}
     return replace(base, **given, zero=values["errors"] == "zero")
+
+
+def _of_prm(text: str) -> Choices:
+    """EVALB without a parameter file, then what the file says."""
+    prm = read_prm(text)
+    spoken = {"cutoff": prm.cutoff, "labelled": prm.labelled}
+    said = {name: value for name, value in spoken.items() if value is not None}
+    return replace(EVALB, **prm.lists, **said, ignored=prm.ignored, warnings=prm.warnings)

@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-OK, ERROR, SKIP = 0, 1, 2
+from scoring.jit import compiled
+from scoring.registry import ERROR, OK, SKIP
+from scoring.trees import NO_TAG
 
 FINE, LENGTHS_DIFFER, WORDS_DIFFER = 0, 1, 2
 """Why a sentence could not be compared."""
@@ -19,10 +20,19 @@ FINE, LENGTHS_DIFFER, WORDS_DIFFER = 0, 1, 2
 MATCHED, GOLD, SYSTEM, CROSSING, WORDS, CORRECT_TAGS, UNLABELLED = range(7)
 """Columns of the figures."""
 
+OUTER_BRACKET, PRETERMINALS, CHECK_WORDS, LABELLED, QUOTES = range(5)
+"""Places in the options: 1 where these matter, or where there is something to repair."""
+
+READABLE, SHOWN, UNREADABLE = 0, 1, 2
+"""Faults of a sentence: none; brackets that do not balance; nothing that could be read."""
+
+FILLER = -2
+"""Tag of the word that stands for an emptied constituent."""
+
 _BLOCK = 64
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _alike(first: int, second: int, paired: Any, pairs: Any) -> bool:
     """EVALB's comparison: equal, or one of the given pairs in either direction; not transitive."""
     if first == second:
@@ -35,7 +45,7 @@ def _alike(first: int, second: int, paired: Any, pairs: Any) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _slot(start: int, end: int, label: int, brackets: Any, epoch: int, stamps: Any, keys: Any) -> int:
     """The slot of this bracket: stamped with `epoch` where it is taken, else free."""
     mask = len(stamps) - 1
@@ -49,7 +59,7 @@ def _slot(start: int, end: int, label: int, brackets: Any, epoch: int, stamps: A
     return slot
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _matched(gold: Any, golds: int, system: Any, systems: int, paired: Any, pairs: Any, table: Any, epoch: int) -> int:
     """How many gold brackets find a system bracket, each taking the first one left, in pre-order (EVALB's way).
 
@@ -83,7 +93,7 @@ def _matched(gold: Any, golds: int, system: Any, systems: int, paired: Any, pair
     return matched
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
 def _crossing(gold: Any, golds: int, system: Any, systems: int, words: int, reach: Any) -> int:
     """How many system brackets cross a gold bracket: partial overlap, neither inside the other.
 
@@ -121,21 +131,21 @@ def _crossing(gold: Any, golds: int, system: Any, systems: int, words: int, reac
     return crossing
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _keep(side: Any, sentence: int, tables: Any, kept: Any, places: Any) -> tuple[int, int]:
+@compiled
+def _keep(side: Any, sentence: int, tables: Any, again: Any, kept: Any, places: Any) -> tuple[int, int]:
     """The words that are compared: their numbers and tags into `kept`, kept words before each into `places`.
 
-    Returns how many there are, and the length for the cut-off.
+    `again` says how often a deleted word is put back. Returns how many words there are, and the length.
     """
-    _, _, _, _, words, tags, word_offsets = side
-    first, last = word_offsets[sentence], word_offsets[sentence + 1]
+    words, tags, first, last = side[4], side[5], side[6][sentence], side[6][sentence + 1]
     deleted, uncounted = tables[0], tables[1]
     count = length = 0
     for index in range(first, last):
         tag = tags[index]
         places[index - first] = count
-        length += tag < 0 or not uncounted[tag]
-        if tag < 0 or not deleted[tag]:
+        length += tag == NO_TAG or (tag >= 0 and not uncounted[tag])
+        copies = again[index - first] if tag >= 0 and deleted[tag] else 1
+        for _ in range(copies):
             kept[count, 0] = words[index]
             kept[count, 1] = tag
             count += 1
@@ -143,45 +153,78 @@ def _keep(side: Any, sentence: int, tables: Any, kept: Any, places: Any) -> tupl
     return count, length
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _brackets(side: Any, sentence: int, tables: Any, places: Any, out: Any, options: Any) -> int:
-    """The brackets that are compared, in pre-order, into `out`: start, end, label."""
-    labels, starts, ends, node_offsets, _, tags, word_offsets = side
-    cut, dropped, deleted = tables[2], tables[3], tables[0]
-    outer_bracket, preterminals = options[0], options[1]
-    first_word = word_offsets[sentence]
-    words = word_offsets[sentence + 1] - first_word
+@compiled
+def _quotes(side: Any, sentence: int, tables: Any, places: Any, found: Any) -> int:
+    """The words that may be quotes into `found`: tag, kept words before, place in the sentence."""
+    words, tags, first, last = side[4], side[5], side[6][sentence], side[6][sentence + 1]
     count = 0
-    word = 0
-    closed = -1
-    last_node = node_offsets[sentence + 1]
-    for node in range(node_offsets[sentence], last_node + 1):
-        if preterminals:
-            upto = starts[node] if node < last_node else words
-            while word < upto:
-                tag = tags[first_word + word]
-                if tag >= 0 and not deleted[tag] and not dropped[cut[tag]]:
-                    out[count, 0] = places[word]
-                    out[count, 1] = places[word] + 1
-                    out[count, 2] = cut[tag]
-                    count += 1
-                word += 1
-        if node == last_node:
-            break
-        if starts[node] >= closed:
-            if labels[node] == 0 and not outer_bracket:
-                continue
-            closed = ends[node]
-        start, end, label = places[starts[node]], places[ends[node]], cut[labels[node]]
-        if start != end and not dropped[label]:
-            out[count, 0] = start
-            out[count, 1] = end
-            out[count, 2] = label
+    for index in range(first, last):
+        tag = tags[index]
+        if tag >= 0 and tables[6][tag] and tables[7][words[index]]:
+            found[count, 0], found[count, 1], found[count, 2] = tag, places[index - first], index - first
             count += 1
     return count
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled
+def _repair(gold: Any, golds: int, system: Any, systems: int, deleted: Any, again: Any) -> None:
+    """EVALB's repair: a quote deleted on one side only is put back, into `again` (2, words): gold's, the system's.
+
+    With its quirk: of two quotes deleted side by side the first is put back twice.
+    """
+    low = 0
+    for index in range(systems):
+        tag, place = system[index, 0], system[index, 1]
+        while low < golds and gold[low, 1] < place:
+            low += 1
+        other = low
+        while other < golds and gold[other, 1] == place:
+            gold_tag = gold[other, 0]
+            if gold_tag != tag and deleted[gold_tag] != deleted[tag]:
+                if deleted[gold_tag]:
+                    again[0, gold[other, 2]] += 1
+                    gold[other:golds, 1] += 1
+                else:
+                    again[1, system[index, 2]] += 1
+                    system[index:systems, 1] += 1
+            other += 1
+
+
+@compiled
+def _brackets(side: Any, sentence: int, tables: Any, places: Any, inserted: int, options: Any, out: Any) -> int:
+    """The brackets that are compared, in pre-order, into `out`: start, end, label.
+
+    A node left open (end below 0) ends where EVALB's memory says: at -1, moved by what was `inserted`.
+    """
+    labels, starts, ends, node_offsets, _, tags, word_offsets = side
+    deleted, _, cut, dropped = tables[:4]
+    first_word = word_offsets[sentence]
+    words = word_offsets[sentence + 1] - first_word
+    last_node = node_offsets[sentence + 1]
+    count = word = outer_end = 0
+    for node in range(node_offsets[sentence], last_node + 1):
+        upto = starts[node] if node < last_node else words
+        while options[PRETERMINALS] and word < upto:
+            tag = tags[first_word + word]
+            if tag >= 0 and not deleted[tag] and not dropped[cut[tag]]:
+                out[count, 0], out[count, 1], out[count, 2] = places[word], places[word] + 1, cut[tag]
+                count += 1
+            word += 1
+        if node == last_node:
+            break
+        if starts[node] >= outer_end:
+            if labels[node] == 0 and not options[OUTER_BRACKET]:
+                continue
+            outer_end = ends[node] if ends[node] >= 0 else words
+        start, label = places[starts[node]], cut[labels[node]]
+        end = places[ends[node]] if ends[node] >= 0 else inserted - 1
+        if start != end and not dropped[label]:
+            out[count, 0], out[count, 1], out[count, 2] = start, end, label
+            count += 1
+    return count
+
+
+@compiled
 def _difference(gold: Any, golds: int, system: Any, systems: int, paired: Any, pairs: Any) -> tuple[int, int]:
     """Why the words differ, and the first word at which they do."""
     if golds != systems:
@@ -192,82 +235,107 @@ def _difference(gold: Any, golds: int, system: Any, systems: int, paired: Any, p
     return FINE, -1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def compare(  # noqa: PLR0915 - the steps of one sentence, in EVALB's order
-    gold: Any, system: Any, tables: Any, pairs: Any, options: Any, faults: Any, room: Any
+@compiled
+def _compared(gold: Any, system: Any, words: Any, tables: Any, pairs: Any, options: Any, scratch: Any, row: Any) -> None:
+    """Fill `row` from brackets and words of both sides: (brackets, how many), (words, how many)."""
+    brackets_gold, golds = gold
+    brackets_system, systems = system
+    kept_gold, words_gold, kept_system, words_system = words
+    hashed, reach, epoch = scratch
+    row[GOLD], row[SYSTEM] = golds, systems
+    row[CROSSING] = _crossing(brackets_gold, golds, brackets_system, systems, max(words_gold, words_system), reach)
+    for word in range(words_gold):
+        row[WORDS] += kept_gold[word, 1] != FILLER
+        if word < words_system and kept_gold[word, 1] != FILLER:
+            row[CORRECT_TAGS] += _alike(kept_gold[word, 1], kept_system[word, 1], tables[4], pairs[0])
+    if options[LABELLED]:
+        row[MATCHED] = _matched(
+            brackets_gold, golds, brackets_system, systems, tables[4], pairs[0], hashed, 2 * epoch + 1
+        )
+    brackets_gold[:golds, 2] = 0
+    brackets_system[:systems, 2] = 0
+    row[UNLABELLED] = _matched(
+        brackets_gold, golds, brackets_system, systems, tables[4][:1], pairs[0][:0], hashed, 2 * epoch + 2
+    )
+    if not options[LABELLED]:
+        row[MATCHED] = row[UNLABELLED]
+
+
+@compiled
+def _judged(
+    gold: Any, system: Any, sentence: int, fault: int, tables: Any, pairs: Any, options: Any, scratch: Any, row: Any
 ) -> Any:
+    """Compare one sentence as EVALB does, step by step: status, length, reason, word, gold's brackets and words."""
+    kept, places, brackets, quotes, again, hashed, reach = scratch
+    inserted_gold = inserted_system = 0
+    golds, length = _keep(gold, sentence, tables, again[0], kept[0], places[0])
+    systems, _ = _keep(system, sentence, tables, again[1], kept[1], places[1])
+    status, reason, word = OK, FINE, -1
+    if fault == UNREADABLE:
+        status = ERROR
+    elif options[CHECK_WORDS] and systems == 0:
+        status = SKIP
+    elif options[CHECK_WORDS]:
+        if golds != systems and options[QUOTES]:
+            found_gold = _quotes(gold, sentence, tables, places[0], quotes[0])
+            found_system = _quotes(system, sentence, tables, places[1], quotes[1])
+            _repair(quotes[0], found_gold, quotes[1], found_system, tables[0], again)
+            inserted_gold, inserted_system = again[0].sum(), again[1].sum()
+            golds, _ = _keep(gold, sentence, tables, again[0], kept[0], places[0])
+            systems, _ = _keep(system, sentence, tables, again[1], kept[1], places[1])
+            again[0, : gold[6][sentence + 1] - gold[6][sentence]] = 0
+            again[1, : system[6][sentence + 1] - system[6][sentence]] = 0
+        reason, word = _difference(kept[0], golds, kept[1], systems, tables[5], pairs[1])
+        if reason != FINE or fault == SHOWN:
+            status = ERROR
+    elif fault == SHOWN:
+        status = ERROR
+    found = _brackets(gold, sentence, tables, places[0], inserted_gold, options, brackets[0])
+    if status == OK or (fault == SHOWN and status == ERROR and reason == FINE):
+        others = _brackets(system, sentence, tables, places[1], inserted_system, options, brackets[1])
+        sides = (kept[0], golds, kept[1], systems)
+        _compared((brackets[0], found), (brackets[1], others), sides, tables, pairs, options, (hashed, reach, sentence), row)
+    return status, length, reason, word, found, golds
+
+
+@compiled
+def compare(gold: Any, system: Any, tables: Any, pairs: Any, options: Any, faults: Any, room: Any) -> Any:
     """Figures of every sentence.
 
     Args:
-        gold: (labels, starts, ends, node_offsets, words, tags, word_offsets) of gold's treebank.
+        gold: (labels, starts, ends, node_offsets, words, tags, word_offsets) of gold's treebank; the end of a node
+            left open is -1.
         system: the same of the system's.
-        tables: over the vocabulary: whether a tag's words are deleted, and not counted in the length; the cut
-            label of each label; whether brackets of a (cut) label are deleted; whether a label, a word stands in
-            a pair.
+        tables: over the vocabulary: whether a tag's words are deleted; whether they do not count in the length;
+            the cut label of each label; whether brackets of a (cut) label are deleted; whether a label, whether a
+            word stands in a pair; tags and words of the quote repair.
         pairs: equal labels (p, 2), equal words (q, 2).
-        options: outer bracket, preterminals, check words, labelled: uint8 (4,).
-        faults: of each sentence uint8 (n,): 0 none, 1 figures are shown but not counted, 2 unreadable.
-        room: most words, most brackets of a sentence.
+        options: uint8 (5,), see OUTER_BRACKET and those after it.
+        faults: READABLE, SHOWN (figures are shown but not counted) or UNREADABLE, uint8 (n,).
+        room: most words and most brackets of a sentence.
 
     Returns:
-        figures int64 (n, 7), status uint8 (n,), lengths int64 (n,), why int64 (n, 2): reason and word.
+        figures int64 (n, 7); status uint8 (n,); facts int64 (n, 5): length, reason, word, gold's brackets, words.
     """
-    sentences = len(faults)
-    most_words, most_brackets = room
-    figures = np.zeros((sentences, 7), np.int64)
-    status = np.zeros(sentences, np.uint8)
-    lengths = np.zeros(sentences, np.int64)
-    why = np.zeros((sentences, 2), np.int64)
-    kept_gold = np.empty((most_words + 1, 2), np.int64)
-    kept_system = np.empty((most_words + 1, 2), np.int64)
-    places_gold = np.empty(most_words + 1, np.int64)
-    places_system = np.empty(most_words + 1, np.int64)
-    brackets_gold = np.empty((most_brackets + 1, 3), np.int64)
-    brackets_system = np.empty((most_brackets + 1, 3), np.int64)
-    reach = np.empty((4, most_words + 2), np.int64)
+    most_words, most_brackets = room[0] * (2 if options[QUOTES] else 1), room[1]
+    figures = np.zeros((len(faults), 7), np.int64)
+    status = np.zeros(len(faults), np.uint8)
+    facts = np.zeros((len(faults), 5), np.int64)
     size = 16
     while size < 2 * most_brackets:
         size *= 2
-    table = (np.zeros(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64))
-    paired_labels, paired_words = tables[4], tables[5]
-    no_pairs, unpaired = pairs[0][:0], np.zeros(1, np.bool_)
-    check_words, labelled = options[2], options[3]
-    for sentence in range(sentences):
-        words_gold, lengths[sentence] = _keep(gold, sentence, tables, kept_gold, places_gold)
-        words_system, _ = _keep(system, sentence, tables, kept_system, places_system)
-        if faults[sentence] == 2:
-            status[sentence] = ERROR
-            continue
-        if check_words:
-            if words_system == 0:
-                status[sentence] = SKIP
-                continue
-            reason, word = _difference(kept_gold, words_gold, kept_system, words_system, paired_words, pairs[1])
-            if reason != FINE:
-                status[sentence] = ERROR
-                why[sentence, 0] = reason
-                why[sentence, 1] = word
-                continue
-        if faults[sentence] == 1:
-            status[sentence] = ERROR
-        golds = _brackets(gold, sentence, tables, places_gold, brackets_gold, options)
-        systems = _brackets(system, sentence, tables, places_system, brackets_system, options)
-        row = figures[sentence]
-        row[GOLD] = golds
-        row[SYSTEM] = systems
-        if labelled:
-            row[MATCHED] = _matched(
-                brackets_gold, golds, brackets_system, systems, paired_labels, pairs[0], table, 2 * sentence + 1
-            )
-        row[CROSSING] = _crossing(brackets_gold, golds, brackets_system, systems, max(words_gold, words_system), reach)
-        row[WORDS] = words_gold
-        for word in range(min(words_gold, words_system)):
-            row[CORRECT_TAGS] += _alike(kept_gold[word, 1], kept_system[word, 1], paired_labels, pairs[0])
-        brackets_gold[:golds, 2] = 0
-        brackets_system[:systems, 2] = 0
-        row[UNLABELLED] = _matched(
-            brackets_gold, golds, brackets_system, systems, unpaired, no_pairs, table, 2 * sentence + 2
+    scratch = (
+        np.empty((2, most_words + 1, 2), np.int64),
+        np.empty((2, most_words + 1), np.int64),
+        np.empty((2, most_brackets + 1, 3), np.int64),
+        np.empty((2, most_words + 1, 3), np.int64),
+        np.zeros((2, most_words + 1), np.int64),
+        (np.zeros(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)),
+        np.empty((4, most_words + 2), np.int64),
+    )
+    for sentence in range(len(faults)):
+        row, fact = figures[sentence], facts[sentence]
+        status[sentence], fact[0], fact[1], fact[2], fact[3], fact[4] = _judged(
+            gold, system, sentence, faults[sentence], tables, pairs, options, scratch, row
         )
-        if not labelled:
-            row[MATCHED] = row[UNLABELLED]
-    return figures, status, lengths, why
+    return figures, status, facts
