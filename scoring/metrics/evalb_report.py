@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from scoring.arrays import IntArray
+from scoring.arrays import BoolArray, IntArray
 from scoring.metrics.parseval_scores import SHOWN
 from scoring.registry import OK, SKIP, Outcome
 
@@ -20,11 +21,11 @@ _LINE = "=" * 76 + "\n"
 def evalb_report(outcome: Outcome, names: Sequence[str], cutoff: int) -> str:
     """What EVALB prints on its standard output; `names` are the columns of `outcome.rows`."""
     place = {name: column for column, name in enumerate(names)}
-    counted = outcome.rows[:, [place[name] for name in SHOWN]]
+    counted = np.asarray(outcome.rows[:, [place[name] for name in SHOWN]], np.int64)
     shown = np.where(
         (outcome.status == OK)[:, None], counted, outcome.rows[:, [place[f"unscored.{name}"] for name in SHOWN]]
     )
-    complete = (outcome.rows[:, place["complete"]]).astype(bool)
+    complete = outcome.rows[:, place["complete"]] > 0
     lengths = outcome.rows[:, place["length"]]
     rows = np.column_stack([lengths, outcome.status, shown]).tolist()
     everything = np.ones(len(rows), np.bool_)
@@ -68,8 +69,7 @@ def _totals(figures: Sequence[int]) -> str:
     return f"{brackets}  {words:5d} {tags:5d}   {_percent(tags, words):6.2f}\n"
 
 
-def _block(title: str, chosen: object, status: IntArray, counted: IntArray, complete: object) -> str:
-    chosen, complete = np.asarray(chosen, np.bool_), np.asarray(complete, np.bool_)
+def _block(title: str, chosen: BoolArray, status: Any, counted: IntArray, complete: BoolArray) -> str:
     valid = chosen & (status == OK)
     matched, gold, system, crossing, words, tags = counted[valid].sum(axis=0).tolist()
     sentences, valids = int(chosen.sum()), int(valid.sum())

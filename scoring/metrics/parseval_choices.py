@@ -136,6 +136,6 @@ def choices_of(values: Mapping[str, Json]) -> Choices:
 def _of_prm(text: str) -> Choices:
     """EVALB without a parameter file, then what the file says."""
     prm = read_prm(text)
-    spoken = {"cutoff": prm.cutoff, "labelled": prm.labelled}
-    said = {name: value for name, value in spoken.items() if value is not None}
-    return replace(EVALB, **prm.lists, **said, ignored=prm.ignored, warnings=prm.warnings)
+    said: dict[str, Json] = {"cutoff": prm.cutoff, "labelled": prm.labelled}
+    said = {**prm.lists, **{name: value for name, value in said.items() if value is not None}}
+    return replace(EVALB, **said, ignored=prm.ignored, warnings=prm.warnings)

@@ -65,9 +65,10 @@ def _matched(gold: Any, golds: int, system: Any, systems: int, paired: Any, pair
 
     `gold` and `system` are int64 (room, 3), rows start, end, label, the first `golds` and `systems` of them;
     `paired` says whether a label stands in one of the `pairs` (p, 2); `table` is the hash's (stamps, keys, heads,
-    next), where `epoch` was never stamped before.
+    next, partners), where `epoch` was never stamped before; partners become the system bracket that each gold
+    bracket took, or -1.
     """
-    stamps, keys, heads, following = table
+    stamps, keys, heads, following, partners = table
     for index in range(systems - 1, -1, -1):
         slot = _slot(system[index, 0], system[index, 1], system[index, 2], system, epoch, stamps, keys)
         following[index] = heads[slot] if stamps[slot] == epoch else -1
@@ -87,7 +88,9 @@ def _matched(gold: Any, golds: int, system: Any, systems: int, paired: Any, pair
                 slot = _slot(start, end, other, system, epoch, stamps, keys)
                 if stamps[slot] == epoch and heads[slot] >= 0 and (best < 0 or heads[slot] < heads[best]):
                     best = slot
+        partners[index] = -1
         if best >= 0:
+            partners[index] = heads[best]
             heads[best] = following[heads[best]]
             matched += 1
     return matched
@@ -236,29 +239,28 @@ def _difference(gold: Any, golds: int, system: Any, systems: int, paired: Any, p
 
 
 @compiled
-def _compared(gold: Any, system: Any, words: Any, tables: Any, pairs: Any, options: Any, scratch: Any, row: Any) -> None:
+def _compared(
+    gold: Any, system: Any, words: Any, tables: Any, pairs: Any, options: Any, scratch: Any, row: Any
+) -> None:
     """Fill `row` from brackets and words of both sides: (brackets, how many), (words, how many)."""
     brackets_gold, golds = gold
     brackets_system, systems = system
     kept_gold, words_gold, kept_system, words_system = words
-    hashed, reach, epoch = scratch
+    hashed, reach, spans, epoch = scratch
     row[GOLD], row[SYSTEM] = golds, systems
     row[CROSSING] = _crossing(brackets_gold, golds, brackets_system, systems, max(words_gold, words_system), reach)
     for word in range(words_gold):
         row[WORDS] += kept_gold[word, 1] != FILLER
         if word < words_system and kept_gold[word, 1] != FILLER:
             row[CORRECT_TAGS] += _alike(kept_gold[word, 1], kept_system[word, 1], tables[4], pairs[0])
+    spans[0, :golds, :2] = brackets_gold[:golds, :2]
+    spans[1, :systems, :2] = brackets_system[:systems, :2]
+    row[UNLABELLED] = _matched(spans[0], golds, spans[1], systems, tables[4][:1], pairs[0][:0], hashed, 2 * epoch + 1)
+    row[MATCHED] = row[UNLABELLED]
     if options[LABELLED]:
         row[MATCHED] = _matched(
-            brackets_gold, golds, brackets_system, systems, tables[4], pairs[0], hashed, 2 * epoch + 1
+            brackets_gold, golds, brackets_system, systems, tables[4], pairs[0], hashed, 2 * epoch + 2
         )
-    brackets_gold[:golds, 2] = 0
-    brackets_system[:systems, 2] = 0
-    row[UNLABELLED] = _matched(
-        brackets_gold, golds, brackets_system, systems, tables[4][:1], pairs[0][:0], hashed, 2 * epoch + 2
-    )
-    if not options[LABELLED]:
-        row[MATCHED] = row[UNLABELLED]
 
 
 @compiled
@@ -266,7 +268,7 @@ def _judged(
     gold: Any, system: Any, sentence: int, fault: int, tables: Any, pairs: Any, options: Any, scratch: Any, row: Any
 ) -> Any:
     """Compare one sentence as EVALB does, step by step: status, length, reason, word, gold's brackets and words."""
-    kept, places, brackets, quotes, again, hashed, reach = scratch
+    kept, places, brackets, quotes, again, hashed, reach, spans = scratch
     inserted_gold = inserted_system = 0
     golds, length = _keep(gold, sentence, tables, again[0], kept[0], places[0])
     systems, _ = _keep(system, sentence, tables, again[1], kept[1], places[1])
@@ -294,8 +296,42 @@ def _judged(
     if status == OK or (fault == SHOWN and status == ERROR and reason == FINE):
         others = _brackets(system, sentence, tables, places[1], inserted_system, options, brackets[1])
         sides = (kept[0], golds, kept[1], systems)
-        _compared((brackets[0], found), (brackets[1], others), sides, tables, pairs, options, (hashed, reach, sentence), row)
-    return status, length, reason, word, found, golds
+        _compared(
+            (brackets[0], found),
+            (brackets[1], others),
+            sides,
+            tables,
+            pairs,
+            options,
+            (hashed, reach, spans, sentence),
+            row,
+        )
+    return status, length, reason, word, found, golds, systems
+
+
+@compiled
+def _scratch(room: Any, options: Any) -> Any:
+    """What is used again for every sentence."""
+    most_words, most_brackets = room[0] * (2 if options[QUOTES] else 1), room[1]
+    size = 16
+    while size < 2 * most_brackets:
+        size *= 2
+    return (
+        np.empty((2, most_words + 1, 2), np.int64),
+        np.empty((2, most_words + 1), np.int64),
+        np.empty((2, most_brackets + 1, 3), np.int64),
+        np.empty((2, most_words + 1, 3), np.int64),
+        np.zeros((2, most_words + 1), np.int64),
+        (
+            np.zeros(size, np.int64),
+            np.empty(size, np.int64),
+            np.empty(size, np.int64),
+            np.empty(size, np.int64),
+            np.empty(size, np.int64),
+        ),
+        np.empty((4, most_words + 2), np.int64),
+        np.zeros((2, most_brackets + 1, 3), np.int64),
+    )
 
 
 @compiled
@@ -315,27 +351,49 @@ def compare(gold: Any, system: Any, tables: Any, pairs: Any, options: Any, fault
         room: most words and most brackets of a sentence.
 
     Returns:
-        figures int64 (n, 7); status uint8 (n,); facts int64 (n, 5): length, reason, word, gold's brackets, words.
+        figures int64 (n, 7); status uint8 (n,); facts int64 (n, 6): length, reason,
+        word, gold's brackets, words of gold and of the system.
     """
-    most_words, most_brackets = room[0] * (2 if options[QUOTES] else 1), room[1]
     figures = np.zeros((len(faults), 7), np.int64)
     status = np.zeros(len(faults), np.uint8)
-    facts = np.zeros((len(faults), 5), np.int64)
-    size = 16
-    while size < 2 * most_brackets:
-        size *= 2
-    scratch = (
-        np.empty((2, most_words + 1, 2), np.int64),
-        np.empty((2, most_words + 1), np.int64),
-        np.empty((2, most_brackets + 1, 3), np.int64),
-        np.empty((2, most_words + 1, 3), np.int64),
-        np.zeros((2, most_words + 1), np.int64),
-        (np.zeros(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)),
-        np.empty((4, most_words + 2), np.int64),
-    )
+    facts = np.zeros((len(faults), 6), np.int64)
+    scratch = _scratch(room, options)
     for sentence in range(len(faults)):
         row, fact = figures[sentence], facts[sentence]
-        status[sentence], fact[0], fact[1], fact[2], fact[3], fact[4] = _judged(
+        status[sentence], fact[0], fact[1], fact[2], fact[3], fact[4], fact[5] = _judged(
             gold, system, sentence, faults[sentence], tables, pairs, options, scratch, row
         )
     return figures, status, facts
+
+
+@compiled
+def collect(
+    gold: Any, system: Any, tables: Any, pairs: Any, options: Any, faults: Any, room: Any, offsets: Any, out: Any
+) -> None:
+    """Write down the brackets that `compare` compares, of every sentence, whatever its status.
+
+    `offsets` (2, n + 1) says where the brackets of a sentence begin in `out`: gold's int64 (g, 4), rows start, end,
+    label, number of the system's bracket that matched or -1; the system's int64 (s, 4), with 1 where it matched;
+    and how many there are of each, int64 (2, n).
+    """
+    out_gold, out_system, sizes = out
+    scratch = _scratch(room, options)
+    row = np.zeros(7, np.int64)
+    for sentence in range(len(faults)):
+        row[:] = 0
+        status = _judged(gold, system, sentence, faults[sentence], tables, pairs, options, scratch, row)[0]
+        brackets, partners = scratch[2], scratch[5][4]
+        golds, systems = row[GOLD], row[SYSTEM]
+        if status != OK:
+            golds = _brackets(gold, sentence, tables, scratch[1][0], 0, options, brackets[0])
+            systems = _brackets(system, sentence, tables, scratch[1][1], 0, options, brackets[1])
+            partners[:golds] = -1
+        sizes[0, sentence], sizes[1, sentence] = golds, systems
+        first_gold, first_system = offsets[0, sentence], offsets[1, sentence]
+        out_gold[first_gold : first_gold + golds, :3] = brackets[0, :golds]
+        out_system[first_system : first_system + systems, :3] = brackets[1, :systems]
+        out_system[first_system : first_system + systems, 3] = 0
+        for index in range(golds):
+            out_gold[first_gold + index, 3] = partners[index]
+            if partners[index] >= 0:
+                out_system[first_system + partners[index], 3] = 1
