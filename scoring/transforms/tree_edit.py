@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from scoring.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
-from scoring.formats.bracketed import UnbalancedLine
+from scoring.formats.bracket_problems import UnbalancedLine
 from scoring.structure import NONE, structure_of
 from scoring.trees import ConstituentTreebank, Sentences
 from scoring.vocabulary import Vocabulary
