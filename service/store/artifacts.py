@@ -35,6 +35,19 @@ def names(db: Connection, owner: str) -> set[str]:
     return set(db.scalars(select(artifacts.c.name).where(artifacts.c.owner == owner).distinct()))
 
 
+def below(db: Connection, owner: str, prefix: str) -> dict[tuple[str, int], bytes]:
+    """All bodies of an owner whose name begins so: (name, page) -> body."""
+    query = select(artifacts).where(artifacts.c.owner == owner, artifacts.c.name.startswith(prefix, autoescape=True))
+    return {(row.name, row.page): row.body for row in db.execute(query)}
+
+
+def drop_below(db: Connection, owner: str, prefix: str) -> None:
+    """Delete what an owner has under names that begin so."""
+    db.execute(
+        delete(artifacts).where(artifacts.c.owner == owner, artifacts.c.name.startswith(prefix, autoescape=True))
+    )
+
+
 def drop(db: Connection, owners: Iterable[str]) -> None:
     """Delete everything of these owners."""
     db.execute(delete(artifacts).where(artifacts.c.owner.in_(list(owners))))

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
     DateTime,
     Dialect,
+    Float,
     ForeignKey,
     Index,
     Integer,
@@ -19,6 +21,7 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
+    UniqueConstraint,
 )
 
 if TYPE_CHECKING:
@@ -72,10 +75,12 @@ tokens = Table(
     Column("scopes", String(80), nullable=False, comment="space-separated"),
     Column("name", Text),
     _id("team_id", nullable=True),
+    _id("benchmark_id", nullable=True),
     Column("created_at", Utc, nullable=False),
     Column("expires_at", Utc),
     Column("last_used_at", Utc),
     Column("revoked_at", Utc),
+    Index("ix_tokens_benchmark_id_team_id", "benchmark_id", "team_id"),
 )
 
 runs = Table(
@@ -133,4 +138,179 @@ idempotency = Table(
     Column("digest", String(80), nullable=False),
     _id("resource", nullable=False),
     Column("created_at", Utc, nullable=False),
+)
+
+secrets = Table(
+    "secrets",
+    metadata,
+    Column("name", String(40), primary_key=True),
+    Column("value", LargeBinary, nullable=False),
+    comment="random keys of this store, made when first needed",
+)
+
+benchmarks = Table(
+    "benchmarks",
+    metadata,
+    _id(primary_key=True),
+    Column("title", Text, nullable=False),
+    Column("series", String(64)),
+    Column("settings", Text, nullable=False, comment="JSON: what PATCH may change"),
+    Column("created_at", Utc, nullable=False),
+    Column("updated_at", Utc, nullable=False),
+    Column("version", Integer, nullable=False, comment="counts changes of the benchmark itself"),
+    Column("board_version", Integer, nullable=False, comment="counts changes of anything on its board"),
+    Column("active_revision", Integer),
+    Column("deleted_at", Utc),
+)
+
+revisions = Table(
+    "revisions",
+    metadata,
+    Column("benchmark_id", String(64), ForeignKey("benchmarks.id"), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("id", String(64), ForeignKey("runs.id"), nullable=False, unique=True),
+    Column("ruler", Text, nullable=False, comment="JSON: format, transforms, metrics, main_score"),
+    Column("reason", Text),
+    Column("dry_run", Boolean, nullable=False),
+    Column("state", String(12), nullable=False),
+    Column("failure", Text, comment="JSON"),
+    Column("moved", LargeBinary, comment="JSON, zstd"),
+    Column("created_at", Utc, nullable=False),
+    Column("activated_at", Utc),
+    comment="gold and metrics, immutable; gold texts belong to the id",
+)
+
+parts = Table(
+    "parts",
+    metadata,
+    Column("revision_id", String(64), ForeignKey("revisions.id"), primary_key=True),
+    Column("name", String(64), primary_key=True),
+    Column("position", Integer, nullable=False),
+    Column("sentences", Integer, comment="known once gold was checked"),
+    Column("words", Integer),
+    Column("gold_key", String(80), comment="keyed digest of gold"),
+)
+
+teams = Table(
+    "teams",
+    metadata,
+    Column("benchmark_id", String(64), ForeignKey("benchmarks.id"), primary_key=True),
+    _id(primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("created_at", Utc, nullable=False),
+    Column("erased_at", Utc),
+)
+
+submissions = Table(
+    "submissions",
+    metadata,
+    _id(primary_key=True),
+    Column("benchmark_id", String(64), ForeignKey("benchmarks.id"), nullable=False),
+    Column("team_id", String(64), comment="none for a baseline of the organisers"),
+    Column("name", Text, nullable=False),
+    Column("notes", Text),
+    Column("role", String(10), nullable=False, comment="system or baseline"),
+    Column("created_at", Utc, nullable=False),
+    Column("utc_day", String(10), nullable=False, comment="whose quota it uses"),
+    Column("run_id", String(64), ForeignKey("runs.id"), nullable=False, comment="the current attempt"),
+    Column("state", String(10), nullable=False, comment="queued until final; runs know more"),
+    Column("failure_kind", String(10), comment="of a failed one: input, limit or service"),
+    Column("finished_at", Utc),
+    Column("outputs", Text, nullable=False, comment="JSON: part -> digest, bytes, sentences, words"),
+    Column("outputs_digest", String(80), nullable=False, comment="of all outputs together"),
+    Column("failures", Text, nullable=False, comment="JSON: records of failed attempts, oldest first"),
+    Column("chosen", Boolean, nullable=False),
+    Column("withdrawn_at", Utc),
+    Column("deleted_at", Utc),
+    Column("output_deleted_at", Utc, comment="outputs are kept for a time only"),
+    Index("ix_submissions_benchmark_id_id", "benchmark_id", "id"),
+    Index("ix_submissions_team", "benchmark_id", "team_id", "utc_day"),
+    Index("ix_submissions_equal", "benchmark_id", "outputs_digest"),
+    Index("ix_submissions_run_id", "run_id"),
+    comment="outputs belong to the id",
+)
+
+scores = Table(
+    "scores",
+    metadata,
+    Column("submission_id", String(64), ForeignKey("submissions.id"), primary_key=True),
+    Column("revision", Integer, primary_key=True, autoincrement=False),
+    Column("main", Float, comment="the main score: the mean of parts where there are several; null where undefined"),
+    Column("figures", LargeBinary, nullable=False, comment="float64, (parts + pooled + macro, scores)"),
+    Column("document", LargeBinary, nullable=False, comment="JSON, zstd: everything that scoring found"),
+    Column("created_at", Utc, nullable=False),
+    comment="one record for a submission and a revision; counts, items, slices are artifacts of the submission",
+)
+
+comparisons = Table(
+    "comparisons",
+    metadata,
+    Column("id", String(64), ForeignKey("runs.id"), primary_key=True),
+    Column("benchmark_id", String(64), ForeignKey("benchmarks.id"), nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("question", Text, nullable=False, comment="JSON"),
+    Column("run_id", String(64), nullable=False, comment="the current attempt"),
+    Column("document", LargeBinary, comment="the final answer, zstd"),
+    Column("etag", String(64)),
+    Column("created_at", Utc, nullable=False),
+    Index("ix_comparisons_benchmark_id_id", "benchmark_id", "id"),
+    comment="significance tests; the id is a digest of the question",
+)
+
+board_comparisons = Table(
+    "board_comparisons",
+    metadata,
+    Column("benchmark_id", String(64), ForeignKey("benchmarks.id"), primary_key=True),
+    Column("revision", Integer, primary_key=True, autoincrement=False),
+    Column("score", String(120), primary_key=True),
+    Column("run_id", String(64), comment="whoever makes it at the moment, or made it last"),
+    Column("board_version", Integer, nullable=False, comment="the board that it was made for"),
+    Column("document", LargeBinary, comment="zstd"),
+    Column("created_at", Utc, nullable=False),
+    comment="the all-pairs comparison behind each board",
+)
+
+events = Table(
+    "events",
+    metadata,
+    Column("seq", Integer, primary_key=True),
+    Column("id", String(64), nullable=False, unique=True),
+    _id("benchmark_id", nullable=True),
+    Column("kind", String(40), nullable=False),
+    Column("at", Utc, nullable=False),
+    _id("actor", nullable=True),
+    _id("team_id", nullable=True),
+    _id("subject", nullable=True),
+    Column("data", Text, nullable=False, comment="JSON"),
+    Index("ix_events_benchmark_id_seq", "benchmark_id", "seq"),
+    sqlite_autoincrement=True,
+)
+
+webhooks = Table(
+    "webhooks",
+    metadata,
+    _id(primary_key=True),
+    _id("owner", nullable=False),
+    _id("benchmark_id", nullable=True),
+    _id("team_id", nullable=True),
+    Column("url", Text, nullable=False),
+    Column("secret", Text, nullable=False),
+    Column("kinds", Text, nullable=False, comment="space-separated; empty for all"),
+    Column("created_at", Utc, nullable=False),
+    Column("disabled_at", Utc),
+    Column("failures", Integer, nullable=False, comment="in a row"),
+)
+
+deliveries = Table(
+    "deliveries",
+    metadata,
+    _id(primary_key=True),
+    Column("webhook_id", String(64), ForeignKey("webhooks.id"), nullable=False),
+    Column("event_seq", Integer, ForeignKey("events.seq"), nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("next_at", Utc),
+    Column("state", String(10), nullable=False),
+    Column("last_status", Integer),
+    UniqueConstraint("webhook_id", "event_seq"),
+    Index("ix_deliveries_state_next_at", "state", "next_at"),
 )

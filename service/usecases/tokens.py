@@ -28,11 +28,13 @@ class Caller:
         token_id: of the token; None without one.
         scopes: what it allows.
         team: whose token it is, where it is a team's.
+        benchmark: whose team that is.
     """
 
     token_id: str | None
     scopes: frozenset[str]
     team: str | None = None
+    benchmark: str | None = None
 
     @property
     def owner(self) -> str:
@@ -84,7 +86,7 @@ def authenticate(context: Context, bearer: str | None) -> Caller:
     if row.last_used_at is None or now - row.last_used_at > USE_RESOLUTION:
         with context.store.write() as db:
             tokens.note_use(db, row.id, now)
-    return Caller(row.id, frozenset(row.scopes.split()), row.team_id)
+    return Caller(row.id, frozenset(row.scopes.split()), row.team_id, row.benchmark_id)
 
 
 def create_token(
@@ -104,6 +106,7 @@ def create_token(
         "scopes": " ".join(sorted(set(scopes))),
         "name": name,
         "team_id": None,
+        "benchmark_id": None,
         "created_at": now,
         "expires_at": expires_at,
     }

@@ -1,0 +1,180 @@
+"""Revisions of benchmarks, and their parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection, delete, func, insert, select, update
+
+from service.store import artifacts
+from service.store.tables import parts, revisions
+
+CHECKING, RESCORING, ACTIVE, SUPERSEDED, FAILED, READY = (
+    "checking",
+    "rescoring",
+    "active",
+    "superseded",
+    "failed",
+    "ready",
+)
+"""States; `ready` is the end of a dry run."""
+SETTLED = (ACTIVE, SUPERSEDED, FAILED, READY)
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One row. Gold texts are owned by `id`, named `parts/<part>` or `parts/<part>/<field>`."""
+
+    benchmark_id: str
+    number: int
+    id: str
+    ruler: dict[str, Any]
+    reason: str | None
+    dry_run: bool
+    state: str
+    failure: dict[str, Any] | None
+    moved: list[dict[str, Any]] | None
+    created_at: datetime
+    activated_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One test file of a revision; what is None is known once gold was checked.
+
+    Attributes:
+        name: of the part.
+        position: from 0, in the order in which the organiser named them.
+        sentences, words: of gold.
+        gold_key: keyed digest of gold, which confirms no guess.
+    """
+
+    name: str
+    position: int
+    sentences: int | None
+    words: int | None
+    gold_key: str | None
+
+
+def add(db: Connection, revision: Revision, part_names: Sequence[str]) -> None:
+    """Store a revision and its parts; its run and gold texts are stored beside it in the same transaction."""
+    db.execute(
+        insert(revisions).values(
+            benchmark_id=revision.benchmark_id,
+            number=revision.number,
+            id=revision.id,
+            ruler=orjson.dumps(revision.ruler).decode(),
+            reason=revision.reason,
+            dry_run=revision.dry_run,
+            state=revision.state,
+            created_at=revision.created_at,
+        )
+    )
+    db.execute(
+        insert(parts),
+        [{"revision_id": revision.id, "name": name, "position": place} for place, name in enumerate(part_names)],
+    )
+
+
+def get(db: Connection, benchmark_id: str, number: int) -> Revision | None:
+    """One revision, or None."""
+    query = select(revisions).where(revisions.c.benchmark_id == benchmark_id, revisions.c.number == number)
+    row = db.execute(query).one_or_none()
+    return None if row is None else _revision(row)
+
+
+def by_id(db: Connection, revision_id: str) -> Revision | None:
+    """One revision by its id (which is its run's), or None."""
+    row = db.execute(select(revisions).where(revisions.c.id == revision_id)).one_or_none()
+    return None if row is None else _revision(row)
+
+
+def last_number(db: Connection, benchmark_id: str) -> int:
+    """The highest number given so far, 0 before the first."""
+    return int(db.scalar(select(func.max(revisions.c.number)).where(revisions.c.benchmark_id == benchmark_id)) or 0)
+
+
+def listing(db: Connection, benchmark_id: str, before: int | None, limit: int) -> Sequence[Revision]:
+    """Revisions, newest first, from before a given number."""
+    query = (
+        select(revisions)
+        .where(revisions.c.benchmark_id == benchmark_id)
+        .order_by(revisions.c.number.desc())
+        .limit(limit)
+    )
+    if before is not None:
+        query = query.where(revisions.c.number < before)
+    return [_revision(row) for row in db.execute(query)]
+
+
+def unsettled(db: Connection, benchmark_id: str) -> Revision | None:
+    """The revision that is being checked or re-scored at the moment, if any."""
+    query = select(revisions).where(
+        revisions.c.benchmark_id == benchmark_id, revisions.c.state.in_((CHECKING, RESCORING))
+    )
+    row = db.execute(query.limit(1)).one_or_none()
+    return None if row is None else _revision(row)
+
+
+def set_state(db: Connection, revision_id: str, state: str, **values: Any) -> None:
+    """Move a revision on: its state, and `failure`, `moved` or `activated_at` where there is one."""
+    ready = dict(values)
+    if "failure" in ready:
+        ready["failure"] = orjson.dumps(ready["failure"]).decode()
+    if "moved" in ready:
+        ready["moved"] = artifacts.pack_json(ready["moved"])
+    db.execute(update(revisions).where(revisions.c.id == revision_id).values(state=state, **ready))
+
+
+def supersede(db: Connection, benchmark_id: str, number: int) -> None:
+    """The active revisions other than this one rule no longer."""
+    db.execute(
+        update(revisions)
+        .where(revisions.c.benchmark_id == benchmark_id, revisions.c.number != number, revisions.c.state == ACTIVE)
+        .values(state=SUPERSEDED)
+    )
+
+
+def parts_of(db: Connection, revision_id: str) -> list[Part]:
+    """The parts of a revision, in their order."""
+    query = select(parts).where(parts.c.revision_id == revision_id).order_by(parts.c.position)
+    return [Part(row.name, row.position, row.sentences, row.words, row.gold_key) for row in db.execute(query)]
+
+
+def save_part(db: Connection, revision_id: str, part: Part) -> None:
+    """Note what a look at gold has shown."""
+    db.execute(
+        update(parts)
+        .where(parts.c.revision_id == revision_id, parts.c.name == part.name)
+        .values(sentences=part.sentences, words=part.words, gold_key=part.gold_key)
+    )
+
+
+def drop_parts(db: Connection, revision_ids: Sequence[str]) -> None:
+    """Forget the parts of revisions whose benchmark is deleted."""
+    db.execute(delete(parts).where(parts.c.revision_id.in_(revision_ids)))
+
+
+def ids_of(db: Connection, benchmark_id: str) -> list[str]:
+    """The ids of all revisions of a benchmark."""
+    return list(db.scalars(select(revisions.c.id).where(revisions.c.benchmark_id == benchmark_id)))
+
+
+def _revision(row: Any) -> Revision:
+    return Revision(
+        benchmark_id=row.benchmark_id,
+        number=row.number,
+        id=row.id,
+        ruler=orjson.loads(row.ruler),
+        reason=row.reason,
+        dry_run=row.dry_run,
+        state=row.state,
+        failure=None if row.failure is None else orjson.loads(row.failure),
+        moved=None if row.moved is None else artifacts.unpack_json(row.moved),
+        created_at=row.created_at,
+        activated_at=row.activated_at,
+    )

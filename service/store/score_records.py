@@ -1,0 +1,152 @@
+"""What scoring a submission under a revision gave: one record, and count arrays beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, delete, insert, select
+
+from scoring.arrays import Counts, FloatArray
+from service.store import artifacts
+from service.store.packing import unpack_array
+from service.store.runs import SUCCEEDED
+from service.store.tables import scores, submissions
+
+POOLED, MACRO = -2, -1
+"""Rows of `figures`: the parts come first, in their order."""
+
+Packed = Mapping[tuple[str, int], bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRecord:
+    """One row.
+
+    Attributes:
+        submission_id: whose.
+        revision: number of the revision that ruled.
+        main: the main score (the mean of the parts where there are several); None where undefined.
+        figures: float64 (parts + 2, scores): each part, all parts pooled, the mean of the parts; NaN where undefined.
+            The columns are the revision's score addresses, in their order.
+        document: everything that scoring found, uncensored: `revision`, `metrics`, `parts`, ... (JSON).
+        created_at: when it was scored.
+    """
+
+    submission_id: str
+    revision: int
+    main: float | None
+    figures: FloatArray
+    document: dict[str, Any]
+    created_at: datetime
+
+
+def artifact_name(revision: int, kind: str, part: int, metric: int) -> str:
+    """Where a worker puts what it made of one part and one metric entry, both by position.
+
+    Kinds: `counts` (array, one row a sentence; zeros for a part that is missing or failed), `items` (pages), `slices`,
+    `tokens`.
+    """
+    return f"r{revision}/{kind}/{part}/{metric}"
+
+
+def save(db: Connection, record: ScoreRecord, made: Packed) -> None:
+    """Store a record with its artifacts, in place of an earlier one of the same revision."""
+    remove(db, record.submission_id, record.revision)
+    artifacts.put(db, record.submission_id, made)
+    db.execute(
+        insert(scores).values(
+            submission_id=record.submission_id,
+            revision=record.revision,
+            main=record.main,
+            figures=record.figures.astype("<f8").tobytes(),
+            document=artifacts.pack_json(record.document),
+            created_at=record.created_at,
+        )
+    )
+
+
+def remove(db: Connection, submission_id: str, revision: int) -> None:
+    """Drop one record and its artifacts."""
+    artifacts.drop_below(db, submission_id, f"r{revision}/")
+    db.execute(delete(scores).where(scores.c.submission_id == submission_id, scores.c.revision == revision))
+
+
+def copy(db: Connection, source: str, target: str, revision: int, now: datetime) -> None:
+    """Give a submission the record and artifacts of another one with the same outputs."""
+    record = get(db, source, revision)
+    if record is not None:
+        made = artifacts.below(db, source, f"r{revision}/")
+        save(db, ScoreRecord(target, revision, record.main, record.figures, record.document, now), made)
+
+
+def get(db: Connection, submission_id: str, revision: int) -> ScoreRecord | None:
+    """One record, or None."""
+    query = select(scores).where(scores.c.submission_id == submission_id, scores.c.revision == revision)
+    row = db.execute(query).one_or_none()
+    return None if row is None else _record(row)
+
+
+def scored(db: Connection, revision: int, submission_ids: Sequence[str]) -> set[str]:
+    """Those of these submissions that have a record under a revision."""
+    query = select(scores.c.submission_id).where(
+        scores.c.revision == revision, scores.c.submission_id.in_(list(submission_ids))
+    )
+    return set(db.scalars(query))
+
+
+def mains(db: Connection, benchmark_id: str, revision: int) -> dict[str, float | None]:
+    """The main score of every submission that may stand on the board: submission -> score."""
+    query = (
+        select(scores.c.submission_id, scores.c.main)
+        .join(submissions, submissions.c.id == scores.c.submission_id)
+        .where(
+            submissions.c.benchmark_id == benchmark_id,
+            scores.c.revision == revision,
+            submissions.c.state == SUCCEEDED,
+            submissions.c.withdrawn_at.is_(None),
+            submissions.c.deleted_at.is_(None),
+        )
+    )
+    return {row.submission_id: row.main for row in db.execute(query)}
+
+
+def figures_of(body: bytes, columns: int) -> FloatArray:
+    """The array of a stored `figures` column: (parts + 2, columns)."""
+    return np.frombuffer(body, "<f8").reshape(-1, columns).astype(np.float64)
+
+
+def counts(db: Connection, submission_id: str, revision: int, part: int, metric: int) -> Counts | None:
+    """The count rows of one part under one metric entry, both by position, or None."""
+    body = artifacts.get(db, submission_id, artifact_name(revision, "counts", part, metric))
+    return None if body is None else unpack_array(body)
+
+
+def drop(db: Connection, submission_ids: Sequence[str]) -> None:
+    """Delete all records of these submissions."""
+    db.execute(delete(scores).where(scores.c.submission_id.in_(list(submission_ids))))
+
+
+def drop_revision(db: Connection, benchmark_id: str, revision: int, limit: int) -> int:
+    """Delete some records of a revision that never came to rule; how many were deleted."""
+    query = (
+        select(scores.c.submission_id)
+        .join(submissions, submissions.c.id == scores.c.submission_id)
+        .where(submissions.c.benchmark_id == benchmark_id, scores.c.revision == revision)
+        .limit(limit)
+    )
+    found = list(db.scalars(query))
+    for submission_id in found:
+        remove(db, submission_id, revision)
+    return len(found)
+
+
+def _record(row: Any) -> ScoreRecord:
+    document = artifacts.unpack_json(row.document)
+    columns = document["columns"]
+    return ScoreRecord(
+        row.submission_id, row.revision, row.main, figures_of(row.figures, columns), document, row.created_at
+    )
