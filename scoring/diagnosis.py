@@ -8,6 +8,7 @@ import numpy as np
 from scipy import stats
 
 from scoring.arrays import FloatArray, IntArray
+from scoring.jit import compiled
 
 EXAMPLES = 3
 """Examples shown of each configuration, the worst first."""
@@ -61,32 +62,46 @@ def worst(groups: IntArray, scores: FloatArray, regularity: Regularity) -> list[
         scores: in 0..1, (u,), NaN for units that were not scored.
         regularity: which groups are told.
     """
-    used = np.flatnonzero((groups >= 0) & ~np.isnan(scores))
-    if not len(used):
-        return []
-    groups, scores = groups[used], scores[used]
-    counts = np.bincount(groups)
-    sums = np.bincount(groups, weights=scores)
-    lost = np.bincount(groups, weights=scores < 1.0)
-    means = sums / np.maximum(counts, 1)
-    bounds = regularity.upper_bound(np.minimum(means, 1.0), counts)
+    counts, sums, lost = tallied(groups, scores, int(groups.max(initial=-1)) + 1)
+    means = np.minimum(sums / np.maximum(counts, 1), 1.0)
+    bounds = regularity.upper_bound(means, counts)
     candidates = np.flatnonzero((counts >= regularity.min_count) & (lost > 0))
     leading = candidates[np.lexsort((candidates, bounds[candidates]))][: regularity.limit]
-    examples = _examples(groups, scores, leading)
+    places = np.full(len(counts), -1, np.int64)
+    places[leading] = np.arange(len(leading))
+    examples = lowest_units(groups, scores, places, np.full((len(leading), EXAMPLES), -1, np.int64))
     return [
-        Configuration(group, int(counts[group]), float(means[group]), float(bounds[group]), used[examples[group]])
-        for group in leading.tolist()
+        Configuration(group, int(counts[group]), float(means[group]), float(bounds[group]), units[units >= 0])
+        for group, units in zip(leading.tolist(), examples, strict=True)
     ]
 
 
-def _examples(groups: IntArray, scores: FloatArray, leading: IntArray) -> dict[int, IntArray]:
-    chosen = np.zeros(int(groups.max()) + 1, np.bool_)
-    chosen[leading] = True
-    units = np.flatnonzero(chosen[groups])
-    units = units[np.lexsort((units, scores[units], groups[units]))]
-    begins = np.searchsorted(groups[units], leading)
-    ends = np.searchsorted(groups[units], leading, side="right")
-    return {
-        group: units[begin : min(begin + EXAMPLES, end)]
-        for group, begin, end in zip(leading.tolist(), begins.tolist(), ends.tolist(), strict=True)
-    }
+@compiled
+def tallied(groups: IntArray, scores: FloatArray, size: int) -> tuple[IntArray, FloatArray, IntArray]:
+    """Scored units of each group, the sum of their scores, and how many scored below 1."""
+    counts, sums, lost = np.zeros(size, np.int64), np.zeros(size), np.zeros(size, np.int64)
+    for unit in range(len(groups)):
+        group, score = groups[unit], scores[unit]
+        if group >= 0 and not np.isnan(score):
+            counts[group] += 1
+            sums[group] += score
+            lost[group] += score < 1.0
+    return counts, sums, lost
+
+
+@compiled
+def lowest_units(groups: IntArray, scores: FloatArray, places: IntArray, lowest: IntArray) -> IntArray:
+    """The units with the lowest scores of each group that has a row in `lowest`; of equal scores the first."""
+    for unit in range(len(groups)):
+        group, score = groups[unit], scores[unit]
+        if group < 0 or places[group] < 0 or np.isnan(score):
+            continue
+        row = lowest[places[group]]
+        room = len(row)
+        while room > 0 and (row[room - 1] < 0 or scores[row[room - 1]] > score):
+            room -= 1
+            if room + 1 < len(row):
+                row[room + 1] = row[room]
+        if room < len(row):
+            row[room] = unit
+    return lowest

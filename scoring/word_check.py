@@ -10,6 +10,7 @@ import numpy as np
 
 from scoring.arrays import IntArray, offsets_of
 from scoring.errors import Problem
+from scoring.jit import compiled
 from scoring.registry import ERROR, OK, SKIP
 from scoring.trees import ConstituentTreebank, DependencyTreebank
 from scoring.vocabulary import Vocabulary
@@ -34,7 +35,7 @@ def check_words(gold: Words, system: Words) -> WordCheck:
     gold_lengths, system_lengths = np.diff(gold.word_offsets), np.diff(system.word_offsets)
     status = np.full(len(gold), OK, np.uint8)
     same = gold_lengths == system_lengths
-    first = _first_differences(gold, system, same)
+    first = first_differences(forms_of(gold), gold.word_offsets, forms_of(system), system.word_offsets)
     status[~same | (first >= 0)] = ERROR
     status[system_lengths == 0] = SKIP
     for side in (gold, system):
@@ -55,14 +56,19 @@ def paired_words(a: Words, b: Words, same: Any) -> tuple[IntArray, IntArray]:
     return places[0], places[1]
 
 
-def _first_differences(gold: Words, system: Words, same: Any) -> IntArray:
-    """Position of the first differing word in each sentence of `same`, -1 where there is none: int64 (n,)."""
-    first = np.full(len(gold), -1, np.int64)
-    in_gold, in_system = paired_words(gold, system, same)
-    differing = in_gold[forms_of(gold)[in_gold] != forms_of(system)[in_system]]
-    owners = np.searchsorted(gold.word_offsets, differing, side="right") - 1
-    # The last assignment to an index stands, so going backwards leaves the first difference.
-    first[owners[::-1]] = (differing - gold.word_offsets[owners])[::-1]
+@compiled
+def first_differences(a: IntArray, a_offsets: IntArray, b: IntArray, b_offsets: IntArray) -> IntArray:
+    """Place of the first differing word in each sentence, -1 where there is none: int64 (n,).
+
+    Sentences of different lengths are compared as far as both go.
+    """
+    first = np.full(len(a_offsets) - 1, -1, np.int64)
+    for sentence in range(len(first)):
+        words = min(a_offsets[sentence + 1] - a_offsets[sentence], b_offsets[sentence + 1] - b_offsets[sentence])
+        for place in range(words):
+            if a[a_offsets[sentence] + place] != b[b_offsets[sentence] + place]:
+                first[sentence] = place
+                break
     return first
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from scoring.arrays import BoolArray, IntArray, owners_of
 from scoring.conforming import Constituents, hash_children
+from scoring.grouping import grouped
 from scoring.params import Json
 from scoring.structure import NONE, Structure
 from scoring.trees import NO_TAG, ConstituentTreebank
@@ -76,8 +77,8 @@ class KeyReport:
     def tables(self) -> dict[str, Json]:
         """Kinds of missed and of violated key constituents, most frequent first, with examples."""
         compared = self.usable[owners_of(self.key.offsets)]
-        contexts, kinds = np.unique(self._contexts(), return_inverse=True)
-        totals = np.bincount(kinds[compared], minlength=len(contexts))
+        kinds, firsts = grouped(self._contexts())
+        totals = np.bincount(kinds[compared], minlength=len(firsts))
         return {
             "missed": self._table(kinds, totals, compared & ~self.matched),
             "violated": self._table(kinds, totals, self.crossed),

@@ -12,6 +12,7 @@ import numpy as np
 from scoring.arrays import FloatArray, IntArray, owners_of
 from scoring.diagnosis import Configuration, Regularity, worst
 from scoring.errors import InputError, LimitError, Problem
+from scoring.grouping import grouped
 from scoring.limits import Limits
 from scoring.lineage import (
     Chains,
@@ -271,14 +272,15 @@ class _Scored:
         chains = self.gold_chains
         children, parents = _label_above(chains, chains.anchors), _label_above(chains, _above(chains))
         size = len(self.gold.vocabulary)
-        pairs, pair_groups = np.unique(children * size + np.maximum(parents, 0), return_inverse=True)
+        pairs = children * size + np.maximum(parents, 0)
+        pair_groups, pair_firsts = grouped(pairs)
         strings = self.gold.vocabulary.strings
-        _, lineages = np.unique(lineage_hashes(chains), return_inverse=True)
+        lineages, _ = grouped(lineage_hashes(chains))
         groupings: dict[str, tuple[IntArray, Any]] = {
             **by_name,
             "parent_child": (
                 np.where(parents >= 0, pair_groups, -1),
-                lambda group: [strings[pairs[group] % size], strings[pairs[group] // size]],
+                lambda group: [strings[number] for number in divmod(int(pairs[pair_firsts[group]]), size)][::-1],
             ),
             "lineage": (lineages, None),
         }

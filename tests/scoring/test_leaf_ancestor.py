@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.errors import InputError, LimitError
+from scoring.evaluate import Evaluation
 from scoring.limits import DEFAULT_LIMITS, Limits
+from scoring.metrics.leaf_ancestor import TABLE
 from scoring.registry import ERROR, OK, SKIP, ItemInfo, Outcome, make_metric
+from scoring.spec import parse_spec
 from tests.scoring.building import tree_strings, treebank
-
-LEAF = pytest.importorskip("scoring.metrics.leaf_ancestor")
 
 
 def compare(gold: list[str], system: list[str], limits: Limits = DEFAULT_LIMITS, **params: Any) -> Outcome:
@@ -24,7 +26,7 @@ def compare(gold: list[str], system: list[str], limits: Limits = DEFAULT_LIMITS,
 
 
 def scores(outcome: Outcome) -> dict[str, float]:
-    return {name: float(value) for name, value in LEAF.TABLE.values(outcome.totals).items()}
+    return {name: float(value) for name, value in TABLE.values(outcome.totals).items()}
 
 
 @pytest.mark.parametrize("number", range(5))
@@ -211,3 +213,98 @@ def test_distances_are_those_of_the_plain_table(gold: list[str], system: list[st
     outcome = compare(trees[:1], trees[1:], cost="first-character", boundaries=False)
     expected = 1 - reference_distance(first, second) / (len(first) + len(second))
     assert outcome.totals[1] == pytest.approx(expected)
+
+
+def rebuilt(words: list[dict[str, Any]]) -> list[tuple[str, int, int]]:
+    """The constituents that the lineages of a sentence tell of, in pre-order."""
+    found: list[tuple[str, int, int]] = []
+    open_nodes: list[int] = []
+    for place, word in enumerate(words):
+        symbols = word["gold_lineage"].split()
+        labels = [symbol for symbol in symbols if symbol not in "[]"]
+        for label in reversed(labels[: len(labels) - len(open_nodes)]):
+            open_nodes.append(len(found))
+            found.append((label, place, -1))
+        closed = len([symbol for symbol in symbols[: symbols.index("]")] if symbol != "["]) if "]" in symbols else 0
+        for _ in range(closed):
+            label, start, _end = found[open_nodes[-1]]
+            found[open_nodes.pop()] = (label, start, place + 1)
+    return found
+
+
+@settings(max_examples=100, deadline=None)
+@given(tree_strings(labels=("S", "NP", "VP")))
+def test_the_lineages_determine_the_tree(tree: str) -> None:
+    """With boundaries; phrases without words are in no lineage."""
+    gold = treebank(tree)
+    names = [gold.vocabulary.strings[label] or "()" for label in gold.labels]
+    spans = zip(names, gold.starts.tolist(), gold.ends.tolist(), strict=True)
+    expected = [(name, start, end) for name, start, end in spans if start < end]
+    outcome = compare([tree], [tree])
+    assert rebuilt(outcome.details(0).get("words", [])) == expected
+
+
+def test_without_boundaries_different_trees_may_have_the_same_lineages() -> None:
+    assert scores(compare(["[S [X a] [X b]]"], ["[S [X a b]]"], boundaries=False))["word_mean"] == 1.0
+    assert scores(compare(["[S [X a] [X b]]"], ["[S [X a b]]"]))["word_mean"] < 1.0
+
+
+def conllu(*rows: tuple[str, int, str]) -> bytes:
+    lines = [
+        f"{place}\t{form}\t_\tX\t_\t_\t{head}\t{deprel}\t_\t_\n" for place, (form, head, deprel) in enumerate(rows, 1)
+    ]
+    return ("".join(lines) + "\n").encode()
+
+
+def test_dependency_lineages_are_chains_of_relations() -> None:
+    gold = conllu(("the", 2, "det"), ("dog", 3, "nsubj"), ("ran", 0, "root"))
+    system = conllu(("the", 3, "det"), ("dog", 3, "nsubj"), ("ran", 0, "root"))
+    spec = parse_spec({"format": "conllu", "metrics": ["leaf_ancestor"]})
+    outcome = Evaluation(spec, gold).score(system)[0]["leaf_ancestor"]
+    assert outcome.details(0)["words"] == [
+        {"word": "the", "score": 0.8, "gold_lineage": "det nsubj root", "system_lineage": "det root"},
+        {"word": "dog", "score": 1.0, "gold_lineage": "nsubj root", "system_lineage": "nsubj root"},
+        {"word": "ran", "score": 1.0, "gold_lineage": "root", "system_lineage": "root"},
+    ]
+    assert outcome.extra()["diagnosis"]["label"] == []
+
+
+@pytest.mark.parametrize(
+    ("heads", "chains"),
+    [
+        ([2, 1, 0], ["a b", "b a", "c"]),
+        ([1, 1, 2], ["a", "b a", "c b a"]),
+        ([2, 3, 2], ["a b c", "b c", "c b"]),
+        ([2, 3, 1], ["a b c", "b c a", "c a b"]),
+    ],
+)
+def test_cycles_are_walked_once(heads: list[int], chains: list[str]) -> None:
+    text = "".join(
+        f"{i}\tw\t_\tX\tX\t_\t{head}\t{name}\t_\t_\n" for i, head, name in zip("123", heads, "abc", strict=True)
+    )
+    spec = parse_spec({"format": "conllx", "metrics": ["leaf_ancestor"]})
+    outcome = Evaluation(spec, f"{text}\n".encode()).score(f"{text}\n".encode())[0]["leaf_ancestor"]
+    assert [word["gold_lineage"] for word in outcome.details(0)["words"]] == chains
+    assert outcome.totals[0] == outcome.totals[1] == 3
+
+
+def test_a_long_chain_of_heads_meets_the_bound() -> None:
+    size = 3000
+    text = conllu(*[("w", place, "dep") for place in range(size)])
+    spec = parse_spec({"format": "conllu", "metrics": ["leaf_ancestor"]})
+    with pytest.raises(LimitError):
+        Evaluation(spec, text, limits=Limits(max_lineage_cells=size * size - 1)).score(text)
+    assert Evaluation(spec, text).score(text)[0]["leaf_ancestor"].totals[1] == size
+
+
+def test_real_trees(real_data: Path) -> None:
+    spec = parse_spec({"format": "bracketed", "metrics": ["leaf_ancestor", "conformance", "parseval"]})
+    gold, system = ((real_data / "gum" / f"{name}.mrg").read_bytes() for name in ("gold", "corenlp"))
+    outcomes = Evaluation(spec, gold).score(system)[0]
+    leaf = outcomes["leaf_ancestor"]
+    assert (leaf.status == ERROR).sum() == (outcomes["conformance"].status == ERROR).sum() > 0
+    assert 0.8 < leaf.totals[1] / leaf.totals[0] < 0.9
+    itself = Evaluation(spec, gold).score(gold)[0]
+    assert itself["leaf_ancestor"].totals[0] == itself["leaf_ancestor"].totals[1]
+    for diagnosed in leaf.extra()["diagnosis"].values():
+        assert all(row["count"] >= 5 and row["mean"] < 1 for row in diagnosed)
