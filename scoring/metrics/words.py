@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from scoring.arrays import BoolArray, owners_of
-from scoring.errors import Problem, ProblemList
-from scoring.metrics.heads import positions_of
+from scoring.arrays import BoolArray
+from scoring.errors import InputError, Problem
 from scoring.text import is_punctuation
 from scoring.trees import DependencyTreebank
 
@@ -18,15 +17,12 @@ def check_same_words(gold: DependencyTreebank, system: DependencyTreebank, cap: 
         InputError: `word-count-mismatch` for sentences of other length; if there are none, `word-mismatch`.
     """
     gold_lengths, system_lengths = np.diff(gold.word_offsets), np.diff(system.word_offsets)
-    problems = ProblemList(cap)
-    for sentence in np.flatnonzero(gold_lengths != system_lengths).tolist():
-        problems.add(_other_length(gold, system, sentence))
-    problems.raise_if_any()
-    owners = owners_of(gold.word_offsets)
-    positions = positions_of(gold.word_offsets)
-    for word in np.flatnonzero(gold.forms != system.forms).tolist():
-        problems.add(_other_word(gold, system, word, int(owners[word]), int(positions[word])))
-    problems.raise_if_any()
+    longer = np.flatnonzero(gold_lengths != system_lengths)
+    if len(longer):
+        raise InputError([_other_length(gold, system, sentence) for sentence in longer[:cap].tolist()], len(longer))
+    other = np.flatnonzero(gold.forms != system.forms)
+    if len(other):
+        raise InputError([_other_word(gold, system, word) for word in other[:cap].tolist()], len(other))
 
 
 def punctuation_of(treebank: DependencyTreebank) -> BoolArray:
@@ -50,9 +46,9 @@ def _other_length(gold: DependencyTreebank, system: DependencyTreebank, sentence
     )
 
 
-def _other_word(
-    gold: DependencyTreebank, system: DependencyTreebank, word: int, sentence: int, position: int
-) -> Problem:
+def _other_word(gold: DependencyTreebank, system: DependencyTreebank, word: int) -> Problem:
+    sentence = int(np.searchsorted(gold.word_offsets, word, "right")) - 1
+    position = word - int(gold.word_offsets[sentence]) + 1
     strings = gold.vocabulary.strings
     found = strings[system.forms[word]]
     sent_ids = gold.sentences.sent_ids
