@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import IO, Any
 
 from flask import Request
@@ -40,7 +40,7 @@ def read_job(request: Request, config: Config) -> dict[str, Any]:
     systems = document.setdefault("systems", [])
     if not isinstance(systems, list) or not all(isinstance(system, dict) for system in systems):
         raise _wrong("bad-value", "/systems", "In `meta`, systems are a list of objects.")
-    numbers = {system.get("name"): number for number, system in enumerate(systems) if _is_name(system.get("name"))}
+    numbers = {system["name"]: number for number, system in enumerate(systems) if isinstance(system.get("name"), str)}
     for name, text in texts:
         owner, field = _split(name)
         if owner == "gold":
@@ -57,30 +57,43 @@ def read_job(request: Request, config: Config) -> dict[str, Any]:
     return document
 
 
-def read(request: Request, config: Config) -> tuple[dict[str, Any], Iterator[tuple[str, str]]]:
-    """The document `meta`, and the texts under their names, each decoded as it is asked for.
+def read(request: Request, config: Config) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """The document `meta`, and the texts under their names.
 
     Raises:
         ServiceError: 400, 413, 415 or 422.
     """
-    fields, files = _parse(request, config)
-    metas = fields.getlist("meta") + [file.read().decode("utf-8", "replace") for file in files.getlist("meta")]
+    with ExitStack() as opened:
+        fields, files = _parse(request, config, opened)
+        parts = [(name, value.encode()) for name, value in fields.items(multi=True)]
+        parts += [(name, file.read()) for name, file in files.items(multi=True)]
+    metas = [data for name, data in parts if name == "meta"]
     if len(metas) != 1:
         detail = f"The form has {len(metas)} fields `meta`. Send one, with the JSON document but for its texts."
         raise BadRequest(detail, slug="malformed-body")
-    document = strict_json.parse(metas[0].encode("utf-8", "surrogateescape"))
+    document = strict_json.parse(metas[0])
     if not isinstance(document, dict):
         raise _wrong("wrong-type", "", "The field `meta` must be a JSON object.")
-    return document, _texts(fields, files)
+    return document, [(name, _decoded(name, data)) for name, data in parts if name != "meta"]
 
 
-def _parse(request: Request, config: Config) -> tuple[Any, Any]:
+def _parse(request: Request, config: Config, opened: ExitStack) -> tuple[Any, Any]:
+    def file(
+        total_content_length: int | None,
+        content_type: str | None,
+        filename: str | None,
+        content_length: int | None = None,
+    ) -> IO[bytes]:
+        # A total of None lets Werkzeug keep short files in memory and the others on disk.
+        del total_content_length
+        return opened.enter_context(default_stream_factory(None, content_type, filename, content_length))
+
     boundary = request.mimetype_params.get("boundary", "")
     if not boundary:
         raise BadRequest("The Content-Type names no boundary.", slug="malformed-body")
     stream = io.BufferedReader(Body(request, config.max_upload_bytes), CHUNK)
     parser = MultiPartParser(
-        stream_factory=_file, max_form_memory_size=config.max_body_bytes, max_form_parts=MAX_PARTS, buffer_size=CHUNK
+        stream_factory=file, max_form_memory_size=config.max_body_bytes, max_form_parts=MAX_PARTS, buffer_size=CHUNK
     )
     try:
         return parser.parse(stream, boundary.encode("ascii", "replace"), None)
@@ -92,23 +105,6 @@ def _parse(request: Request, config: Config) -> tuple[Any, Any]:
         raise PayloadTooLarge(detail) from error
     except ValueError as error:
         raise BadRequest("The body is no multipart/form-data, or is cut off.", slug="malformed-body") from error
-
-
-def _file(
-    total_content_length: int | None, content_type: str | None, filename: str | None, content_length: int | None = None
-) -> IO[bytes]:
-    # A total of None lets Werkzeug keep short files in memory and the others on disk.
-    del total_content_length
-    return default_stream_factory(None, content_type, filename, content_length)
-
-
-def _texts(fields: Any, files: Any) -> Iterator[tuple[str, str]]:
-    for name, value in fields.items(multi=True):
-        if name != "meta":
-            yield name, value
-    for name, file in files.items(multi=True):
-        if name != "meta":
-            yield name, _decoded(name, file.read())
 
 
 def _decoded(name: str, data: bytes) -> str:
@@ -132,10 +128,6 @@ def _put(holder: dict[str, Json], key: str, field: str | None, text: str, name: 
     if not isinstance(target, dict) or last in target:
         raise _wrong("duplicate-text", f"/{name}", f"The text {name!r} is given twice.")
     target[last] = text
-
-
-def _is_name(value: object) -> bool:
-    return isinstance(value, str)
 
 
 def _wrong(code: str, pointer: str, detail: str) -> Unprocessable:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC
+
 import orjson
 from flask import Blueprint, Response, request
 
+from scoring.errors import Problem
 from service.api import answers, bodies, calls
+from service.errors import Unprocessable, counted
 from service.schemas.base import load
 from service.schemas.queries import NoQuery, PageQuery
 from service.schemas.tokens import TokenRequest
@@ -21,7 +25,12 @@ def create_token() -> Response:
     calls.query(NoQuery())
     config = calls.context().config
     asked = load(TokenRequest(), bodies.read_json(request, config.max_body_bytes), config.max_problems)
-    made = tokens.create_token(calls.context(), caller, asked["scopes"], asked.get("expires_at"), asked.get("name"))
+    expires_at = asked.get("expires_at")
+    if expires_at is not None and expires_at <= calls.context().now():
+        problem = Problem(code="past-moment", pointer="/expires_at", detail="This must be a time in the future.")
+        raise Unprocessable(counted(1), problems=[problem])
+    ends = None if expires_at is None else expires_at.astimezone(UTC)
+    made = tokens.create_token(calls.context(), caller, asked["scopes"], ends, asked.get("name"))
     response = Response(orjson.dumps(made), 201, content_type=bodies.JSON)
     response.headers["Location"] = f"/v1/tokens/{made['id']}"
     return answers.unstored(response)
