@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -24,6 +24,7 @@ from scoring.metrics._linking import (
     readings,
     without_null,
 )
+from scoring.metrics.group_tables import attributes_of, sentence_tables
 from scoring.params import Json, Param
 from scoring.registry import ItemInfo, Metric, Outcome, TokenBits, all_ok, register
 from scoring.scores import Ratio, Score, ScoreTable, f1_score, harmonic, ratio_score
@@ -226,7 +227,11 @@ class Alignment(Metric):
         comparison = compared(
             GoldIndex(with_null(gold_links, null, lengths)), with_null(system_links, null, lengths), len(gold)
         )
-        return outcome_of(comparison, warnings)
+        groupings = attributes_of({}, items)
+        if lengths is not None:
+            groupings |= {"source_length": lengths[:, 0].tolist(), "target_length": lengths[:, 1].tolist()}
+        rows = comparison.rows
+        return replace(outcome_of(comparison, warnings), slices=lambda: sentence_tables(TABLE, rows, groupings))
 
     def report(self, style: str, outcome: Outcome) -> str:
         """wa_eval_align.pl's summary; 0 where a denominator is 0, as there."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -133,7 +132,7 @@ class DependencyRelations(Metric):
             rows=pair.rows(),
             status=status,
             tokens={"recall": TokenBits(found[key_selected], lengths_to_offsets(key_selected, key.owners, len(gold)))},
-            details=lambda index: _details(pair, partners, index),
+            details=_Details(pair, partners),
             slices=lambda: tables_of(pair, items),
         )
 
@@ -232,42 +231,50 @@ def _not_a_tree(gold: DependencyTreebank, sentence: int, word: int | None, detai
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """How a dependency is shown in an item."""
+class _Details:
+    """What an item shows: the answer's wrong dependencies with gold's of the same word, and the key's missed ones."""
 
-    side: Side
-    positions: IntArray
+    def __init__(self, pair: Found, partners: IntArray) -> None:
+        self._pair, self._partners = pair, partners
+        self._key_positions = positions_of(pair.key.treebank.word_offsets)
+        self._positions = positions_of(pair.answer.treebank.word_offsets)
+        self._wrong = np.flatnonzero(pair.answer_selected & ~pair.right)
+        self._missed = np.flatnonzero(pair.key_selected & ~pair.found)
 
-    def __call__(self, word: int, role: str) -> dict[str, Json]:
-        strings = self.side.treebank.vocabulary.strings
-        head = int(self.side.heads[word])
-        return {
-            f"{role}_head": int(self.positions[head]) if head >= 0 else (None if self.side.dependencies[word] else 0),
-            f"{role}_deprel": strings[int(self.side.treebank.deprels[word])],
-        }
-
-
-def _details(pair: Found, partners: IntArray, index: int) -> dict[str, Json]:
-    """The answer's wrong dependencies, with gold's of the same word, and the key's that were missed."""
-    key, answer = pair.key, pair.answer
-    strings = key.treebank.vocabulary.strings
-    positions = positions_of(key.treebank.word_offsets), positions_of(answer.treebank.word_offsets)
-    gold_shown, shown = _Shown(key, positions[0]), _Shown(answer, positions[1])
-    words, missed = [], []
-    start, end = np.searchsorted(answer.owners, [index, index + 1]).tolist()
-    for word in (np.flatnonzero((pair.answer_selected & ~pair.right)[start:end]) + start).tolist():
-        partner = int(partners[word])
-        words.append(
-            {
-                "word": int(positions[1][word]),
+    def __call__(self, index: int) -> dict[str, Json]:
+        """The item of one sentence of the key."""
+        key, answer = self._pair.key, self._pair.answer
+        strings = key.treebank.vocabulary.strings
+        words = []
+        for word in _between(self._wrong, answer.owners, index):
+            shown = {
+                "word": int(self._positions[word]),
                 "form": strings[int(answer.treebank.forms[word])],
-                **shown(word, "system"),
-                **(gold_shown(partner, "gold") if partner >= 0 else {}),
+                **_arc("system", answer, self._positions, word),
             }
-        )
-    start, end = key.treebank.word_offsets[index : index + 2].tolist()
-    for word in (np.flatnonzero((pair.key_selected & ~pair.found)[start:end]) + start).tolist():
-        form = strings[int(key.treebank.forms[word])]
-        missed.append({"gold_word": int(positions[0][word]), "gold_form": form, **gold_shown(word, "gold")})
-    return {"words": words, "missed": missed}
+            partner = int(self._partners[word])
+            words.append(shown | _arc("gold", key, self._key_positions, partner) if partner >= 0 else shown)
+        missed = [
+            {
+                "gold_word": int(self._key_positions[word]),
+                "gold_form": strings[int(key.treebank.forms[word])],
+                **_arc("gold", key, self._key_positions, word),
+            }
+            for word in _between(self._missed, key.owners, index)
+        ]
+        return {"words": words, "missed": missed}
+
+
+def _between(words: IntArray, owners: IntArray, sentence: int) -> list[int]:
+    """Those of `words`, which are in order, that count at a sentence."""
+    start, end = np.searchsorted(owners, [sentence, sentence + 1])
+    chosen: list[int] = words[np.searchsorted(words, start) : np.searchsorted(words, end)].tolist()
+    return chosen
+
+
+def _arc(role: str, side: Side, positions: IntArray, word: int) -> dict[str, Json]:
+    """Head (0 the root, null what is no word of the sentence) and relation of a word."""
+    head = int(side.heads[word])
+    shown = int(positions[head]) if head >= 0 else None if side.dependencies[word] else 0
+    label = side.treebank.vocabulary.strings[int(side.treebank.deprels[word])]
+    return {f"{role}_head": shown, f"{role}_deprel": label}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from scoring.arrays import BoolArray, IntArray, sums_by
-from scoring.params import Json
+from scoring.metrics.group_tables import Row, Values, attributes_of, grouped, table_rows
 from scoring.registry import ItemInfo
 from scoring.scores import Ratio, Score, ScoreTable, harmonic, ratio_score
 from scoring.trees import DependencyTreebank
@@ -98,9 +97,6 @@ class Found:
         )
 
 
-Row = dict[str, Json]
-
-
 def tables_of(pair: Found, items: ItemInfo) -> Mapping[str, Sequence[Row]]:
     """Every table: relation (also `deprel`), word, category, each sentence attribute, sentence length.
 
@@ -110,14 +106,14 @@ def tables_of(pair: Found, items: ItemInfo) -> Mapping[str, Sequence[Row]]:
     key, answer = pair.key, pair.answer
     relations = _by_string(pair, key.labels, answer.labels)
     gold = key.treebank
-    attributes = {**gold.sentences.attributes, **items.attributes}
+    attributes = attributes_of(gold.sentences.attributes, items)
     lengths = np.diff(gold.word_offsets)
     return {
         "relation": relations,
         "deprel": relations,
         "word": _by_string(pair, gold.forms, answer.treebank.forms),
         "category": _by_string(pair, gold.upos, answer.treebank.upos),
-        **{name: _by_sentence(pair, items, [*values]) for name, values in attributes.items()},
+        **{name: _by_sentence(pair, items, values) for name, values in attributes.items()},
         "sentence_length": _by_sentence(pair, items, lengths.tolist()),
     }
 
@@ -129,7 +125,8 @@ def _by_string(pair: Found, key_values: IntArray, answer_values: IntArray) -> li
     if not len(used):
         return []
     counts = pair.counts(_places(used, key_values), _places(used, answer_values), len(used))
-    rows = [_row(strings[number], row) for number, row in zip(used.tolist(), counts, strict=True) if row.any()]
+    seen = counts.any(axis=1)
+    rows = table_rows(TABLE, [strings[number] for number in used[seen].tolist()], counts[seen])
     return sorted(rows, key=lambda row: (-row["counts"]["key"], -row["counts"]["answer"], row["value"]))
 
 
@@ -138,46 +135,19 @@ def _places(used: IntArray, values: IntArray) -> IntArray:
     return np.minimum(np.searchsorted(used, values), len(used) - 1)
 
 
-def _by_sentence(pair: Found, items: ItemInfo, values: Sequence[str | int | None]) -> list[Row]:
+def _by_sentence(pair: Found, items: ItemInfo, values: Values) -> list[Row]:
     """One row a value of a sentence attribute, in order of the value."""
-    kept = np.flatnonzero(pair.sentences).tolist()
-    used = sorted({values[sentence] for sentence in kept} - {None}, key=lambda value: (isinstance(value, str), value))
-    place = {value: number for number, value in enumerate(used)}
-    groups = np.array([place.get(value, len(used)) for value in values], np.int64)
-    chosen = np.where(pair.sentences, groups, len(used))
-    rows = sums_of_rows(pair.rows(), chosen, len(used) + 1)
-    words = sums_by(chosen, len(used) + 1, np.diff(pair.key.treebank.word_offsets))
-    sentences = sums_by(chosen, len(used) + 1)
+    table, groups = grouped(TABLE, pair.rows(), values, pair.sentences)
+    words = sums_by(groups, len(table) + 1, np.diff(pair.key.treebank.word_offsets))
     seconds = items.seconds.get(items.system)
-    spent = None if seconds is None else np.bincount(chosen, np.array(seconds, np.float64), len(used) + 1)
-    table = []
-    for number, value in enumerate(used):
-        row = _row(value, rows[number])
-        row |= {
-            "sentences": int(sentences[number]),
-            "words": int(words[number]),
-            "mean_length": int(words[number]) / int(sentences[number]),
-        }
+    spent = None if seconds is None else np.bincount(groups, np.array(seconds, np.float64), len(table) + 1)
+    for number, row in enumerate(table):
+        row |= {"words": int(words[number]), "mean_length": int(words[number]) / row["sentences"]}
         if spent is not None:
             total = float(spent[number])
             row |= {
                 "seconds": total,
-                "seconds_per_sentence": total / int(sentences[number]),
+                "seconds_per_sentence": total / row["sentences"],
                 "words_per_second": int(words[number]) / total if total > 0 else None,
             }
-        table.append(row)
     return table
-
-
-def sums_of_rows(rows: IntArray, groups: IntArray, size: int) -> IntArray:
-    """Rows (n, k) summed by group: int64 (size, k)."""
-    return np.stack([sums_by(groups, size, rows[:, column]) for column in range(rows.shape[1])], axis=1)
-
-
-def _row(value: Json, counts: IntArray) -> Row:
-    scores = {name: float(score) for name, score in TABLE.values(counts).items()}
-    return {
-        "value": value,
-        "counts": dict(zip(COUNT_NAMES, counts.tolist(), strict=True)),
-        "scores": {name: None if math.isnan(score) else score for name, score in scores.items()},
-    }

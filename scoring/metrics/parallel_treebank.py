@@ -15,6 +15,7 @@ from scoring.limits import Limits
 from scoring.metrics._linking import GoldIndex, links_of, range_problems
 from scoring.metrics.alignment import COUNT_NAMES as LINK_COUNTS
 from scoring.metrics.alignment import NULL_LINKS, better_reading, compared, misread, outcome_of, with_null
+from scoring.metrics.group_tables import attributes_of, sentence_tables
 from scoring.metrics.heads import lengths_to_offsets, shape_of, shape_problems
 from scoring.metrics.words import check_same_words, punctuation_of
 from scoring.params import BOOLEAN, Json, Param
@@ -84,7 +85,7 @@ class ParallelTreebankScore(Metric):
         found = range_problems(links_of(gold.alignment), _lengths(gold), names, limits.max_problems)
         _at("alignment", found.raise_if_any)
 
-    def evaluate(self, gold: ParallelTreebank, system: ParallelTreebank, items: ItemInfo, limits: Limits) -> Outcome:  # noqa: ARG002 - trees tell lengths
+    def evaluate(self, gold: ParallelTreebank, system: ParallelTreebank, items: ItemInfo, limits: Limits) -> Outcome:
         """Counts of each sentence pair.
 
         Raises:
@@ -105,8 +106,11 @@ class ParallelTreebankScore(Metric):
         index = GoldIndex(with_null(gold_links, null, lengths))
         aligned = outcome_of(compared(index, with_null(links, null, lengths), pairs), [])
         source, target = sides
+        rows = np.concatenate([source.rows(pairs), target.rows(pairs), np.asarray(aligned.rows, np.int64)], axis=1)
+        groupings = attributes_of(gold.sentences.attributes, items)
+        groupings |= {"source_length": lengths[:, 0].tolist(), "target_length": lengths[:, 1].tolist()}
         return Outcome(
-            rows=np.concatenate([source.rows(pairs), target.rows(pairs), aligned.rows], axis=1),
+            rows=rows,
             status=all_ok(pairs),
             tokens={f"{side.name}_{name}": bits for side in sides for name, bits in side.bits(pairs).items()},
             warnings=warnings,
@@ -115,6 +119,7 @@ class ParallelTreebankScore(Metric):
                 "target": target.wrong_words(pair),
                 "alignment": aligned.details(pair),
             },
+            slices=lambda: sentence_tables(self.table, rows, groupings),
         )
 
     def _side(self, gold: ParallelTreebank, system: ParallelTreebank, name: str, limits: Limits) -> _Side:

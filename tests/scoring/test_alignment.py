@@ -232,6 +232,16 @@ def test_items_show_the_wrong_and_the_missed_links() -> None:
     assert (bits.bits.tolist(), bits.offsets.tolist()) == ([True, False, False], [0, 2, 3])
 
 
+def test_tables_by_attribute_and_length() -> None:
+    items = {"attributes": {"genre": ["talk", "news"]}, "lengths": [[2, 3], [2, 2]]}
+    slices = scored(GOLD, "0001 1 1\n0002 1 1\n", items=items).slices()
+    assert [(row["value"], row["counts"]["links"], row["scores"]["aer"]) for row in slices["genre"]] == [
+        ("news", 1, 0.0),
+        ("talk", 1, pytest.approx(1 - 2 / 3)),
+    ]
+    assert [(row["value"], row["sentences"]) for row in slices["source_length"]] == [(2, 2)]
+
+
 LINK = st.tuples(st.integers(0, 5), st.integers(0, 5), st.booleans())
 PAIRS = st.lists(st.lists(LINK, max_size=8), min_size=1, max_size=5)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -189,6 +190,22 @@ def test_formats_mix_and_multiword_tokens_align_inside_their_characters() -> Non
     assert scored(gold, other, "conllu").totals.tolist() == [3, 3, 3, 3]
     whole = tuples("(Va V)", "(du P < pain case)", "(pain N > Va obl)")
     assert scored(gold, whole, "conllu", "minipar").totals.tolist() == [2, 3, 1, 1]
+
+
+def test_on_real_outputs_it_counts_as_ud_does_but_for_the_roots(real_data: Path) -> None:
+    """A right head that is no root is a right dependency, when words and sentences differ too."""
+    folder = real_data / "ud_en_ewt" / "conll2018"
+    spec = parse_spec({"format": "conllu", "metrics": ["ud", "dependency_relations"]})
+    evaluation = Evaluation(spec, (folder / "gold.conllu").read_bytes())
+    gold = evaluation.gold
+    for name in ("Stanford-18", "UDPipe-Future"):
+        outcomes = evaluation.score((folder / f"{name}.conllu").read_bytes())[0]
+        right_heads = dict(zip(spec.entry("ud").metric.table.count_names, outcomes["ud"].totals.tolist(), strict=True))
+        answer, key, correct, found = outcomes["dependency_relations"].totals.tolist()
+        assert correct == found
+        assert key == len(gold.forms) - (gold.heads == 0).sum()
+        assert 0 < right_heads["uas.correct"] - correct <= right_heads["uas.gold"] - key
+        assert right_heads["uas.system"] > answer
 
 
 def test_recall_has_a_bit_for_each_of_the_keys_dependencies(example: tuple[str, str]) -> None:
