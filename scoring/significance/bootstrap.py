@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from scoring.arrays import Counts, FloatArray, IntArray
+from scoring.significance.kernels import draw_weights
 from scoring.significance.units import Sample
 
 BATCH_DRAWS = 2_000_000
@@ -50,10 +51,12 @@ def resampled(sample: Sample, resamples: int, seed: int) -> FloatArray:
 
     def run(start: int) -> FloatArray:
         size = min(step, resamples - start)
-        generator = np.random.default_rng([seed, _STREAM, start // step])
+        seeds = np.random.SeedSequence([seed, _STREAM, start // step])
+        states = seeds.generate_state(size * len(sizes), np.uint64).reshape(len(sizes), size)
         sums = np.empty((len(sizes), size, stack.shape[1]))
         for part, length in enumerate(sizes.tolist()):
-            weights = _weights(generator, size, length).astype(kind)
+            weights = np.zeros((size, length), kind)
+            draw_weights(states[part], weights)
             sums[part] = weights @ stack[starts[part] : starts[part + 1]]
         return _scores(sample, sums, scales)
 
@@ -127,15 +130,6 @@ def quantiles(values: FloatArray, at: FloatArray) -> FloatArray:
     ordered = np.partition(values, np.unique(np.concatenate([below, above])), axis=1)
     low, high = ordered[:, below].T, ordered[:, above].T
     return np.asarray(low + (high - low) * (position - below)[:, None], np.float64)
-
-
-def _weights(generator: np.random.Generator, resamples: int, units: int) -> IntArray:
-    """How often each unit is drawn: (resamples, units), rows summing to units."""
-    if not units:
-        return np.zeros((resamples, 0), np.int64)
-    draws = generator.integers(0, units, size=(resamples, units), dtype=np.int32)
-    flat = draws + (np.arange(resamples, dtype=np.int64) * units)[:, None]
-    return np.bincount(flat.ravel(), minlength=resamples * units).reshape(resamples, units)
 
 
 def _stacked(sample: Sample) -> tuple[Counts, FloatArray]:

@@ -249,7 +249,7 @@ def _part_tests(question: Question) -> list[dict[str, list[float]]] | None:
     if settings.test not in ("auto", "permutation") or len(question.pairs) * sample.part_count > PART_TESTS:
         return None
     found: list[dict[str, list[float]]] = [{"greater": [], "less": []} for _ in question.pairs]
-    plan = replace(question.plan, family=1, grid_budget=question.plan.grid_budget / max(1, sample.part_count))
+    plan = replace(question.plan, family=1, law_budget=question.plan.law_budget / max(1, sample.part_count))
     for part in range(sample.part_count):
         within = sample.part(part)
         values = within.values()

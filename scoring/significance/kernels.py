@@ -104,6 +104,33 @@ def count_extreme(
 
 
 @compiled
+def draw_weights(states: Any, weights: Any) -> None:
+    """How often each unit is drawn when as many are drawn as there are, with replacement.
+
+    Each row draws from its own splitmix64 stream (Steele, Lea & Flood 2014), two units from each 64 bits.
+
+    Args:
+        states: uint64 (resamples,), a seed for each row.
+        weights: float (resamples, units), zeros; filled.
+    """
+    units = np.uint64(weights.shape[1])
+    for row in range(len(states)):
+        state = states[row]
+        drawn = 0
+        while drawn < weights.shape[1]:
+            state += np.uint64(0x9E3779B97F4A7C15)
+            word = state
+            word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            word ^= word >> np.uint64(31)
+            weights[row, np.int64(((word >> np.uint64(32)) * units) >> np.uint64(32))] += 1
+            drawn += 1
+            if drawn < weights.shape[1]:
+                weights[row, np.int64(((word & np.uint64(0xFFFFFFFF)) * units) >> np.uint64(32))] += 1
+                drawn += 1
+
+
+@compiled
 def subset_tail(values: Any, top: int) -> tuple[float, int]:
     """How many subsets of `values` have a sum of at most `top`, by a dynamic programme of positive terms.
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from scoring.significance import ratio
 from scoring.significance.correction import first_threshold
+from scoring.significance.law import law_cost, law_p
 from scoring.significance.linear import TooLargeError, differences, exact_p
 from scoring.significance.montecarlo import (
     THREADS,
@@ -24,8 +25,10 @@ from scoring.significance.montecarlo import (
 )
 from scoring.significance.units import Sample
 
-GRID_BUDGET = 1e9
-"""Additions (about one a nanosecond) that exact laws of ratios may cost over all pairs."""
+LAW_BUDGET = 2e9
+"""Nanoseconds, about, that exact laws of ratios may cost where all pairs get theirs."""
+NEAR_BUDGET = 3e8
+"""Likewise where only those near the threshold do."""
 NEAR = 4.0
 """An exact law is sought for a p within this factor of where the decision turns."""
 _LOG10 = math.log(10.0)
@@ -65,7 +68,7 @@ class ShufflePlan:
     alpha: float
     correction: str
     family: int
-    grid_budget: float = GRID_BUDGET
+    law_budget: float = LAW_BUDGET
 
 
 def permutation(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: str, plan: ShufflePlan) -> list[Test]:
@@ -79,7 +82,7 @@ def permutation(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: s
         else:
             found[index] = test
     if sample.plain and sample.integer and rest:
-        _grids(sample, pairs, rest, alternative, plan, found)
+        _laws(sample, pairs, rest, alternative, plan, found)
         rest = [index for index in rest if index not in found]
     if rest:
         found.update(_by_shuffles(sample, pairs, rest, alternative, plan))
@@ -126,7 +129,7 @@ def smallest_p(differing: int, alternative: str) -> float:
     return max(SMALLEST, 0.5 ** min(1100, max(0, swaps)))
 
 
-def _grids(
+def _laws(
     sample: Sample,
     pairs: Sequence[tuple[int, int]],
     rest: Sequence[int],
@@ -135,36 +138,40 @@ def _grids(
     found: dict[int, Test],
 ) -> None:
     """Exact laws for all that are left where that is affordable as a whole."""
-    jobs: dict[int, tuple[ratio.Pair, float]] = {}
+    jobs: dict[int, ratio.Pair] = {}
     spent = 0.0
     for index in rest:
         pair = ratio.pair_of(sample, *pairs[index])
-        if pair.zero_possible:
+        cost = law_cost(pair)
+        if math.isinf(cost):
             continue
-        log_p = ratio.normal_log_p(pair)
-        spent += ratio.grid_cost(pair, log_p)
-        if spent > plan.grid_budget:
+        spent += cost
+        if spent > plan.law_budget:
             return
-        jobs[index] = (pair, log_p)
-    found.update(_solve(jobs, alternative))
+        jobs[index] = pair
+    found.update(_solved(jobs, alternative, "exact law of a ratio"))
 
 
-def _solve(jobs: dict[int, tuple[ratio.Pair, float]], alternative: str) -> dict[int, Test]:
-    def solve(index: int) -> Test:
-        pair, log_p = jobs[index]
-        p = ratio.grid_p(pair, alternative, log_p)
+def _solved(jobs: dict[int, ratio.Pair], alternative: str, how: str) -> dict[int, Test]:
+    def solve(index: int) -> Test | None:
+        pair = jobs[index]
+        found = law_p(pair, alternative)
+        if found is None:
+            return None
         return Test(
-            max(p, SMALLEST),
+            max(found[0], SMALLEST),
             "exact",
-            "exact law of a ratio",
+            how,
+            log10_p=found[1] / _LOG10,
             differing=len(pair.us),
             smallest=smallest_p(len(pair.us), alternative),
         )
 
-    return dict(zip(jobs, _mapped(solve, list(jobs)), strict=True))
+    tests = zip(jobs, _mapped(solve, list(jobs)), strict=True)
+    return {index: test for index, test in tests if test is not None}
 
 
-def _mapped(function: Callable[[int], Test], indices: Sequence[int]) -> list[Test]:
+def _mapped(function: Callable[[int], Test | None], indices: Sequence[int]) -> list[Test | None]:
     if len(indices) < 2:
         return [function(index) for index in indices]
     with ThreadPoolExecutor(min(2, THREADS)) as pool:
@@ -208,19 +215,15 @@ def _near_threshold(
         turns[at] = first_threshold(max(1, plan.family - place), plan.alpha, plan.correction)
     where = {index: position for position, index in enumerate(sorted(found))}
     distances = {index: abs(math.log(p[where[index]] / turns[where[index]])) for index in rest}
-    jobs: dict[int, tuple[ratio.Pair, float]] = {}
+    jobs: dict[int, ratio.Pair] = {}
     spent = 0.0
     for index in sorted(rest, key=distances.__getitem__):
         if distances[index] > math.log(NEAR):
             break
         pair = ratio.pair_of(sample, *pairs[index])
-        log_p = math.log(p[where[index]])
-        cost = math.inf if pair.zero_possible else ratio.grid_cost(pair, log_p)
-        if spent + cost > plan.grid_budget:
+        cost = law_cost(pair)
+        if spent + cost > min(NEAR_BUDGET, plan.law_budget):
             continue
         spent += cost
-        jobs[index] = (pair, log_p)
-    return {
-        index: replace(test, how="exact law of a ratio, sought since p is near the threshold")
-        for index, test in _solve(jobs, alternative).items()
-    }
+        jobs[index] = pair
+    return _solved(jobs, alternative, "exact law of a ratio, sought since p is near the threshold")

@@ -6,7 +6,9 @@ import numpy as np
 
 from scoring.scores import ratio_score
 from scoring.significance import kernels
+from scoring.significance.law import plane_of
 from scoring.significance.montecarlo import extreme_counts
+from scoring.significance.plane import log_mass
 from scoring.significance.ratio import grid_p, pair_of
 from scoring.significance.units import sample_of
 
@@ -19,7 +21,11 @@ def warm_kernels() -> None:
     extreme_counts(reals, [(0, 1)], 2, 1, "two-sided")
     sample = sample_of(score, ("top", "bottom"), [first, second], None, None)
     extreme_counts(sample, [(0, 1)], 2, 1, "two-sided")
-    grid_p(pair_of(sample, 0, 1), "two-sided", -1.0)
+    pair = pair_of(sample, 0, 1)
+    grid_p(pair, "two-sided", -1.0)
+    log_mass(plane_of(pair, abs(pair.observed), strict=False))
     one = np.ones(1, np.int64)
+    for kind in (np.float32, np.float64):
+        kernels.draw_weights(one.astype(np.uint64), np.zeros((1, 1), kind))
     kernels.subset_tail(one, 1)
     kernels.tilted_tail(one, one, 0, 0.5, 2, 1)

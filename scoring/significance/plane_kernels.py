@@ -1,0 +1,144 @@
+"""Compiled loops of the two-dimensional transform behind exact laws of ratios."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from scoring.jit import compiled
+
+_NOTHING = -46.0
+"""A characteristic function whose logarithm is below this adds nothing that a double could hold."""
+
+
+@compiled
+def factor_tables(odds: Any, copies: Any, size: int, sizes: Any, turns: Any) -> None:
+    """Size and phase of each kind of unit's factor at all multiples of 2 pi / size.
+
+    Args:
+        odds: float64 (kinds,), the tilted odds of a unit to be in the subset.
+        copies: int64 (kinds,).
+        size: points of a turn.
+        sizes: float64 (kinds, size), filled with logarithms.
+        turns: float64 (kinds, size), filled with angles.
+    """
+    for kind in range(len(odds)):
+        odd = odds[kind]
+        share = 4.0 * odd / ((1.0 + odd) * (1.0 + odd))
+        for point in range(size):
+            half = np.sin(np.pi * point / size)
+            inside = 1.0 - share * half * half
+            sizes[kind, point] = 0.5 * copies[kind] * np.log(inside) if inside > 0.0 else -np.inf
+            angle = 2.0 * np.pi * point / size
+            turns[kind, point] = copies[kind] * np.arctan2(odd * np.sin(angle), 1.0 + odd * np.cos(angle))
+
+
+@compiled
+def significant_points(us: Any, vs: Any, sizes: Any, width: int, height: int, found: Any) -> int:
+    """The points of the half plane at which the characteristic function is not nothing.
+
+    Args:
+        us: int64 (kinds,), steps in the first direction, any sign; kinds with the most weight first.
+        vs: int64 (kinds,), steps in the second.
+        sizes: as `factor_tables` fills it.
+        width: points in the first direction, a power of two, as `height` and the tables' size are.
+        height: points in the second.
+        found: int64 (most, 2), filled with points, those of one second coordinate together.
+
+    Returns:
+        How many there are, or -1 where they do not fit.
+    """
+    size = sizes.shape[1]
+    mask = size - 1
+    by_width, by_height = size // width, size // height
+    count = 0
+    for second in range(height // 2 + 1):
+        for first in range(width):
+            total = 0.0
+            for kind in range(len(us)):
+                total += sizes[kind, (first * us[kind] * by_width + second * vs[kind] * by_height) & mask]
+                if total < _NOTHING:
+                    break
+            if total >= _NOTHING:
+                if count == len(found):
+                    return -1
+                found[count, 0] = first
+                found[count, 1] = second
+                count += 1
+    return count
+
+
+@compiled
+def region_sum(
+    points: Any, us: Any, vs: Any, sizes: Any, turns: Any, shape: Any, tops: Any, rows: Any, low: int, tilt: Any
+) -> tuple[float, float]:
+    """The tilted mass, weighted back, of the sums (x, y) with low <= x <= tops[y], for y in rows.
+
+    Args:
+        points: int64 (points, 2), as `significant_points` finds them.
+        us: as there, like `vs`.
+        vs: steps in the second direction.
+        sizes: as `factor_tables` fills it, like `turns`.
+        turns: the phases.
+        shape: int64 (2,), width and height of the transform.
+        tops: int64 (rows,), the largest x that counts in each row; smaller than low: none.
+        rows: int64 (rows,), the values of y.
+        low: the smallest x with mass.
+        tilt: float64 (4,), the tilt in x and y, and the x and y at which the weight back is 1.
+
+    Returns:
+        The mass, and the sum of magnitudes added, whose rounding bounds its error.
+    """
+    width, height = shape[0], shape[1]
+    size = sizes.shape[1]
+    mask = size - 1
+    by_width, by_height = size // width, size // height
+    grown = np.exp(tilt[0] * (tops + 1 - tilt[2]) + tilt[1] * (rows - tilt[3]))
+    began = np.exp(tilt[0] * (low - tilt[2]) + tilt[1] * (rows - tilt[3]))
+    cosines = np.cos(2.0 * np.pi * np.arange(size) / size)
+    sines = np.sin(2.0 * np.pi * np.arange(size) / size)
+    result = 0.0
+    magnitude = 0.0
+    for at in range(len(points)):
+        first, second = points[at, 0], points[at, 1]
+        log_size = 0.0
+        phase = 0.0
+        for kind in range(len(us)):
+            place = (first * us[kind] * by_width + second * vs[kind] * by_height) & mask
+            log_size += sizes[kind, place]
+            phase += turns[kind, place]
+        height_weight = 1.0 if second == 0 or 2 * second == height else 2.0
+        amount = complex(np.cos(phase), np.sin(phase)) * np.exp(log_size) * height_weight
+        real = 0.0
+        added = 0.0
+        if first == 0:
+            steep = np.exp(tilt[0]) - 1.0
+            for row in range(len(rows)):
+                if tops[row] < low:
+                    continue
+                terms = tops[row] + 1 - low
+                if tilt[0] * terms > 1.0:
+                    inner = (grown[row] - began[row]) / steep
+                else:
+                    inner = began[row] * (np.expm1(tilt[0] * terms) / steep if steep > 0.0 else float(terms))
+                turn = (second * rows[row] * by_height) & mask
+                real += inner * (amount.real * cosines[turn] + amount.imag * sines[turn])
+                added += inner
+        else:
+            step = first * by_width
+            ratio = np.exp(tilt[0]) * complex(cosines[step & mask], -sines[step & mask]) - 1.0
+            amount = amount / ratio
+            for row in range(len(rows)):
+                if tops[row] < low:
+                    continue
+                turn = (second * rows[row] * by_height + step * (tops[row] + 1)) & mask
+                back = (second * rows[row] * by_height + step * low) & mask
+                real += grown[row] * (amount.real * cosines[turn] + amount.imag * sines[turn])
+                real -= began[row] * (amount.real * cosines[back] + amount.imag * sines[back])
+                added += grown[row]
+            added /= abs(ratio)
+        result += real
+        magnitude += added * np.exp(log_size) * height_weight
+    points_of_plane = float(width) * float(height)
+    return result / points_of_plane, magnitude / points_of_plane
