@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -52,10 +53,7 @@ def test_the_command_in_a_signature_makes_the_number_again(files):
     first = run("score", "--format", "conllu", "--metric", "attachment", "gold.conllu", "wrong.conllu", cwd=files)
     metric = json.loads(first.stdout)["results"]["systems"][0]["metrics"]["attachment"]
     command = metric["signature"]["command"].replace("GOLD", "gold.conllu").replace("OUTPUT", "wrong.conllu")
-    again = subprocess.run(
-        command.replace("treescore", f"{sys.executable} -m service.cli.main", 1),
-        shell=True, capture_output=True, text=True, cwd=files, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True,
-    )  # fmt: skip
+    again = run(*shlex.split(command)[1:], cwd=files)
     assert json.loads(again.stdout)["results"]["systems"][0]["metrics"]["attachment"] == metric
 
 
