@@ -16,6 +16,8 @@ from scoring.vocabulary import Vocabulary
 
 BEGIN, END = "[", "]"
 """Boundary markers as printed."""
+MORE = "..."
+"""What stands for the middle of a lineage that is too long to be shown."""
 UNLABELLED = "()"
 """How a bracket without label is printed in a lineage."""
 
@@ -242,11 +244,18 @@ def lineage_hashes(chains: Chains) -> IntArray:
     return hashes
 
 
-def printed(chains: Chains, vocabulary: Vocabulary, word: int, place: int) -> str:
-    """The lineage of a word as the paper prints it, from leaf to root, symbols joined by a space."""
+def printed(chains: Chains, vocabulary: Vocabulary, word: int, place: int, most: int) -> str:
+    """The lineage of a word as the paper prints it, from leaf to root, symbols joined by a space.
+
+    Of a lineage of more than `most` symbols the middle is left out.
+    """
     symbols = np.empty(chains.lengths[word] + 2, np.int64)
     size = write_lineage(chains, word, place, symbols)
-    return " ".join(_string(symbol, vocabulary) for symbol in symbols[:size].tolist())
+    if size <= most:
+        return " ".join(_string(symbol, vocabulary) for symbol in symbols[:size].tolist())
+    half = most // 2
+    ends = [_string(symbol, vocabulary) for symbol in (*symbols[:half].tolist(), *symbols[size - half : size].tolist())]
+    return " ".join([*ends[:half], MORE, *ends[half:]])
 
 
 def _string(symbol: int, vocabulary: Vocabulary) -> str:

@@ -35,6 +35,9 @@ NOTHING_SCORED = "no sentence could be compared"
 WHOLE_TEXT = 50
 """How often the bound of one sentence goes into that of a whole text."""
 
+SHOWN_IN_ITEMS, SHOWN_IN_EXAMPLES = 1_000_000, 100
+"""Symbols shown of all lineages of a sentence, and at least of each; a hostile tree has more than a page can hold."""
+
 TABLE = ScoreTable(
     COUNT_NAMES,
     (
@@ -191,9 +194,10 @@ def _cost_function(value: Json) -> CostFunction:
 
 def _check_bound(chains: tuple[Chains, Chains], usable: Any, limits: Limits) -> None:
     for side in chains:
-        cells = costliest(side)[: len(usable)] * usable
-        if len(cells) and cells.max() > limits.max_lineage_cells:
-            raise _too_costly(int(cells.argmax()), limits.max_lineage_cells)
+        cells = costliest(side) * usable
+        passed = (cells > limits.max_lineage_cells) | (np.cumsum(cells) > WHOLE_TEXT * limits.max_lineage_cells)
+        if passed.any():
+            raise _too_costly(int(passed.argmax()), limits.max_lineage_cells)
 
 
 def _too_costly(sentence: int, bound: int) -> LimitError:
@@ -226,16 +230,17 @@ class _Scored:
         begin, end = (int(offset) for offset in self.gold.word_offsets[index : index + 2])
         if begin == end or np.isnan(self.scores[begin]):
             return {}
-        return {"words": [self._word(index, begin, place) for place in range(end - begin)]}
+        most = max(SHOWN_IN_EXAMPLES, SHOWN_IN_ITEMS // (end - begin))
+        return {"words": [self._word(index, begin, place, most) for place in range(end - begin)]}
 
-    def _word(self, sentence: int, begin: int, place: int) -> dict[str, Json]:
+    def _word(self, sentence: int, begin: int, place: int, most: int) -> dict[str, Json]:
         other = int(self.system.word_offsets[sentence])
         strings = self.gold.vocabulary
         return {
             "word": strings.strings[forms_of(self.gold)[begin + place]],
             "score": float(self.scores[begin + place]),
-            "gold_lineage": printed(self.gold_chains, strings, begin + place, place),
-            "system_lineage": printed(self.system_chains, strings, other + place, place),
+            "gold_lineage": printed(self.gold_chains, strings, begin + place, place, most),
+            "system_lineage": printed(self.system_chains, strings, other + place, place, most),
         }
 
     def slices(self) -> dict[str, list[dict[str, Json]]]:
@@ -296,7 +301,7 @@ class _Scored:
         for word in found.examples.tolist():
             sentence = int(np.searchsorted(self.gold.word_offsets, word, side="right")) - 1
             begin = int(self.gold.word_offsets[sentence])
-            shown = self._word(sentence, begin, word - begin)
+            shown = self._word(sentence, begin, word - begin, SHOWN_IN_EXAMPLES)
             examples.append({"item": sentence + 1, "position": word - begin + 1, **shown})
         value = named(found.group) if named is not None else examples[0]["gold_lineage"]
         return {

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
-from scoring.errors import ProblemList, ScoringError
+from scoring.errors import InputError, LimitError, Problem, ProblemList
 from scoring.params import Json
 from scoring.transforms.rule_text import Rule, parse_rules
 
@@ -21,7 +20,8 @@ PENN_FLAT = """
 # Noun phrases: the head's phrase is joined with its complements and modifiers; none of them is a second noun phrase.
 (NP|WHNP|NX NP|NX|WHNP^ PP|SBAR|S|VP|ADJP|ADVP|RRC|PRN|WHPP|,|:|``|''|-LRB-|-RRB-*)
 # Prenominal groups: quantifiers and numbers, incomplete noun phrases, names.
-(NP|WHNP|NX ... QP|NAC|NX^ NN|NNS|NNP|NNPS|NX|JJ|PP|SBAR|VP|ADJP*)
+(NP|WHNP|NX DT|PDT|PRP$|WDT|WP$|JJ|JJR|JJS|CD|RB|NN|NNS|NNP|NNPS|POS|NP|ADJP* QP|NAC|NX^
+    NN|NNS|NNP|NNPS|NX|JJ|PP|SBAR|VP|ADJP*)
 
 # Other phrases over their own kind: the modified phrase is joined with its modifiers.
 (PP PP|ADVP|RB* PP^ PP|SBAR|ADVP*)
@@ -42,11 +42,13 @@ EXTRAPOSITION = """
 
 RULE_SETS: Mapping[str, str] = {"penn-flat": PENN_FLAT, "extraposition": EXTRAPOSITION}
 
+MAX_TEXT = 200_000
+"""Characters of all rule texts of a request."""
+MAX_RULES, MAX_LABELS, MAX_CELLS = 2000, 4000, 20_000_000
+"""Bounds on rules, on their labels, and on label alternatives times labels, which is what a table of them takes."""
+
 RULES_SCHEMA: Mapping[str, Json] = {
-    "anyOf": [
-        {"type": "string", "maxLength": 200_000},
-        {"type": "array", "items": {"type": "string", "maxLength": 200_000}, "maxItems": 5000},
-    ]
+    "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "maxItems": MAX_RULES}]
 }
 
 
@@ -57,14 +59,24 @@ def rules_of(value: Json, pointer: str = "/rules") -> list[Rule]:
         InputError: `rule-syntax`, with line and column.
         LimitError: `too-many-rules`.
     """
-    if isinstance(value, str):
-        return parse_rules(RULE_SETS.get(value.strip(), value), pointer)
+    texts = {pointer: value} if isinstance(value, str) else {f"{pointer}/{i}": text for i, text in enumerate(value)}
+    if sum(map(len, texts.values())) > MAX_TEXT:
+        raise _too_many(f"The rules have more than {MAX_TEXT} characters", pointer)
     rules: list[Rule] = []
     problems = ProblemList()
-    for index, text in enumerate(value):
+    for place, text in texts.items():
         try:
-            rules += parse_rules(RULE_SETS.get(text.strip(), text), f"{pointer}/{index}")
-        except ScoringError as error:
-            problems.extend(replace(problem) for problem in error.problems)
+            rules += parse_rules(RULE_SETS.get(text.strip(), text), place)
+        except InputError as error:
+            problems.extend(error.problems)
     problems.raise_if_any()
+    elements = {element.labels for rule in rules for element in (rule.parent, *rule.children)}
+    labels = {label for alternatives in elements for label in alternatives}
+    if len(rules) > MAX_RULES or len(labels) > MAX_LABELS or len(elements) * len(labels) > MAX_CELLS:
+        raise _too_many(f"There are {len(rules)} rules with {len(labels)} labels", pointer)
     return rules
+
+
+def _too_many(found: str, pointer: str) -> LimitError:
+    detail = f"{found}; there may be {MAX_RULES} rules with {MAX_LABELS} labels in {MAX_TEXT} characters."
+    return LimitError([Problem(code="too-many-rules", pointer=pointer, detail=detail)])

@@ -12,17 +12,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scoring.errors import LimitError, Problem, ProblemList
+from scoring.errors import Problem, ProblemList
 
 DROP_CHILD, DROP_EXACT, DROP_ANYWHERE = 0, 1, 2
 """The three forms of rules."""
 ONE, ANY_NUMBER, GAP = 0, 1, 2
 """How many children an element stands for: one, any number of its labels, any number of any."""
 
-MAX_RULES = 2000
 MAX_ELEMENTS = 60
-MAX_LABELS = 4000
-"""Bounds on rules, on children of one rule, and on the labels of all rules."""
+"""Children of one rule, at most."""
 
 _TOKEN = re.compile(r"[()]|(?:\\.|[^\s()\\])+|\\")
 _PARTS = re.compile(r"(?:\\.|[^|\\])+", re.DOTALL)
@@ -74,7 +72,6 @@ def parse_rules(text: str, pointer: str = "") -> list[Rule]:
 
     Raises:
         InputError: `rule-syntax`, each fault with line and column in the text.
-        LimitError: `too-many-rules`.
     """
     problems = ProblemList()
     rules: list[Rule] = []
@@ -100,17 +97,7 @@ def parse_rules(text: str, pointer: str = "") -> list[Rule]:
     if opened is not None:
         problems.add(_fault(opened, pointer, 'This bracket is never closed. Add ")"'))
     problems.raise_if_any()
-    _check_size(rules, pointer)
     return rules
-
-
-def _check_size(rules: Sequence[Rule], pointer: str) -> None:
-    labels = {label for rule in rules for element in (rule.parent, *rule.children) for label in element.labels}
-    if len(rules) > MAX_RULES or len(labels) > MAX_LABELS:
-        detail = (
-            f"{len(rules)} rules with {len(labels)} labels; there may be {MAX_RULES} rules with {MAX_LABELS} labels."
-        )
-        raise LimitError([Problem(code="too-many-rules", pointer=pointer, detail=detail)])
 
 
 def _symbols(text: str) -> list[_Symbol]:

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-import scoring.spec
+import scoring.formats
+import scoring.transforms  # noqa: F401 - importing the packages fills the registry
 from scoring.errors import InputError, LimitError
 from scoring.limits import DEFAULT_LIMITS
 from scoring.registry import make_format, make_transform
@@ -21,8 +22,6 @@ from scoring.transforms.tree_edit import without_nodes
 from scoring.trees import ConstituentTreebank
 from scoring.vocabulary import Vocabulary
 from tests.scoring.building import brackets, tree_strings, treebank
-
-assert scoring.spec
 
 
 def flat(*trees: str, **params: Any) -> list[str]:
@@ -129,9 +128,25 @@ def test_rules_may_come_as_a_list() -> None:
     assert error.value.problems[0].pointer == "/rules/2"
 
 
-def test_too_many_rules_are_refused() -> None:
-    with pytest.raises(LimitError):
-        make_transform("flatten", {"rules": "A^ " * 3000})
+@pytest.mark.parametrize(
+    "rules",
+    [
+        "A^ " * 3000,
+        " ".join(f"A{i}|B{i}|C{i}^" for i in range(1900)),
+        ["A^ " * 1100] * 2,
+        "# " + "x" * 200_000,
+    ],
+)
+def test_too_many_rules_are_refused(rules: Any) -> None:
+    with pytest.raises(LimitError) as error:
+        make_transform("flatten", {"rules": rules})
+    assert error.value.problems[0].code == "too-many-rules"
+
+
+def test_penn_flat_keeps_the_parts_of_coordinations() -> None:
+    tree = "(S (NP (NX (NN a) (NN b)) (CC and) (NX (NN c) (NN d)) (PP (IN e) (NN f))) "
+    tree += "(VP (VP (VB g) (NN h)) (CC or) (VP (VB i) (NN j))))"
+    assert flat(tree) == [tree]
 
 
 def test_hostile_trees_come_to_an_end() -> None:

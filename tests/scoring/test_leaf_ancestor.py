@@ -119,8 +119,21 @@ def test_the_bound_on_depth_times_words() -> None:
     assert error.value.problems[0].code == "lineage-limit"
     assert error.value.problems[0].sentence == 2
     with pytest.raises(LimitError):
+        # A whole text may have 50 times as much as a sentence.
+        compare([gold] * 51, [gold] * 51, Limits(max_lineage_cells=1200))
+    with pytest.raises(LimitError):
         # 1,200 cells fit, but each word's distance table has 30 times 30 of them.
         compare([gold], [system], Limits(max_lineage_cells=1200))
+
+
+def test_items_of_hostile_trees_stay_small() -> None:
+    size = 3000
+    tree = "(X " * size + " ".join(["(NN a)"] * size) + ")" * size
+    words = compare([tree], [tree]).details(0)["words"]
+    assert len(words) == size
+    assert len(words[1]["gold_lineage"].split()) < 400
+    assert words[0]["gold_lineage"].startswith("X X X")
+    assert " ... X" in words[0]["gold_lineage"]
 
 
 def test_deep_and_long_sentences_are_quick() -> None:

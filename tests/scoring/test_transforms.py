@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scoring.errors import InputError
 from scoring.evaluate import Evaluation
 from scoring.limits import DEFAULT_LIMITS
 from scoring.registry import make_format, make_transform
@@ -152,6 +153,16 @@ def test_tables_of_kikas_and_treumuth(golden: Any) -> None:
                 **{key: second[name][key] for key in ("matched", "system")},
                 "gold": second[name]["gold"] + outer,
             }
+
+
+@pytest.mark.parametrize("name", [*STEPS, "delete-labels"])
+@pytest.mark.parametrize("sentences", [1, 3])
+def test_unequal_numbers_of_sentences_are_told_after_any_transform(name: str, sentences: int) -> None:
+    tree = b"(S (NP (-NONE- *)) (VP (VB a) (. .)))\n"
+    spec = parse_spec({"format": "bracketed", "transforms": [{"name": name, "on": "both"}], "metrics": ["conformance"]})
+    with pytest.raises(InputError) as error:
+        Evaluation(spec, tree * 2).score(tree * sentences)
+    assert error.value.problems[0].code == "sentence-count-mismatch"
 
 
 def parseval(gold: str, system: str, steps: list[Any], params: dict[str, Any]) -> dict[str, int]:
