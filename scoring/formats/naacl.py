@@ -42,7 +42,8 @@ _FORM = "A line is: sentence, source word, target word, then S or P and a confid
 class Naacl(Format):
     """Words count from 1, position 0 is NULL; a link without a flag is sure; a sentence's number may have zeros before.
 
-    Blank lines are skipped, and flags may be small letters: the published scorer ignores such lines silently.
+    Blank lines are skipped, and flags may be small letters: the published scorer ignores such lines silently. Since
+    each line is a link, a text of zero bytes is a submission without links, not a broken one.
     """
 
     name = "naacl"
@@ -55,7 +56,7 @@ class Naacl(Format):
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> Alignments:  # noqa: ARG002 - no words here
         """The pairs in order of appearance (by number where `sentences` says how many there are)."""
-        tokens = tokens_of(unified(text))
+        tokens = tokens_of(unified(text) if text else b"\n")
         fields = sums_by(tokens.lines, tokens.line_count)
         problems = ProblemList(limits.max_problems)
         _check_fields(tokens, fields, problems)

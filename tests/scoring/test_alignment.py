@@ -85,12 +85,15 @@ def test_its_faults_are_not_repeated(golden: Any) -> None:
         assert (problem.code, problem.line) == (code, 1)
 
 
-def test_an_empty_submission_has_an_error_rate_of_one() -> None:
-    """It found none of the sure links. A NAACL file without links is a blank line; zero bytes are no submission."""
+def test_an_empty_submission_has_an_error_rate_of_one(golden: Any) -> None:
+    """It found none of the sure links. Only in NAACL, where each line is a link, may it have zero bytes."""
+    case = golden("alignment_cases")["cases"]["empty_submission"]
+    assert scores(scored(case["gold"], case["submission"]))["aer"] == 1.0
     assert scores(scored(GOLD, "\n"))["aer"] == 1.0
     assert scores(scored("0-0 1-1\n0-0\n", "\n\n", "pharaoh"))["aer"] == 1.0
     assert math.isnan(scores(scored("\n", "\n", "pharaoh"))["aer"])
-    assert problems(GOLD, "")[0].code == "empty-text"
+    assert problems("0-0\n", "", "pharaoh")[0].code == "empty-text"
+    assert (problems("", GOLD)[0].code, problems("", GOLD)[0].pointer) == ("alignment-gold-empty", "/gold")
 
 
 def test_links_of_a_sentence_that_gold_lacks_count_as_wrong_and_are_warned_of() -> None:
