@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -244,24 +245,46 @@ def lineage_hashes(chains: Chains) -> IntArray:
     return hashes
 
 
-def printed(chains: Chains, vocabulary: Vocabulary, word: int, place: int, most: int) -> str:
-    """The lineage of a word as the paper prints it, from leaf to root, symbols joined by a space.
+@compiled
+def write_sentence(chains: Chains, sentence: int, symbols: IntArray, ends: IntArray) -> None:
+    """Write the lineages of a sentence one behind the other, and where each ends."""
+    first = chains.offsets[sentence]
+    size = 0
+    for place in range(len(ends)):
+        size += write_lineage(chains, first + place, place, symbols[size:])
+        ends[place] = size
 
-    Of a lineage of more than `most` symbols the middle is left out.
+
+def symbol_names(vocabulary: Vocabulary) -> list[str]:
+    """How each symbol is printed."""
+    return [BEGIN, END, UNLABELLED, *vocabulary.strings[1:]]
+
+
+def printed_sentence(chains: Chains, names: Sequence[str], sentence: int, most: int) -> list[str]:
+    """The lineages of a sentence's words as the paper prints them, from leaf to root, symbols joined by a space.
+
+    Where they have more than `most` symbols together, the middle of long ones is left out.
     """
+    first, last = int(chains.offsets[sentence]), int(chains.offsets[sentence + 1])
+    words = last - first
+    if int(chains.lengths[first:last].sum()) + 2 * words > most:
+        return [printed(chains, names, first + place, place, max(most // words, 100)) for place in range(words)]
+    symbols = np.empty(int(chains.lengths[first:last].sum()) + 2 * words, np.int64)
+    ends = np.empty(words, np.int64)
+    write_sentence(chains, sentence, symbols, ends)
+    spelled = [names[symbol] for symbol in symbols[: ends[-1]].tolist()] if words else []
+    bounds = [0, *ends.tolist()]
+    return [" ".join(spelled[begin:end]) for begin, end in itertools.pairwise(bounds)]
+
+
+def printed(chains: Chains, names: Sequence[str], word: int, place: int, most: int) -> str:
+    """The lineage of one word, of more than `most` symbols the first and last."""
     symbols = np.empty(chains.lengths[word] + 2, np.int64)
     size = write_lineage(chains, word, place, symbols)
     if size <= most:
-        return " ".join(_string(symbol, vocabulary) for symbol in symbols[:size].tolist())
-    half = most // 2
-    ends = [_string(symbol, vocabulary) for symbol in (*symbols[:half].tolist(), *symbols[size - half : size].tolist())]
-    return " ".join([*ends[:half], MORE, *ends[half:]])
-
-
-def _string(symbol: int, vocabulary: Vocabulary) -> str:
-    if symbol < MARKERS:
-        return (BEGIN, END)[symbol]
-    return vocabulary.strings[symbol - MARKERS] or UNLABELLED
+        return " ".join(names[symbol] for symbol in symbols[:size].tolist())
+    head, tail = symbols[: most // 2].tolist(), symbols[size - most // 2 : size].tolist()
+    return " ".join([*(names[symbol] for symbol in head), MORE, *(names[symbol] for symbol in tail)])
 
 
 def costliest(chains: Chains) -> IntArray:

@@ -45,6 +45,7 @@ def _warm_constituents() -> None:
     spec = parse_spec(document)
     for outcome in Evaluation(spec, tree).score(other)[0].values():
         outcome.extra()
+        outcome.details(0)
     walk_chains(_integers(-1), _integers(0), _integers(0))
 
 

@@ -21,6 +21,8 @@ from scoring.lineage import (
     costliest,
     lineage_hashes,
     printed,
+    printed_sentence,
+    symbol_names,
     word_scores,
 )
 from scoring.params import BOOLEAN, Json, Param
@@ -36,7 +38,7 @@ WHOLE_TEXT = 50
 """How often the bound of one sentence goes into that of a whole text."""
 
 SHOWN_IN_ITEMS, SHOWN_IN_EXAMPLES = 1_000_000, 100
-"""Symbols shown of all lineages of a sentence, and at least of each; a hostile tree has more than a page can hold."""
+"""Symbols shown of all lineages of a sentence, and of one in an example: hostile trees have more than pages hold."""
 
 TABLE = ScoreTable(
     COUNT_NAMES,
@@ -230,18 +232,20 @@ class _Scored:
         begin, end = (int(offset) for offset in self.gold.word_offsets[index : index + 2])
         if begin == end or np.isnan(self.scores[begin]):
             return {}
-        most = max(SHOWN_IN_EXAMPLES, SHOWN_IN_ITEMS // (end - begin))
-        return {"words": [self._word(index, begin, place, most) for place in range(end - begin)]}
-
-    def _word(self, sentence: int, begin: int, place: int, most: int) -> dict[str, Json]:
-        other = int(self.system.word_offsets[sentence])
-        strings = self.gold.vocabulary
+        strings = self.gold.vocabulary.strings
+        golds = printed_sentence(self.gold_chains, self._names, index, SHOWN_IN_ITEMS)
+        systems = printed_sentence(self.system_chains, self._names, index, SHOWN_IN_ITEMS)
+        forms, scores = forms_of(self.gold)[begin:end].tolist(), self.scores[begin:end].tolist()
         return {
-            "word": strings.strings[forms_of(self.gold)[begin + place]],
-            "score": float(self.scores[begin + place]),
-            "gold_lineage": printed(self.gold_chains, strings, begin + place, place, most),
-            "system_lineage": printed(self.system_chains, strings, other + place, place, most),
+            "words": [
+                {"word": strings[form], "score": score, "gold_lineage": gold, "system_lineage": system}
+                for form, score, gold, system in zip(forms, scores, golds, systems, strict=True)
+            ]
         }
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return symbol_names(self.gold.vocabulary)
 
     def slices(self) -> dict[str, list[dict[str, Json]]]:
         """Words and scores by word form, tag and lowest label, most words first."""
@@ -301,8 +305,18 @@ class _Scored:
         for word in found.examples.tolist():
             sentence = int(np.searchsorted(self.gold.word_offsets, word, side="right")) - 1
             begin = int(self.gold.word_offsets[sentence])
-            shown = self._word(sentence, begin, word - begin, SHOWN_IN_EXAMPLES)
-            examples.append({"item": sentence + 1, "position": word - begin + 1, **shown})
+            place = word - begin
+            other = int(self.system.word_offsets[sentence]) + place
+            examples.append(
+                {
+                    "item": sentence + 1,
+                    "position": place + 1,
+                    "word": self.gold.vocabulary.strings[forms_of(self.gold)[word]],
+                    "score": float(self.scores[word]),
+                    "gold_lineage": printed(self.gold_chains, self._names, word, place, SHOWN_IN_EXAMPLES),
+                    "system_lineage": printed(self.system_chains, self._names, other, place, SHOWN_IN_EXAMPLES),
+                }
+            )
         value = named(found.group) if named is not None else examples[0]["gold_lineage"]
         return {
             "value": value,
