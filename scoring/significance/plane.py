@@ -50,11 +50,12 @@ class Plane:
 
 @dataclass(frozen=True, slots=True)
 class _Extent:
-    """Where mass can be (x from low to high, the rows y), and the transform's shape."""
+    """Where mass can be (x from low to high, y from top to bottom), and the transform's shape."""
 
     low: int
     high: int
-    rows: IntArray
+    top: int
+    bottom: int
     width: int
     height: int
 
@@ -65,7 +66,7 @@ def plane_cost(plane: Plane) -> float:
     size = max(extent.width, extent.height)
     if len(plane.us) * size > _MOST_TABLE or extent.width * extent.height > _MOST_PLANE:
         return math.inf
-    return 3e6 + 40.0 * len(plane.us) * size + 5.0 * extent.width * extent.height + 1e4 * len(extent.rows)
+    return 3e6 + 40.0 * len(plane.us) * size + 5.0 * extent.width * extent.height + 1e4 * extent.height
 
 
 def log_mass(plane: Plane) -> float | None:
@@ -84,16 +85,20 @@ def log_mass(plane: Plane) -> float | None:
     if np.abs(powers).max() > 300.0:
         return None
     size = max(extent.width, extent.height)
+    if len(us) * size > _MOST_TABLE or extent.width * extent.height > _MOST_PLANE:
+        return None
     sizes, turns = np.empty((len(us), size)), np.empty((len(us), size))
     factor_tables(np.exp(-powers), copies, size, sizes, turns)
     found = np.empty((_MOST_POINTS, 2), np.int64)
     count = significant_points(us, vs, sizes, extent.width, extent.height, found)
     if count < 0:
         return None
-    tops = np.minimum(np.floor(plane.bound(extent.rows.astype(np.float64))), extent.high).astype(np.int64)
+    rows = np.arange(extent.top, extent.bottom + 1)
+    bounds = np.floor(plane.bound(rows.astype(np.float64)))
+    tops = np.clip(bounds, extent.low - 1, extent.high).astype(np.int64)
     tilt = np.array([theta_x, theta_y, mean_x, mean_y])
     shape = np.array([extent.width, extent.height])
-    mass, magnitude = region_sum(found[:count], us, vs, sizes, turns, shape, tops, extent.rows, extent.low, tilt)
+    mass, magnitude = region_sum(found[:count], us, vs, sizes, turns, shape, tops, rows, extent.low, tilt)
     units = int(copies.sum())
     if not mass > 0 or magnitude * 1e-15 * (4 + math.sqrt(units)) + 1e-18 > _PRECISION * mass:
         return None
@@ -104,8 +109,7 @@ def log_mass(plane: Plane) -> float | None:
 def _extent(plane: Plane, powers: FloatArray) -> _Extent:
     """Where the law tilted by `powers` has all but 1e-20 of its mass."""
     (low, high), (top, bottom) = (_reach(values, plane.copies, powers) for values in (plane.us, plane.vs))
-    rows = np.arange(top, bottom + 1)
-    return _Extent(low, high, rows, _power_of_two(high - low + 1), _power_of_two(len(rows)))
+    return _Extent(low, high, top, bottom, _power_of_two(high - low + 1), _power_of_two(bottom - top + 1))
 
 
 def _reach(values: IntArray, copies: IntArray, powers: FloatArray) -> tuple[int, int]:

@@ -164,6 +164,8 @@ def block_numbers(blocks: Sequence[str], parts: IntArray | None) -> IntArray:
 
 def _stacked(rows: Sequence[Counts]) -> Counts:
     """One term of all systems, (N, n): int64, also where whole numbers came as floats, else float64."""
+    if not rows:
+        return np.zeros((0, 0), np.int64)
     if all(each.dtype.kind == "i" for each in rows):
         return np.stack(rows).astype(np.int64)
     terms = np.stack(rows).astype(np.float64)
