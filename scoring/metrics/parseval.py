@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
 
-from scoring.arrays import BoolArray, IntArray
+from scoring.arrays import IntArray
 from scoring.errors import Problem
 from scoring.limits import Limits
 from scoring.metrics.evalb_report import evalb_report
@@ -21,6 +21,7 @@ from scoring.params import Json, Param
 from scoring.registry import ERROR, OK, SKIP, ItemInfo, Metric, Outcome, register
 from scoring.scores import ScoreTable
 from scoring.trees import ConstituentTreebank
+from scoring.vocabulary import Vocabulary
 
 
 @register
@@ -63,7 +64,7 @@ class Parseval(Metric):
         return Outcome(
             rows=rows,
             status=status,
-            problems=_problems(gold, system, inputs.tables[0], status, facts),
+            problems=_problems(gold, system, status, facts),
             warnings=self.choices.warnings,
             details=lambda index: compared().item(index),
             slices=lambda: compared().slices(),
@@ -85,9 +86,9 @@ def _rows(choices: Choices, figures: IntArray, status: Any, facts: IntArray) -> 
     counted = np.column_stack([figures, shares]) * valid[:, None]
     if choices.zero:
         lost = ~valid
-        counted[lost, 1], counted[lost, 4] = facts[lost, 3], facts[lost, 4]
+        counted[lost, 1], counted[lost, 4] = facts[lost, 5], facts[lost, 6]
         # Where gold has no words either there was nothing to get wrong.
-        counted[(status == SKIP) & (facts[:, 4] == 0), 7:] = 1
+        counted[(status == SKIP) & (facts[:, 6] == 0), 7:] = 1
     states = np.column_stack([np.ones(len(status), np.bool_), status == ERROR, status == SKIP, valid])
     whole = np.concatenate([counted[:, :6], states, counted[:, 6:]], axis=1)
     short = whole * (facts[:, 0] <= choices.cutoff)[:, None]
@@ -96,7 +97,7 @@ def _rows(choices: Choices, figures: IntArray, status: Any, facts: IntArray) -> 
 
 
 def _problems(
-    gold: ConstituentTreebank, system: ConstituentTreebank, deleted: BoolArray, status: Any, facts: IntArray
+    gold: ConstituentTreebank, system: ConstituentTreebank, status: Any, facts: IntArray
 ) -> dict[int, Problem]:
     problems: dict[int, Problem] = {}
     for index in np.flatnonzero(status == ERROR).tolist():
@@ -110,43 +111,27 @@ def _problems(
                 detail="Gold cannot be read in this sentence.",
                 gold_detail=f"Gold cannot be read: {gold.sentences.unreadable[index].detail}",
             )
-        elif facts[index, 1] == LENGTHS_DIFFER:
-            problems[index] = _other_length(index, int(system.lines[index]), *facts[index, 4:].tolist())
         else:
-            problems[index] = _other_word(gold, system, deleted, index, int(facts[index, 2]))
+            problems[index] = _mismatch(gold.vocabulary, index, int(system.lines[index]), facts[index].tolist())
     return problems
 
 
 _MEND = "Parse gold's own words, and tag as gold does what is deleted (punctuation, traces)."
 
 
-def _other_length(index: int, line: int, golds: int, systems: int) -> Problem:
-    found = f"The sentence has {systems} words, deletions made; gold has"
+def _mismatch(vocabulary: Vocabulary, index: int, line: int, facts: Sequence[int]) -> Problem:
+    """Why the words of sentence `index` are not gold's; EVALB compares them after its deletions."""
+    _, reason, word, gold_word, system_word, _, golds, systems = facts
+    if reason == LENGTHS_DIFFER:
+        code, there, gold = "word-count-mismatch", f"The sentence has {systems} words, deletions made", str(golds)
+    else:
+        shown = vocabulary.strings[system_word]
+        code, there = "word-mismatch", f"Word {word + 1}, deletions made, is {shown!r}"
+        gold = repr(vocabulary.strings[gold_word])
     return Problem(
-        code="word-count-mismatch",
+        code=code,
         sentence=index + 1,
         line=line,
-        detail=f"{found} another number. {_MEND}",
-        gold_detail=f"{found} {golds}. {_MEND}",
+        detail=f"{there}; gold differs. {_MEND}",
+        gold_detail=f"{there}; gold has {gold}. {_MEND}",
     )
-
-
-def _other_word(
-    gold: ConstituentTreebank, system: ConstituentTreebank, deleted: BoolArray, index: int, word: int
-) -> Problem:
-    found = f"Word {word + 1}, deletions made, is {_kept_word(system, deleted, index, word)!r}; gold has"
-    return Problem(
-        code="word-mismatch",
-        sentence=index + 1,
-        line=int(system.lines[index]),
-        detail=f"{found} another word there. {_MEND}",
-        gold_detail=f"{found} {_kept_word(gold, deleted, index, word)!r}. {_MEND}",
-    )
-
-
-def _kept_word(treebank: ConstituentTreebank, deleted: BoolArray, index: int, word: int) -> str:
-    """The word that was compared at this place; the last one where a quote was put back before it."""
-    span = slice(*treebank.word_offsets[index : index + 2].tolist())
-    tags, words = treebank.tags[span], treebank.words[span]
-    kept = words[(tags < 0) | ~deleted[tags]]
-    return treebank.vocabulary.strings[int(kept[min(word, len(kept) - 1)])]

@@ -306,7 +306,8 @@ def _judged(
             (hashed, reach, spans, sentence),
             row,
         )
-    return status, length, reason, word, found, golds, systems
+    first, second = (kept[0, word, 0], kept[1, word, 0]) if word >= 0 else (-1, -1)
+    return status, (length, reason, word, first, second, found, golds, systems)
 
 
 @compiled
@@ -351,18 +352,19 @@ def compare(gold: Any, system: Any, tables: Any, pairs: Any, options: Any, fault
         room: most words and most brackets of a sentence.
 
     Returns:
-        figures int64 (n, 7); status uint8 (n,); facts int64 (n, 6): length, reason,
-        word, gold's brackets, words of gold and of the system.
+        figures int64 (n, 7); status uint8 (n,); facts int64 (n, 8): length, reason, the word that differs and what it
+        is in gold and in the system's output, gold's brackets, words of gold and of the system.
     """
     figures = np.zeros((len(faults), 7), np.int64)
     status = np.zeros(len(faults), np.uint8)
-    facts = np.zeros((len(faults), 6), np.int64)
+    facts = np.zeros((len(faults), 8), np.int64)
     scratch = _scratch(room, options)
     for sentence in range(len(faults)):
-        row, fact = figures[sentence], facts[sentence]
-        status[sentence], fact[0], fact[1], fact[2], fact[3], fact[4], fact[5] = _judged(
-            gold, system, sentence, faults[sentence], tables, pairs, options, scratch, row
+        status[sentence], found = _judged(
+            gold, system, sentence, faults[sentence], tables, pairs, options, scratch, figures[sentence]
         )
+        for column in range(8):
+            facts[sentence, column] = found[column]
     return figures, status, facts
 
 

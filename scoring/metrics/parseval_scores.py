@@ -42,91 +42,61 @@ def score_table(*, zero: bool) -> ScoreTable:
     return ScoreTable(names, (*_scores("", "", among), *cut))
 
 
+_NO_GOLD, _NO_SYSTEM = "gold has no brackets", "the output has no brackets"
+_NEITHER, _NO_SENTENCE = "neither gold nor output has brackets", "no sentence could be scored"
+
+_AMONG = "among"
+"""Stands for `sentences` or `valid`."""
+
+_RATIOS = (
+    ("labelled_precision", "Share of the output's brackets that gold has.", "matched", "system", _NO_SYSTEM),
+    ("labelled_recall", "Share of gold's brackets that the output has.", "matched", "gold", _NO_GOLD),
+    ("unlabelled_precision", "Share of the output's spans that gold has.", "unlabelled_matched", "system", _NO_SYSTEM),
+    ("unlabelled_recall", "Share of gold's spans that the output has.", "unlabelled_matched", "gold", _NO_GOLD),
+    ("exact_match", "Share of sentences all of whose brackets match.", "complete", _AMONG, _NO_SENTENCE),
+    ("mean_crossing", "Crossing brackets of the output for each valid sentence.", "crossing", "valid", _NO_SENTENCE),
+    ("no_crossing", "Share of sentences without a crossing bracket.", "no_crossing", _AMONG, _NO_SENTENCE),
+    (
+        "two_or_fewer_crossing",
+        "Share of sentences with two crossing brackets at most.",
+        "two_or_fewer_crossing",
+        _AMONG,
+        _NO_SENTENCE,
+    ),
+    (
+        "relative_crossing",
+        "Share of the output's brackets that cross one of gold's.",
+        "crossing",
+        "system",
+        _NO_SYSTEM,
+    ),
+    ("tagging_accuracy", "Share of words with gold's tag.", "correct_tags", "words", "no word could be scored"),
+    (
+        "coverage",
+        "Share of sentences that could be scored: neither error nor skipped.",
+        "valid",
+        "sentences",
+        "there are no sentences",
+    ),
+)
+
+
 def _scores(at: str, more: str, among: str) -> list[Score]:
-    no_gold, no_system = "gold has no brackets", "the output has no brackets"
-    neither, no_sentence = "neither gold nor output has brackets", "no sentence could be scored"
-    matched, unlabelled, gold, system = f"{at}matched", f"{at}unlabelled_matched", f"{at}gold", f"{at}system"
-    return [
-        f1_score(f"{at}labelled_f1", f"F1 of labelled brackets.{more}", matched, gold, system, neither),
+    ratios = [
         ratio_score(
-            f"{at}labelled_precision",
-            f"Share of the output's brackets that gold has.{more}",
-            matched,
-            system,
-            undefined=no_system,
-        ),
-        ratio_score(
-            f"{at}labelled_recall",
-            f"Share of gold's brackets that the output has.{more}",
-            matched,
-            gold,
-            undefined=no_gold,
-        ),
-        f1_score(f"{at}unlabelled_f1", f"F1 of spans, labels ignored.{more}", unlabelled, gold, system, neither),
-        ratio_score(
-            f"{at}unlabelled_precision",
-            f"Share of the output's spans that gold has.{more}",
-            unlabelled,
-            system,
-            undefined=no_system,
-        ),
-        ratio_score(
-            f"{at}unlabelled_recall",
-            f"Share of gold's spans that the output has.{more}",
-            unlabelled,
-            gold,
-            undefined=no_gold,
-        ),
-        ratio_score(
-            f"{at}exact_match",
-            f"Share of sentences all of whose brackets match.{more}",
-            f"{at}complete",
-            f"{at}{among}",
-            undefined=no_sentence,
-        ),
-        ratio_score(
-            f"{at}mean_crossing",
-            f"Crossing brackets of the output for each valid sentence.{more}",
-            f"{at}crossing",
-            f"{at}valid",
-            higher_is_better=False,
-            high=None,
-            undefined=no_sentence,
-        ),
-        ratio_score(
-            f"{at}no_crossing",
-            f"Share of sentences without a crossing bracket.{more}",
-            f"{at}no_crossing",
-            f"{at}{among}",
-            undefined=no_sentence,
-        ),
-        ratio_score(
-            f"{at}two_or_fewer_crossing",
-            f"Share of sentences with two crossing brackets at most.{more}",
-            f"{at}two_or_fewer_crossing",
-            f"{at}{among}",
-            undefined=no_sentence,
-        ),
-        ratio_score(
-            f"{at}relative_crossing",
-            f"Share of the output's brackets that cross one of gold's.{more}",
-            f"{at}crossing",
-            system,
-            higher_is_better=False,
-            undefined=no_system,
-        ),
-        ratio_score(
-            f"{at}tagging_accuracy",
-            f"Share of words with gold's tag.{more}",
-            f"{at}correct_tags",
-            f"{at}words",
-            undefined="no word could be scored",
-        ),
-        ratio_score(
-            f"{at}coverage",
-            f"Share of sentences that could be scored: neither error nor skipped.{more}",
-            f"{at}valid",
-            f"{at}sentences",
-            undefined="there are no sentences",
-        ),
+            at + name,
+            doc + more,
+            at + numerator,
+            at + (among if denominator == _AMONG else denominator),
+            higher_is_better=name not in ("mean_crossing", "relative_crossing"),
+            high=None if name == "mean_crossing" else 1.0,
+            undefined=undefined,
+        )
+        for name, doc, numerator, denominator, undefined in _RATIOS
     ]
+    gold, system = f"{at}gold", f"{at}system"
+    labelled = f1_score(f"{at}labelled_f1", f"F1 of labelled brackets.{more}", f"{at}matched", gold, system, _NEITHER)
+    unlabelled = f1_score(
+        f"{at}unlabelled_f1", f"F1 of spans, labels ignored.{more}", f"{at}unlabelled_matched", gold, system, _NEITHER
+    )
+    return [labelled, *ratios[:2], unlabelled, *ratios[2:]]
