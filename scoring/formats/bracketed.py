@@ -8,8 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from scoring.arrays import IntArray
 from scoring.errors import InputError, LimitError, Problem
-from scoring.formats.bracket_arrays import READABLE, ROUND, SQUARE, UNCLOSED, Scan, scan
+from scoring.formats.bracket_arrays import OUTSIDE, READABLE, ROUND, SQUARE, UNCLOSED, Scan, scan
 from scoring.formats.bracket_problems import limit_problem, problems_of
 from scoring.limits import Limits
 from scoring.params import Param
@@ -60,16 +61,19 @@ class Bracketed(Format):
         lenient = self.values["unreadable"] == "sentence"
         if lenient and b"\0" in text:
             text = _C_STRING_TAIL.sub(b"", text)
-        checked_bytes(text)
+        if not text or b"\0" in text:
+            checked_bytes(text)
         text = text.removeprefix(BOM)
         by_line = _by_line(text) if self.values["layout"] is None else self.values["layout"] == "lines"
         scanned = _scanned(text, limits, by_line=by_line)
+        strings = _strings(text, scanned)
         faults = np.flatnonzero(scanned.sentences[:, 3] != READABLE).tolist()
         shown = faults if lenient else faults[: limits.max_problems]
         unreadable = dict(zip(shown, problems_of(text, scanned, shown), strict=True))
         if faults and not lenient:
             raise InputError(list(unreadable.values()), len(faults))
-        return _treebank(text, scanned, vocabulary, Sentences(unreadable=unreadable, warnings=_odd(text)))
+        tellings = Sentences(unreadable=unreadable, warnings=_odd(text))
+        return _treebank(scanned, vocabulary, strings, _lines(text, scanned, by_line=by_line), tellings)
 
     def write(self, treebank: ConstituentTreebank) -> str:
         """One tree a line; square brackets where no word has a tag."""
@@ -111,12 +115,35 @@ def _by_line(text: bytes) -> bool:
     return first.count(pair[0]) == first.count(pair[1])
 
 
-def _treebank(text: bytes, scanned: Scan, vocabulary: Vocabulary, sentences: Sentences) -> ConstituentTreebank:
-    numbers = vocabulary.numbers([text[start:stop].decode("utf-8") for start, stop in scanned.strings[:, :2].tolist()])
+def _strings(text: bytes, scanned: Scan) -> list[str]:
+    """The distinct strings. Only here bytes are decoded: between strings there is nothing but ASCII.
+
+    Raises:
+        InputError: `invalid-utf8`.
+    """
+    try:
+        strings = [text[start:stop].decode("utf-8") for start, stop in scanned.strings[:, :2].tolist()]
+    except UnicodeDecodeError:
+        checked_bytes(text)
+        raise
+    if (scanned.sentences[:, 3] == OUTSIDE).any():
+        checked_bytes(text)
+    return strings
+
+
+def _lines(text: bytes, scanned: Scan, *, by_line: bool) -> IntArray:
+    if by_line:
+        return np.arange(1, len(scanned.sentences) + 1, dtype=np.int64)
+    feeds = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
+    return np.asarray(np.searchsorted(feeds, scanned.sentences[:, 2]) + 1, np.int64)
+
+
+def _treebank(
+    scanned: Scan, vocabulary: Vocabulary, strings: list[str], lines: IntArray, sentences: Sentences
+) -> ConstituentTreebank:
+    numbers = vocabulary.numbers(strings)
     tags = numbers[scanned.tags]
     tags[scanned.tags < 0] = NO_TAG
-    begins = scanned.sentences[:, 2]
-    feeds = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
     return ConstituentTreebank(
         vocabulary=vocabulary,
         labels=numbers[scanned.labels],
@@ -126,7 +153,7 @@ def _treebank(text: bytes, scanned: Scan, vocabulary: Vocabulary, sentences: Sen
         words=numbers[scanned.forms],
         tags=tags,
         word_offsets=np.append(scanned.sentences[:, 1], len(scanned.forms)),
-        lines=np.searchsorted(feeds, begins) + 1,
+        lines=lines,
         sentences=sentences,
     )
 
@@ -152,17 +179,17 @@ def tree_text(treebank: ConstituentTreebank, index: int, *, square: bool) -> str
     open_ends: list[int] = []
     node = 0
     for position in range(len(forms) + 1):
-        while True:
-            begins = node < len(labels) and starts[node] == position
-            if begins and not (open_ends and open_ends[-1] < ends[node]):
-                pieces.append(f" {left}{strings[labels[node]]}")
-                open_ends.append(ends[node])
-                node += 1
-            elif open_ends and open_ends[-1] == position:
+        while node < len(labels) and starts[node] == position:
+            # A node with words leaves what ends here; an empty one stays in the lowest that touches its place.
+            while open_ends and (open_ends[-1] < position or (open_ends[-1] == position < ends[node])):
                 open_ends.pop()
                 pieces.append(right)
-            else:
-                break
+            pieces.append(f" {left}{strings[labels[node]]}")
+            open_ends.append(ends[node])
+            node += 1
+        while open_ends and open_ends[-1] <= position:
+            open_ends.pop()
+            pieces.append(right)
         if position < len(forms):
             form = strings[forms[position]]
             tagged = tags[position] != NO_TAG

@@ -100,7 +100,8 @@ def _problems(
     gold: ConstituentTreebank, system: ConstituentTreebank, status: Any, facts: IntArray
 ) -> dict[int, Problem]:
     problems: dict[int, Problem] = {}
-    for index in np.flatnonzero(status == ERROR).tolist():
+    errors = np.flatnonzero(status == ERROR)
+    for index, found in zip(errors.tolist(), facts[errors].tolist(), strict=True):
         unreadable = system.sentences.unreadable.get(index)
         if unreadable is not None:
             problems[index] = unreadable
@@ -112,7 +113,7 @@ def _problems(
                 gold_detail=f"Gold cannot be read: {gold.sentences.unreadable[index].detail}",
             )
         else:
-            problems[index] = _mismatch(gold.vocabulary, index, int(system.lines[index]), facts[index].tolist())
+            problems[index] = _mismatch(gold.vocabulary, index, int(system.lines[index]), found)
     return problems
 
 
