@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import traceback
 from types import TracebackType
-from typing import Any
 
 from flask import Flask, Response
+from sqlalchemy.exc import OperationalError
 from werkzeug.exceptions import HTTPException, InternalServerError
 
 from service import problems
@@ -25,8 +25,7 @@ class App(Flask):
     def log_exception(self, exc_info: ExcInfo) -> None:
         """One line of the log with the fault's kind and the places it went through; its message may quote a text."""
         kind, _, trace = exc_info
-        places = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(trace)]
-        access_log.fault(kind.__name__ if kind else "unknown", places)
+        access_log.fault(kind.__name__ if kind else "unknown", _places(trace))
 
 
 def create_app(config: Config, context: Context | None = None) -> Flask:
@@ -44,13 +43,18 @@ def create_app(config: Config, context: Context | None = None) -> Flask:
     app.register_error_handler(ServiceError, problems.of_service_error)
     app.register_error_handler(HTTPException, problems.of_http_error)
     app.register_error_handler(InternalServerError, lambda _fault: problems.of_fault())
-    for gone in GONE:
-        app.register_error_handler(gone, _queue_away)
+    for gone in (*GONE, OperationalError):
+        app.register_error_handler(gone, _away)
     return app
 
 
-def _queue_away(_error: Any) -> Response:
-    return problems.of_service_error(Unavailable("The queue does not answer at the moment."))
+def _away(error: Exception) -> Response:
+    access_log.fault(type(error).__name__, _places(error.__traceback__))
+    return problems.of_service_error(Unavailable("The store or the queue does not answer at the moment. Try again."))
+
+
+def _places(trace: TracebackType | None) -> list[str]:
+    return [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(trace)]
 
 
 def _guard(response: Response) -> Response:

@@ -198,3 +198,26 @@ class Lengths(Column):
 
 def _is_lengths(entry: Json) -> bool:
     return isinstance(entry, list) and len(entry) == 2 and all(type(n) is int and 0 <= n < 2**31 for n in entry)
+
+
+class Columns(Checked):
+    """Columns by name."""
+
+    def __init__(self, column: Column, **options: Any) -> None:
+        super().__init__(**options)
+        self.column = column
+
+    def check(self, value: Json) -> Json:
+        """An object of columns."""
+        if not isinstance(value, dict):
+            raise wrong_type("an object of lists")
+        faults: dict[str, Json] = {}
+        for name, entries in value.items():
+            try:
+                Name().deserialize(name)
+                self.column.deserialize(entries)
+            except ValidationError as error:
+                faults[name] = error.messages
+        if faults:
+            raise ValidationError(faults)
+        return value

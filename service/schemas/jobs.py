@@ -9,6 +9,7 @@ from marshmallow import INCLUDE, ValidationError, fields, pre_load, validate, va
 from scoring.params import Json
 from service.schemas.base import (
     Checked,
+    Columns,
     Fault,
     Lengths,
     Name,
@@ -79,8 +80,8 @@ class Items(Strict):
 
     lengths = Lengths()
     blocks = Strings()
-    attributes = fields.Dict(keys=Name(), values=Strings())
-    seconds = fields.Dict(keys=Name(), values=Seconds())
+    attributes = Columns(Strings())
+    seconds = Columns(Seconds())
 
 
 class JobRequest(Strict):

@@ -48,6 +48,8 @@ def custom(_converter: OpenAPIConverter, field: fields.Field[Any], **_options: A
     """Our own fields in JSON Schema."""
     if isinstance(field, base.Named):
         return {"oneOf": [NAME, {"$ref": f"#/components/schemas/{type(field.schema).__name__}"}]}
+    if isinstance(field, base.Columns):
+        return {"type": "object", "additionalProperties": CUSTOM[type(field.column)]}
     found = next((schema for kind, schema in CUSTOM.items() if isinstance(field, kind)), {})
     return {**found, "type": ["string", "null"]} if isinstance(field, base.Name) and field.allow_none else found
 

@@ -1,11 +1,25 @@
-"""Fixtures of the edge."""
+"""A service of each test's own, and a watch on memory."""
+
+from __future__ import annotations
 
 import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.contract.stage import Stage, close_stage, open_stage
+from tests.fixtures.servers import Valkey
+
+
+@pytest.fixture
+def stage(tmp_path: Path, valkey: Valkey) -> Iterator[Stage]:
+    """The service on an empty store; its clients hold every answer against openapi.yaml."""
+    opened = open_stage(tmp_path, valkey.url, TREESCORE_MAX_BODY_BYTES="100000", TREESCORE_MAX_UPLOAD_BYTES="300000")
+    yield opened
+    close_stage(opened)
 
 
 @pytest.fixture

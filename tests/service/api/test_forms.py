@@ -1,0 +1,114 @@
+"""multipart/form-data: texts as files, named after their systems or their places."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from tests.contract.stage import GOLD, JOB, OTHER, Stage
+
+META = {"format": "bracketed", "metrics": ["parseval"]}
+
+
+def post(stage: Stage, meta: Any, files: dict[str, bytes], **headers: str) -> TestResponse:
+    data = {"meta": meta if isinstance(meta, str) else json.dumps(meta)}
+    parts = {name: (io.BytesIO(body), "file") for name, body in files.items()}
+    return stage.client().post(
+        "/v1/jobs",
+        data={**data, **parts},
+        headers={"Prefer": "wait=5", **headers},
+        content_type="multipart/form-data",
+    )
+
+
+def names(answer: TestResponse) -> list[str]:
+    assert answer.status_code == 201, answer.text
+    assert answer.json["state"] == "succeeded", answer.json["failure"]
+    return [system["name"] for system in answer.json["results"]["systems"]]
+
+
+def test_files_under_their_systems_names_are_the_same_job_as_json(stage: Stage) -> None:
+    files = {"gold": GOLD.encode(), "A": GOLD.encode(), "B": OTHER.encode()}
+    form = post(stage, META, files, **{"Idempotency-Key": "k"})
+    assert names(form) == ["A", "B"]
+    plain = stage.client().post("/v1/jobs", json=JOB, headers={"Idempotency-Key": "k"})
+    assert plain.headers["Location"] == form.headers["Location"]
+
+
+def test_meta_gives_order_and_formats_and_places_name_texts(stage: Stage) -> None:
+    meta = {**META, "systems": [{"name": "second"}, {"name": "gold", "format": "bracketed"}]}
+    files = {"systems/1": GOLD.encode(), "second": OTHER.encode(), "gold": GOLD.encode(), "third": OTHER.encode()}
+    assert names(post(stage, meta, files)) == ["second", "gold", "third"]
+
+
+def test_texts_may_be_plain_fields_and_meta_a_file(stage: Stage) -> None:
+    data = {"meta": (io.BytesIO(json.dumps(META).encode()), "meta.json"), "gold": GOLD, "A": GOLD}
+    assert names(stage.client().post("/v1/jobs", data=data, headers={"Prefer": "wait=5"})) == ["A"]
+
+
+def test_formats_of_several_texts_take_a_file_for_each(stage: Stage) -> None:
+    words = b"1\ta\t_\tX\t_\t_\t0\troot\t_\t_\n\n"
+    texts = {"source": words, "target": words, "alignment": b"1 1 1 S\n"}
+    files = {f"{owner}/{field}": text for owner in ("gold", "A", "systems/1") for field, text in texts.items()}
+    meta = {
+        "format": {"name": "parallel", "trees": "conllu", "alignment": "naacl"},
+        "metrics": ["parallel_treebank"],
+        "systems": [{"name": "A"}, {"name": "B"}],
+    }
+    assert names(post(stage, meta, files)) == ["A", "B"]
+
+
+@pytest.mark.parametrize(
+    ("meta", "files", "status", "pointer"),
+    [
+        ("{", {}, 400, None),
+        ('{"a": NaN}', {}, 400, None),
+        ("[]", {}, 422, ""),
+        ({**META, "systems": {}}, {}, 422, "/systems"),
+        ({**META, "systems": ["A"]}, {}, 422, "/systems"),
+        (META, {"A": b""}, 422, "/gold"),
+        (META, {"gold": b""}, 422, "/systems"),
+        (META, {"gold": b"x", "systems/3": b""}, 422, "/systems/3"),
+        (META, {"gold": b"a\nb\xff", "A": b""}, 422, "/gold"),
+        ({**META, "gold": "x"}, {"gold": b"x", "A": b""}, 422, "/gold"),
+        ({**META, "systems": [{"name": "A", "output": ""}]}, {"gold": b"x", "A": b""}, 422, "/A"),
+        ({**META, "systems": [{"name": "A"}]}, {"gold": b"x", "A": b"x", "systems/0": b"x"}, 422, "/systems/0"),
+        (META, {"gold": b"x" * 300_001, "A": b""}, 413, None),
+    ],
+)
+def test_forms_that_make_no_sense(stage: Stage, meta: Any, files: Any, status: int, pointer: str | None) -> None:
+    answer = post(stage, meta, files)
+    assert answer.status_code == status, answer.text
+    if pointer is not None:
+        assert pointer in [error.get("pointer", "") for error in answer.json["errors"]]
+
+
+def test_invalid_utf8_is_told_with_its_place(stage: Stage) -> None:
+    [error] = post(stage, META, {"gold": b"a\nb\xff", "A": b""}).json["errors"]
+    assert (error["code"], error["line"], error["column"]) == ("invalid-utf8", 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("media", "body"),
+    [
+        ("multipart/form-data", b""),
+        ("multipart/form-data; boundary=x", b""),
+        ("multipart/form-data; boundary=x", b'--x\r\nContent-Disposition: form-data; name="meta"\r\n\r\n{}'),
+        ("multipart/form-data; boundary=x", b"--y\r\n\r\n--y--"),
+        ("multipart/form-data; boundary=x", b"--x--\r\n"),
+    ],
+)
+def test_what_is_no_form_is_a_bad_request(stage: Stage, media: str, body: bytes) -> None:
+    answer = stage.client().post("/v1/jobs", data=body, headers={"Content-Type": media})
+    assert answer.status_code == 400
+
+
+def test_a_long_field_that_is_no_file_is_too_large(stage: Stage) -> None:
+    answer = stage.client().post(
+        "/v1/jobs", data={"meta": json.dumps(META), "gold": "x" * 100_001, "A": (io.BytesIO(b""), "a")}
+    )
+    assert answer.status_code == 413
