@@ -67,6 +67,8 @@ def read(request: Request, config: Config) -> tuple[dict[str, Any], list[tuple[s
         fields, files = _parse(request, config, opened)
         parts = [(name, value.encode()) for name, value in fields.items(multi=True)]
         parts += [(name, file.read()) for name, file in files.items(multi=True)]
+    if any(not name for name, _ in parts):
+        raise BadRequest("A part of the form has no name.", slug="malformed-body")
     metas = [data for name, data in parts if name == "meta"]
     if len(metas) != 1:
         detail = f"The form has {len(metas)} fields `meta`. Send one, with the JSON document but for its texts."

@@ -100,6 +100,7 @@ def test_invalid_utf8_is_told_with_its_place(stage: Stage) -> None:
         ("multipart/form-data; boundary=x", b'--x\r\nContent-Disposition: form-data; name="meta"\r\n\r\n{}'),
         ("multipart/form-data; boundary=x", b"--y\r\n\r\n--y--"),
         ("multipart/form-data; boundary=x", b"--x--\r\n"),
+        ("multipart/form-data; boundary=x", b"--x\r\nContent-Disposition: form-data\r\n\r\n{}\r\n--x--\r\n"),
     ],
 )
 def test_what_is_no_form_is_a_bad_request(stage: Stage, media: str, body: bytes) -> None:
