@@ -74,7 +74,7 @@ class ConstituentTreebank:
 
 
 NO_HEAD = -1
-"""Head of a word whose HEAD field is `_` (a fragment in MINIPAR's tuples)."""
+"""Head of a word whose HEAD field is `_`."""
 
 ODD_HEAD = -2
 """Heads from here down are HEAD fields that are no plain decimal number (`02`, `+2`, `x`, absurdly large):

@@ -9,7 +9,7 @@ import numpy as np
 
 from scoring.arrays import BoolArray, IntArray, sums_by
 from scoring.errors import ProblemList
-from scoring.formats._links import (
+from scoring.formats.links import (
     REVERSED,
     Links,
     Tokens,

@@ -11,7 +11,7 @@ import orjson
 
 from scoring.arrays import IntArray, owners_of
 from scoring.errors import InputError, Problem, ScoringError
-from scoring.formats._links import Links, alignments_of, lines_of_names
+from scoring.formats.links import Links, alignments_of, lines_of_names
 from scoring.limits import Limits
 from scoring.params import Json, Param
 from scoring.registry import Format, Text, make_format, register

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from scoring.formats._links import REVERSED, LineFormat, base_param
+from scoring.formats.links import REVERSED, LineFormat, base_param
 from scoring.params import Param
 from scoring.registry import register
 

@@ -11,7 +11,8 @@ import numpy as np
 from scoring.arrays import BoolArray, IntArray, offsets_of, sums_by
 from scoring.errors import InputError, Problem
 from scoring.limits import Limits
-from scoring.metrics._linking import (
+from scoring.metrics.group_tables import attributes_of, sentence_tables
+from scoring.metrics.link_sets import (
     GoldIndex,
     Links,
     Reading,
@@ -24,7 +25,6 @@ from scoring.metrics._linking import (
     readings,
     without_null,
 )
-from scoring.metrics.group_tables import attributes_of, sentence_tables
 from scoring.params import Json, Param
 from scoring.registry import ItemInfo, Metric, Outcome, TokenBits, all_ok, register
 from scoring.scores import Ratio, Score, ScoreTable, f1_score, harmonic, ratio_score

@@ -12,11 +12,11 @@ from scoring.arrays import BoolArray, IntArray, owners_of, sums_by
 from scoring.errors import InputError, Problem, ScoringError
 from scoring.formats.heads import head_string
 from scoring.limits import Limits
-from scoring.metrics._linking import GoldIndex, links_of, range_problems
 from scoring.metrics.alignment import COUNT_NAMES as LINK_COUNTS
 from scoring.metrics.alignment import NULL_LINKS, better_reading, compared, misread, outcome_of, with_null
 from scoring.metrics.group_tables import attributes_of, sentence_tables
 from scoring.metrics.heads import lengths_to_offsets, shape_of, shape_problems
+from scoring.metrics.link_sets import GoldIndex, links_of, range_problems
 from scoring.metrics.words import check_same_words, punctuation_of
 from scoring.params import BOOLEAN, Json, Param
 from scoring.registry import ItemInfo, Metric, Outcome, TokenBits, all_ok, register

@@ -9,7 +9,7 @@ import numpy as np
 
 from scoring.arrays import BoolArray, IntArray, owners_of
 from scoring.errors import InputError, LimitError, Problem, ProblemList
-from scoring.formats._links import lines_of_names
+from scoring.formats.links import lines_of_names
 from scoring.limits import Limits
 from scoring.trees import Alignments
 
