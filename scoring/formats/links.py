@@ -44,11 +44,17 @@ class Tokens:
     columns: IntArray
     line_count: int
 
-    def problem(self, token: int, code: str, detail: str, *, sentence: bool = True) -> Problem:
-        """A problem at a token; in formats of one sentence a line, the line's number is the sentence's."""
-        line = int(self.lines[token]) + 1
+    def problem(self, token: int, code: str, detail: str, *, named: bool = False) -> Problem:
+        """A problem at a token. Sentences are lines, or named by the first token of their lines."""
+        line = int(self.lines[token])
+        name = self.strings[int(np.searchsorted(self.lines, line))].decode("utf-8") if named else None
         return Problem(
-            code=code, detail=detail, line=line, column=int(self.columns[token]), sentence=line if sentence else None
+            code=code,
+            detail=detail,
+            line=line + 1,
+            column=int(self.columns[token]),
+            sentence=None if named else line + 1,
+            sent_id=name,
         )
 
 

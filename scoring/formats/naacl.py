@@ -102,7 +102,7 @@ class Naacl(Format):
                 detail = (
                     f"Sentence {shown(name)} is none of 1 to {total}, the sentences that the format option promises."
                 )
-                problems.add(tokens.problem(start, "alignment-unknown-sentence", detail, sentence=False))
+                problems.add(tokens.problem(start, "alignment-unknown-sentence", detail, named=True))
         return np.array([place.get(known[name], 0) for name in names], np.int64), ids, list(ids)
 
 
@@ -110,7 +110,7 @@ def _check_fields(tokens: Tokens, fields: IntArray, problems: ProblemList) -> No
     for line in np.flatnonzero((fields > 5) | ((fields > 0) & (fields < 3))).tolist():
         place = int(np.searchsorted(tokens.lines, line))
         detail = f"The line has {int(fields[line])} fields, 3 to 5 are allowed. {_FORM}"
-        problems.add(tokens.problem(place, "alignment-wrong-field-count", detail, sentence=False))
+        problems.add(tokens.problem(place, "alignment-wrong-field-count", detail, named=True))
 
 
 def _numbers(tokens: Tokens, places: IntArray, limits: Limits, problems: ProblemList) -> IntArray:
@@ -123,7 +123,7 @@ def _numbers(tokens: Tokens, places: IntArray, limits: Limits, problems: Problem
             if string in wrong:
                 code = "alignment-bad-link" if "no number" in wrong[string] else "alignment-index-out-of-range"
                 detail = f"The word number {shown(string)} {wrong[string]}. {_FORM}"
-                problems.add(tokens.problem(place, code, detail, sentence=False))
+                problems.add(tokens.problem(place, code, detail, named=True))
         known.update(dict.fromkeys(wrong, 0))
     return np.array([known[string] for string in strings], np.int64)
 
@@ -139,7 +139,7 @@ def _flags(tokens: Tokens, starts: IntArray, fields: IntArray, problems: Problem
     again[1:] = (owners[extra[1:]] == owners[extra[:-1]]) & ((kinds[1:] == NUMBER) == (kinds[:-1] == NUMBER))
     for place in extra[(kinds == OTHER) | again].tolist():
         detail = f"{shown(tokens.strings[place])} is neither S or P nor a confidence, or is one too many. {_FORM}"
-        problems.add(tokens.problem(place, "alignment-bad-flag", detail, sentence=False))
+        problems.add(tokens.problem(place, "alignment-bad-flag", detail, named=True))
     sure = np.ones(len(starts), np.bool_)
     sure[owners[extra[kinds == POSSIBLE]]] = False
     return sure

@@ -13,7 +13,7 @@ from scoring.formats.links import lines_of_names
 from scoring.limits import Limits
 from scoring.trees import Alignments
 
-MAX_TEXT = 50_000_000
+MAX_TEXT = 10_000_000
 """Words of all sentences together, where their lengths are given."""
 SOURCE_AND_TARGET = ("source", "target")
 

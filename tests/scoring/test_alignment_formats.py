@@ -94,6 +94,7 @@ def test_naacl_can_be_told_how_many_pairs_there_are() -> None:
     assert links(read("naacl", "003 1 1\n", sentences=4)) == [[], [], [(1, 1, True)], []]
     (problem,) = problems("naacl", "1 1 1\n5 1 1\n", sentences=4)
     assert (problem.code, problem.line, problem.column) == ("alignment-unknown-sentence", 2, 1)
+    assert problem.sent_id == "5"
 
 
 @pytest.mark.parametrize(
