@@ -27,9 +27,7 @@ class Queue:
 
     def __init__(self, url: str, job_timeout: int = 900) -> None:
         # no blind retries: a repeated EXEC would queue twice
-        self.redis = redis.Redis.from_url(
-            url, socket_timeout=5, socket_connect_timeout=2, retry=Retry(NoBackoff(), 0), health_check_interval=30
-        )
+        self.redis = redis.Redis.from_url(url, socket_timeout=5, socket_connect_timeout=2, retry=Retry(NoBackoff(), 0))
         self._timeout = job_timeout
 
     def rq_queue(self, name: str) -> Any:

@@ -31,7 +31,7 @@ def do(context: Context, run_id: str) -> None:
 
     An unforeseen fault is raised: RQ runs the work again, and the next claim counts the attempt.
     """
-    with context.store.write() as db:
+    with context.store.write(durable=False) as db:
         claimed = runs.claim(db, run_id, context.now())
     if claimed is None:
         return

@@ -9,11 +9,11 @@ from typing import Any
 import rq
 from rq.serializers import JSONSerializer
 
-from scoring.warm import warm
 from service.logs import configure_logs
 from service.posix import die_with_parent
 from service.queue import LIVE, QUEUES
 from workers.entry import process_context
+from workers.rehearsal import rehearse
 
 HEARTBEAT_SECONDS = 2
 ABANDONED_AFTER = 6
@@ -40,8 +40,8 @@ def main() -> None:
     parser.add_argument("--burst", action="store_true", help="end when the queue is empty")
     chosen = parser.parse_args()
     configure_logs()
-    warm()
     context = process_context()
+    rehearse(context)
     os.environ["TREESCORE_WORKER_PID"] = str(os.getpid())
     worker = Worker(
         [context.queue.rq_queue(chosen.queue)],

@@ -32,10 +32,22 @@ class Store:
             yield connection
 
     @contextmanager
-    def write(self) -> Iterator[Connection]:
-        """A transaction that commits at the end, or leaves nothing behind. Writers wait for each other."""
-        with self.engine.connect().execution_options(treescore_write=True) as connection, connection.begin():
-            yield connection
+    def write(self, *, durable: bool = True) -> Iterator[Connection]:
+        """A transaction that commits at the end, or leaves nothing behind. Writers wait for each other.
+
+        Args:
+            durable: whether the commit must survive a power failure. What can be done again need not (SQLite then
+                spares the wait for the disk; a killed process loses nothing either way).
+        """
+        with self.engine.connect().execution_options(treescore_write=True) as connection:
+            if self.sqlite and not durable:
+                connection.connection.cursor().execute("PRAGMA synchronous=NORMAL")
+            try:
+                with connection.begin():
+                    yield connection
+            finally:
+                if self.sqlite and not durable:
+                    connection.connection.cursor().execute("PRAGMA synchronous=FULL")
 
     def alive(self) -> bool:
         """Whether the store answers."""
@@ -63,3 +75,27 @@ def _begin_sqlite(connection: Connection) -> None:
     # a reader that later writes would fail at once under load: writers take their lock at the beginning
     write = connection.get_execution_options().get("treescore_write", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+
+class RolledBack(Store):
+    """Another store's one transaction that is never committed: a rehearsal leaves its statements compiled, no more."""
+
+    def __init__(self, store: Store) -> None:
+        self.url, self.sqlite, self.engine = store.url, store.sqlite, store.engine
+        self._connection = self.engine.connect().execution_options(treescore_write=True)
+        self._connection.begin()
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """The one transaction."""
+        yield self._connection
+
+    @contextmanager
+    def write(self, *, durable: bool = True) -> Iterator[Connection]:  # noqa: ARG002 - nothing of it lasts
+        """The one transaction."""
+        yield self._connection
+
+    def close(self) -> None:
+        """Undo everything, and leave no connection to a later fork."""
+        self._connection.close()
+        self.engine.dispose()

@@ -33,7 +33,7 @@ class Progress:
         if now - self._last < INTERVAL:
             return
         self._last = now
-        with self._context.store.write() as db:
+        with self._context.store.write(durable=False) as db:
             running = runs.note_progress(db, self._run_id, done, total, step)
         if not running:
             raise Cancelled(self._run_id)
