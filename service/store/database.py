@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, create_engine, event, make_url
+from sqlalchemy import Connection, Select, create_engine, event, make_url
 from sqlalchemy.exc import OperationalError
 
 
@@ -21,6 +21,7 @@ class Store:
             Path(self.url.database).parent.mkdir(parents=True, exist_ok=True)
         options: dict[str, Any] = {} if self.sqlite else {"pool_pre_ping": True}
         self.engine = create_engine(url, pool_size=8, max_overflow=64, **options)
+        self._compiled: dict[Any, Any] = {}
         if self.sqlite:
             event.listen(self.engine, "connect", _prepare_sqlite)
             event.listen(self.engine, "begin", _begin_sqlite)
@@ -48,6 +49,27 @@ class Store:
             finally:
                 if self.sqlite and not durable:
                     connection.connection.cursor().execute("PRAGMA synchronous=FULL")
+
+    def lookup(self, query: Select[Any], **values: object) -> Sequence[Any] | None:
+        """One row of a hot query, or None, past the machinery of transactions and results: raw values, a tuple.
+
+        Args:
+            query: with bound parameters named as in `values`; compiled once.
+            values: of the parameters.
+        """
+        compiled = self._compiled.get(query)
+        if compiled is None:
+            compiled = self._compiled[query] = query.compile(dialect=self.engine.dialect)
+        given = compiled.construct_params(values)
+        names = compiled.positiontup
+        connection = self.engine.raw_connection()
+        try:
+            cursor = connection.cursor()
+            cursor.execute(str(compiled), given if names is None else tuple(given[name] for name in names))
+            row: Sequence[Any] | None = cursor.fetchone()
+            return row
+        finally:
+            connection.close()
 
     def alive(self) -> bool:
         """Whether the store answers."""
@@ -81,7 +103,7 @@ class RolledBack(Store):
     """Another store's one transaction that is never committed: a rehearsal leaves its statements compiled, no more."""
 
     def __init__(self, store: Store) -> None:
-        self.url, self.sqlite, self.engine = store.url, store.sqlite, store.engine
+        self.url, self.sqlite, self.engine, self._compiled = store.url, store.sqlite, store.engine, {}
         self._connection = self.engine.connect().execution_options(treescore_write=True)
         self._connection.begin()
 

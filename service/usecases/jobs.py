@@ -144,18 +144,20 @@ def view_job(context: Context, caller: Caller, job_id: str) -> View:
         NotFound: there is none, or it is somebody else's.
         Gone: it was deleted.
     """
+    found = jobs.answer(context.store, job_id)
+    if found is None or not may_see(caller, found.owner):
+        raise NotFound(f"There is no job {job_id}.")
+    if found.deleted:
+        raise Gone(f"The job {job_id} was deleted.")
+    if found.document is not None:
+        return View(found.document, found.etag or etag_of(found.document), final=True, state=found.state or "")
     with context.store.read() as db:
-        found = jobs.answer(db, job_id)
-        if found is None or not may_see(caller, found.owner):
-            raise NotFound(f"There is no job {job_id}.")
-        if found.deleted:
-            raise Gone(f"The job {job_id} was deleted.")
-        if found.document is not None:
-            return View(found.document, found.etag or etag_of(found.document), final=True, state=found.state or "")
         run = runs.get(db, job_id)
     if run is None:
         raise NotFound(f"There is no job {job_id}.")
-    return json_view(state_document(run), final=run.final, state=run.state)
+    if run.final:  # it ended between the two looks
+        return view_job(context, caller, job_id)
+    return json_view(state_document(run), final=False, state=run.state)
 
 
 def may_see(caller: Caller, owner: str) -> bool:

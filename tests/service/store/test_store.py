@@ -131,11 +131,11 @@ def test_an_erased_job_keeps_only_the_fact_that_it_was(store):
         jobs.save_answer(db, "job_1", "succeeded", b"{}", "etag")
         jobs.erase(db, ["job_1"], NOW)
     with store.read() as db:
-        answer = jobs.answer(db, "job_1")
-        assert answer.deleted
-        assert answer.document is None
         assert artifacts.names(db, "job_1") == set()
         assert texts.read(db, "job_1") == {}
+    answer = jobs.answer(store, "job_1")
+    assert answer.deleted
+    assert answer.document is None
 
 
 def test_times_come_back_as_they_went_in(store):
