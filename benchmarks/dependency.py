@@ -1,0 +1,214 @@
+"""Speed and memory of ud and attachment beside udtools and udapi, on one machine in one run.
+
+    python benchmarks/dependency.py [GOLD SYSTEM]
+
+GOLD and SYSTEM are CoNLL-U files with the same words. Without them, English EWT is used where the tests find it,
+otherwise generated trees. Peers are measured where they are installed (pip install udtools udapi). Speed: medians of
+whole evaluations (read both files, score), the contestants taking turns in one process after a warm-up. Memory:
+peak of a process of its own over ten times the files, beside what it holds before reading anything.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib.metadata
+import importlib.util
+import io
+import json
+import logging
+import platform
+import random
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+Contestant = Callable[[Path, Path], None]
+TIMES = 10
+
+
+def ours(metric: str) -> Contestant:
+    """The whole way: bytes to summed counts."""
+    from scoring.evaluate import Evaluation  # noqa: PLC0415 - a contestant imports only itself
+    from scoring.spec import parse_spec  # noqa: PLC0415
+    from scoring.warm import warm  # noqa: PLC0415
+
+    warm()
+    spec = parse_spec({"format": "conllu", "metrics": [metric]})
+
+    def run(gold: Path, system: Path) -> None:
+        outcomes, _ = Evaluation(spec, gold.read_bytes()).score(system.read_bytes())
+        outcomes[metric].totals  # noqa: B018 - a property that adds up
+
+    return run
+
+
+def udtools() -> Contestant:
+    """The treebank tools' evaluation, from PyPI."""
+    from udtools import udeval  # noqa: PLC0415
+
+    def run(gold: Path, system: Path) -> None:
+        udeval.evaluate(udeval.load_conllu_file(str(gold)), udeval.load_conllu_file(str(system)))
+
+    return run
+
+
+def udapi(block_name: str) -> Contestant:
+    """A block of udapi over both files."""
+    from udapi.block.eval.conll18 import Conll18  # noqa: PLC0415
+    from udapi.block.eval.parsing import Parsing  # noqa: PLC0415
+    from udapi.block.read.conllu import Conllu  # noqa: PLC0415
+    from udapi.core.document import Document  # noqa: PLC0415
+
+    logging.disable(logging.WARNING)
+    block = {"Conll18": Conll18, "Parsing": Parsing}[block_name]
+
+    def run(gold: Path, system: Path) -> None:
+        document = Document()
+        Conllu(files=str(gold), zone="gold").apply_on_document(document)
+        Conllu(files=str(system), zone="system", ignore_sent_id=1).apply_on_document(document)
+        with contextlib.redirect_stdout(io.StringIO()):
+            block(gold_zone="gold").apply_on_document(document)
+
+    return run
+
+
+CONTESTANTS: dict[str, tuple[str, Callable[[], Contestant]]] = {
+    "ud": ("scoring", lambda: ours("ud")),
+    "attachment": ("scoring", lambda: ours("attachment")),
+    "udtools": ("udtools", udtools),
+    "udapi eval.Conll18": ("udapi", lambda: udapi("Conll18")),
+    "udapi eval.Parsing": ("udapi", lambda: udapi("Parsing")),
+}
+RACES = (("ud", "udtools"), ("ud", "udapi eval.Conll18"), ("attachment", "udapi eval.Parsing"))
+
+
+def generated(sentences: int, seed: int = 1) -> tuple[str, str]:
+    """Random trees, and the same with every sixth head elsewhere; no cycles."""
+    rng = random.Random(seed)  # noqa: S311 - no secret
+    words = [f"w{n}" for n in range(5000)]
+    texts: tuple[list[str], list[str]] = [], []
+    for number in range(sentences):
+        length = rng.randint(3, 22)
+        order = rng.sample(range(1, length + 1), length)
+        rank = {word: place for place, word in enumerate(order)}
+        forms = [words[int(5000 * rng.random() ** 3)] for _ in range(length)]
+        heads = {word: order[rng.randrange(place)] if place else 0 for place, word in enumerate(order)}
+        for lines, error in zip(texts, (0.0, 1 / 6), strict=True):
+            lines.append(f"# sent_id = s{number}")
+            for word in range(1, length + 1):
+                moved = heads[word] and rng.random() < error
+                head = order[rng.randrange(rank[word])] if moved else heads[word]
+                deprel = ("nsubj", "det", "case", "obl")[word % 4] if head else "root"
+                form = forms[word - 1]
+                lines.append(f"{word}\t{form}\t{form}\tNOUN\tNN\tNumber=Sing\t{head}\t{deprel}\t_\t_")
+            lines.append("")
+    return "\n".join(texts[0]) + "\n", "\n".join(texts[1]) + "\n"
+
+
+def files(arguments: argparse.Namespace) -> tuple[str, bytes, bytes]:
+    """Name and contents of what is scored."""
+    if arguments.files:
+        gold, system = (Path(name) for name in arguments.files)
+        return gold.name, gold.read_bytes(), system.read_bytes()
+    from tests.conftest import DATA  # noqa: PLC0415 - the one place that knows
+
+    folder = DATA / "ud_en_ewt" / "gold_tokens"
+    if folder.is_dir():
+        return "English EWT, gold tokens", *((folder / f"{n}.conllu").read_bytes() for n in ("gold", "dev-swap-it3"))
+    gold_text, system_text = generated(2000)
+    return "generated", gold_text.encode(), system_text.encode()
+
+
+def medians(names: list[str], gold: Path, system: Path, repeat: int) -> dict[str, float]:
+    """Median seconds of each contestant; they take turns."""
+    runs = {name: CONTESTANTS[name][1]() for name in names}
+    seconds: dict[str, list[float]] = {name: [] for name in names}
+    for turn in range(repeat + 1):
+        for name, run in runs.items():
+            start = time.perf_counter()
+            run(gold, system)
+            if turn:
+                seconds[name].append(time.perf_counter() - start)
+    return {name: statistics.median(values) for name, values in seconds.items()}
+
+
+def memory(name: str, gold: Path, system: Path) -> tuple[float, float]:
+    """Megabytes of a fresh process that scores once: before reading, and at its peak."""
+    command = [sys.executable, __file__, "--child", name, str(gold), str(system)]
+    answer = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return answer["before"], answer["peak"]
+
+
+def child(name: str, gold: Path, system: Path) -> None:
+    """Score once in this process and print its memory."""
+    run = CONTESTANTS[name][1]()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    run(gold, system)
+    print(json.dumps({"before": before, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+
+
+def installed() -> list[str]:
+    """Contestants that can be imported; says what is missing."""
+    missing = {package for package, _ in CONTESTANTS.values() if importlib.util.find_spec(package) is None}
+    if missing:
+        print(f"Not installed, not measured: pip install {' '.join(sorted(missing))}")
+    for package in ("numpy", "numba", "udtools", "udapi"):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            print(f"{package} {importlib.metadata.version(package)}", end="  ")
+    print()
+    return [name for name, (package, _) in CONTESTANTS.items() if package not in missing]
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*", help="GOLD SYSTEM")
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.child:
+        child(arguments.child, *(Path(name) for name in arguments.files))
+        return
+    print(f"{platform.platform()}, {platform.machine()}, Python {platform.python_version()}")
+    names = installed()
+    title, gold_bytes, system_bytes = files(arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        paths = {}
+        for times in (1, TIMES):
+            paths[times] = Path(folder) / f"gold{times}.conllu", Path(folder) / f"system{times}.conllu"
+            paths[times][0].write_bytes(gold_bytes * times)
+            paths[times][1].write_bytes(system_bytes * times)
+        words = sum(line[:1].isdigit() for line in gold_bytes.decode().splitlines())
+        print(f"{title}: {words} lines of words, {len(gold_bytes) / 1e6:.1f} + {len(system_bytes) / 1e6:.1f} MB\n")
+        # Before anything is loaded here: a child's peak begins with what its parent holds.
+        held = {name: memory(name, *paths[TIMES]) for name in names}
+        once = medians(names, *paths[1], arguments.repeat)
+        mine = [name for name in names if CONTESTANTS[name][0] == "scoring"]
+        more = medians(mine, *paths[TIMES], max(1, arguments.repeat // 2))
+    print(f"{'':20} {'seconds':>9} {'x10 files':>10} {'MB before':>10} {'peak, x10':>11}")
+    for name in names:
+        ten = f"{more[name]:10.3f}" if name in more else " " * 10
+        print(f"{name:20} {once[name]:9.3f} {ten} {held[name][0]:10.0f} {held[name][1]:11.0f}")
+    print()
+    for one, other in RACES:
+        if one in once and other in once:
+            grown = [peak - before for before, peak in (held[one], held[other])]
+            print(
+                f"{one} is {once[other] / once[one]:.1f} times as fast as {other}; its peak is "
+                f"{held[one][1] / held[other][1]:.2f} of the other's, added while scoring {grown[0] / grown[1]:.2f}"
+            )
+    for name in mine:
+        print(f"{name}: {TIMES} times the file takes {more[name] / once[name]:.1f} times the time")
+
+
+if __name__ == "__main__":
+    main()
