@@ -8,6 +8,8 @@ from scoring.errors import InputError, Problem
 
 BOM = b"\xef\xbb\xbf"
 
+_PIECE = 1 << 20
+
 
 def decoded(text: bytes) -> str:
     """UTF-8 text without a byte order mark.
@@ -41,21 +43,33 @@ def checked_bytes(text: bytes) -> None:
                 )
             ]
         )
-    try:
-        text.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line, column = place(text, error.start)
+    bad = _first_bad_byte(text)
+    if bad is not None:
+        line, column = place(text, bad)
         raise InputError(
             [
                 Problem(
                     code="invalid-utf8",
                     line=line,
                     column=column,
-                    detail=f"Byte 0x{text[error.start]:02x} in line {line}, column {column} is no valid UTF-8. "
+                    detail=f"Byte 0x{text[bad]:02x} in line {line}, column {column} is no valid UTF-8. "
                     "Save the file as UTF-8.",
                 )
             ]
-        ) from error
+        )
+
+
+def _first_bad_byte(text: bytes) -> int | None:
+    """Where the text stops being UTF-8. In pieces: one emoji makes all of a decoded text four bytes a character."""
+    start = 0
+    while start < len(text):
+        end = text.find(b"\n", start + _PIECE) + 1 or len(text)
+        try:
+            text[start:end].decode("utf-8")
+        except UnicodeDecodeError as error:
+            return start + error.start
+        start = end
+    return None
 
 
 def place(text: bytes, offset: int) -> tuple[int, int]:

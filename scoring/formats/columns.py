@@ -10,7 +10,7 @@ import numpy as np
 
 from scoring.arrays import BoolArray, IntArray, offsets_of, sums_by
 from scoring.errors import InputError, LimitError, Problem
-from scoring.formats.fields import numbered_fields, tabs_of
+from scoring.formats.fields import Fields, numbered_fields, tabs_of
 from scoring.limits import Limits
 from scoring.text import BOM, checked_bytes
 from scoring.vocabulary import Vocabulary
@@ -163,8 +163,8 @@ def outline_of(text: bytes, limits: Limits) -> Outline:
     )
 
 
-def columns_of(outline: Outline, vocabulary: Vocabulary) -> IntArray:
-    """All fields of the token lines, each of which must have ten: int64 (10, r)."""
+def columns_of(outline: Outline, vocabulary: Vocabulary) -> Fields:
+    """All fields of the token lines, each of which must have ten."""
     return numbered_fields(outline.text, outline.starts, outline.ends, COLUMNS, vocabulary)
 
 

@@ -23,6 +23,7 @@ from scoring.formats.columns import (
     unix_lines,
     without_spaces,
 )
+from scoring.formats.fields import Fields
 from scoring.formats.heads import heads_of, plain_number
 from scoring.formats.rows import written
 from scoring.limits import Limits
@@ -290,7 +291,7 @@ def _warnings(outline: Outline, odd: Findings, cap: int) -> list[Problem]:
 def _treebank(
     outline: Outline,
     ids: _Ids,
-    fields: IntArray,
+    fields: Fields,
     heads: IntArray,
     vocabulary: Vocabulary,
     warnings: list[Problem],

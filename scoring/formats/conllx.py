@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from scoring.arrays import IntArray
 from scoring.errors import Problem, ProblemList
 from scoring.formats.columns import (
     COLUMNS,
@@ -20,6 +19,7 @@ from scoring.formats.columns import (
     short,
     unix_lines,
 )
+from scoring.formats.fields import Fields
 from scoring.formats.heads import heads_of, plain_number
 from scoring.formats.rows import written
 from scoring.limits import Limits
@@ -125,19 +125,20 @@ def _empty_field(outline: Outline, column: int) -> Callable[[int], Problem]:
     return problem
 
 
-def _treebank(outline: Outline, fields: IntArray, vocabulary: Vocabulary, cap: int) -> DependencyTreebank:
+def _treebank(outline: Outline, fields: Fields, vocabulary: Vocabulary, cap: int) -> DependencyTreebank:
     strings = vocabulary.strings
     heads = heads_of(fields[HEAD], vocabulary)
     positions = np.arange(len(outline.lines)) - outline.row_offsets[outline.sentences] + 1
     odd = Findings()
-    numbers = vocabulary.table(fields[ID], lambda string: plain_number(string) or 0)[fields[ID]]
+    ids, written_heads = fields[ID], fields[HEAD]
+    numbers = vocabulary.table(ids, lambda string: plain_number(string) or 0)[ids]
     odd.add(
         np.flatnonzero(numbers != positions),
         lambda row: outline.problem(
             row,
             ID + 1,
             "conllx-id-not-position",
-            f"The ID is {short(strings[fields[ID][row]])!r}, expected {positions[row]}. The line is scored as word "
+            f"The ID is {short(strings[ids[row]])!r}, expected {positions[row]}. The line is scored as word "
             f"{positions[row]}, as eval07.pl does. If the file has multiword tokens, its format is conllu.",
         ),
     )
@@ -147,7 +148,7 @@ def _treebank(outline: Outline, fields: IntArray, vocabulary: Vocabulary, cap: i
             row,
             HEAD + 1,
             "conllx-odd-head",
-            f"HEAD is {short(strings[fields[HEAD][row]])!r}, no plain number. It is compared as written.",
+            f"HEAD is {short(strings[written_heads[row]])!r}, no plain number. It is compared as written.",
         ),
     )
     return replace(

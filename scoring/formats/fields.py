@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,8 +18,25 @@ _PROBES_PER_FIELD = 64
 """Beyond this average the table is being fed colliding strings on purpose, and a dict does the work instead."""
 
 
-def numbered_fields(text: bytes, starts: IntArray, ends: IntArray, columns: int, vocabulary: Vocabulary) -> IntArray:
-    """The fields of lines as numbers of the vocabulary: int64 (columns, lines).
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The fields of lines, each column made when it is asked for: `fields[column]` is int64 (lines,).
+
+    Attributes:
+        codes: which of the text's distinct strings each field is, int32 or int64 (columns, lines).
+        numbers: the vocabulary's number of each distinct string, int64.
+    """
+
+    codes: NDArray[np.int32] | IntArray
+    numbers: IntArray
+
+    def __getitem__(self, column: int) -> IntArray:
+        numbered: IntArray = self.numbers[self.codes[column]]
+        return numbered
+
+
+def numbered_fields(text: bytes, starts: IntArray, ends: IntArray, columns: int, vocabulary: Vocabulary) -> Fields:
+    """The fields of lines as numbers of the vocabulary.
 
     Args:
         text: valid UTF-8.
@@ -27,19 +46,18 @@ def numbered_fields(text: bytes, starts: IntArray, ends: IntArray, columns: int,
         vocabulary: new strings are added to it.
     """
     if not len(starts):
-        return np.zeros((columns, 0), np.int64)
+        return Fields(np.zeros((columns, 0), np.int64), np.zeros(0, np.int64))
     codes, first, last, good = _intern(np.frombuffer(text, np.uint8), starts, ends, columns)
     if not good:
         return _numbered_by_dict(text, starts, ends, columns, vocabulary)
     strings = [text[start:end].decode() for start, end in zip(first.tolist(), last.tolist(), strict=True)]
-    numbered: IntArray = vocabulary.numbers(strings)[codes]
-    return numbered
+    return Fields(codes, vocabulary.numbers(strings))
 
 
-def _numbered_by_dict(text: bytes, starts: IntArray, ends: IntArray, columns: int, vocabulary: Vocabulary) -> IntArray:
+def _numbered_by_dict(text: bytes, starts: IntArray, ends: IntArray, columns: int, vocabulary: Vocabulary) -> Fields:
     lines = [text[start:end].decode() for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
     flat = vocabulary.numbers("\t".join(lines).split("\t"))
-    return np.ascontiguousarray(flat.reshape(-1, columns).T)
+    return Fields(flat.reshape(-1, columns).T, np.arange(len(vocabulary)))
 
 
 @compiled

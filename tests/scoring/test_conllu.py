@@ -230,4 +230,5 @@ def test_fields_are_numbered_alike_with_and_without_compiled_code() -> None:
     first, second = Vocabulary(), Vocabulary()
     compiled = numbered_fields(text, starts, ends, 10, first)
     plain = _numbered_by_dict(text, starts, ends, 10, second)
-    assert [[first.strings[n] for n in row] for row in compiled] == [[second.strings[n] for n in row] for row in plain]
+    for column in range(10):
+        assert [first.strings[n] for n in compiled[column]] == [second.strings[n] for n in plain[column]]
