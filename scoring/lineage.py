@@ -59,13 +59,21 @@ def chains_of(treebank: ConstituentTreebank | DependencyTreebank, *, boundaries:
         lengths = chain_lengths(parents)
         return Chains(treebank.word_offsets, anchors, lengths, treebank.deprels, parents, none, none)
     links = structure_of(treebank)
-    padded = np.append(links.depths, 0)
-    lengths = padded[links.anchors]
+    lengths = values_at(links.anchors, links.depths, 0)
     spans = (treebank.starts, treebank.ends)
     if not boundaries:
         none = np.full(len(links.parents), -1, np.int64)
         spans = (none, none)
     return Chains(treebank.word_offsets, links.anchors, lengths, treebank.labels, links.parents, *spans)
+
+
+@compiled
+def values_at(places: IntArray, values: IntArray, missing: int) -> IntArray:
+    """The values at these places, `missing` where a place is NONE: the shape of `places`."""
+    found = np.empty(len(places), np.int64)
+    for index in range(len(places)):
+        found[index] = missing if places[index] == NONE else values[places[index]]
+    return found
 
 
 class Costs(NamedTuple):
@@ -182,8 +190,10 @@ def edit_distance(a: IntArray, b: IntArray, costs: Costs, row: FloatArray) -> fl
 @compiled
 def word_scores(
     gold: Chains, system: Chains, usable: BoolArray, costs: Costs, most: tuple[int, int]
-) -> tuple[FloatArray, int]:
-    """Score of every gold word, (w,), NaN in sentences that are not usable; and the sentence that cost too much, or -1.
+) -> tuple[FloatArray, IntArray, int]:
+    """Score of every gold word, (w,), NaN in sentences that are not usable, and a number for its gold lineage.
+
+    The third is the sentence that cost too much, or -1.
 
     `most` bounds the cells of the distance tables of one sentence and of the whole text.
 
@@ -191,6 +201,7 @@ def word_scores(
     cut off, which changes nothing: matching equal ends is never dearer.
     """
     scores = np.full(gold.offsets[-1], np.nan)
+    hashes = np.zeros(gold.offsets[-1], np.int64)
     longest = 3
     for length in gold.lengths:
         longest = max(longest, length + 3)
@@ -205,6 +216,7 @@ def word_scores(
         cells = 0
         for place in range(gold.offsets[sentence + 1] - first):
             length = write_lineage(gold, first + place, place, a)
+            hashes[first + place] = hashed(a, length)
             width = write_lineage(system, other + place, place, b)
             total = length + width
             head = 0
@@ -218,31 +230,32 @@ def word_scores(
             else:
                 cells += (length - head) * (width - head)
                 if cells > most[0] or total_cells + cells > most[1]:
-                    return scores, sentence
+                    return scores, hashes, sentence
                 distance = edit_distance(a[head:length], b[head:width], costs, row)
             scores[first + place] = 1.0 - distance / total if total > 0 else 1.0
         total_cells += cells
-    return scores, -1
+    return scores, hashes, -1
 
 
 @compiled
-def lineage_hashes(chains: Chains) -> IntArray:
-    """A number for each word's lineage, the same for the same lineage: int64 (w,)."""
-    hashes = np.zeros(len(chains.anchors), np.int64)
-    longest = 3
-    for length in chains.lengths:
-        longest = max(longest, length + 3)
-    symbols = np.empty(longest, np.int64)
-    for sentence in range(len(chains.offsets) - 1):
-        first = chains.offsets[sentence]
-        for place in range(chains.offsets[sentence + 1] - first):
-            size = write_lineage(chains, first + place, place, symbols)
-            value = np.int64(size)
-            for index in range(size):
-                value = (value ^ symbols[index]) * np.int64(1099511628211)
-                value ^= value >> np.int64(29)
-            hashes[first + place] = value
-    return hashes
+def hashed(symbols: IntArray, size: int) -> int:
+    """A number for a lineage, the same for the same lineage."""
+    value = np.int64(size)
+    for index in range(size):
+        value = (value ^ symbols[index]) * np.int64(1099511628211)
+        value ^= value >> np.int64(29)
+    return int(value)
+
+
+@compiled
+def sentence_sums(scores: FloatArray, offsets: IntArray) -> FloatArray:
+    """Sum of the word scores of each sentence, 0 where they were not scored: (n,)."""
+    sums = np.zeros(len(offsets) - 1)
+    for sentence in range(len(sums)):
+        for word in range(offsets[sentence], offsets[sentence + 1]):
+            if not np.isnan(scores[word]):
+                sums[sentence] += scores[word]
+    return sums
 
 
 @compiled

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from scoring.arrays import FloatArray, IntArray, owners_of
+from scoring.arrays import FloatArray, IntArray
 from scoring.diagnosis import Configuration, Regularity, worst
 from scoring.errors import InputError, LimitError, Problem
 from scoring.grouping import grouped
@@ -19,10 +19,11 @@ from scoring.lineage import (
     CostFunction,
     chains_of,
     costliest,
-    lineage_hashes,
     printed,
     printed_sentence,
+    sentence_sums,
     symbol_names,
+    values_at,
     word_scores,
 )
 from scoring.params import BOOLEAN, Json, Param
@@ -143,11 +144,11 @@ class LeafAncestor(Metric):
         _check_bound(chains, usable, limits)
         costs = self._cost.over(gold.vocabulary, *(side.labels for side in chains))
         bound = limits.max_lineage_cells
-        scores, failed = word_scores(*chains, usable, costs, (bound, WHOLE_TEXT * bound))
+        scores, lineages, failed = word_scores(*chains, usable, costs, (bound, WHOLE_TEXT * bound))
         if failed >= 0:
             raise _too_costly(failed, bound)
         rows = self._rows(gold, check, scores)
-        found = _Scored(gold, system, *chains, scores, self._regularity)
+        found = _Scored(gold, system, *chains, scores, lineages, self._regularity)
         return Outcome(
             rows=rows,
             status=check.status,
@@ -160,8 +161,7 @@ class LeafAncestor(Metric):
     def _rows(self, gold: Treebank, check: WordCheck, scores: FloatArray) -> FloatArray:
         words = np.diff(gold.word_offsets)
         usable = check.status == OK
-        owners = owners_of(gold.word_offsets)
-        sums = np.bincount(owners, weights=np.nan_to_num(scores), minlength=len(gold))
+        sums = sentence_sums(scores, gold.word_offsets)
         counted = usable | ((words > 0) & (self.values["errors"] == "zero"))
         rows = np.zeros((len(gold), len(COUNT_NAMES)))
         rows[:, 0] = np.where(counted, words, 0)
@@ -225,6 +225,7 @@ class _Scored:
     gold_chains: Chains
     system_chains: Chains
     scores: FloatArray
+    lineages: IntArray
     regularity: Regularity
 
     def item(self, index: int) -> dict[str, Json]:
@@ -266,25 +267,31 @@ class _Scored:
         ]
 
     @cached_property
+    def _labels(self) -> IntArray:
+        """Label of the lowest element over each gold word, NONE where there is none."""
+        return values_at(self.gold_chains.anchors, self.gold_chains.labels, NONE)
+
+    @cached_property
     def _groups(self) -> dict[str, tuple[IntArray, Sequence[str]]]:
         """Grouping -> (number of each word's group, names of the numbers), as far as strings are names."""
         names = self.gold.vocabulary.strings
         return {
             "word": (forms_of(self.gold), names),
             "tag": (_tags(self.gold), names),
-            "label": (_label_above(self.gold_chains, self.gold_chains.anchors), names),
+            "label": (self._labels, names),
         }
 
     def diagnosis(self) -> dict[str, Json]:
         """Configurations regularly parsed badly, by kind."""
         by_name = {name: (groups, names.__getitem__) for name, (groups, names) in self._groups.items()}
         chains = self.gold_chains
-        children, parents = _label_above(chains, chains.anchors), _label_above(chains, _above(chains))
+        children = self._labels
+        parents = values_at(values_at(chains.anchors, chains.parents, NONE), chains.labels, NONE)
         size = len(self.gold.vocabulary)
         pairs = children * size + np.maximum(parents, 0)
         pair_groups, pair_firsts = grouped(pairs)
         strings = self.gold.vocabulary.strings
-        lineages, _ = grouped(lineage_hashes(chains))
+        lineages, _ = grouped(self.lineages)
         groupings: dict[str, tuple[IntArray, Any]] = {
             **by_name,
             "parent_child": (
@@ -333,13 +340,3 @@ def _tags(treebank: Treebank) -> IntArray:
         return np.where(treebank.tags == NO_TAG, -1, treebank.tags)
     underscore = treebank.vocabulary.get("_")
     return np.where(treebank.upos == (-1 if underscore is None else underscore), treebank.xpos, treebank.upos)
-
-
-def _label_above(chains: Chains, elements: IntArray) -> IntArray:
-    """Label of each word's element, -1 where it has none."""
-    return np.append(chains.labels, -1)[elements]
-
-
-def _above(chains: Chains) -> IntArray:
-    """The element above the lowest one of each word, NONE where there is none."""
-    return np.where(chains.anchors == NONE, NONE, np.append(chains.parents, NONE)[chains.anchors])
