@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from scoring.arrays import BoolArray, IntArray, owners_of
+from scoring.arrays import BoolArray, IntArray, offsets_of, owners_of
 from scoring.errors import InputError, Problem, ProblemList
 from scoring.limits import Limits
 from scoring.metrics.dependency_tables import COUNT_NAMES, TABLE, Found, Side, tables_of
@@ -103,22 +104,25 @@ class DependencyRelations(Metric):
         """Look each side's dependencies up in the other, words aligned by the characters that they cover.
 
         The answer may have other words and sentences than the key; its dependencies are counted at the key's sentence
-        in which the modifier begins.
+        in which the modifier begins. A sentence that the answer leaves empty, as a bracket parser may, has none.
 
         Raises:
             InputError: the texts differ.
             LimitError: as `alignment_of`.
         """
-        del limits
+        cap = limits.max_problems
         if not len(gold.forms) or not len(system.forms):
             _refuse_unlike(gold, system)
             return Outcome(rows=np.zeros((len(gold), len(COUNT_NAMES)), np.int64), status=all_ok(len(gold)))
-        words = alignment_of(gold, system)
-        partners = words.gold_of
+        absent = _without_answer(gold, system)
+        present = np.flatnonzero(~absent)
+        kept = np.flatnonzero(~absent[owners_of(gold.word_offsets)])
+        words = alignment_of(_only(gold, present, kept) if absent.any() else gold, system)
+        partners = np.where(words.gold_of >= 0, kept[np.maximum(words.gold_of, 0)], UNALIGNED)
         labels = _label_map(self.values["equivalent_labels"], gold.vocabulary)
         starts = words.system.token_starts[words.system.token_of_word]
         key = _side(gold, labels, owners_of(gold.word_offsets))
-        answer = _side(system, labels, words.sentences_of(starts))
+        answer = _side(system, labels, present[words.sentences_of(starts)])
         right = _right(key, answer, partners, labelled=bool(self.values["labelled"]))
         found = np.zeros(len(gold.forms), np.bool_)
         found[partners[right]] = True
@@ -132,6 +136,7 @@ class DependencyRelations(Metric):
             rows=pair.rows(),
             status=status,
             tokens={"recall": TokenBits(found[key_selected], lengths_to_offsets(key_selected, key.owners, len(gold)))},
+            warnings=[_no_answer(gold, sentence) for sentence in np.flatnonzero(absent)[:cap].tolist()],
             details=_Details(pair, partners),
             slices=lambda: tables_of(pair, items),
         )
@@ -141,6 +146,42 @@ def _refuse_unlike(gold: DependencyTreebank, system: DependencyTreebank) -> None
     if len(gold.forms) != len(system.forms):
         detail = "The output has no word." if len(gold.forms) else "The output has words, gold has none."
         raise InputError([Problem(code="text-mismatch", detail=f"{detail} Keep every character of the text.")])
+
+
+def _without_answer(gold: DependencyTreebank, system: DependencyTreebank) -> BoolArray:
+    """Sentences of gold that are empty in a system with as many sentences: bool (n,)."""
+    if len(gold) != len(system):
+        return np.zeros(len(gold), np.bool_)
+    return np.asarray((np.diff(system.word_offsets) == 0) & (np.diff(gold.word_offsets) > 0), np.bool_)
+
+
+def _only(gold: DependencyTreebank, sentences: IntArray, words: IntArray) -> DependencyTreebank:
+    """The words and multiword tokens of some sentences: what alignment needs of them."""
+    places = np.searchsorted(words, np.arange(len(gold.forms) + 1))
+    tokens = np.isin(gold.mwt_starts, words)
+    return replace(
+        DependencyTreebank.of_columns(
+            gold.vocabulary,
+            offsets_of(np.diff(gold.word_offsets)[sentences]),
+            forms=gold.forms[words],
+            heads=gold.heads[words],
+            deprels=gold.deprels[words],
+            lines=gold.lines[words],
+        ),
+        mwt_starts=places[gold.mwt_starts[tokens]],
+        mwt_ends=places[gold.mwt_ends[tokens]],
+        mwt_forms=gold.mwt_forms[tokens],
+    )
+
+
+def _no_answer(gold: DependencyTreebank, sentence: int) -> Problem:
+    sent_ids = gold.sentences.sent_ids
+    return Problem(
+        code="sentence-without-parse",
+        sentence=sentence + 1,
+        sent_id=sent_ids[sentence] if len(sent_ids) else None,
+        detail=f"Sentence {sentence + 1} of the output is empty: none of its dependencies is found.",
+    )
 
 
 def _heads(treebank: DependencyTreebank) -> IntArray:

@@ -149,6 +149,23 @@ def test_a_bracket_parser_and_a_dependency_parser_in_one_job() -> None:
         assert outcomes["attachment"].totals[:4].tolist() == [9, 9, 9, 9]
 
 
+def test_a_sentence_without_a_parse_costs_recall_and_no_more() -> None:
+    """A blank line in brackets, first, between, and last."""
+    spec = parse_spec({"format": "bracketed", "metrics": ["dependency_relations"], "transforms": ["heads"]})
+    evaluation = Evaluation(spec, (SENTENCE * 3).encode())
+    for missing in range(3):
+        lines = [SENTENCE] * 3
+        lines[missing] = "\n"
+        outcome = evaluation.score("".join(lines).encode(), parse_format({"name": "bracketed", "layout": "lines"}))[0]
+        expected = [[8, 8, 8, 8]] * 3
+        expected[missing] = [0, 8, 0, 0]
+        found = outcome["dependency_relations"]
+        assert found.rows.tolist() == expected
+        assert [(warning.code, warning.sentence) for warning in found.warnings] == [
+            ("sentence-without-parse", missing + 1)
+        ]
+
+
 def test_phrase_boundaries_and_dependencies_of_one_pair_side_by_side() -> None:
     """One wrong attachment of a coordination: many brackets, two dependencies (what Lin 1995 holds against brackets).
 
