@@ -14,11 +14,11 @@ RETRY_AFTER = "1"
 
 def conditional(view: View, wait: int | None = None) -> Response:
     """200 with the body, or 304 where the client has it."""
-    response = plain(view)
-    if request.if_none_match.contains_weak(view.etag):
-        response = Response(status=304)
-        response.set_etag(view.etag)
-        del response.headers["Content-Type"]
+    if not request.if_none_match.contains_weak(view.etag):
+        return _waiting(plain(view), view, wait)
+    response = Response(status=304)
+    response.set_etag(view.etag)
+    del response.headers["Content-Type"]
     return _waiting(response, view, wait)
 
 

@@ -49,6 +49,8 @@ def query(schema: Strict) -> dict[str, Any]:
     Raises:
         BadRequest: an unknown, repeated, missing or wrong parameter.
     """
+    if not request.query_string and not schema.fields:
+        return {}
     given = request.args.to_dict(flat=False)
     for name, values in given.items():
         if len(values) > 1:

@@ -5,16 +5,9 @@ from __future__ import annotations
 from flask import Blueprint, Response, request
 
 from service.api import answers, bodies, calls, forms
+from service.schemas import queries
 from service.schemas.base import load
 from service.schemas.jobs import JobRequest
-from service.schemas.queries import (
-    ComparisonsQuery,
-    ItemsQuery,
-    JobsQuery,
-    NoQuery,
-    ReportQuery,
-    SlicesQuery,
-)
 from service.usecases import job_results, jobs
 from service.usecases.views import json_view
 
@@ -27,7 +20,7 @@ READERS = ("score", "read")
 def submit_job() -> Response:
     """Take a job; answer with its result where it is done within the wait."""
     caller = calls.caller("score")
-    calls.query(NoQuery())
+    calls.query(queries.NOTHING)
     key = calls.idempotency_key()
     config = calls.context().config
     if bodies.media_type(request, bodies.JSON, forms.FORM) == forms.FORM:
@@ -46,7 +39,7 @@ def submit_job() -> Response:
 def list_jobs() -> Response:
     """The caller's jobs, newest first."""
     caller = calls.caller(*READERS)
-    asked = calls.query(JobsQuery())
+    asked = calls.query(queries.JOBS)
     return answers.page(
         jobs.list_jobs(calls.context(), caller, asked.get("cursor"), asked["limit"], asked.get("state"))
     )
@@ -56,7 +49,7 @@ def list_jobs() -> Response:
 def get_job(job_id: str) -> Response:
     """The job as it stands; with a wait, once it has moved on from what the client knows."""
     caller = calls.caller(*READERS)
-    calls.query(NoQuery())
+    calls.query(queries.NOTHING)
     view = jobs.view_job(calls.context(), caller, job_id)
     wait = calls.wait_seconds()
     if wait and not view.final:
@@ -70,7 +63,7 @@ def get_job(job_id: str) -> Response:
 def delete_job(job_id: str) -> Response:
     """Erase a job's texts and results."""
     caller = calls.caller("score")
-    calls.query(NoQuery())
+    calls.query(queries.NOTHING)
     jobs.delete_job(calls.context(), caller, job_id)
     return answers.nothing()
 
@@ -79,7 +72,7 @@ def delete_job(job_id: str) -> Response:
 def cancel_job(job_id: str) -> Response:
     """Stop a job that is not finished."""
     caller = calls.caller("score")
-    calls.query(NoQuery())
+    calls.query(queries.NOTHING)
     return answers.plain(jobs.cancel_job(calls.context(), caller, job_id))
 
 
@@ -87,7 +80,7 @@ def cancel_job(job_id: str) -> Response:
 def list_items(job_id: str) -> Response:
     """Sentence by sentence."""
     caller = calls.caller(*READERS)
-    asked = calls.query(ItemsQuery())
+    asked = calls.query(queries.ITEMS)
     return answers.page(
         job_results.job_items(
             calls.context(), caller, job_id, asked["system"], asked["metric"], asked.get("cursor"), asked["limit"]
@@ -99,7 +92,7 @@ def list_items(job_id: str) -> Response:
 def get_slices(job_id: str) -> Response:
     """Scores by groups; without `by`, which groupings there are."""
     caller = calls.caller(*READERS)
-    asked = calls.query(SlicesQuery())
+    asked = calls.query(queries.SLICES)
     return answers.conditional(
         job_results.job_slices(calls.context(), caller, job_id, asked["system"], asked["metric"], asked.get("by"))
     )
@@ -109,7 +102,7 @@ def get_slices(job_id: str) -> Response:
 def get_report(job_id: str) -> Response:
     """The original program's own layout."""
     caller = calls.caller(*READERS)
-    asked = calls.query(ReportQuery())
+    asked = calls.query(queries.REPORT)
     return answers.conditional(
         job_results.job_report(calls.context(), caller, job_id, asked["system"], asked["metric"], asked["style"])
     )
@@ -119,7 +112,7 @@ def get_report(job_id: str) -> Response:
 def get_comparisons(job_id: str) -> Response:
     """Which differences between the systems are real."""
     caller = calls.caller(*READERS)
-    asked = calls.query(ComparisonsQuery())
+    asked = calls.query(queries.COMPARISONS)
     found = job_results.job_comparisons(calls.context(), caller, job_id, asked.get("score"))
     return answers.conditional(json_view({"items": found}))
 
@@ -128,5 +121,5 @@ def get_comparisons(job_id: str) -> Response:
 def get_agreement(job_id: str) -> Response:
     """How far two scores agree over the same sentences."""
     caller = calls.caller(*READERS)
-    calls.query(NoQuery())
+    calls.query(queries.NOTHING)
     return answers.conditional(job_results.job_agreement(calls.context(), caller, job_id))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, Response
 
 from service.api import answers, calls
-from service.schemas.queries import NoQuery
+from service.schemas import queries
 from service.usecases import catalogue
 
 blueprint = Blueprint("scorers", __name__, url_prefix="/v1/scorers")
@@ -14,12 +14,12 @@ blueprint = Blueprint("scorers", __name__, url_prefix="/v1/scorers")
 @blueprint.get("")
 def list_scorers() -> Response:
     """Everything that the service can score with."""
-    calls.query(NoQuery())
+    calls.query(queries.NOTHING)
     return answers.conditional(catalogue.scorers())
 
 
 @blueprint.get("/<name>")
 def get_scorer(name: str) -> Response:
     """One metric, format or transform."""
-    calls.query(NoQuery())
+    calls.query(queries.NOTHING)
     return answers.conditional(catalogue.scorer(name))

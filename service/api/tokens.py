@@ -10,8 +10,8 @@ from flask import Blueprint, Response, request
 from scoring.errors import Problem
 from service.api import answers, bodies, calls
 from service.errors import Unprocessable, counted
+from service.schemas import queries
 from service.schemas.base import load
-from service.schemas.queries import NoQuery, PageQuery
 from service.schemas.tokens import TokenRequest
 from service.usecases import tokens
 
@@ -22,7 +22,7 @@ blueprint = Blueprint("tokens", __name__, url_prefix="/v1/tokens")
 def create_token() -> Response:
     """Make a token; its text is shown in this answer only."""
     caller = calls.caller("organise")
-    calls.query(NoQuery())
+    calls.query(queries.NOTHING)
     config = calls.context().config
     asked = load(TokenRequest(), bodies.read_json(request, config.max_body_bytes), config.max_problems)
     expires_at = asked.get("expires_at")
@@ -40,7 +40,7 @@ def create_token() -> Response:
 def list_tokens() -> Response:
     """All tokens, without their texts."""
     caller = calls.caller("organise")
-    asked = calls.query(PageQuery())
+    asked = calls.query(queries.PAGE)
     found = tokens.list_tokens(calls.context(), caller, asked.get("cursor"), asked["limit"])
     return answers.unstored(answers.page(found))
 
@@ -49,6 +49,6 @@ def list_tokens() -> Response:
 def revoke_token(token_id: str) -> Response:
     """End a token at once."""
     caller = calls.caller("organise")
-    calls.query(NoQuery())
+    calls.query(queries.NOTHING)
     tokens.revoke_token(calls.context(), caller, token_id)
     return answers.nothing()

@@ -55,3 +55,8 @@ class ComparisonsQuery(Strict):
 
 class NoQuery(Strict):
     """Nothing may be asked."""
+
+
+# Made once: making a schema costs more than reading a query with it.
+NOTHING, PAGE, JOBS, ITEMS = NoQuery(), PageQuery(), JobsQuery(), ItemsQuery()
+SLICES, REPORT, COMPARISONS = SlicesQuery(), ReportQuery(), ComparisonsQuery()
