@@ -64,7 +64,8 @@ def _reason(a: FloatArray, b: FloatArray) -> str:
 def _deciles(of: FloatArray, under: FloatArray, name_of: str, name_under: str) -> dict[str, Json]:
     """Where the items of the lowest decile of `of` stand in the deciles of `under`.
 
-    Deciles are by rank; items with one score share their mean rank, so that ties never depend on the order.
+    Deciles are by rank; items with one score share the lowest of their ranks, so that ties never depend on the
+    order and the lowest decile is never empty.
     """
     lowest = _decile_numbers(of) == 0
     counts = np.bincount(_decile_numbers(under)[lowest], minlength=DECILES)
@@ -74,6 +75,6 @@ def _deciles(of: FloatArray, under: FloatArray, name_of: str, name_under: str) -
 def _decile_numbers(values: FloatArray) -> IntArray:
     if not len(values):
         return np.zeros(0, np.int64)
-    ranks = stats.rankdata(values, method="average")
+    ranks = stats.rankdata(values, method="min")
     numbers = np.ceil(ranks * DECILES / len(values)).astype(np.int64) - 1
     return np.asarray(np.minimum(numbers, DECILES - 1), np.int64)

@@ -35,8 +35,8 @@ from scoring.word_check import WordCheck, check_words, forms_of
 
 COUNT_NAMES = ("words", "word_score_sum", "sentences", "sentence_score_sum", "error", "skip")
 NOTHING_SCORED = "no sentence could be compared"
-WHOLE_TEXT = 50
-"""How often the bound of one sentence goes into that of a whole text."""
+TABLES, WHOLE_TEXT = 10, 50
+"""How often the bound on depth times words goes into that on a sentence's distance tables, and on a whole text."""
 
 SHOWN_IN_ITEMS, SHOWN_IN_EXAMPLES = 1_000_000, 100
 """Symbols shown of all lineages of a sentence, and of one in an example: hostile trees have more than pages hold."""
@@ -144,7 +144,7 @@ class LeafAncestor(Metric):
         _check_bound(chains, usable, limits)
         costs = self._cost.over(gold.vocabulary, *(side.labels for side in chains))
         bound = limits.max_lineage_cells
-        scores, lineages, failed = word_scores(*chains, usable, costs, (bound, WHOLE_TEXT * bound))
+        scores, lineages, failed = word_scores(*chains, usable, costs, (TABLES * bound, WHOLE_TEXT * bound))
         if failed >= 0:
             raise _too_costly(failed, bound)
         rows = self._rows(gold, check, scores)
@@ -208,8 +208,9 @@ def _too_costly(sentence: int, bound: int) -> LimitError:
             Problem(
                 code="lineage-limit",
                 sentence=sentence + 1,
-                detail=f"Sentence {sentence + 1} passes the bound of leaf-ancestor: depth times words, and the symbols "
-                f"compared, may be {bound} in a sentence and {WHOLE_TEXT} times that in a text. Split the sentence, "
+                detail=f"Sentence {sentence + 1} passes the bound of leaf-ancestor: depth times words may be {bound} "
+                f"in a sentence and {WHOLE_TEXT} times that in a text, the cells of its distance tables {TABLES} and "
+                f"{WHOLE_TEXT} times that. Split the sentence, "
                 "or remove levels that say nothing (transform collapse-unary).",
             )
         ]

@@ -46,3 +46,9 @@ def test_ties_do_not_depend_on_the_order() -> None:
     first, second = agreement(a, b, "x", "y"), agreement(a[order], b[order], "x", "y")
     assert first["deciles"] == second["deciles"]
     assert first["kendall"]["value"] == pytest.approx(second["kendall"]["value"])
+
+
+def test_many_ties_at_the_bottom_are_all_in_the_lowest_decile() -> None:
+    a = np.concatenate([np.zeros(40), np.linspace(0.1, 1, 60)])
+    found = agreement(a, np.linspace(0, 1, 100), "x", "y")
+    assert found["deciles"][0]["counts"] == [10, 10, 10, 10, 0, 0, 0, 0, 0, 0]
