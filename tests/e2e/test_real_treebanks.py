@@ -1,0 +1,91 @@
+"""Real gold and real outputs through HTTP give the figures of the original programs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+pytestmark = [pytest.mark.e2e, pytest.mark.real, pytest.mark.timeout(300)]
+
+
+def score(served, request):
+    with served.client() as client:
+        response = client.post("/v1/jobs", json=request, headers={"Prefer": "wait=60"})
+        assert response.status_code in (201, 202), response.text[:2000]
+        job = response.json()
+        while job["state"] in ("queued", "running"):
+            job = client.get(f"/v1/jobs/{job['id']}", headers={"Prefer": "wait=60"}).json()
+    return job
+
+
+def texts(folder):
+    return {path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.conllu"))}
+
+
+def test_english_ewt_on_gold_tokens_has_eval07s_figures(served, real_data, golden):
+    outputs = texts(real_data / "ud_en_ewt" / "gold_tokens")
+    gold = outputs.pop("gold")
+    job = score(
+        served,
+        {
+            "format": "conllu",
+            "gold": gold,
+            "systems": [{"name": name, "output": text} for name, text in outputs.items()],
+            "metrics": [
+                "attachment",
+                {"name": "attachment", "key": "attachment_nopunct", "params": {"punctuation": False}},
+            ],
+        },
+    )
+    assert job["state"] == "succeeded", job["failure"]
+    expected = golden("eval07_en_ewt")["systems"]
+    for system in job["results"]["systems"]:
+        figures = expected[system["name"]]
+        for key, column in (("attachment", "default_with_punct"), ("attachment_nopunct", "p_without_punct")):
+            counts = system["metrics"][key]["counts"]
+            found = {"LAS": counts["correct_both"], "UAS": counts["correct_head"], "LA": counts["correct_label"]}
+            assert found == {name: figures[column][name]["correct"] for name in found}
+            assert counts["tokens"] == figures[column]["LAS"]["total"]
+    pairs = job["results"]["comparisons"][0]["pairs"]
+    assert len(pairs) == 6
+    assert all(pair["p_kind"] == "exact" for pair in pairs)
+
+
+def test_english_ewt_with_its_own_tokens_is_refused_by_attachment(served, real_data):
+    outputs = texts(real_data / "ud_en_ewt" / "conll2018")
+    gold = outputs.pop("gold")
+    job = score(
+        served,
+        {
+            "format": "conllu",
+            "gold": gold,
+            "systems": [{"name": "HIT-SCIR-18", "output": outputs["HIT-SCIR-18"]}],
+            "metrics": ["attachment"],
+        },
+    )
+    assert job["state"] == "failed"
+    assert job["failure"]["kind"] == "input"
+    assert job["failure"]["errors"][0]["pointer"] == "/systems/0/output"
+
+
+def test_the_shared_tasks_outputs_have_the_shared_tasks_figures(served, real_data, golden):
+    outputs = texts(real_data / "ud_en_ewt" / "conll2018")
+    gold = outputs.pop("gold")
+    job = score(
+        served,
+        {
+            "format": "conllu",
+            "gold": gold,
+            "systems": [{"name": name, "output": text} for name, text in outputs.items()],
+            "metrics": ["ud"],
+        },
+    )
+    assert job["state"] == "succeeded", json.dumps(job["failure"])[:2000]
+    expected = golden("ud_en_ewt")["systems"]
+    for system in job["results"]["systems"]:
+        counts = system["metrics"]["ud"]["counts"]
+        for row, figures in expected[system["name"]].items():
+            found = counts[row.lower()]
+            assert found["correct"] == figures["correct"], (system["name"], row)
+            assert (found["gold"], found["system"]) == (figures["gold_total"], figures["system_total"])
