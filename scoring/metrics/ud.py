@@ -13,6 +13,7 @@ from scoring.formats.heads import head_string
 from scoring.limits import Limits
 from scoring.metrics.heads import resolved_heads, shape_of, shape_problems
 from scoring.metrics.segmentation import UNALIGNED, Alignment, alignment_of
+from scoring.metrics.ud_slices import UdSlices
 from scoring.params import Json
 from scoring.registry import ItemInfo, Metric, Outcome, TokenBits, all_ok, register
 from scoring.scores import Score, ScoreTable, f1_score, ratio_score
@@ -120,11 +121,14 @@ class Ud(Metric):
         for row in ("las", "uas"):
             bits[f"{row}_f1"] = np.zeros(len(gold.forms), bool)
             bits[f"{row}_f1"][alignment.gold_words] = right[row]
+        found = np.zeros(len(system.forms), bool)
+        found[alignment.system_words] = right["las"]
         return Outcome(
             rows=rows,
             status=all_ok(len(gold)),
             tokens={name: TokenBits(values, gold.word_offsets) for name, values in bits.items()},
             details=lambda index: {"words": _wrong_words(alignment, index, bits["las_f1"])},
+            slices=lambda: UdSlices(gold, system, bits["las_f1"], found),
         )
 
     def report(self, style: str, outcome: Outcome) -> str:

@@ -123,6 +123,23 @@ def test_wrong_words_show_both_sides() -> None:
     assert (words[1]["gold_head"], words[1]["system_head"], words[1]["system_word"]) == ("1", "2", 3)
 
 
+def test_slices_count_each_side_under_its_own_keys() -> None:
+    gold, system = tree(("ab", 0), ("c", 1), ("d", 1)), tree(("a", 2), ("b", 0), ("c", 2), ("d", 2))
+    slices = evaluate(gold, system).slices()
+    for name in slices:
+        assert sum(row["counts"]["gold"] for row in slices[name]) == 3, name
+        assert sum(row["counts"]["system"] for row in slices[name]) == 4, name
+    assert {row["value"]: row["counts"] for row in slices["deprel"]} == {
+        "dep": {"gold": 2, "system": 3, "gold_correct": 0, "system_correct": 0},
+        "root": {"gold": 1, "system": 1, "gold_correct": 0, "system_correct": 0},
+    }
+    same = evaluate(gold, gold).slices()["direction"]
+    assert [(row["value"], row["scores"]) for row in same] == [
+        ("to_root", {"las_recall": 1.0, "las_precision": 1.0}),
+        ("left", {"las_recall": 1.0, "las_precision": 1.0}),
+    ]
+
+
 def test_the_scripts_table() -> None:
     gold, system = tree(("ab", 0), ("c", 1)), tree(("a", 2), ("b", 0), ("c", 2))
     assert METRIC.report("conll18", evaluate(gold, system)) == (
