@@ -117,7 +117,10 @@ class DependencyRelations(Metric):
         absent = _without_answer(gold, system)
         present = np.flatnonzero(~absent)
         kept = np.flatnonzero(~absent[owners_of(gold.word_offsets)])
-        words = alignment_of(_only(gold, present, kept) if absent.any() else gold, system)
+        answered = _only(gold, present, kept) if absent.any() else gold
+        if not len(answered.forms):
+            _refuse_unlike(answered, system)
+        words = alignment_of(answered, system)
         partners = np.where(words.gold_of >= 0, kept[np.maximum(words.gold_of, 0)], UNALIGNED)
         labels = _label_map(self.values["equivalent_labels"], gold.vocabulary)
         starts = words.system.token_starts[words.system.token_of_word]
@@ -144,7 +147,7 @@ class DependencyRelations(Metric):
 
 def _refuse_unlike(gold: DependencyTreebank, system: DependencyTreebank) -> None:
     if len(gold.forms) != len(system.forms):
-        detail = "The output has no word." if len(gold.forms) else "The output has words, gold has none."
+        detail = "The output has no word." if len(gold.forms) else "The output has words where gold has none."
         raise InputError([Problem(code="text-mismatch", detail=f"{detail} Keep every character of the text.")])
 
 

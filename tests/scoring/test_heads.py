@@ -166,6 +166,13 @@ def test_a_sentence_without_a_parse_costs_recall_and_no_more() -> None:
         ]
 
 
+def test_words_where_gold_has_none_are_refused() -> None:
+    spec = parse_spec({"format": "bracketed", "metrics": ["dependency_relations"], "transforms": ["heads"]})
+    with pytest.raises(InputError) as caught:
+        Evaluation(spec, b"\n(S (NN a))\n").score(b"(S (NN a))\n\n")
+    assert caught.value.problems[0].code == "text-mismatch"
+
+
 def test_phrase_boundaries_and_dependencies_of_one_pair_side_by_side() -> None:
     """One wrong attachment of a coordination: many brackets, two dependencies (what Lin 1995 holds against brackets).
 
