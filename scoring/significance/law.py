@@ -18,7 +18,7 @@ _LN2 = math.log(2.0)
 
 def law_cost(pair: Pair) -> float:
     """Nanoseconds, about, that `law_p` needs; infinite where it has nothing to offer."""
-    if pair.zero_possible or not len(pair.us):
+    if pair.zero_possible or not len(pair.us) or _beyond_integers(pair):
         return math.inf
     grid = grid_cost(pair, normal_log_p(pair))
     return grid if grid <= CHEAP else min(grid, plane_cost(plane_of(pair, abs(pair.observed), strict=False)))
@@ -26,6 +26,8 @@ def law_cost(pair: Pair) -> float:
 
 def law_p(pair: Pair, alternative: str) -> tuple[float, float] | None:
     """The exact p and its logarithm, or None where that would take too long."""
+    if _beyond_integers(pair):
+        return None
     log_p = normal_log_p(pair)
     cost = grid_cost(pair, log_p)
     if cost > CHEAP:
@@ -33,6 +35,11 @@ def law_p(pair: Pair, alternative: str) -> tuple[float, float] | None:
         if found is not None:
             return found
     return grid_p(pair, alternative, log_p) if cost <= LONG else None
+
+
+def _beyond_integers(pair: Pair) -> bool:
+    """Whether products of the differences pass 64 bits."""
+    return float(np.abs(pair.us).max(initial=0)) * (float(np.abs(pair.vs).max(initial=0)) + 1) > 2.0**61
 
 
 def _by_plane(pair: Pair, alternative: str) -> tuple[float, float] | None:
@@ -62,7 +69,8 @@ def plane_of(pair: Pair, limit: float, *, strict: bool) -> Plane:
     sign = 1.0 if pair.direction > 0 else -1.0
     if sign < 0:
         us = -us
-    kinds, copies = np.unique(np.stack([us, vs]), axis=1, return_counts=True)
+    wide = int(vs.max()) + 1
+    kinds, copies = np.unique(us * wide + vs, return_counts=True)
     by_u = max(1, int(np.gcd.reduce(np.abs(pair.us))))
     by_v = max(1, int(np.gcd.reduce(np.abs(pair.vs))))
     # with U = u0 - 2 by_u x and V = v0 - 2 by_v y, what counts is U t - s V >= limit (t t - V V) / 2
@@ -73,8 +81,8 @@ def plane_of(pair: Pair, limit: float, *, strict: bool) -> Plane:
     at_zero = half + 0.5 * limit * (size * size - v0 * v0) + total * v0
     scale = 1.0 / (2.0 * by_u * size)
     return Plane(
-        us=kinds[0],
-        vs=kinds[1],
+        us=kinds // wide,
+        vs=kinds % wide,
         copies=copies.astype(np.int64),
         offset=scale * (u0 * size - at_zero),
         slope=-scale * (2.0 * by_v) * (limit * v0 - total),

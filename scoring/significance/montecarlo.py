@@ -63,8 +63,8 @@ def shuffles_needed(asked: int, pairs: int, alpha: float, correction: str) -> in
     least = math.ceil(1.0 / first_threshold(pairs, alpha, correction))
     if asked + 1 >= 2 * least:
         return asked
-    wanted = int(10 ** math.ceil(math.log10(4 * least)))
-    return max(asked, min(wanted, 8 * least))
+    round_number = int(10 ** math.ceil(math.log10(2 * least)))
+    return max(asked, round_number if round_number <= 5 * least else 4 * least)
 
 
 def affordable_shuffles(wanted: int, asked: int, sample: Sample, pairs: int) -> int:

@@ -32,6 +32,7 @@ NEAR_BUDGET = 3e8
 NEAR = 4.0
 """An exact law is sought for a p within this factor of where the decision turns."""
 _LOG10 = math.log(10.0)
+_FEW = 8
 SMALLEST = float(np.finfo(np.float64).tiny)
 """The smallest p that is shown; below it only its logarithm is."""
 
@@ -146,9 +147,11 @@ def _laws(
         if math.isinf(cost):
             continue
         spent += cost
-        if spent > plan.law_budget:
-            return
         jobs[index] = pair
+        # once a few are known, what all of them would cost is as good as known
+        ahead = spent / len(jobs) * len(rest) if len(jobs) >= _FEW else 0.0
+        if spent > plan.law_budget or ahead > 2.0 * plan.law_budget:
+            return
     found.update(_solved(jobs, alternative, "exact law of a ratio"))
 
 
@@ -222,8 +225,10 @@ def _near_threshold(
             break
         pair = ratio.pair_of(sample, *pairs[index])
         cost = law_cost(pair)
-        if spent + cost > min(NEAR_BUDGET, plan.law_budget):
+        if math.isinf(cost):
             continue
         spent += cost
+        if spent > min(NEAR_BUDGET, plan.law_budget):
+            break
         jobs[index] = pair
     return _solved(jobs, alternative, "exact law of a ratio, sought since p is near the threshold")

@@ -1,0 +1,188 @@
+"""How long a comparison takes: one pair beside its peers, then all pairs of 50 and 200 systems.
+
+    python benchmarks/significance.py [--repeats 5] [--skip-200]
+
+The peers are scipy's permutation_test and sacrebleu's paired approximate randomization (pip install sacrebleu), each
+asked the same question of the same counts in the same run. Times are of whole calls: `compare` also computes
+effects, corrections, ranks and clusters, and writes its document.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import resource
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy
+from scipy.stats import permutation_test
+
+from scoring.scores import Score, f1_score, ratio_score
+from scoring.significance import Candidate, Settings, compare
+from scoring.warm import warm
+
+try:
+    from sacrebleu.significance import _paired_ar_test
+except ImportError:
+    _paired_ar_test = None
+
+NAMES = ("matched", "gold", "system")
+LAS = ratio_score("las", "one denominator for all", "matched", "gold")
+F1 = f1_score("f1", "denominators differ", "matched", "gold", "system", "nothing")
+SENTENCES = 2_000
+SHUFFLES = 10_000
+
+
+def candidates(count: int, seed: int = 0) -> list[Candidate]:
+    """Systems of nearly the same quality on sentences of the usual lengths."""
+    generator = np.random.default_rng(seed)
+    gold = generator.geometric(1 / 18, SENTENCES) + 2
+    difficulty = generator.normal(0, 0.6, SENTENCES)
+    found = []
+    for place in range(count):
+        own = generator.normal(0, 0.05) + generator.normal(0, 0.3, SENTENCES)
+        system = np.maximum(gold + generator.integers(-1, 2, SENTENCES), 1)
+        matched = np.minimum(generator.binomial(gold, 1 / (1 + np.exp(-(1.6 + difficulty + own)))), system)
+        found.append(Candidate(f"system {place}", (np.array([matched, gold, system]).T,)))
+    return found
+
+
+def median(repeats: int, function: Callable[[], Any]) -> float:
+    """Median seconds of some calls, after one that is not counted."""
+    function()
+    times = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - started)
+    return statistics.median(times)
+
+
+def asked(score: Score, systems: list[Candidate], **given: Any) -> dict[str, Any]:
+    """One comparison."""
+    return compare(score.name, score, NAMES, systems, Settings(**given))
+
+
+class _Value:
+    def __init__(self, score: float) -> None:
+        self.score = score
+
+
+class _F1Metric:
+    """F1 of summed counts as sacrebleu's test asks a metric for it."""
+
+    def _extract_corpus_statistics(self, rows: Any, _references: Any) -> Any:
+        return np.array(rows, np.float32)
+
+    def _aggregate_and_compute(self, stats: Any) -> _Value:
+        matched, gold, system = np.asarray(stats).sum(axis=0)
+        return _Value(2 * matched / (gold + system))
+
+
+def one_pair(repeats: int) -> None:
+    """Ours and the peers on one pair."""
+    systems = candidates(2)
+    a, b = (system.runs[0] for system in systems)
+
+    def f1_of(rows: Any, axis: int = -1) -> Any:
+        sums = rows.sum(axis=axis)
+        return 2 * sums[0] / (sums[1] + sums[2])
+
+    def scipy_linear() -> Any:
+        def statistic(x: Any, y: Any, axis: int = -1) -> Any:
+            return x.mean(axis=axis) - y.mean(axis=axis)
+
+        data = (a[:, 0].astype(float), b[:, 0].astype(float))
+        return permutation_test(data, statistic, permutation_type="samples", n_resamples=SHUFFLES, batch=500, rng=1)
+
+    def scipy_ratio() -> Any:
+        # indices are permuted, so that one of two systems' rows is taken for each sentence
+        both = np.stack([a, b]).astype(float)
+        units = np.arange(SENTENCES)
+
+        def statistic(x: Any, y: Any, axis: int = -1) -> Any:
+            del axis
+            first, second = (np.moveaxis(both[index.astype(int), units], -1, 0) for index in (x, y))
+            return f1_of(first) - f1_of(second)
+
+        data = (np.zeros(SENTENCES), np.ones(SENTENCES))
+        return permutation_test(data, statistic, permutation_type="samples", n_resamples=SHUFFLES, batch=500, rng=1)
+
+    ours = {
+        "exact, one denominator (LAS)": (LAS, {}, scipy_linear),
+        "exact, ratio (F1)": (F1, {}, scipy_ratio),
+    }
+    for name, (score, given, peer) in ours.items():
+        quick = median(repeats, lambda score=score, given=given: asked(score, systems, interval="none", **given))
+        slow = median(1, peer)
+        p, theirs = asked(score, systems, interval="none")["pairs"][0]["p"], float(peer().pvalue)
+        print(f"{name}: {quick * 1e3:.2f} ms, p {p:.6g}")
+        print(f"  scipy permutation_test, {SHUFFLES} resamples: {slow:.2f} s, p {theirs:.4g}; ratio {slow / quick:.0f}")
+    tenths = [Candidate(each.name, (each.runs[0] * 0.1,)) for each in systems]
+    real = median(repeats, lambda: asked(F1, tenths, interval="none", shuffles=SHUFFLES))
+    several = candidates(20)
+    shuffled = median(repeats, lambda: asked(F1, several, interval="none", shuffles=SHUFFLES, correction="none"))
+    per_pair = shuffled / 190
+    print(f"Monte Carlo F1, {SHUFFLES} shuffles: {real * 1e3:.1f} ms for one pair of real counts (no bits to count);")
+    print(f"  {shuffled * 1e3:.1f} ms for 190 pairs of whole counts, {per_pair * 1e3:.2f} ms a pair")
+    if _paired_ar_test is None:
+        print("  sacrebleu is not installed: pip install sacrebleu")
+        return
+    metric = _F1Metric()
+    stats = metric._extract_corpus_statistics(a, None)  # noqa: SLF001 - as its own caller does
+    baseline = {"F1": (stats, metric._aggregate_and_compute(stats))}  # noqa: SLF001
+    theirs_s = median(1, lambda: _paired_ar_test(baseline, "b", b, None, {"F1": metric}, n_samples=SHUFFLES, seed=1))
+    print(
+        f"  sacrebleu's loop, {SHUFFLES} trials: {theirs_s:.2f} s; ratio to one pair alone {theirs_s / real:.0f}, "
+        f"to a pair among 190 {theirs_s / per_pair:.0f}"
+    )
+
+
+def all_pairs(count: int, repeats: int) -> None:
+    """All pairs of many systems."""
+    systems = candidates(count)
+    pairs = count * (count - 1) // 2
+    print(f"\n{count} systems, {pairs} pairs, {SENTENCES} sentences")
+    for name, score, given in (
+        ("exact LAS", LAS, {"interval": "none"}),
+        ("F1, 10,000 shuffles", F1, {"interval": "none", "correction": "none"}),
+        ("F1, shuffles raised for Holm", F1, {"interval": "none"}),
+        ("F1, 100,000 shuffles", F1, {"interval": "none", "shuffles": 100_000}),
+        ("bootstrap intervals, 10,000 resamples", F1, {"test": "bootstrap"}),
+    ):
+        seconds = median(repeats, lambda score=score, given=given: asked(score, systems, **given))
+        trials = asked(score, systems, **given)["signature"]["trials"]
+        print(f"  {name}: {seconds:.3f} s" + (f" ({trials} shuffles)" if trials else ""))
+
+
+def main() -> None:
+    """Print all figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--skip-200", action="store_true")
+    given = parser.parse_args()
+    versions = f"Python {platform.python_version()}, numpy {np.__version__}, scipy {scipy.__version__}"
+    print(f"{versions}, {platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")
+    started = time.perf_counter()
+    warm()
+    print(f"compiled functions ready after {time.perf_counter() - started:.2f} s\n")
+    one_pair(given.repeats)
+    for count in (10, 25, 50, 100):
+        all_pairs(count, given.repeats)
+    if not given.skip_200:
+        systems = candidates(200)
+        started = time.perf_counter()
+        asked(F1, systems)
+        seconds = time.perf_counter() - started
+        print(f"\n200 systems, 19900 pairs, F1 with intervals and shuffles raised for Holm: {seconds:.1f} s")
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"largest memory of the process: {memory:.0f} MB")
+
+
+if __name__ == "__main__":
+    main()
