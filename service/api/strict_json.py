@@ -44,9 +44,16 @@ def parse(body: bytes) -> Json:
         detail = f"Byte 0x{body[error.start]:02x} in line {line}, column {column} of the body is no valid UTF-8."
         raise _bad("json-invalid-utf8", detail, line, column) from error
     try:
-        value = json.loads(
-            text, object_pairs_hook=_object, parse_constant=_constant, parse_int=_integer, parse_float=_double
-        )
+        orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise _explained(body, text, error) from error
+    # orjson is strict about everything but keys given twice and integers past 64 bits.
+    return _read(body, text, parse_int=_integer)
+
+
+def _read(body: bytes, text: str, **hooks: Any) -> Json:
+    try:
+        return json.loads(text, object_pairs_hook=_object, parse_constant=_constant, **hooks)
     except json.JSONDecodeError as error:
         detail = f"The body is no JSON: {error.msg} (line {error.lineno}, column {error.colno})."
         raise _bad("json-syntax", detail, error.lineno, error.colno) from error
@@ -55,9 +62,21 @@ def parse(body: bytes) -> Json:
         raise _bad(error.code, error.detail, *(where or (None, None))) from error
     except RecursionError as error:
         raise _bad("json-too-deep", "The body's arrays and objects are nested too deeply.") from error
+
+
+def _explained(body: bytes, text: str, refusal: orjson.JSONDecodeError) -> BadRequest:
+    """What orjson refused, told as well as can be: Python's reader says more, but takes half surrogate pairs."""
+    try:
+        _read(body, text, parse_int=_integer, parse_float=_double)
+    except BadRequest as error:
+        return error
     if _SURROGATE_ESCAPE.search(body):
-        _refuse_half_surrogates(body)
-    return value
+        detail = "A \\u escape gives half of a surrogate pair, which is no character"
+        code = "json-half-surrogate"
+    else:
+        detail, code = f"The body is no JSON: {refusal.msg}", "json-syntax"
+    where = f"(line {refusal.lineno}, column {refusal.colno})."
+    return _bad(code, f"{detail} {where}", refusal.lineno, refusal.colno)
 
 
 def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
@@ -98,17 +117,6 @@ def _place_of_refusal(body: bytes) -> tuple[int, int] | None:
     except orjson.JSONDecodeError as error:
         return error.lineno, error.colno
     return None
-
-
-def _refuse_half_surrogates(body: bytes) -> None:
-    try:
-        orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        detail = (
-            "A \\u escape gives half of a surrogate pair, which is no character "
-            f"(line {error.lineno}, column {error.colno})."
-        )
-        raise _bad("json-half-surrogate", detail, error.lineno, error.colno) from error
 
 
 def _short(text: str) -> str:
