@@ -93,6 +93,10 @@ class Queue:
         except GONE:
             return False
 
+    def workers(self, name: str) -> int:
+        """How many workers serve a queue."""
+        return int(rq.Worker.count(queue=self.rq_queue(name)))
+
     def lengths(self) -> dict[str, int]:
         """Queue name -> how many wait in it."""
         return {name: int(self.rq_queue(name).count) for name in QUEUES}

@@ -25,8 +25,9 @@ from service.cli.supervisor import Child, Supervisor
 from service.config import Config, environment, load_config
 from service.ids import new_token
 from service.logs import configure_logs
+from service.queue import GONE, LIVE, Queue
 
-READY_WITHIN = 60.0
+READY_WITHIN = 180.0
 """Seconds in which all parts must answer after the start."""
 
 
@@ -109,13 +110,14 @@ def start_redis(supervisor: Supervisor, config: Config, socket: Path) -> None:
 
 
 def wait_until_ready(config: Config, supervisor: Supervisor, stop: Stop) -> bool:
-    """Until /readyz says yes; False where a signal came first."""
+    """Until /readyz says yes and a worker waits for work; False where a signal came first."""
     end = monotonic() + READY_WITHIN
+    queue = Queue(config.redis_url)
     while monotonic() < end:
         try:
-            if httpx.get(f"{address(config)}/readyz", timeout=2).is_success:
+            if httpx.get(f"{address(config)}/readyz", timeout=2).is_success and queue.workers(LIVE):
                 return True
-        except httpx.TransportError:
+        except (httpx.TransportError, *GONE):
             pass
         supervisor.look()
         if stop(0.05):
