@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scoring.errors import Problem
+from scoring.errors import InputError, Problem
 
 _SPACE = " \t\n\v\f\r"
 _NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
@@ -19,6 +19,9 @@ _LISTS = {
 }
 IGNORED = ("DEBUG", "MAX_ERROR")
 """Keys that change what EVALB prints or when it gives up, not what it computes."""
+
+MOST_PAIRS = 1000
+"""Equal labels, or equal words; EVALB itself has room for 100 of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,9 @@ def read_prm(text: str) -> ParameterFile:
     A key stands in the first column and is case-sensitive; its value is the rest of the line, inner blanks
     kept (so there are no comments behind a value); lines that begin with # or are shorter than three bytes are
     passed over; later values beat earlier ones.
+
+    Raises:
+        InputError: `prm-too-many-pairs`.
     """
     lists: dict[str, list[str | tuple[str, str]]] = {name: [] for name in _LISTS.values()}
     numbers: dict[str, int] = {}
@@ -70,6 +76,10 @@ def read_prm(text: str) -> ParameterFile:
         else:
             found = _NUMBER.match(value)
             numbers[key] = int(found.group()) if found else 0
+    for key in ("EQ_LABEL", "EQ_WORD"):
+        if len(lists[_LISTS[key]]) > MOST_PAIRS:
+            detail = f"The parameter file has more than {MOST_PAIRS} lines {key}. Rewrite the labels or words instead."
+            raise InputError([Problem(code="prm-too-many-pairs", pointer="/prm", detail=detail)])
     return ParameterFile(
         lists=lists,
         cutoff=numbers.get("CUTOFF_LEN"),

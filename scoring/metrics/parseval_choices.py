@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from scoring.errors import Problem
-from scoring.metrics.evalb_prm import read_prm
+from scoring.metrics.evalb_prm import MOST_PAIRS, read_prm
 from scoring.params import BOOLEAN, STRINGS, Json, Param
 
 
@@ -74,7 +74,7 @@ PRESETS: Mapping[str, Choices] = {
 _PAIRS: Mapping[str, Json] = {
     "type": "array",
     "items": {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2},
-    "maxItems": 1000,
+    "maxItems": MOST_PAIRS,
 }
 
 

@@ -41,12 +41,11 @@ class Compared:
 
     def item(self, index: int) -> dict[str, Json]:
         """Spans and trees of a sentence; the figures EVALB shows of one that it does not count."""
-        square = bool((self.gold.tags == NO_TAG).all()) and bool((self.system.tags == NO_TAG).all())
         item: dict[str, Json] = {
             "gold_spans": self._spans(0, index),
             "system_spans": self._spans(1, index),
-            "gold_tree": tree_text(self.gold, index, square=square),
-            "system_tree": tree_text(self.system, index, square=square),
+            "gold_tree": tree_text(self.gold, index, square=self._square),
+            "system_tree": tree_text(self.system, index, square=self._square),
         }
         shown = self.rows[index, -len(SHOWN) :]
         if shown.any():
@@ -56,6 +55,11 @@ class Compared:
             item["counts"] = count_values(table.count_names, row)
             item["scores"] = score_values(table, row)[0]
         return item
+
+    @cached_property
+    def _square(self) -> bool:
+        """Whether no word has a tag."""
+        return bool((self.gold.tags == NO_TAG).all()) and bool((self.system.tags == NO_TAG).all())
 
     def _spans(self, side: int, index: int) -> list[list[Json]]:
         brackets = self._brackets[side]
@@ -88,16 +92,27 @@ class Compared:
 
     @cached_property
     def _scored(self) -> tuple[IntArray, IntArray]:
-        """The brackets of sentences that count, gold's and the system's: sentence, start, end, label, matched."""
-        return self._scored_side(0), self._scored_side(1)
+        """The brackets of sentences that count, gold's and the system's: sentence, start, end, label, matched.
 
-    def _scored_side(self, side: int) -> IntArray:
+        Of gold's, matched is the label of the system's bracket, or -1.
+        """
+        (gold_owners, gold), (system_owners, system) = self._used(0), self._used(1)
+        partners = gold[:, 3]
+        rows = np.where(partners < 0, 0, partners + self._offsets[1][gold_owners])
+        labels = self._brackets[1][rows, 2] if len(self._brackets[1]) else np.zeros(len(rows), np.int64)
+        matched = np.where(partners < 0, -1, labels)
+        return (
+            np.column_stack([gold_owners, gold[:, :3], matched]),
+            np.column_stack([system_owners, system]),
+        )
+
+    def _used(self, side: int) -> tuple[IntArray, IntArray]:
+        """Sentence and row of each bracket of a side in sentences that count."""
         offsets, brackets, sizes = self._offsets[side], self._brackets[side], self._sizes[side]
         owners = owners_of(offsets)
         places = np.arange(len(brackets)) - offsets[owners]
         used = (places < sizes[owners]) & (self.status[owners] == OK)
-        matched = brackets[used, 3] >= 0 if side == 0 else brackets[used, 3] > 0
-        return np.column_stack([owners[used], brackets[used, :3], matched])
+        return owners[used], brackets[used]
 
     def slices(self) -> dict[str, list[dict[str, Json]]]:
         """Scores by sentence length and by label."""
@@ -122,7 +137,7 @@ class Compared:
         size = len(self.gold.vocabulary)
         golds = np.bincount(gold[:, 3], minlength=size)
         systems = np.bincount(system[:, 3], minlength=size)
-        matched_gold = np.bincount(gold[gold[:, 4] > 0, 3], minlength=size)
+        matched_gold = np.bincount(gold[gold[:, 4] >= 0, 3], minlength=size)
         matched_system = np.bincount(system[system[:, 4] > 0, 3], minlength=size)
         labels = np.flatnonzero(golds + systems)
         order = labels[np.lexsort((labels, -systems[labels], -golds[labels]))]
@@ -145,19 +160,20 @@ class Compared:
     def tables(self) -> dict[str, Json]:
         """Labels over equal spans, and the kinds of errors, most frequent first."""
         gold, system = self._scored
-        left_gold, left_system = gold[gold[:, 4] == 0], system[system[:, 4] == 0]
+        left_gold, left_system = gold[gold[:, 4] < 0], system[system[:, 4] == 0]
         mislabelled = _aligned(left_gold, left_system, (0, 1, 2))
-        confusion = self._confusion(gold, system, left_gold[mislabelled[0]], left_system[mislabelled[1]])
+        wrong = left_gold[mislabelled[0], 3], left_system[mislabelled[1], 3]
         rest_gold, rest_system = _without(left_gold, mislabelled[0]), _without(left_system, mislabelled[1])
         moved = _aligned(rest_gold, rest_system, (0, 3))
-        missing, spurious = _without(rest_gold, moved[0])[:, 3], _without(rest_system, moved[1])[:, 3]
         kinds = (
-            ("wrong_label", left_gold[mislabelled[0], 3]),
+            ("wrong_label", wrong[0]),
             ("wrong_span", rest_gold[moved[0], 3]),
-            ("missing", missing),
-            ("spurious", spurious),
+            ("missing", _without(rest_gold, moved[0])[:, 3]),
+            ("spurious", _without(rest_system, moved[1])[:, 3]),
         )
-        return {"errors": self._frequent(kinds), "confusion": confusion}
+        right = gold[gold[:, 4] >= 0]
+        met = np.concatenate([right[:, 3], wrong[0]]), np.concatenate([right[:, 4], wrong[1]])
+        return {"errors": self._frequent(kinds), "confusion": self._confusion(*met)}
 
     def _frequent(self, kinds: Sequence[tuple[str, IntArray]]) -> dict[str, Json]:
         strings = self.gold.vocabulary.strings
@@ -169,25 +185,14 @@ class Compared:
         found.sort(key=lambda error: (-int(error["count"]), str(error["kind"]), str(error["label"])))
         return {"kinds": {kind: len(labels) for kind, labels in kinds}, "frequent": found[:MOST_SHOWN]}
 
-    def _confusion(
-        self, gold: IntArray, system: IntArray, wrong_gold: IntArray, wrong_system: IntArray
-    ) -> list[dict[str, Json]]:
+    def _confusion(self, gold: IntArray, system: IntArray) -> list[dict[str, Json]]:
         """How often gold's label met which label of the output over the same span; matched brackets included."""
-        right_gold = gold[gold[:, 4] > 0]
-        partners = _aligned(right_gold, system[system[:, 4] > 0], (0, 1, 2))
-        right_system = system[system[:, 4] > 0][partners[1]]
-        pairs = np.column_stack(
-            [
-                np.concatenate([right_gold[partners[0], 3], wrong_gold[:, 3]]),
-                np.concatenate([right_system[:, 3], wrong_system[:, 3]]),
-            ]
-        )
-        distinct, counts = np.unique(pairs, axis=0, return_counts=True)
         strings = self.gold.vocabulary.strings
+        pairs, counts = np.unique(gold * len(strings) + system, return_counts=True)
         order = np.argsort(-counts, kind="stable")[:MOST_SHOWN]
         return [
-            {"gold": strings[distinct[row, 0]], "system": strings[distinct[row, 1]], "count": int(counts[row])}
-            for row in order.tolist()
+            {"gold": strings[pair // len(strings)], "system": strings[pair % len(strings)], "count": count}
+            for pair, count in zip(pairs[order].tolist(), counts[order].tolist(), strict=True)
         ]
 
 
@@ -203,23 +208,27 @@ def _label_scores(matched: int, gold: int, taken: int, system: int) -> dict[str,
 
 def _aligned(gold: IntArray, system: IntArray, columns: Sequence[int]) -> tuple[IntArray, IntArray]:
     """Pairs of rows that agree in `columns`, one to one, in order: row numbers of gold and of the system."""
-    keys = np.concatenate([gold, system])[:, list(columns)]
-    _, groups = np.unique(keys, axis=0, return_inverse=True)
-    groups = groups.reshape(-1)
-    tagged_gold, tagged_system = _occurrences(groups[: len(gold)]), _occurrences(groups[len(gold) :])
-    _, places_gold, places_system = np.intersect1d(tagged_gold, tagged_system, return_indices=True)
-    return places_gold, places_system
-
-
-def _occurrences(groups: IntArray) -> IntArray:
-    """Each value made distinct by how often it stood before: int64 (n,)."""
-    order = np.argsort(groups, kind="stable")
-    ordered = groups[order]
-    begins = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])) if len(groups) else np.zeros(0, np.int64)
-    rank = np.arange(len(groups)) - np.repeat(begins, np.diff(np.append(begins, len(groups))))
-    result = np.empty(len(groups), np.int64)
-    result[order] = ordered * (1 << 32) + rank
-    return result
+    if not len(gold) or not len(system):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    keys, bound = np.zeros(len(gold) + len(system), np.int64), 1
+    for column in columns:
+        values = np.concatenate([gold[:, column], system[:, column]])
+        size = int(values.max()) + 1
+        if bound * size >= 1 << 62:
+            keys, bound = np.unique(keys, return_inverse=True)[1], len(keys)
+        keys, bound = keys * size + values, bound * size
+    # Sorted, gold's rows of a key stand before the system's: the first of both make a pair, and so on.
+    order = np.argsort(keys, kind="stable")
+    new = np.diff(keys[order], prepend=-1) != 0
+    begins, groups = np.flatnonzero(new), np.cumsum(new) - 1
+    is_gold = order < len(gold)
+    golds = np.add.reduceat(is_gold, begins, dtype=np.int64)
+    systems = np.diff(np.append(begins, len(order))) - golds
+    places = np.flatnonzero(is_gold)
+    ranks = places - begins[groups[places]]
+    paired = ranks < systems[groups[places]]
+    places, partners = places[paired], (places + golds[groups[places]])[paired]
+    return order[places], order[partners] - len(gold)
 
 
 def _without(rows: IntArray, taken: IntArray) -> IntArray:

@@ -63,7 +63,7 @@ def _side(treebank: ConstituentTreebank) -> tuple[IntArray, ...]:
         ends = ends.copy()
         for first, unclosed in unbalanced:
             ends[np.array(unclosed) + first] = -1
-    return (
+    columns = (
         treebank.labels,
         treebank.starts,
         ends,
@@ -72,6 +72,8 @@ def _side(treebank: ConstituentTreebank) -> tuple[IntArray, ...]:
         treebank.tags,
         treebank.word_offsets,
     )
+    # What transforms leave may be a view with strides, for which all would be compiled anew.
+    return tuple(np.ascontiguousarray(column, np.int64) for column in columns)
 
 
 def _room(gold: ConstituentTreebank, system: ConstituentTreebank) -> tuple[int, int]:
