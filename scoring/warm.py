@@ -46,6 +46,8 @@ def _warm_constituents() -> None:
     for outcome in Evaluation(spec, tree).score(other)[0].values():
         outcome.extra()
         outcome.details(0)
+    emptied = {"name": "parseval", "params": {"preset": "kikas-treumuth"}}
+    Evaluation(parse_spec({"format": "bracketed", "metrics": [emptied]}), b"(S (NP) (X x))\n").score(other)
     walk_chains(_integers(-1), _integers(0), _integers(0))
 
 

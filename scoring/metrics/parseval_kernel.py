@@ -59,7 +59,7 @@ def _slot(start: int, end: int, label: int, brackets: Any, epoch: int, stamps: A
     return slot
 
 
-@inlined
+@compiled
 def _matched(gold: Any, golds: int, system: Any, systems: int, paired: Any, pairs: Any, table: Any, epoch: int) -> int:
     """How many gold brackets find a system bracket, each taking the first one left, in pre-order (EVALB's way).
 
@@ -96,7 +96,7 @@ def _matched(gold: Any, golds: int, system: Any, systems: int, paired: Any, pair
     return matched
 
 
-@inlined
+@compiled
 def _crossing(gold: Any, golds: int, system: Any, systems: int, words: int, reach: Any) -> int:
     """How many system brackets cross a gold bracket: partial overlap, neither inside the other.
 
@@ -134,7 +134,7 @@ def _crossing(gold: Any, golds: int, system: Any, systems: int, words: int, reac
     return crossing
 
 
-@inlined
+@compiled
 def _keep(side: Any, sentence: int, tables: Any, again: Any, kept: Any, places: Any) -> tuple[int, int]:
     """The words that are compared: their numbers and tags into `kept`, kept words before each into `places`.
 
@@ -193,7 +193,7 @@ def _repair(gold: Any, golds: int, system: Any, systems: int, deleted: Any, agai
             other += 1
 
 
-@inlined
+@compiled
 def _brackets(side: Any, sentence: int, tables: Any, places: Any, inserted: int, options: Any, out: Any) -> int:
     """The brackets that are compared, in pre-order, into `out`: start, end, label.
 
@@ -227,7 +227,7 @@ def _brackets(side: Any, sentence: int, tables: Any, places: Any, inserted: int,
     return count
 
 
-@inlined
+@compiled
 def _difference(gold: Any, golds: int, system: Any, systems: int, paired: Any, pairs: Any) -> tuple[int, int]:
     """Why the words differ, and the first word at which they do."""
     if golds != systems:
@@ -238,7 +238,7 @@ def _difference(gold: Any, golds: int, system: Any, systems: int, paired: Any, p
     return FINE, -1
 
 
-@inlined
+@compiled
 def _compared(
     gold: Any, system: Any, words: Any, tables: Any, pairs: Any, options: Any, scratch: Any, row: Any
 ) -> None:
