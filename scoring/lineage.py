@@ -86,6 +86,7 @@ class Costs(NamedTuple):
         paired: whether a symbol stands in a pair, bool (s,).
         keys: `a * s + b` of each pair, a < b, sorted, int64 (p,).
         pair_costs: cost of each pair, (p,).
+        plain: whether no replacement is cheaper than deleting and inserting, so that none need be looked up.
     """
 
     default: float
@@ -94,6 +95,7 @@ class Costs(NamedTuple):
     paired: BoolArray
     keys: IntArray
     pair_costs: FloatArray
+    plain: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,8 @@ class CostFunction:
                 paired[[a, b]] = True
         keys = np.array(sorted(table), np.int64)
         costs = np.array([table[key] for key in keys.tolist()], np.float64)
-        return Costs(float(self.default), float(self.first_character or 0.0), classes, paired, keys, costs)
+        plain = self.default >= 2 and self.first_character is None and not table
+        return Costs(float(self.default), float(self.first_character or 0.0), classes, paired, keys, costs, plain)
 
 
 def _symbol(label: str, vocabulary: Vocabulary) -> int:
@@ -178,11 +181,12 @@ def edit_distance(a: IntArray, b: IntArray, costs: Costs, row: FloatArray) -> fl
         diagonal = row[0]
         row[0] = line + 1
         for column in range(len(b)):
-            best = diagonal
-            if a[line] != b[column]:
-                best += replacement(a[line], b[column], costs)
+            best = min(row[column], row[column + 1]) + 1.0
+            if a[line] == b[column]:
+                best = min(best, diagonal)
+            elif not costs.plain:
+                best = min(best, diagonal + replacement(a[line], b[column], costs))
             diagonal = row[column + 1]
-            best = min(best, diagonal + 1.0, row[column] + 1.0)
             row[column + 1] = best
     return float(row[len(b)])
 

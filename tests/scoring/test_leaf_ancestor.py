@@ -205,11 +205,11 @@ def test_scores_stay_in_range_and_are_symmetric(first: str, second: str) -> None
         assert 0 <= there.totals[1] <= there.totals[0]
 
 
-def reference_distance(a: list[str], b: list[str]) -> float:
+def reference_distance(a: list[str], b: list[str], related: float) -> float:
     table = [[float(i + j) for j in range(len(b) + 1)] for i in range(len(a) + 1)]
     for i, x in enumerate(a, 1):
         for j, y in enumerate(b, 1):
-            change = 0.0 if x == y else 0.5 if x[0] == y[0] else 2.0
+            change = 0.0 if x == y else related if x[0] == y[0] else 2.0
             table[i][j] = min(table[i - 1][j] + 1, table[i][j - 1] + 1, table[i - 1][j - 1] + change)
     return table[-1][-1]
 
@@ -223,9 +223,10 @@ def test_distances_are_those_of_the_plain_table(gold: list[str], system: list[st
     first = [label + str(place % 2) for place, label in enumerate(gold)]
     second = [label + str(place % 3) for place, label in enumerate(system)]
     trees = ["".join(f"[{label} " for label in reversed(chain)) + "w" + "]" * len(chain) for chain in (first, second)]
-    outcome = compare(trees[:1], trees[1:], cost="first-character", boundaries=False)
-    expected = 1 - reference_distance(first, second) / (len(first) + len(second))
-    assert outcome.totals[1] == pytest.approx(expected)
+    for cost, related in (("first-character", 0.5), ("exact", 2.0)):
+        outcome = compare(trees[:1], trees[1:], cost=cost, boundaries=False)
+        expected = 1 - reference_distance(first, second, related) / (len(first) + len(second))
+        assert outcome.totals[1] == pytest.approx(expected, abs=1e-12)
 
 
 def rebuilt(words: list[dict[str, Any]]) -> list[tuple[str, int, int]]:
