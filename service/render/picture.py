@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-import io
-import re
-import threading
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
-from xml.sax.saxutils import escape
 
-import matplotlib as mpl
-from matplotlib.backends.backend_svg import FigureCanvasSVG
-from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from service.render.crosstable import (
@@ -25,17 +17,8 @@ from service.render.crosstable import (
     score_text,
     signed,
 )
+from service.render.svg import accessible, drawn
 
-_LOCK = threading.Lock()
-"""Matplotlib's settings and font cache belong to the process: one picture is drawn at a time."""
-_STYLE = {
-    "svg.hashsalt": "treescore",
-    "svg.fonttype": "none",
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],
-    "text.usetex": False,
-    "hatch.linewidth": 0.4,
-}
 MOST_WORDED = 30
 """Systems up to which each cell says its figures in words."""
 _LISTED = 40
@@ -49,16 +32,13 @@ def picture(documents: Sequence[Mapping[str, Any]]) -> bytes:
     tables = [cross_table(document) for document in documents]
     sizes = [max(2.2, 1.2 + _cell_inches(table) * len(table.systems)) for table in tables]
     width = max([6.0, *(2.4 + _cell_inches(table) * len(table.systems) for table in tables)])
-    with _LOCK, mpl.rc_context(_STYLE), warnings.catch_warnings():
-        # names may be in scripts that the measuring font lacks; the viewer's fonts draw them
-        warnings.simplefilter("ignore", UserWarning)
-        figure = Figure(figsize=(width, sum(sizes) if sizes else 1.0), layout="constrained")
+
+    def draw(figure: Any) -> None:
         axes: Any = figure.subplots(len(tables), 1, squeeze=False, height_ratios=sizes) if tables else []
         for table, (axis,) in zip(tables, axes, strict=True):
             _draw(axis, table)
-        out = io.StringIO()
-        FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None, "Creator": None})
-    return _accessible(out.getvalue(), tables).encode()
+
+    return accessible(drawn((width, sum(sizes) if sizes else 1.0), draw), *described(tables)).encode()
 
 
 def described(tables: Sequence[CrossTable]) -> tuple[str, str]:
@@ -137,16 +117,3 @@ def _shade(p: float | None) -> str:
     if p is None:
         return "1.0"
     return next((shade for most, shade in _SHADES if p <= most), "1.0")
-
-
-def _accessible(svg: str, tables: Sequence[CrossTable]) -> str:
-    title, words = described(tables)
-    head = '<svg role="img" aria-labelledby="treescore-title treescore-desc" '
-    svg = svg.replace("<svg ", head, 1)
-    inside = (
-        f'\n <title id="treescore-title">{escape(title)}</title>\n <desc id="treescore-desc">{escape(words)}</desc>'
-    )
-    opened = re.search(r"<svg [^>]*>", svg)
-    if opened is None:
-        return svg
-    return svg[: opened.end()] + inside + svg[opened.end() :]

@@ -50,11 +50,11 @@ def csv_rows(documents: Sequence[Mapping[str, Any]]) -> bytes:
                 "ci_low": ci.get("low"),
                 "ci_high": ci.get("high"),
             }
-            writer.writerow([_value(flat.get(column)) for column in COLUMNS])
+            writer.writerow([safe_value(flat.get(column)) for column in COLUMNS])
     return out.getvalue().encode()
 
 
-def _value(value: Any) -> Any:
+def safe_value(value: Any) -> Any:
     """Numbers as they are; text so that no spreadsheet takes it for a formula."""
     if value is None:
         return ""

@@ -1,0 +1,134 @@
+"""Leaderboards shown to people and programs: one document in, CSV, TSV, Markdown, LaTeX or SVG out."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import orjson
+
+from service.render.comparisons import Rendered
+from service.render.latex import escaped as latex_escaped
+from service.render.leaderboard_picture import board_picture
+from service.render.leaderboard_rows import HEADS, Row, board_rows, headline, notes, shown_columns
+from service.render.markdown import escaped as markdown_escaped
+from service.render.rows import safe_value
+
+Document = Mapping[str, Any]
+
+COLUMNS = (
+    "rank",
+    "rank_low",
+    "rank_high",
+    "cluster",
+    "role",
+    "team",
+    "team_name",
+    "submission",
+    "name",
+    "created_at",
+    "score",
+    "ci95_low",
+    "ci95_high",
+    "p_next",
+    "tested",
+)
+"""Of CSV and TSV; the score addresses follow."""
+
+
+def _json(document: Document) -> bytes:
+    return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _separated(dialect: str) -> Callable[[Document], bytes]:
+    return lambda document: _table(document, dialect)
+
+
+def _table(document: Document, dialect: str) -> bytes:
+    """All rows with a header, numbers in full."""
+    out = io.StringIO()
+    addresses = list(document["scores"])
+    delimiter, end = {"csv": (",", "\r\n"), "tsv": ("\t", "\n")}[dialect]
+    writer = csv.writer(out, delimiter=delimiter, lineterminator=end)
+    writer.writerow([*COLUMNS, *addresses])
+    for row in document["rows"]:
+        interval, reach = row["ci95"] or {}, row["rank_interval"] or (None, None)
+        flat = {
+            **row,
+            "rank_low": reach[0],
+            "rank_high": reach[1],
+            "ci95_low": interval.get("low"),
+            "ci95_high": interval.get("high"),
+        }
+        values = [*(flat[column] for column in COLUMNS), *(row["scores"].get(address) for address in addresses)]
+        writer.writerow([_one_line(safe_value(value)) for value in values])
+    return out.getvalue().encode()
+
+
+def _one_line(value: Any) -> Any:
+    """Text without tabs and line ends, which not every reader of TSV takes in quotes."""
+    return " ".join(value.split()) if isinstance(value, str) else value
+
+
+def _markdown(document: Document) -> bytes:
+    rows = board_rows(document)
+    kept = shown_columns(rows)
+    lines = [[HEADS[at] for at in kept], ["---"] * len(kept)]
+    lines += [[markdown_escaped(row.cells[at]) for at in kept] for row in rows]
+    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    blocks = [f"**{markdown_escaped(headline(document))}**", table]
+    blocks.append("\n".join(f"- {markdown_escaped(note)}" for note in notes(document)))
+    return ("\n\n".join(block for block in blocks if block) + "\n").encode()
+
+
+def _latex(document: Document) -> bytes:
+    """A table for a paper (booktabs); a rule between clusters."""
+    rows = board_rows(document)
+    kept = [at for at in shown_columns(rows) if HEADS[at] != "cluster"]
+    align = "".join("l" if HEADS[at] in ("team", "submission") else "r" for at in kept)
+    lines = ["% needs \\usepackage[T1]{fontenc} and \\usepackage{booktabs}", f"% {_comment(headline(document))}"]
+    lines += [f"\\begin{{tabular}}{{{align}}}", "\\toprule"]
+    lines += [" & ".join(latex_escaped(HEADS[at]) for at in kept) + r" \\", "\\midrule"]
+    for row in rows:
+        if row.begins_cluster:
+            lines.append("\\midrule")
+        lines.append(" & ".join(_latex_cell(row, at) for at in kept) + r" \\")
+    lines += ["\\bottomrule", "\\end{tabular}"]
+    lines += [f"% {_comment(note)}" for note in notes(document)]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _latex_cell(row: Row, at: int) -> str:
+    words = latex_escaped(row.cells[at])
+    if HEADS[at] == "ranks":
+        words = words.replace("-", "--") if words != "-" else words
+    return f"\\textit{{{words}}}" if row.baseline and HEADS[at] in ("team", "submission") and words else words
+
+
+def _comment(words: str) -> str:
+    return " ".join(words.split())
+
+
+_WRITERS: Mapping[str, tuple[str, Callable[[Document], bytes]]] = {
+    "json": ("application/json", _json),
+    "csv": ("text/csv; charset=utf-8", _separated("csv")),
+    "tsv": ("text/tab-separated-values; charset=utf-8", _separated("tsv")),
+    "markdown": ("text/markdown; charset=utf-8", _markdown),
+    "latex": ("application/x-latex; charset=utf-8", _latex),
+    "svg": ("image/svg+xml", board_picture),
+}
+
+LEADERBOARD_FORMATS: Mapping[str, str] = {name: media_type for name, (media_type, _) in _WRITERS.items()}
+"""Format name -> media type."""
+
+
+def render_leaderboard(document: Document, form: str) -> Rendered:
+    """A leaderboard in one of LEADERBOARD_FORMATS; the same document gives the same bytes.
+
+    Raises:
+        KeyError: an unknown format.
+    """
+    media_type, write = _WRITERS[form]
+    return Rendered(write(document), media_type)

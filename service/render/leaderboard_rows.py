@@ -1,0 +1,129 @@
+"""What the forms of a leaderboard for people share: a line of cells for each row, headline and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from service.render.crosstable import clean, interval_text, p_text, score_text
+
+Document = Mapping[str, Any]
+
+HEADS = ("rank", "ranks", "cluster", "team", "submission", "score", "95 % interval", "p to next")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row.
+
+    Attributes:
+        cells: under HEADS.
+        baseline: whether it is one.
+        begins_cluster: whether a line is drawn above it.
+        value, low, high: score and its interval.
+    """
+
+    cells: Sequence[str]
+    baseline: bool
+    begins_cluster: bool
+    value: float | None
+    low: float | None
+    high: float | None
+
+    @property
+    def label(self) -> str:
+        """Rank, team and submission on one line."""
+        rank, team, name = self.cells[0], self.cells[3], self.cells[4]
+        who = ": ".join(part for part in (team, name) if part)
+        return f"{rank}. {who}" if rank != "-" else who
+
+
+def board_rows(document: Document) -> list[Row]:
+    """The rows as lines of words; a line is drawn where the cluster changes from one ranked row to the next."""
+    rows = []
+    cluster = None
+    step = document["rounding"]
+    for row in document["rows"]:
+        begins = row["cluster"] is not None and cluster is not None and row["cluster"] != cluster
+        if row["cluster"] is not None:
+            cluster = row["cluster"]
+        interval = row["ci95"] or {}
+        low, high = interval.get("low"), interval.get("high")
+        cells = (
+            "-" if row["rank"] is None else str(row["rank"]),
+            _reach(row["rank_interval"]),
+            "" if row["cluster"] is None else str(row["cluster"]),
+            _team(row),
+            clean(row["name"] or ""),
+            stepped(row["score"], step),
+            interval_text(low, high) if low is not None else "",
+            "" if row["p_next"] is None else p_text(row["p_next"]),
+        )
+        rows.append(Row(cells, row["role"] == "baseline", begins, row["score"], low, high))
+    return rows
+
+
+def stepped(value: float | None, step: float | None) -> str:
+    """A score with four decimals, or with those of its step where it is rounded."""
+    if value is None or step is None:
+        return score_text(value)
+    exponent = Decimal(str(step)).normalize().as_tuple().exponent
+    return f"{value:.{max(0, -exponent) if isinstance(exponent, int) else 4}f}"
+
+
+def shown_columns(rows: Sequence[Row]) -> list[int]:
+    """Columns that are not empty throughout; without rows all."""
+    return [at for at in range(len(HEADS)) if not rows or any(row.cells[at] for row in rows)]
+
+
+def headline(document: Document) -> str:
+    """Which board this is, in a line."""
+    better = "higher" if document["higher_is_better"] else "lower"
+    parts = [
+        f"{clean(document['title'])}: {document['score']} ({better} is better)",
+        f"revision {document['revision']}",
+    ]
+    if document["part"] is not None:
+        parts.append({"macro": "mean of the parts", "pooled": "all parts pooled"}.get(document["part"], "")
+                     or f"part {document['part']}")  # fmt: skip
+    parts.append(f"{document['pick']} of each team" if document["pick"] != "all" else "all submissions")
+    if document["as_of"] is not None:
+        parts.append(f"as of {document['as_of']}")
+    if document["frozen"]:
+        parts.append("frozen")
+    return "; ".join(parts)
+
+
+def notes(document: Document) -> list[str]:
+    """What stands below the board."""
+    found = []
+    significance = document["significance"]
+    if significance["pending"]:
+        found.append("Significance has not caught up with this board yet; ask again in a moment.")
+    elif significance["test"] is not None:
+        found.append(
+            f"Paired permutation test over {significance['unit']}s, {significance['alternative']}, "
+            f"{significance['correction']} over {significance['pairs']} pairs, alpha {significance['alpha']:g}; "
+            f"the first {significance['first_rows']} rows and the baselines were tested. "
+            "A line is drawn where every system above differs from every system below."
+        )
+    if significance["reason"]:
+        found.append(significance["reason"])
+    if any(row["role"] == "baseline" for row in document["rows"]):
+        found.append("Baselines have no rank.")
+    return found
+
+
+def _reach(interval: Sequence[int] | None) -> str:
+    if interval is None:
+        return ""
+    low, high = interval
+    return str(low) if low == high else f"{low}-{high}"
+
+
+def _team(row: Document) -> str:
+    if row["role"] == "baseline":
+        return "baseline"
+    return clean(row["team_name"] or row["team"] or "anonymous")

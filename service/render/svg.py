@@ -1,0 +1,51 @@
+"""Drawing with matplotlib so that equal documents give equal bytes, with words for those who cannot see."""
+
+from __future__ import annotations
+
+import io
+import re
+import threading
+import warnings
+from collections.abc import Callable
+from typing import Any
+from xml.sax.saxutils import escape
+
+import matplotlib as mpl
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+
+_LOCK = threading.Lock()
+"""Matplotlib's settings and font cache belong to the process: one picture is drawn at a time."""
+_STYLE = {
+    "svg.hashsalt": "treescore",
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "text.usetex": False,
+    "hatch.linewidth": 0.4,
+}
+
+
+def drawn(inches: tuple[float, float], draw: Callable[[Any], None]) -> str:
+    """The SVG of a figure of this size that `draw` fills."""
+    with _LOCK, mpl.rc_context(_STYLE), warnings.catch_warnings():
+        # names may be in scripts that the measuring font lacks; the viewer's fonts draw them
+        warnings.simplefilter("ignore", UserWarning)
+        figure = Figure(figsize=inches, layout="constrained")
+        draw(figure)
+        out = io.StringIO()
+        FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None, "Creator": None})
+    return out.getvalue()
+
+
+def accessible(svg: str, title: str, words: str) -> str:
+    """The SVG with a title and a description."""
+    head = '<svg role="img" aria-labelledby="treescore-title treescore-desc" '
+    svg = svg.replace("<svg ", head, 1)
+    inside = (
+        f'\n <title id="treescore-title">{escape(title)}</title>\n <desc id="treescore-desc">{escape(words)}</desc>'
+    )
+    opened = re.search(r"<svg [^>]*>", svg)
+    if opened is None:
+        return svg
+    return svg[: opened.end()] + inside + svg[opened.end() :]

@@ -1,0 +1,140 @@
+"""A leaderboard in every form: what it must say, where lines are drawn, and that nothing in a name breaks it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import orjson
+import pytest
+
+from service.render import LEADERBOARD_FORMATS, render_leaderboard
+
+HOSTILE = '=1+1 & 100% of $x_1$ {a} <b> "c" \\d | e\t~^#\nnext'
+
+
+def row(rank: int | None, score: float | None, cluster: int | None = None, **more: Any) -> dict[str, Any]:
+    """One row of a board."""
+    return {
+        "rank": rank,
+        "rank_interval": None if cluster is None else [rank, (rank or 0) + 1],
+        "cluster": cluster,
+        "role": "baseline" if rank is None and score is not None else "system",
+        "team": "lyon",
+        "team_name": "Lyon",
+        "submission": f"sub_{rank}",
+        "name": "biaffine",
+        "created_at": "2026-11-01T00:00:00.000Z",
+        "score": score,
+        "scores": {"ud.las_f1": score, "ud.uas_f1": None},
+        "ci95": None if score is None else {"low": score - 0.01, "high": score + 0.01},
+        "p_next": 0.01 if cluster == 1 else None,
+        "tested": cluster is not None,
+        "reason": None,
+        **more,
+    }
+
+
+def board(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A board with these rows."""
+    significance = {
+        "pending": False, "test": "permutation", "alternative": "two-sided", "unit": "sentence", "correction": "holm",
+        "alpha": 0.05, "pairs": 3, "first_rows": 50, "reason": None,
+    }  # fmt: skip
+    return {
+        "benchmark": "demo",
+        "title": "Demo",
+        "score": "ud.las_f1",
+        "higher_is_better": True,
+        "revision": 1,
+        "part": None,
+        "pick": "best",
+        "rounding": None,
+        "as_of": "2026-11-02T00:00:00.000Z",
+        "frozen": False,
+        "significance": significance,
+        "scores": ["ud.las_f1", "ud.uas_f1"],
+        "rows": list(rows),
+        **more,
+    }
+
+
+BOARD = board(row(1, 0.9, 1), row(None, 0.85), row(2, 0.8, 2), row(3, 0.79, 2), row(None, None, role="system"))
+
+
+def rendered(form: str, document: dict[str, Any]) -> str:
+    return render_leaderboard(document, form).content.decode()
+
+
+@pytest.mark.parametrize("form", LEADERBOARD_FORMATS)
+def test_the_same_board_gives_the_same_bytes(form: str) -> None:
+    first, second = render_leaderboard(BOARD, form), render_leaderboard(BOARD, form)
+    assert first.content == second.content
+    assert first.media_type == LEADERBOARD_FORMATS[form]
+
+
+@pytest.mark.parametrize("form", LEADERBOARD_FORMATS)
+def test_an_empty_board_can_be_shown(form: str) -> None:
+    assert rendered(form, board())
+
+
+@pytest.mark.parametrize(("form", "delimiter"), [("csv", ","), ("tsv", "\t")])
+def test_tables_hold_every_row_in_full_with_all_scores(form: str, delimiter: str) -> None:
+    rows = list(csv.DictReader(io.StringIO(rendered(form, BOARD)), delimiter=delimiter))
+    assert [each["rank"] for each in rows] == ["1", "", "2", "3", ""]
+    assert rows[0]["ud.las_f1"] == "0.9"
+    assert rows[0]["ud.uas_f1"] == ""
+    assert float(rows[0]["ci95_low"]) == 0.9 - 0.01
+    assert (rows[2]["rank_low"], rows[2]["rank_high"]) == ("2", "3")
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv"])
+def test_no_spreadsheet_takes_a_name_for_a_formula_and_no_name_breaks_a_line(form: str) -> None:
+    words = rendered(form, board(row(1, 0.9, 1, team_name=HOSTILE, name="@sum")))
+    assert len(words.splitlines()) == 2
+    assert "'=1+1" in words
+    assert "'@sum" in words
+
+
+def test_latex_rules_off_clusters_and_escapes_names() -> None:
+    words = rendered("latex", BOARD)
+    lines = words.splitlines()
+    rules = [at for at, line in enumerate(lines) if line == "\\midrule"]
+    assert len(rules) == 2
+    assert lines[rules[1] + 1].startswith("2 &")
+    hostile = rendered("latex", board(row(1, 0.9, 1, team_name=HOSTILE)))
+    assert r"\$x\_1\$" in hostile
+    assert r"\textbackslash{}d" in hostile
+    assert "100\\%" in hostile
+
+
+def test_markdown_keeps_names_inside_their_cells() -> None:
+    words = rendered("markdown", board(row(1, 0.9, 1, team_name=HOSTILE)))
+    assert r"\|" in words
+    line = next(line for line in words.splitlines() if "100" in line)
+    assert line.startswith("| 1 |")
+
+
+def test_the_picture_has_a_bar_for_each_scored_row_and_says_it_in_words() -> None:
+    document = board(*BOARD["rows"], title=HOSTILE)
+    found = ET.fromstring(rendered("svg", document))  # noqa: S314 - made by ourselves
+    described = found.find("{http://www.w3.org/2000/svg}desc")
+    assert described is not None
+    assert described.text is not None
+    assert "1. Lyon: biaffine 0.9000" in described.text
+    assert "5 rows in all" in described.text
+
+
+def test_rounded_scores_are_shown_with_the_digits_of_their_step() -> None:
+    document = board(row(1, 0.9), rounding=0.01)
+    assert "0.90 " in rendered("markdown", document)
+    assert "0.9000" not in rendered("markdown", document)
+
+
+def test_a_board_that_waits_for_its_comparison_says_so() -> None:
+    significance = {**BOARD["significance"], "pending": True, "test": None}
+    document = board(row(1, 0.9), significance=significance)
+    assert "has not caught up" in rendered("markdown", document)
+    assert orjson.loads(rendered("json", document))["significance"]["pending"] is True
