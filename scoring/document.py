@@ -55,8 +55,8 @@ def item_documents(table: ScoreTable, outcome: Outcome, gold: Treebank, start: i
         problem = outcome.problems.get(index)
         if problem is not None:
             document["problem"] = {"code": problem.code, "detail": problem.gold_detail or problem.detail}
-        document["scores"] = _nested((name, _defined(column[place])) for name, column in values.items())
-        document["counts"] = _nested(zip(table.count_names, map(_whole, numbers[place]), strict=True))
+        document["scores"] = nested_values((name, _defined(column[place])) for name, column in values.items())
+        document["counts"] = nested_values(zip(table.count_names, map(_whole, numbers[place]), strict=True))
         document.update(outcome.details(index))
         documents.append(document)
     return documents
@@ -65,13 +65,15 @@ def item_documents(table: ScoreTable, outcome: Outcome, gold: Treebank, start: i
 def score_values(table: ScoreTable, totals: Counts) -> tuple[dict[str, Json], dict[str, Json]]:
     """Scores of summed counts (k,), dots nested, and why the undefined ones are."""
     values = {name: float(value) for name, value in table.values(totals).items()}
-    undefined = _nested((name, table.by_name[name].undefined) for name, value in values.items() if math.isnan(value))
-    return _nested((name, _defined(value)) for name, value in values.items()), undefined
+    undefined = nested_values(
+        (name, table.by_name[name].undefined) for name, value in values.items() if math.isnan(value)
+    )
+    return nested_values((name, _defined(value)) for name, value in values.items()), undefined
 
 
 def count_values(names: Sequence[str], totals: Counts) -> dict[str, Json]:
     """Counts by name, dots nested; whole numbers are integers."""
-    return _nested(zip(names, map(_whole, totals.tolist()), strict=True))
+    return nested_values(zip(names, map(_whole, totals.tolist()), strict=True))
 
 
 def signature_document(
@@ -131,7 +133,8 @@ def _whole(value: float) -> float:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _nested(members: Iterable[tuple[str, Json]]) -> dict[str, Json]:
+def nested_values(members: Iterable[tuple[str, Json]]) -> dict[str, Json]:
+    """Members by name, names with dots as objects in objects."""
     document: dict[str, Json] = {}
     for name, value in members:
         *path, last = name.split(".")

@@ -65,13 +65,24 @@ class Evaluation:
             ScoringError: the output cannot be read, or does not fit gold; problems are placed at `pointer`.
         """
         choice = choice if choice is not None else self.spec.format
-        items = replace(self.items, system=name)
+        system = self.read(output, choice, pointer)
+        outcomes = self.compare(system, choice, pointer, name)
+        return outcomes, [problem.at(pointer, self.part) for problem in system.sentences.warnings]
+
+    def read(self, output: Text, choice: FormatChoice, pointer: str = "") -> Treebank:
+        """One system's output as a treebank; the first half of `score`."""
         try:
-            system = choice.format.read(output, self._vocabulary, self.limits)
-            outcomes = {entry.key: self._outcome(entry, system, choice, items) for entry in self.spec.entries}
+            return choice.format.read(output, self._vocabulary, self.limits)
         except ScoringError as error:
             raise error.at(pointer, self.part) from error
-        return outcomes, [problem.at(pointer, self.part) for problem in system.sentences.warnings]
+
+    def compare(self, system: Treebank, choice: FormatChoice, pointer: str = "", name: str = "") -> dict[str, Outcome]:
+        """A treebank of `read` under every metric entry; the second half of `score`."""
+        items = replace(self.items, system=name)
+        try:
+            return {entry.key: self._outcome(entry, system, choice, items) for entry in self.spec.entries}
+        except ScoringError as error:
+            raise error.at(pointer, self.part) from error
 
     def _outcome(self, entry: Entry, system: Treebank, choice: FormatChoice, items: ItemInfo) -> Outcome:
         check_fit(entry, self.spec.format, choice)

@@ -32,6 +32,19 @@ def error_document(problem: Problem, *, gold_visible: bool) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value not in (None, "")}
 
 
+def failure_record(kind: str, problems: Sequence[Problem], total: int) -> dict[str, Any]:
+    """A failure as the store keeps it where gold is not the caller's own: each error has `gold_detail` beside `detail`.
+
+    Nobody sees it but through service.policy.
+    """
+    document = dict(failure_document(kind, problems, total, gold_visible=False))
+    errors = [
+        {**error, "gold_detail": problem.gold_detail} if problem.gold_detail else error
+        for error, problem in zip(document["errors"], problems, strict=True)
+    ]
+    return {**document, "errors": errors}
+
+
 def failure_document(
     kind: str, problems: Sequence[Problem], total: int, *, gold_visible: bool = True
 ) -> Mapping[str, Any]:

@@ -8,7 +8,12 @@ from typing import Any
 
 import pytest
 
-pytest_plugins = ["tests.fixtures.servers", "tests.fixtures.contexts", "tests.fixtures.service_process"]
+pytest_plugins = [
+    "tests.fixtures.servers",
+    "tests.fixtures.contexts",
+    "tests.fixtures.service_process",
+    "tests.fixtures.tasks",
+]
 
 ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "tests" / "golden"

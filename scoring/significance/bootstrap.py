@@ -23,7 +23,8 @@ BATCH_DRAWS = 2_000_000
 """Draws that a batch of resamples holds at once."""
 _STREAM = 0xB007
 _THREADS = 4
-_EXACT_SINGLE = 2.0**24
+EXACT_SINGLE = 2.0**24
+"""Below this all whole numbers are float32."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ def resampled(sample: Sample, resamples: int, seed: int) -> FloatArray:
     order, sizes = _strata(sample)
     whole = whole[:, order]
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    single = sample.integer and float(np.abs(whole).max(initial=0)) * max(1, int(sizes.max(initial=0))) < _EXACT_SINGLE
+    single = sample.integer and float(np.abs(whole).max(initial=0)) * max(1, int(sizes.max(initial=0))) < EXACT_SINGLE
     kind: type[Any] = np.float32 if single else np.float64
     stack: Any = np.ascontiguousarray(whole.T, kind)
 
@@ -170,7 +171,7 @@ def _without_each(sample: Sample, terms: Counts) -> Counts:
 
 def _macro_without_each(sample: Sample, left_out: Sequence[tuple[Counts, Counts]]) -> FloatArray:
     """The mean of the parts' scores where each unit in turn is missing from its own part."""
-    worst = 0.0 if sample.score.worst is None else sample.score.worst
+    worst = math.nan if sample.score.worst is None else sample.score.worst
     sums = [
         (sample.summed(top), sample.summed(bottom)) for top, bottom in zip(sample.tops, sample.bottoms, strict=True)
     ]

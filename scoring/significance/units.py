@@ -70,13 +70,13 @@ class Sample:
         """The statistic of sums (..., parts) for each ratio: one score, or the mean of the parts' scores, (...).
 
         In a macro average an undefined part counts as the worst value, as a missing one does; the whole is
-        undefined where all parts are.
+        undefined where all parts are, and where one is and the score's range has no worst value.
         """
         values = self.score.of_terms(sums)
         if self.parts is None:
             return np.asarray(values[..., 0], np.float64)
         worst = self.score.worst
-        filled = np.where(np.isnan(values), 0.0 if worst is None else worst, values)
+        filled = np.where(np.isnan(values), math.nan if worst is None else worst, values)
         mean = filled.mean(axis=-1) if self.part_count else np.full(values.shape[:-1], np.nan)
         return np.where(np.isnan(values).all(axis=-1), np.nan, mean)
 

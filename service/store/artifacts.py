@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, delete, insert, literal, select
 
 from service.store.packing import pack, unpack
 from service.store.tables import artifacts
@@ -35,16 +35,25 @@ def names(db: Connection, owner: str) -> set[str]:
     return set(db.scalars(select(artifacts.c.name).where(artifacts.c.owner == owner).distinct()))
 
 
-def below(db: Connection, owner: str, prefix: str) -> dict[tuple[str, int], bytes]:
-    """All bodies of an owner whose name begins so: (name, page) -> body."""
-    query = select(artifacts).where(artifacts.c.owner == owner, artifacts.c.name.startswith(prefix, autoescape=True))
-    return {(row.name, row.page): row.body for row in db.execute(query)}
+def copy_below(db: Connection, owner: str, other: str, prefix: str) -> None:
+    """Give another owner what an owner has under names that begin so."""
+    query = select(literal(other), artifacts.c.name, artifacts.c.page, artifacts.c.body).where(
+        artifacts.c.owner == owner, artifacts.c.name.startswith(prefix, autoescape=True)
+    )
+    db.execute(insert(artifacts).from_select(["owner", "name", "page", "body"], query))
 
 
 def drop_below(db: Connection, owner: str, prefix: str) -> None:
     """Delete what an owner has under names that begin so."""
     db.execute(
         delete(artifacts).where(artifacts.c.owner == owner, artifacts.c.name.startswith(prefix, autoescape=True))
+    )
+
+
+def drop_but(db: Connection, owners: Iterable[str], kept: str) -> None:
+    """Delete everything of these owners but what has `kept` in its name."""
+    db.execute(
+        delete(artifacts).where(artifacts.c.owner.in_(list(owners)), ~artifacts.c.name.contains(kept, autoescape=True))
     )
 
 

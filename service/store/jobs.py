@@ -8,10 +8,11 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from service.store import artifacts, texts
 from service.store.database import Store
+from service.store.runs import UNFINISHED
 from service.store.tables import jobs, runs
 
 
@@ -88,6 +89,16 @@ def of_owner(
     if state is not None:
         query = query.where(runs.c.state == state)
     return [dict(row._mapping) for row in db.execute(query)]  # noqa: SLF001 - SQLAlchemy's public name
+
+
+def unfinished_of(db: Connection, owner: str, kind: str) -> int:
+    """How many of an owner's jobs of one kind are not final."""
+    query = (
+        select(func.count())
+        .select_from(jobs.join(runs, runs.c.id == jobs.c.id))
+        .where(jobs.c.owner == owner, runs.c.kind == kind, runs.c.state.in_(UNFINISHED))
+    )
+    return int(db.scalar(query) or 0)
 
 
 def erase(db: Connection, job_ids: Sequence[str], now: datetime) -> None:

@@ -8,16 +8,17 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, literal, select
 
 from scoring.arrays import Counts, FloatArray
 from service.store import artifacts
 from service.store.packing import unpack_array
 from service.store.runs import SUCCEEDED
-from service.store.tables import scores, submissions
+from service.store.tables import Utc, scores, submissions
 
-POOLED, MACRO = -2, -1
-"""Rows of `figures`: the parts come first, in their order."""
+POOLED, MACRO = -6, -5
+POOLED_INTERVAL, MACRO_INTERVAL = slice(-4, -2), slice(-2, None)
+"""Rows of `figures` from their end: the parts come first, in their order; of an interval low, then high."""
 
 Packed = Mapping[tuple[str, int], bytes]
 
@@ -29,9 +30,10 @@ class ScoreRecord:
     Attributes:
         submission_id: whose.
         revision: number of the revision that ruled.
-        main: the main score (the mean of the parts where there are several); None where undefined.
-        figures: float64 (parts + 2, scores): each part, all parts pooled, the mean of the parts; NaN where undefined.
-            The columns are the revision's score addresses, in their order.
+        main: the main score (the mean of the parts; of one part its own); None where undefined.
+        figures: float64 (parts + 6, scores): each part, all parts pooled (row POOLED), the mean of the parts (MACRO),
+            the 95 % intervals of both (POOLED_INTERVAL, MACRO_INTERVAL); NaN where undefined. The columns are the
+            revision's score addresses, in their order (rulers.Ruler.addresses).
         document: everything that scoring found, uncensored: `revision`, `metrics`, `parts`, ... (JSON).
         created_at: when it was scored.
     """
@@ -77,16 +79,54 @@ def remove(db: Connection, submission_id: str, revision: int) -> None:
 
 def copy(db: Connection, source: str, target: str, revision: int, now: datetime) -> None:
     """Give a submission the record and artifacts of another one with the same outputs."""
-    record = get(db, source, revision)
-    if record is not None:
-        made = artifacts.below(db, source, f"r{revision}/")
-        save(db, ScoreRecord(target, revision, record.main, record.figures, record.document, now), made)
+    artifacts.copy_below(db, source, target, f"r{revision}/")
+    c = scores.c
+    row = select(literal(target), c.revision, c.main, c.figures, c.document, literal(now, Utc)).where(
+        c.submission_id == source, c.revision == revision
+    )
+    db.execute(
+        insert(scores).from_select(["submission_id", "revision", "main", "figures", "document", "created_at"], row)
+    )
+
+
+def unscored(db: Connection, benchmark_id: str, revision: int, limit: int) -> Sequence[str]:
+    """Succeeded submissions without a record under a revision whose outputs are still there, oldest first."""
+    query = select(submissions.c.id).where(*_waiting(benchmark_id, revision)).order_by(submissions.c.id).limit(limit)
+    return list(db.scalars(query))
+
+
+def unscored_count(db: Connection, benchmark_id: str, revision: int) -> int:
+    """How many `unscored` would find."""
+    return int(db.scalar(select(func.count()).where(*_waiting(benchmark_id, revision))) or 0)
+
+
+def _waiting(benchmark_id: str, revision: int) -> tuple[ColumnElement[bool], ...]:
+    known = (
+        select(literal(1))
+        .where(scores.c.submission_id == submissions.c.id, scores.c.revision == revision)
+        .correlate(submissions)
+        .exists()
+    )
+    return (
+        submissions.c.benchmark_id == benchmark_id,
+        submissions.c.state == SUCCEEDED,
+        submissions.c.deleted_at.is_(None),
+        submissions.c.output_deleted_at.is_(None),
+        ~known,
+    )
 
 
 def get(db: Connection, submission_id: str, revision: int) -> ScoreRecord | None:
     """One record, or None."""
     query = select(scores).where(scores.c.submission_id == submission_id, scores.c.revision == revision)
     row = db.execute(query).one_or_none()
+    return None if row is None else _record(row)
+
+
+def newest(db: Connection, submission_id: str, revision: int) -> ScoreRecord | None:
+    """The record under a revision, or under the last one before it that has one, or None."""
+    query = select(scores).where(scores.c.submission_id == submission_id, scores.c.revision <= revision)
+    row = db.execute(query.order_by(scores.c.revision.desc()).limit(1)).one_or_none()
     return None if row is None else _record(row)
 
 
@@ -115,7 +155,7 @@ def mains(db: Connection, benchmark_id: str, revision: int) -> dict[str, float |
 
 
 def figures_of(body: bytes, columns: int) -> FloatArray:
-    """The array of a stored `figures` column: (parts + 2, columns)."""
+    """The array of a stored `figures` column: (parts + 6, columns)."""
     return np.frombuffer(body, "<f8").reshape(-1, columns).astype(np.float64)
 
 

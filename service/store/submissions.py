@@ -12,7 +12,7 @@ from sqlalchemy import Connection, case, func, insert, or_, select, update
 
 from service.store import artifacts, score_records, texts
 from service.store.runs import CANCELLED, FAILED, QUEUED, SUCCEEDED
-from service.store.tables import scores, submissions
+from service.store.tables import runs, scores, submissions
 
 SYSTEM, BASELINE = "system", "baseline"
 
@@ -64,6 +64,16 @@ class Submission:
     def on_board(self) -> bool:
         """Whether it may stand on the leaderboard once it has scores."""
         return self.state == SUCCEEDED and self.withdrawn_at is None and self.deleted_at is None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What decides whether and where a submission stands on the board."""
+
+    id: str
+    team_id: str | None
+    role: str
+    chosen: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,16 +148,20 @@ def listing(
     return [_submission(row) for row in db.execute(query.order_by(submissions.c.id.desc()).limit(limit))]
 
 
-def succeeded_after(db: Connection, benchmark_id: str, after: str | None, limit: int) -> Sequence[Submission]:
-    """Submissions with scores that were not deleted, oldest first, from after a given id."""
-    query = select(submissions).where(
-        submissions.c.benchmark_id == benchmark_id,
-        submissions.c.state == SUCCEEDED,
-        submissions.c.deleted_at.is_(None),
+def standings(db: Connection, benchmark_id: str) -> Sequence[Standing]:
+    """Everything that may stand on the board, oldest first."""
+    c = submissions.c
+    query = (
+        select(c.id, c.team_id, c.role, c.chosen)
+        .where(
+            c.benchmark_id == benchmark_id,
+            c.state == SUCCEEDED,
+            c.withdrawn_at.is_(None),
+            c.deleted_at.is_(None),
+        )
+        .order_by(c.id)
     )
-    if after is not None:
-        query = query.where(submissions.c.id > after)
-    return [_submission(row) for row in db.execute(query.order_by(submissions.c.id).limit(limit))]
+    return [Standing(row.id, row.team_id, row.role, row.chosen) for row in db.execute(query)]
 
 
 def count(db: Connection, benchmark_id: str, *, state: str | None = None) -> int:
@@ -175,6 +189,19 @@ def used(db: Connection, benchmark_id: str, team_id: str, utc_day: str) -> Used:
         ).where(c.benchmark_id == benchmark_id, c.team_id == team_id)
     ).one()
     return Used(int(row[0]), int(row[1]), int(row[2]))
+
+
+def recent_seconds(db: Connection, benchmark_id: str, limit: int, default: float = 1.0) -> float:
+    """How long the last few scored submissions of a benchmark took, on the mean."""
+    query = (
+        select(runs.c.started_at, runs.c.finished_at)
+        .join(submissions, submissions.c.run_id == runs.c.id)
+        .where(submissions.c.benchmark_id == benchmark_id, submissions.c.state == SUCCEEDED)
+        .order_by(submissions.c.id.desc())
+        .limit(limit)
+    )
+    found = [(row.finished_at - row.started_at).total_seconds() for row in db.execute(query) if row.started_at]
+    return sum(found) / len(found) if found else default
 
 
 def scored_equal(
@@ -218,10 +245,24 @@ def unchoose_others(db: Connection, benchmark_id: str, team_id: str, chosen_id: 
     )
 
 
-def ids_of_team(db: Connection, benchmark_id: str, team_id: str) -> list[str]:
-    """All submissions of a team, deleted ones too."""
+def anonymise(db: Connection, benchmark_id: str, team_id: str, now: datetime) -> list[str]:
+    """Drop names, notes, outputs and all artifacts but counts of a team's submissions; scores stay.
+
+    Unfinished ones are cancelled: the ids of their runs.
+    """
     c = submissions.c
-    return list(db.scalars(select(c.id).where(c.benchmark_id == benchmark_id, c.team_id == team_id)))
+    own = (c.benchmark_id == benchmark_id) & (c.team_id == team_id)
+    rows = db.execute(select(c.id, c.run_id, c.state).where(own)).all()
+    ids = [row.id for row in rows]
+    texts.drop(db, ids)
+    artifacts.drop_but(db, ids, "/counts/")
+    db.execute(
+        update(submissions)
+        .where(own)
+        .values(name="", notes=None, outputs="{}", outputs_digest="", output_deleted_at=now)
+    )
+    db.execute(update(submissions).where(own, c.state == QUEUED).values(state=CANCELLED, finished_at=now))
+    return [row.run_id for row in rows if row.state == QUEUED]
 
 
 def with_old_outputs(db: Connection, before: datetime, limit: int) -> Sequence[str]:

@@ -236,7 +236,7 @@ scores = Table(
     Column("submission_id", String(64), ForeignKey("submissions.id"), primary_key=True),
     Column("revision", Integer, primary_key=True, autoincrement=False),
     Column("main", Float, comment="the main score: the mean of parts where there are several; null where undefined"),
-    Column("figures", LargeBinary, nullable=False, comment="float64, (parts + pooled + macro, scores)"),
+    Column("figures", LargeBinary, nullable=False, comment="float64, see score_records"),
     Column("document", LargeBinary, nullable=False, comment="JSON, zstd: everything that scoring found"),
     Column("created_at", Utc, nullable=False),
     comment="one record for a submission and a revision; counts, items, slices are artifacts of the submission",

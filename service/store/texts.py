@@ -13,16 +13,27 @@ from service.ids import digest_of
 from service.store.packing import pack, unpack
 from service.store.tables import owned_texts, texts
 
+Packed = Mapping[str, tuple[str, int, bytes]]
+"""Texts ready to be stored: name -> (digest, size, zstd)."""
+
+
+def packed(named: Mapping[str, bytes]) -> Packed:
+    """Make texts ready before the transaction begins: while it packs, nobody else could write."""
+    return {name: (digest_of(body), len(body), pack(body)) for name, body in named.items()}
+
 
 def put(db: Connection, owner: str, named: Mapping[str, bytes]) -> dict[str, str]:
     """Store texts under an owner: name -> digest."""
-    digests = {name: digest_of(body) for name, body in named.items()}
-    bodies = {digests[name]: body for name, body in named.items()}
+    return put_packed(db, owner, packed(named))
+
+
+def put_packed(db: Connection, owner: str, named: Packed) -> dict[str, str]:
+    """Store texts that are packed under an owner: name -> digest."""
+    digests = {name: digest for name, (digest, _, _) in named.items()}
+    bodies = {digest: (size, body) for digest, size, body in named.values()}
     known = set(db.scalars(select(texts.c.digest).where(texts.c.digest.in_(bodies))))
     fresh = [
-        {"digest": digest, "size": len(body), "body": pack(body)}
-        for digest, body in bodies.items()
-        if digest not in known
+        {"digest": digest, "size": size, "body": body} for digest, (size, body) in bodies.items() if digest not in known
     ]
     if fresh:
         db.execute(insert_or_ignore(db, texts), fresh)
@@ -40,6 +51,20 @@ def read(db: Connection, owner: str, names: Iterable[str] | None = None) -> dict
     if names is not None:
         query = query.where(owned_texts.c.name.in_(list(names)))
     return {row.name: (row.digest, unpack(row.body)) for row in db.execute(query)}
+
+
+def share(db: Connection, owner: str, other: str, names: Iterable[str]) -> None:
+    """Let another owner have some of an owner's texts too, under the same names."""
+    query = select(literal(other), owned_texts.c.name, owned_texts.c.digest).where(
+        owned_texts.c.owner == owner, owned_texts.c.name.in_(list(names))
+    )
+    db.execute(insert(owned_texts).from_select(["owner", "name", "digest"], query))
+
+
+def names(db: Connection, owner: str) -> dict[str, str]:
+    """The owner's texts without their bodies: name -> digest."""
+    query = select(owned_texts.c.name, owned_texts.c.digest).where(owned_texts.c.owner == owner)
+    return {row.name: row.digest for row in db.execute(query)}
 
 
 def drop(db: Connection, owners: Iterable[str]) -> None:

@@ -45,3 +45,11 @@ def revoke(db: Connection, token_id: str, now: datetime) -> bool:
         update(tokens).where(tokens.c.id == token_id, tokens.c.revoked_at.is_(None)).values(revoked_at=now)
     )
     return result.rowcount == 1
+
+
+def revoke_of(db: Connection, benchmark_id: str, team_id: str | None, now: datetime) -> None:
+    """End the tokens of a team, or of all teams of a benchmark."""
+    statement = update(tokens).where(tokens.c.benchmark_id == benchmark_id, tokens.c.revoked_at.is_(None))
+    if team_id is not None:
+        statement = statement.where(tokens.c.team_id == team_id)
+    db.execute(statement.values(revoked_at=now))

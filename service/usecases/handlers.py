@@ -8,7 +8,9 @@ from typing import Any
 
 from service.context import Context
 from service.store.runs import Run
-from service.usecases import jobs, score_job
+from service.usecases import check_revision, jobs, score_job, score_submission, validations
+from service.usecases.benchmarks import REVISION_KIND
+from service.usecases.submission_views import SUBMISSION_KIND
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,4 +23,7 @@ class Handler:
 
 HANDLERS: Mapping[str, Handler] = {
     jobs.KIND: Handler(score_job.score_job, score_job.fail_job),
+    REVISION_KIND: Handler(check_revision.check_revision, check_revision.fail_revision),
+    SUBMISSION_KIND: Handler(score_submission.score_submission, score_submission.fail_submission),
+    validations.VALIDATION_KIND: Handler(validations.validate_outputs, validations.fail_validation),
 }

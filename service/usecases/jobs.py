@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from time import monotonic
 from typing import Any
 
 import orjson
@@ -17,14 +16,13 @@ from scoring.spec import FormatChoice, parse_format, parse_items, parse_spec
 from service.context import Context
 from service.errors import Conflict, Gone, NotFound, Unprocessable, unprocessable
 from service.ids import new_id
-from service.queue import GONE, LIVE
+from service.queue import LIVE
 from service.store import idempotency, jobs, runs, texts
 from service.usecases.tokens import Caller
 from service.usecases.views import Page, View, etag_of, json_view, moment
+from service.usecases.waiting import wait_for
 
 KIND = "job"
-LOOK_AGAIN = 5.0
-"""Seconds after which a waiting request looks into the store though nobody woke it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,7 @@ def submit_job(
     try:
         with context.store.write() as db:
             if repeat is not None:
-                known = _repeated(db, caller, repeat)
+                known = repeated(db, caller, repeat)
                 if known is not None:
                     return known, False
                 idempotency.remember(db, caller.owner, repeat.key, repeat.digest, job_id, now)
@@ -182,24 +180,7 @@ def state_document(run: runs.Run) -> dict[str, Any]:
 
 def wait_for_job(context: Context, caller: Caller, job_id: str, seconds: float, etag: str | None = None) -> View:
     """The job once it is final, or has moved on from `etag`, or when time is over."""
-    seen = view_job(context, caller, job_id)
-    if _settled(seen, etag) or seconds <= 0:
-        return seen
-    end = monotonic() + min(seconds, context.config.max_wait_seconds)
-    try:
-        with context.queue.listen(job_id) as listener:
-            while True:
-                seen = view_job(context, caller, job_id)
-                left = end - monotonic()
-                if _settled(seen, etag) or left <= 0:
-                    return seen
-                listener.wait(min(left, LOOK_AGAIN))
-    except GONE:
-        return seen
-
-
-def _settled(view: View, etag: str | None) -> bool:
-    return view.final or (etag is not None and view.etag != etag)
+    return wait_for(context, job_id, lambda: view_job(context, caller, job_id), seconds, etag)
 
 
 def list_jobs(context: Context, caller: Caller, cursor: str | None, limit: int, state: str | None = None) -> Page:
@@ -253,7 +234,12 @@ def delete_job(context: Context, caller: Caller, job_id: str) -> None:
     context.queue.wake(job_id)
 
 
-def _repeated(db: Connection, caller: Caller, repeat: Idempotency) -> str | None:
+def repeated(db: Connection, caller: Caller, repeat: Idempotency) -> str | None:
+    """What an earlier request under this key made, or None.
+
+    Raises:
+        Unprocessable: that was another request.
+    """
     known = idempotency.find(db, caller.owner, repeat.key)
     if known is None:
         return None

@@ -202,7 +202,7 @@ def upgrade() -> None:
             nullable=True,
             comment="the main score: the mean of parts where there are several; null where undefined",
         ),
-        sa.Column("figures", sa.LargeBinary(), nullable=False, comment="float64, (parts + pooled + macro, scores)"),
+        sa.Column("figures", sa.LargeBinary(), nullable=False, comment="float64, see score_records"),
         sa.Column("document", sa.LargeBinary(), nullable=False, comment="JSON, zstd: everything that scoring found"),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(["submission_id"], ["submissions.id"], name=op.f("fk_scores_submission_id")),

@@ -1,0 +1,54 @@
+"""Finding what a caller asks for, or refusing it, in the same words everywhere."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+from service.errors import Gone, NotFound
+from service.store import benchmarks, submissions
+from service.store.benchmarks import Benchmark
+from service.store.submissions import Submission
+from service.usecases.tokens import Caller
+
+
+def benchmark_of(db: Connection, slug: str, *, lock: bool = False) -> Benchmark:
+    """A benchmark that is there.
+
+    Raises:
+        NotFound: there is none.
+        Gone: it was deleted.
+    """
+    found = benchmarks.get(db, slug, lock=lock)
+    if found is None:
+        raise NotFound(f"There is no benchmark {slug!r}.")
+    if found.deleted_at is not None:
+        raise Gone(f"The benchmark {slug!r} was deleted.")
+    return found
+
+
+def team_of(caller: Caller, slug: str) -> str | None:
+    """The team for which a caller speaks in a benchmark; None for nobody's and for other benchmarks' tokens."""
+    return caller.team if caller.benchmark == slug else None
+
+
+def may_read(caller: Caller, submission: Submission) -> bool:
+    """Whether a caller may know of a submission: its team, and organisers."""
+    if caller.organiser:
+        return True
+    team = team_of(caller, submission.benchmark_id)
+    return team is not None and team == submission.team_id and caller.allowed("submit", "read")
+
+
+def submission_of(db: Connection, caller: Caller, submission_id: str, *, lock: bool = False) -> Submission:
+    """A submission that is there and the caller's to know of.
+
+    Raises:
+        NotFound: there is none, or it is another team's.
+        Gone: it was deleted.
+    """
+    found = submissions.get(db, submission_id, lock=lock)
+    if found is None or not may_read(caller, found):
+        raise NotFound(f"There is no submission {submission_id}.")
+    if found.deleted_at is not None:
+        raise Gone(f"The submission {submission_id} was deleted.")
+    return found

@@ -1,0 +1,97 @@
+"""The worker's half of a revision: check gold, then let it rule, after re-scoring where there is something to score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from scoring.blind import blind_inputs, word_count
+from scoring.errors import InputError, LimitError, Problem, ScoringError
+from scoring.evaluate import Evaluation
+from service.context import Context
+from service.problem_documents import failure_record
+from service.store import artifacts, revisions, runs
+from service.store.revisions import Part, Revision
+from service.usecases.benchmarks import input_name
+from service.usecases.gold import keyed_digest, load_part
+from service.usecases.happened import happened
+from service.usecases.progress import Progress
+from service.usecases.rescore import drop_records, rescore
+from service.usecases.rulers import Ruler, ruler_of
+
+
+def check_revision(context: Context, run: runs.Run) -> None:
+    """Take a revision as far as it goes. Begun again, it goes on where it was."""
+    with context.store.read() as db:
+        revision = revisions.by_id(db, run.id)
+    if revision is None:
+        return
+    if revision.state == revisions.CHECKING:
+        try:
+            _check_gold(context, revision)
+        except ScoringError as error:
+            fail_revision(context, run, failure_record(error.kind, error.problems, error.total))
+            return
+    rescore(context, run, revision)
+
+
+def fail_revision(context: Context, run: runs.Run, failure: Mapping[str, Any]) -> None:
+    """Give a revision up: the one that ruled before goes on."""
+    now = context.now()
+    with context.store.write() as db:
+        if not runs.finish(db, run.id, runs.FAILED, now):
+            return
+        revisions.set_state(db, run.id, revisions.FAILED, failure=failure)
+        revision = revisions.by_id(db, run.id)
+        if revision is not None:
+            data = {"revision": revision.number}
+            happened(db, context, "revision.failed", revision.benchmark_id, subject=revision.id, data=data)
+    context.queue.wake(run.id)
+    if revision is not None:
+        drop_records(context, revision)
+
+
+def _check_gold(context: Context, revision: Revision) -> None:
+    """Read every part once: its size, a keyed digest, what may be given out.
+
+    Raises:
+        ScoringError: the faults of all parts together.
+    """
+    ruler = ruler_of(revision.ruler)
+    progress = Progress(context, revision.id)
+    faults: list[ScoringError] = []
+    with context.store.read() as db:
+        parts = revisions.parts_of(db, revision.id)
+    for done, part in enumerate(parts):
+        progress.note(done, len(parts), f"checking gold of {part.name}")
+        if part.gold_key is not None:
+            continue
+        try:
+            _check_part(context, revision, ruler, part)
+        except ScoringError as error:
+            faults.append(error)
+    if faults:
+        kind = InputError if any(isinstance(fault, InputError) for fault in faults) else LimitError
+        problems = [problem for fault in faults for problem in fault.problems]
+        raise kind(problems[: context.config.max_problems], sum(fault.total for fault in faults))
+
+
+def _check_part(context: Context, revision: Revision, ruler: Ruler, part: Part) -> None:
+    with context.store.read() as db:
+        text, digest = load_part(db, revision, part.name, ruler.spec)
+    if text is None:
+        raise RuntimeError(f"gold of {revision.id} is not there")
+    pointer = f"/parts/{part.name}/gold"
+    gold = Evaluation(ruler.spec, text, None, context.config.limits, pointer, part.name).gold
+    if not len(gold):
+        detail = "Gold has no sentence. Send a text with at least one."
+        raise InputError([Problem(code="no-sentences", pointer=pointer, part=part.name, detail=detail)])
+    made = {
+        (input_name(part.position, name), 0): artifacts.pack_json(body) for name, body in blind_inputs(gold).items()
+    }
+    with context.store.write() as db:
+        # the work may have been begun before
+        artifacts.drop_below(db, revision.id, input_name(part.position, ""))
+        artifacts.put(db, revision.id, made)
+        seen = Part(part.name, part.position, len(gold), word_count(gold), keyed_digest(db, digest))
+        revisions.save_part(db, revision.id, seen)

@@ -1,0 +1,213 @@
+"""Revisions: a change of gold or metrics, as something new that never changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection
+
+from scoring.errors import Problem, ProblemList, ScoringError
+from scoring.params import escape
+from service import policy
+from service.context import Context
+from service.errors import Conflict, NotFound, Unprocessable, unprocessable
+from service.ids import new_id
+from service.policy import Level
+from service.queue import BULK, LIVE
+from service.store import idempotency, revisions, runs, texts
+from service.store.benchmarks import Benchmark
+from service.store.revisions import Revision
+from service.usecases.access import benchmark_of
+from service.usecases.benchmark_settings import MAX_NOTES, check_name, refuse
+from service.usecases.benchmarks import (
+    MAX_PARTS,
+    REVISION_KIND,
+    gold_of,
+    input_kind,
+    part_document,
+    parts_texts,
+    shown_revision,
+)
+from service.usecases.happened import happened
+from service.usecases.jobs import Idempotency, repeated
+from service.usecases.owned import GOLD, names_of
+from service.usecases.rulers import MEMBERS, check_ruler, ruler_of
+from service.usecases.tokens import Caller
+from service.usecases.views import Page, View, json_view, moment
+from service.usecases.waiting import wait_for
+
+
+def create_revision(
+    context: Context,
+    caller: Caller,
+    slug: str,
+    request: Mapping[str, Any],
+    repeat: Idempotency | None = None,
+) -> int:
+    """Store a revision, to be checked and to re-score every submission: its number.
+
+    What the request does not name stays as it is in the revision that rules (before there is one, in the newest). A
+    part that is null is left out from now on.
+
+    Raises:
+        Conflict: another revision is under way.
+        Unprocessable: the request makes no sense, with pointers.
+    """
+    caller.require("organise")
+    now = context.now()
+    with context.store.write() as db:
+        benchmark = benchmark_of(db, slug, lock=True)
+        if repeat is not None:
+            known = repeated(db, caller, repeat)
+            if known is not None:
+                return int(known)
+        under_way = revisions.unsettled(db, slug)
+        if under_way is not None:
+            raise Conflict(
+                f"Revision {under_way.number} is {under_way.state}. Wait until it has settled.",
+                slug="revision-under-way",
+                title="Another revision is under way",
+            )
+        base = shown_revision(db, benchmark)
+        ruler = _ruler(base, request)
+        gold, carried = _parts(db, benchmark, base, request)
+        named = _texts(gold, ruler, request)
+        number = revisions.last_number(db, slug) + 1
+        revision_id = new_id("rev", now)
+        if repeat is not None:
+            idempotency.remember(db, caller.owner, repeat.key, repeat.digest, str(number), now)
+        queue = LIVE if benchmark.active_revision is None else BULK
+        dry_run = bool(request.get("dry_run", False)) and benchmark.active_revision is not None
+        runs.add(db, revision_id, REVISION_KIND, queue, now)
+        fresh = Revision(
+            slug, number, revision_id, ruler, request.get("reason"), dry_run, revisions.CHECKING, None, None, now, None
+        )
+        revisions.add(db, fresh, [*carried, *(name for name in gold if name not in carried)])
+        choice = ruler_of(ruler).spec.format
+        kept = [name for part in carried if part not in gold for name in names_of(GOLD, part, choice)]
+        texts.share(db, base.id, revision_id, kept)
+        texts.put(db, revision_id, named)
+        data = {"revision": number, "dry_run": dry_run}
+        happened(db, context, "revision.created", slug, actor=caller.owner, subject=revision_id, data=data)
+    context.queue.put(revision_id, queue)
+    return number
+
+
+def view_revision(context: Context, caller: Caller, slug: str, number: int) -> View:
+    """One revision as it stands.
+
+    Raises:
+        NotFound: there is none of this number.
+    """
+    with context.store.read() as db:
+        benchmark = benchmark_of(db, slug)
+        revision = _revision_of(db, slug, number)
+        document = _document(db, context, caller, benchmark, revision)
+    return json_view(document, final=revision.state in revisions.SETTLED, state=revision.state)
+
+
+def wait_for_revision(
+    context: Context, caller: Caller, slug: str, number: int, seconds: float, etag: str | None = None
+) -> View:
+    """The revision once it has settled, or has moved on from `etag`, or when time is over."""
+    with context.store.read() as db:
+        benchmark_of(db, slug)
+        revision = _revision_of(db, slug, number)
+    return wait_for(context, revision.id, lambda: view_revision(context, caller, slug, number), seconds, etag)
+
+
+def list_revisions(context: Context, caller: Caller, slug: str, cursor: str | None, limit: int) -> Page:
+    """Revisions, newest first, without what moved."""
+    before = None if cursor is None else _number(cursor)
+    with context.store.read() as db:
+        benchmark = benchmark_of(db, slug)
+        rows = revisions.listing(db, slug, before, limit + 1)
+        items = [{**_document(db, context, caller, benchmark, row), "moved": None} for row in rows[:limit]]
+    return Page(items, str(rows[limit - 1].number) if len(rows) > limit else None)
+
+
+def _revision_of(db: Connection, slug: str, number: int) -> Revision:
+    found = revisions.get(db, slug, number) if 0 < number < 2**31 else None
+    if found is None:
+        raise NotFound(f"The benchmark {slug!r} has no revision {number}.")
+    return found
+
+
+def _ruler(base: Revision, request: Mapping[str, Any]) -> dict[str, Any]:
+    wanted = {**base.ruler, **{name: request[name] for name in MEMBERS if request.get(name) is not None}}
+    if "metrics" in request and "main_score" not in request:
+        del wanted["main_score"]
+    try:
+        ruler = check_ruler(wanted)
+    except ScoringError as error:
+        raise unprocessable(error) from error
+    before, after = (ruler_of(stored).spec.format.name for stored in (base.ruler, ruler))
+    if before != after:
+        detail = f"The outputs are in the format {before!r}, so a revision cannot change it. Make a new benchmark."
+        raise _wrong(Problem(code="format-changed", pointer="/format", detail=detail))
+    return ruler
+
+
+def _parts(
+    db: Connection, benchmark: Benchmark, base: Revision, request: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[str]]:
+    """New gold by part, and the parts of the base that remain, in their order."""
+    given = request.get("parts") or {}
+    known = [part.name for part in revisions.parts_of(db, base.id)]
+    gold = gold_of({"parts": {name: part for name, part in given.items() if part is not None}}, None)
+    problems = ProblemList()
+    for name in given:
+        if name not in known and (benchmark.active_revision is not None or given[name] is None):
+            detail = f"The benchmark has no part {name!r}. It has: {', '.join(known[:20])}."
+            problems.add(Problem(code="unknown-part", pointer=f"/parts/{escape(name)}", part=name, detail=detail))
+    remaining = [name for name in known if name not in given or given[name] is not None]
+    if not 1 <= len({*remaining, *gold}) <= MAX_PARTS:
+        problems.add(Problem(code="no-parts", pointer="/parts", detail=f"A revision has 1 to {MAX_PARTS} parts."))
+    refuse(problems)
+    return gold, remaining
+
+
+def _texts(gold: Mapping[str, Any], ruler: Mapping[str, Any], request: Mapping[str, Any]) -> dict[str, bytes]:
+    problems = ProblemList()
+    if request.get("reason") is not None:
+        check_name(problems, request["reason"], "/reason", MAX_NOTES)
+    named = parts_texts(problems, gold, ruler)
+    refuse(problems)
+    return named
+
+
+def _document(
+    db: Connection, context: Context, caller: Caller, benchmark: Benchmark, revision: Revision
+) -> dict[str, Any]:
+    level = policy.level_of(benchmark, caller, context.now())
+    run = runs.get(db, revision.id)
+    counts = level >= Level.GOLD or input_kind(benchmark, revision) is not None
+    return {
+        "id": revision.id,
+        "benchmark": revision.benchmark_id,
+        "number": revision.number,
+        "state": revision.state,
+        "active": revision.number == benchmark.active_revision,
+        "dry_run": revision.dry_run,
+        "reason": revision.reason,
+        **revision.ruler,
+        "parts": {part.name: part_document(part, counts=counts) for part in revisions.parts_of(db, revision.id)},
+        "created_at": moment(revision.created_at),
+        "activated_at": moment(revision.activated_at),
+        "progress": None if run is None else run.progress,
+        # who moved is known from the board itself only where teams may see all of it
+        "moved": revision.moved if level >= Level.GOLD else None,
+        # the problems of gold quote gold
+        "failure": policy.failure_view(level, revision.failure) if revision.failure and level >= Level.GOLD else None,
+    }
+
+
+def _number(cursor: str) -> int:
+    if not cursor.isascii() or not cursor.isdecimal() or len(cursor) > 9:
+        raise Unprocessable("The cursor is none of ours. Take it from `next` of the page before.")
+    return int(cursor)
+
+
+def _wrong(problem: Problem) -> Unprocessable:
+    return unprocessable(ScoringError([problem]))

@@ -1,0 +1,192 @@
+"""What can be done with a submission that is there: change, cancel, retry, delete, get its output back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from scoring.errors import Problem, ProblemList
+from service.context import Context
+from service.errors import Conflict, Forbidden, Gone, NotFound
+from service.queue import LIVE
+from service.store import benchmarks, runs, submissions, teams, texts
+from service.store.submissions import Submission
+from service.usecases.access import benchmark_of, submission_of
+from service.usecases.benchmark_settings import MAX_NOTES, check_name, refuse
+from service.usecases.happened import happened
+from service.usecases.owned import OUTPUTS
+from service.usecases.submission_requests import require_open
+from service.usecases.submission_views import SUBMISSION_KIND, view_of
+from service.usecases.tokens import Caller
+from service.usecases.views import View, etag_of
+
+CHANGEABLE = ("name", "notes", "chosen", "withdrawn")
+MAX_ATTEMPTS = 100
+
+
+def patch_submission(context: Context, caller: Caller, submission_id: str, changes: Mapping[str, Any]) -> View:
+    """Change name and notes, choose a submission for the board, withdraw it or bring it back.
+
+    Raises:
+        Conflict: a closed benchmark's board is not chosen any more by teams.
+        Unprocessable: with pointers.
+    """
+    caller.require("submit")
+    now = context.now()
+    with context.store.write() as db:
+        submission = submission_of(db, caller, submission_id, lock=True)
+        benchmark = benchmark_of(db, submission.benchmark_id, lock=True)
+        _check(submission, changes)
+        if "chosen" in changes or changes.get("withdrawn") is False:
+            require_open(benchmark, caller, now)
+        values: dict[str, Any] = {name: changes[name] for name in ("name", "notes", "chosen") if name in changes}
+        if "withdrawn" in changes:
+            values["withdrawn_at"] = (submission.withdrawn_at or now) if changes["withdrawn"] else None
+        if values:
+            submissions.change(db, submission_id, **values)
+        if changes.get("chosen") and submission.team_id is not None:
+            submissions.unchoose_others(db, submission.benchmark_id, submission.team_id, submission_id)
+        benchmarks.touch_board(db, submission.benchmark_id)
+        _tell(context, db, caller, "submission.changed", submission, {"members": sorted(changes)})
+        return view_of(db, context, caller, benchmark, submission_of(db, caller, submission_id))
+
+
+def cancel_submission(context: Context, caller: Caller, submission_id: str) -> View:
+    """Stop a submission that is not finished; it costs no quota then.
+
+    Raises:
+        Conflict: it has ended already.
+    """
+    caller.require("submit")
+    now = context.now()
+    with context.store.write() as db:
+        submission = submission_of(db, caller, submission_id, lock=True)
+        benchmark = benchmark_of(db, submission.benchmark_id)
+        if not runs.finish(db, submission.run_id, runs.CANCELLED, now):
+            raise Conflict(f"The submission {submission_id} has ended already; a final state never changes.")
+        submissions.change(db, submission_id, state=runs.CANCELLED, finished_at=now)
+        _tell(context, db, caller, "submission.cancelled", submission)
+        view = view_of(db, context, caller, benchmark, submission_of(db, caller, submission_id))
+    context.queue.take_out(submission.run_id)
+    context.queue.wake(submission.run_id)
+    return view
+
+
+def retry_submission(context: Context, caller: Caller, submission_id: str) -> View:
+    """A new attempt at what failed through a fault of the service; the record of the failed one stays.
+
+    Raises:
+        Conflict: there is nothing of that kind to retry.
+        Gone: its outputs are not kept any more.
+    """
+    caller.require("submit")
+    now = context.now()
+    with context.store.write() as db:
+        submission = submission_of(db, caller, submission_id, lock=True)
+        benchmark = benchmark_of(db, submission.benchmark_id)
+        if submission.team_id is not None:
+            teams.get(db, submission.benchmark_id, submission.team_id, lock=True)
+        if submission.state != runs.FAILED or submission.failure_kind != "service":
+            raise Conflict(
+                f"The submission {submission_id} is {submission.state}. Only what failed through a fault of the "
+                "service can be retried; mend an output and submit it anew.",
+                slug="not-retryable",
+                title="There is nothing to retry",
+            )
+        if submission.output_deleted_at is not None:
+            raise Gone(f"The outputs of {submission_id} are not kept any more. Submit them anew.")
+        attempt = len(submission.failures) + 1
+        run_id = f"{submission.id}-{attempt}"
+        runs.add(db, run_id, SUBMISSION_KIND, LIVE, now)
+        submissions.change(db, submission_id, run_id=run_id, state=runs.QUEUED, failure_kind=None, finished_at=None)
+        _tell(context, db, caller, "submission.retried", submission, {"attempt": attempt})
+        view = view_of(db, context, caller, benchmark, submission_of(db, caller, submission_id))
+    context.queue.put(run_id, LIVE)
+    return view
+
+
+def delete_submission(context: Context, caller: Caller, submission_id: str) -> None:
+    """Erase a submission: outputs, scores, name. Afterwards it answers 410; its quota stays used.
+
+    Raises:
+        Forbidden: a team cannot delete once the benchmark has closed.
+    """
+    caller.require("submit")
+    now = context.now()
+    with context.store.write() as db:
+        submission = submission_of(db, caller, submission_id, lock=True)
+        benchmark = benchmark_of(db, submission.benchmark_id, lock=True)
+        if benchmark.closed(now) and not caller.organiser:
+            raise Forbidden("The benchmark has closed: only its organisers delete now. You may still withdraw.")
+        runs.finish(db, submission.run_id, runs.CANCELLED, now)
+        if submission.state == runs.QUEUED:
+            submissions.change(db, submission_id, state=runs.CANCELLED, finished_at=now)
+        submissions.erase(db, [submission_id], now)
+        benchmarks.touch_board(db, submission.benchmark_id)
+        _tell(context, db, caller, "submission.deleted", submission)
+    context.queue.take_out(submission.run_id)
+    context.queue.wake(submission.run_id)
+
+
+def submission_output(context: Context, caller: Caller, submission_id: str, part: str) -> View:
+    """One part of what was sent, byte for byte; several texts as a JSON object of them.
+
+    Raises:
+        NotFound: that part was not sent.
+        Gone: outputs are not kept any more.
+    """
+    with context.store.read() as db:
+        submission = submission_of(db, caller, submission_id)
+        if submission.output_deleted_at is not None:
+            raise Gone(f"The outputs of {submission_id} are not kept any more; its scores are.")
+        if part not in submission.outputs:
+            raise NotFound(f"The submission {submission_id} has no output for part {part!r}.")
+        prefix = f"{OUTPUTS}/{part}"
+        wanted = [name for name in texts.names(db, submission_id) if name == prefix or name.startswith(prefix + "/")]
+        stored = texts.read(db, submission_id, wanted)
+    if prefix in stored:
+        body = stored[prefix][1]
+        return View(body, etag_of(body), content_type="text/plain; charset=utf-8")
+    sides = {name.removeprefix(prefix + "/"): text.decode("utf-8", "replace") for name, (_, text) in stored.items()}
+    body = orjson.dumps(sides)
+    return View(body, etag_of(body))
+
+
+def _check(submission: Submission, changes: Mapping[str, Any]) -> None:
+    problems = ProblemList()
+    for name in changes:
+        if name not in CHANGEABLE:
+            detail = f"A submission never changes but for {', '.join(CHANGEABLE)}."
+            problems.add(Problem(code="not-changeable", pointer=f"/{name}", detail=detail))
+    if "name" in changes:
+        check_name(problems, changes["name"], "/name")
+    if changes.get("notes"):
+        check_name(problems, changes["notes"], "/notes", MAX_NOTES)
+    for name in ("chosen", "withdrawn"):
+        if name in changes and type(changes[name]) is not bool:
+            problems.add(Problem(code="bad-value", pointer=f"/{name}", detail="This is true or false."))
+    refuse(problems)
+    if changes.get("chosen") and (submission.state != runs.SUCCEEDED or submission.team_id is None):
+        raise Conflict(f"The submission {submission.id} has no scores of a team, so it cannot be chosen.")
+
+
+def _tell(
+    context: Context,
+    db: Any,
+    caller: Caller,
+    kind: str,
+    submission: Submission,
+    data: Mapping[str, Any] | None = None,
+) -> None:
+    happened(
+        db,
+        context,
+        kind,
+        submission.benchmark_id,
+        actor=caller.owner,
+        team_id=submission.team_id,
+        subject=submission.id,
+        data=data,
+    )

@@ -1,0 +1,162 @@
+"""Submissions: take, show, wait, list. What else can be done with one is in submission_changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy.exc import IntegrityError
+
+from service.context import Context
+from service.errors import Conflict
+from service.ids import new_id
+from service.queue import LIVE
+from service.store import idempotency, runs, submissions, teams, texts
+from service.store.submissions import Submission
+from service.usecases import quotas
+from service.usecases.access import benchmark_of, submission_of, team_of
+from service.usecases.happened import happened
+from service.usecases.jobs import Idempotency, repeated
+from service.usecases.submission_changes import (
+    cancel_submission,
+    delete_submission,
+    patch_submission,
+    retry_submission,
+    submission_output,
+)
+from service.usecases.submission_requests import check_outputs, check_texts, require_open, ruling, whose
+from service.usecases.submission_views import SUBMISSION_KIND, summary, view_of
+from service.usecases.tokens import Caller
+from service.usecases.validations import validate
+from service.usecases.views import Page, View
+from service.usecases.waiting import wait_for
+
+__all__ = [
+    "cancel_submission",
+    "delete_submission",
+    "list_submissions",
+    "patch_submission",
+    "rate_limits",
+    "retry_submission",
+    "submission_output",
+    "submit",
+    "validate",
+    "view_submission",
+    "wait_for_submission",
+]
+
+
+def submit(
+    context: Context,
+    caller: Caller,
+    slug: str,
+    request: Mapping[str, Any],
+    repeat: Idempotency | None = None,
+) -> tuple[str, bool]:
+    """Store a submission, then queue it: (id, whether it is new).
+
+    Raises:
+        Conflict: the benchmark is not open, or has no revision yet.
+        Unprocessable: the request makes no sense, with pointers.
+        TooManyRequests: a quota is used up.
+    """
+    caller.require("submit")
+    check_texts(request)
+    now = context.now()
+    submission_id = new_id("sub", now)
+    with context.store.read() as db:
+        benchmark = benchmark_of(db, slug)
+        revision = ruling(db, benchmark)
+        team_id, role = whose(db, caller, slug, request)
+        outputs = check_outputs(db, revision, request)
+    packed = texts.packed(outputs.named)
+    fresh = Submission(
+        id=submission_id,
+        benchmark_id=slug,
+        team_id=team_id,
+        name=request.get("name") or submission_id,
+        notes=request.get("notes"),
+        role=role,
+        created_at=now,
+        utc_day=quotas.utc_day(now),
+        run_id=submission_id,
+        state=runs.QUEUED,
+        outputs=outputs.document,
+        outputs_digest=outputs.digest,
+    )
+    try:
+        with context.store.write() as db:
+            if repeat is not None:
+                known = repeated(db, caller, repeat)
+                if known is not None:
+                    return known, False
+                idempotency.remember(db, caller.owner, repeat.key, repeat.digest, submission_id, now)
+            benchmark = benchmark_of(db, slug)
+            require_open(benchmark, caller, now)
+            if team_id is not None and not caller.organiser:
+                # whoever holds the team's row counts alone
+                teams.get(db, slug, team_id, lock=True)
+                quotas.require(quotas.quotas_of(db, benchmark, team_id, now), now)
+            runs.add(db, submission_id, SUBMISSION_KIND, LIVE, now)
+            submissions.add(db, fresh)
+            texts.put_packed(db, submission_id, packed)
+            happened(
+                db, context, "submission.created", slug, actor=caller.owner, team_id=team_id, subject=submission_id
+            )
+    except IntegrityError as error:
+        raise Conflict("A request with this Idempotency-Key is being taken at this moment. Try again.") from error
+    context.queue.put(submission_id, LIVE)
+    return submission_id, True
+
+
+def view_submission(context: Context, caller: Caller, submission_id: str) -> View:
+    """The submission as it stands, as far as the caller may see it.
+
+    Raises:
+        NotFound: there is none, or it is another team's.
+        Gone: it was deleted.
+    """
+    with context.store.read() as db:
+        submission = submission_of(db, caller, submission_id)
+        return view_of(db, context, caller, benchmark_of(db, submission.benchmark_id), submission)
+
+
+def wait_for_submission(
+    context: Context, caller: Caller, submission_id: str, seconds: float, etag: str | None = None
+) -> View:
+    """The submission once it is final, or has moved on from `etag`, or when time is over."""
+    with context.store.read() as db:
+        run_id = submission_of(db, caller, submission_id).run_id
+    return wait_for(context, run_id, lambda: view_submission(context, caller, submission_id), seconds, etag)
+
+
+def list_submissions(
+    context: Context,
+    caller: Caller,
+    slug: str,
+    cursor: str | None,
+    limit: int,
+    team: str | None = None,
+    state: str | None = None,
+) -> Page:
+    """The caller's team's submissions, newest first; organisers see all, or those of the team they name."""
+    caller.require("submit", "read")
+    own = team_of(caller, slug)
+    with context.store.read() as db:
+        benchmark_of(db, slug)
+        if not caller.organiser and (own is None or team not in (None, own)):
+            return Page([])
+        rows = submissions.listing(db, slug, cursor, limit + 1, team_id=team if caller.organiser else own, state=state)
+        items = [summary(row, runs.get(db, row.run_id)) for row in rows[:limit]]
+    return Page(items, rows[limit - 1].id if len(rows) > limit else None)
+
+
+def rate_limits(context: Context, caller: Caller, slug: str) -> Mapping[str, str]:
+    """RateLimit headers for the caller's team; empty for everybody else."""
+    team_id = team_of(caller, slug)
+    if team_id is None:
+        return {}
+    now = context.now()
+    with context.store.read() as db:
+        benchmark = benchmark_of(db, slug)
+        return quotas.rate_limit_headers(quotas.quotas_of(db, benchmark, team_id, now), now)

@@ -1,0 +1,420 @@
+"""Submissions are stored, scored part by part, and shown to their team."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import orjson
+import pytest
+
+from scoring.errors import Problem
+from service.context import Context
+from service.errors import Conflict, Forbidden, Gone, NotFound, TooManyRequests, Unprocessable
+from service.problem_documents import failure_record
+from service.store import runs, score_records, submissions, texts
+from service.usecases.benchmarks import create_benchmark, patch_benchmark
+from service.usecases.jobs import Idempotency, view_job
+from service.usecases.score_submission import fail_submission
+from service.usecases.submissions import (
+    cancel_submission,
+    delete_submission,
+    list_submissions,
+    patch_submission,
+    retry_submission,
+    submission_output,
+    submit,
+    validate,
+    view_submission,
+    wait_for_submission,
+)
+from tests.fixtures.contexts import ORGANISER, with_config
+from tests.fixtures.tasks import (
+    BENCHMARK,
+    ONE_SENTENCE,
+    OTHER_WORDS,
+    RIGHT,
+    SECOND_PART,
+    SLUG,
+    TWO_PARTS,
+    WRONG,
+)
+
+
+@pytest.fixture
+def lyon(task):
+    task.make()
+    return task.team("lyon")
+
+
+@pytest.fixture
+def pair(task):
+    """A team of a benchmark with two parts."""
+    task.make(TWO_PARTS)
+    return task.team("lyon")
+
+
+def at(context: Context, moment: str) -> Context:
+    return Context(context.config, context.store, context.queue, lambda: datetime.fromisoformat(moment))
+
+
+def test_a_submission_is_scored_as_a_job_would_be(task, lyon):
+    document = task.shown(lyon, task.scored(lyon, WRONG))
+    found = document["scores"]["metrics"]["attachment"]
+    assert document["state"] == "succeeded"
+    assert (document["team"], document["role"]) == ("lyon", "system")
+    assert found["scores"]["las"] == found["macro"]["las"] == found["parts"]["en"]["scores"]["las"] == 5 / 6
+    assert found["counts"]["correct_both"] == 5
+    assert found["ci95"]["las"] == {"low": 0.75, "high": 1.0}
+    assert document["outputs"]["en"]["words"] == 6
+    assert document["scores"]["revision"] == 1
+
+
+def test_scores_are_pooled_over_parts_and_averaged_over_parts(task, pair, context):
+    submission = task.scored(pair, {"en": WRONG, "de": SECOND_PART})
+    found = task.shown(pair, submission)["scores"]["metrics"]["attachment"]
+    assert found["scores"]["las"] == 11 / 12
+    assert found["macro"]["las"] == pytest.approx((5 / 6 + 1) / 2)
+    with context.store.read() as db:
+        record = score_records.get(db, submission, 1)
+        rows = score_records.counts(db, submission, 1, 0, 0)
+    assert record.main == pytest.approx((5 / 6 + 1) / 2)
+    assert record.figures.shape == (2 + 6, 5)
+    assert list(record.figures[:2, 0]) == [5 / 6, 1.0]
+    assert record.figures[score_records.POOLED, 0] == 11 / 12
+    assert rows.shape[0] == 2
+
+
+@pytest.mark.parametrize(("outputs", "state"), [({"en": WRONG}, "missing"), ({"en": WRONG, "de": RIGHT}, "failed")])
+def test_a_part_that_is_missing_or_fails_counts_as_worst_and_says_why(task, pair, context, outputs, state):
+    submission = task.scored(pair, outputs)
+    document = task.shown(pair, submission)
+    assert document["state"] == "succeeded"
+    assert document["scores"]["metrics"]["attachment"]["macro"]["las"] == pytest.approx(5 / 12)
+    assert document["scores"]["metrics"]["attachment"]["scores"]["las"] == 5 / 6
+    assert document["scores"]["parts"]["de"]["state"] == state
+    failure = document["scores"]["parts"]["de"]["failure"]
+    assert (failure is None) == (state == "missing")
+    with context.store.read() as db:
+        rows = score_records.counts(db, submission, 1, 1, 0)
+    assert rows.shape == (2, 7)
+    assert not rows.any()
+
+
+def test_where_lower_is_better_a_missing_part_counts_as_the_highest(task):
+    alignment = {"gold": "1-1 2p2\n"}
+    task.make(
+        format="pharaoh", metrics=["alignment"], main_score="alignment.aer", parts={"a": alignment, "b": alignment}
+    )
+    lyon = task.team()
+    found = task.shown(lyon, task.scored(lyon, {"a": "1-1\n"}))["scores"]["metrics"]["alignment"]
+    assert found["scores"]["aer"] == 0.0
+    assert found["macro"]["aer"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("output", "code"),
+    [
+        (OTHER_WORDS, "word-mismatch"),
+        (ONE_SENTENCE, "sentence-count-mismatch"),
+        ("", "empty-text"),
+        (RIGHT.replace("2\tnsubj", "x\tnsubj"), "conllu-invalid-head"),
+    ],
+)
+def test_an_output_that_does_not_fit_fails_and_quotes_no_gold(task, lyon, output, code):
+    document = task.shown(lyon, task.scored(lyon, output))
+    assert (document["state"], document["scores"]) == ("failed", None)
+    failure = document["failure"]
+    assert (failure["kind"], failure["status"], failure["type"]) == ("input", 422, "/problems/invalid-output")
+    assert 'in part "en"' in failure["detail"]
+    assert code in {error["code"] for error in failure["errors"]} or code.startswith("conllu")
+    assert all(error["part"] == "en" for error in failure["errors"])
+    assert b"stars" not in orjson.dumps(failure) or output.count("stars")
+
+
+@pytest.mark.parametrize(
+    ("request_", "code"),
+    [
+        ({"outputs": {}}, "no-outputs"),
+        ({"outputs": {"fr": RIGHT}}, "unknown-part"),
+        ({"outputs": {"en": {"source": "x"}}}, "wrong-text-shape"),
+        ({"outputs": {"en": RIGHT}, "name": "\x00"}, "bad-value"),
+    ],
+)
+def test_a_request_that_makes_no_sense_is_refused_before_it_is_stored(lyon, context, request_, code):
+    with pytest.raises(Unprocessable) as error:
+        submit(context, lyon, SLUG, request_)
+    assert [problem.code for problem in error.value.problems] == [code]
+    assert list_submissions(context, lyon, SLUG, None, 10).items == []
+
+
+def test_without_an_active_revision_nothing_is_taken(task, context):
+    create_benchmark(context, ORGANISER, BENCHMARK)
+    with pytest.raises(Conflict) as error:
+        task.submit(task.team())
+    assert error.value.type_slug == "no-active-revision"
+
+
+class TestTimes:
+    """A benchmark takes submissions from its opening to the last moment of its closing second."""
+
+    @pytest.fixture
+    def timed(self, task):
+        task.make(opens_at="2026-10-01T00:00:00Z", closes_at="2026-11-01T23:59:59-12:00")
+        return task.team()
+
+    @pytest.mark.parametrize("moment", ["2026-10-01T00:00:00Z", "2026-11-02T11:59:59.999Z"])
+    def test_open(self, timed, context, moment):
+        assert submit(at(context, moment), timed, SLUG, {"outputs": {"en": RIGHT}})[1]
+
+    @pytest.mark.parametrize(
+        ("moment", "slug"), [("2026-09-30T23:59:59.999Z", "not-open"), ("2026-11-02T12:00:00Z", "closed")]
+    )
+    def test_not_open(self, timed, context, moment, slug):
+        with pytest.raises(Conflict) as error:
+            submit(at(context, moment), timed, SLUG, {"outputs": {"en": RIGHT}})
+        assert error.value.type_slug == slug
+
+    @pytest.mark.usefixtures("timed")
+    def test_organisers_add_baselines_at_any_time(self, context):
+        late = at(context, "2027-01-01T00:00:00Z")
+        assert submit(late, ORGANISER, SLUG, {"outputs": {"en": RIGHT}})[1]
+
+
+class TestWhose:
+    """A submission belongs to the team of its token, or to the team that an organiser names."""
+
+    def test_another_teams_submission_is_not_found(self, task, lyon, context):
+        submission = task.scored(lyon)
+        oslo = task.team("oslo")
+        for look in (view_submission, cancel_submission, delete_submission, retry_submission):
+            with pytest.raises(NotFound):
+                look(context, oslo, submission)
+        with pytest.raises(NotFound):
+            patch_submission(context, oslo, submission, {"name": "mine"})
+        with pytest.raises(NotFound):
+            submission_output(context, oslo, submission, "en")
+        assert list_submissions(context, oslo, SLUG, None, 10).items == []
+        assert list_submissions(context, oslo, SLUG, None, 10, team="lyon").items == []
+
+    def test_a_token_of_another_benchmark_does_not_submit_here(self, task, lyon):
+        task.make(id="other")
+        with pytest.raises(Forbidden):
+            task.submit(lyon, slug="other")
+        with pytest.raises(Forbidden):
+            task.submit(task.team("lyon", slug="other"))
+
+    def test_organisers_send_baselines_or_name_a_team(self, task, lyon):
+        baseline = task.shown(ORGANISER, task.scored(ORGANISER))
+        assert (baseline["role"], baseline["team"], baseline["quota"]) == ("baseline", None, None)
+        named = task.submit(ORGANISER, team="lyon")
+        assert task.shown(lyon, named)["team"] == "lyon"
+        with pytest.raises(Unprocessable):
+            task.submit(ORGANISER, team="oslo")
+        with pytest.raises(Unprocessable):
+            task.submit(ORGANISER, role="system")
+
+    def test_teams_send_no_baselines_and_nothing_for_others(self, task, lyon):
+        with pytest.raises(Forbidden):
+            task.submit(lyon, role="baseline")
+        with pytest.raises(Forbidden):
+            task.submit(lyon, team="oslo")
+
+
+def test_a_repeated_request_finds_its_submission(lyon, context):
+    request = {"outputs": {"en": RIGHT}}
+    first = submit(context, lyon, SLUG, request, Idempotency("key", "digest"))
+    assert submit(context, lyon, SLUG, request, Idempotency("key", "digest")) == (first[0], False)
+    with pytest.raises(Unprocessable):
+        submit(context, lyon, SLUG, request, Idempotency("key", "other"))
+
+
+def test_equal_outputs_of_one_team_reuse_its_scores(task, lyon, context, monkeypatch):
+    first = task.scored(lyon, WRONG)
+
+    def never(*_args, **_more):
+        raise AssertionError("scored again")
+
+    monkeypatch.setattr("service.usecases.scorer.Scorer.score", never)
+    again = task.scored(lyon, WRONG)
+    with context.store.read() as db:
+        records = [score_records.get(db, each, 1) for each in (first, again)]
+        counts = [score_records.counts(db, each, 1, 0, 0) for each in (first, again)]
+    assert again != first
+    assert np.array_equal(records[0].figures, records[1].figures, equal_nan=True)
+    assert np.array_equal(counts[0], counts[1])
+    assert task.shown(lyon, again)["outputs"] == task.shown(lyon, first)["outputs"]
+    with pytest.raises(AssertionError):
+        task.scored(task.team("oslo"), WRONG)
+
+
+def test_a_waiting_submission_says_what_is_before_it(task, lyon, context):
+    task.submit(lyon)
+    document = task.shown(lyon, task.submit(lyon))
+    assert document["state"] == "queued"
+    assert document["queue"]["ahead"] == 1
+    assert document["queue"]["eta_seconds"] >= 1
+    assert not view_submission(context, lyon, document["id"]).final
+    task.work()
+    view = wait_for_submission(context, lyon, document["id"], 5)
+    assert view.final
+    assert orjson.loads(view.body)["queue"] is None
+
+
+class TestChanges:
+    """What a team does with a submission that is there."""
+
+    def test_names_notes_choice_and_withdrawal_change(self, task, lyon, context):
+        first, second = task.scored(lyon, WRONG), task.scored(lyon, RIGHT)
+        patch_submission(context, lyon, first, {"chosen": True, "name": "new", "notes": "why"})
+        patch_submission(context, lyon, second, {"chosen": True})
+        assert task.shown(lyon, first)["chosen"] is False
+        assert task.shown(lyon, first)["name"] == "new"
+        patch_submission(context, lyon, second, {"withdrawn": True})
+        assert task.shown(lyon, second)["withdrawn_at"] is not None
+        patch_submission(context, lyon, second, {"withdrawn": False})
+        assert task.shown(lyon, second)["withdrawn_at"] is None
+
+    @pytest.mark.parametrize("changes", [{"outputs": {}}, {"state": "x"}, {"name": ""}, {"chosen": 1}])
+    def test_nothing_else_does(self, task, lyon, context, changes):
+        submission = task.scored(lyon)
+        with pytest.raises(Unprocessable):
+            patch_submission(context, lyon, submission, changes)
+
+    def test_what_has_no_scores_cannot_be_chosen(self, task, lyon, context):
+        with pytest.raises(Conflict):
+            patch_submission(context, lyon, task.submit(lyon), {"chosen": True})
+
+    def test_nothing_is_chosen_after_closing(self, task, lyon, context):
+        submission = task.scored(lyon)
+        patch_benchmark(context, ORGANISER, SLUG, {"closes_at": "2026-01-01T00:00:00Z"}, "*")
+        with pytest.raises(Conflict):
+            patch_submission(context, lyon, submission, {"chosen": True})
+        patch_submission(context, lyon, submission, {"withdrawn": True})
+        with pytest.raises(Conflict):
+            patch_submission(context, lyon, submission, {"withdrawn": False})
+
+    def test_a_cancelled_one_is_never_scored(self, task, lyon, context):
+        submission = task.submit(lyon)
+        view = cancel_submission(context, lyon, submission)
+        assert (view.state, view.final) == ("cancelled", True)
+        task.work()
+        assert task.shown(lyon, submission)["scores"] is None
+        with pytest.raises(Conflict):
+            cancel_submission(context, lyon, submission)
+
+    def test_a_deleted_one_is_gone_with_its_texts(self, task, lyon, context):
+        submission = task.scored(lyon)
+        delete_submission(context, lyon, submission)
+        with pytest.raises(Gone):
+            view_submission(context, lyon, submission)
+        with context.store.read() as db:
+            assert texts.read(db, submission) == {}
+            assert score_records.get(db, submission, 1) is None
+        assert list_submissions(context, lyon, SLUG, None, 10).items == []
+
+    def test_the_output_comes_back_byte_for_byte(self, task, lyon, context):
+        submission = task.submit(lyon, WRONG)
+        assert submission_output(context, lyon, submission, "en").body == WRONG.encode()
+        with pytest.raises(NotFound):
+            submission_output(context, lyon, submission, "fr")
+
+
+class TestRetry:
+    """What failed through a fault of the service is tried again, beside the record of the failure."""
+
+    @pytest.fixture
+    def broken(self, task, lyon, context):
+        submission = task.submit(lyon, WRONG)
+        with context.store.read() as db:
+            run = runs.get(db, submission)
+        fail_submission(context, run, failure_record("service", [Problem(code="worker-died", detail="It broke.")], 1))
+        return submission
+
+    def test_a_new_attempt_stands_beside_the_failed_one(self, task, lyon, context, broken):
+        assert task.shown(lyon, broken)["failure"]["kind"] == "service"
+        retry_submission(context, lyon, broken)
+        task.work()
+        document = task.shown(lyon, broken)
+        assert (document["state"], document["attempt"], document["failure"]) == ("succeeded", 2, None)
+        assert [failure["kind"] for failure in document["failures"]] == ["service"]
+        with context.store.read() as db:
+            assert runs.get(db, broken).state == runs.FAILED
+            assert runs.get(db, broken + "-2").state == runs.SUCCEEDED
+
+    def test_only_such_failures_are_retried(self, task, lyon, context):
+        for output in (RIGHT, ONE_SENTENCE):
+            submission = task.scored(lyon, output)
+            with pytest.raises(Conflict):
+                retry_submission(context, lyon, submission)
+
+
+class TestValidation:
+    """Validation tells of the texts alone, and leaves nothing behind."""
+
+    def found(self, context, caller, request):
+        return orjson.loads(view_job(context, caller, validate(context, caller, SLUG, request)).body)
+
+    def look(self, task, context, caller, outputs):
+        job = validate(context, caller, SLUG, {"outputs": outputs})
+        task.work()
+        with context.store.read() as db:
+            assert texts.read(db, job) == {}
+        return orjson.loads(view_job(context, caller, job).body)
+
+    def test_outputs_that_fit(self, task, pair, context):
+        document = self.look(task, context, pair, {"en": WRONG})
+        assert document["state"] == "succeeded"
+        assert document["results"]["valid"] is True
+        assert document["results"]["parts"]["en"] == {"state": "valid", "sentences": 2, "words": 6, "warnings": []}
+        assert document["results"]["parts"]["de"] == {"state": "missing"}
+        assert list_submissions(context, pair, SLUG, None, 10).items == []
+
+    def test_outputs_that_do_not(self, task, pair, context):
+        results = self.look(task, context, pair, {"en": OTHER_WORDS, "de": SECOND_PART})["results"]
+        assert results["valid"] is False
+        errors = results["parts"]["en"]["failure"]["errors"]
+        assert errors[0]["pointer"] == "/outputs/en"
+        assert "stars" not in orjson.dumps(results).decode()
+        assert results["parts"]["de"]["state"] == "valid"
+
+    def test_it_costs_no_quota_but_only_some_are_done_at_once(self, task, context):
+        task.make(quota={"attempts_per_day": 1})
+        lyon = task.team()
+        for _ in range(4):
+            validate(context, lyon, SLUG, {"outputs": {"en": RIGHT}})
+        with pytest.raises(TooManyRequests):
+            validate(context, lyon, SLUG, {"outputs": {"en": RIGHT}})
+        task.work()
+        validate(context, lyon, SLUG, {"outputs": {"en": RIGHT}})
+        assert task.submit(lyon)
+
+
+def test_lists_are_newest_first_and_paged(task, lyon, context):
+    sent = [task.submit(lyon) for _ in range(3)]
+    page = list_submissions(context, lyon, SLUG, None, 2)
+    assert len(page.items) == 2
+    rest = list_submissions(context, ORGANISER, SLUG, page.next, 2).items
+    assert sorted(sent, reverse=True) == [item["id"] for item in [*page.items, *rest]]
+
+
+def test_work_done_twice_changes_nothing(task, lyon, context):
+    submission = task.scored(lyon)
+    before = view_submission(context, lyon, submission)
+    with context.store.read() as db:
+        run = runs.get(db, submission)
+    fail_submission(context, run, failure_record("service", [Problem(code="late", detail="Late.")], 1))
+    assert view_submission(context, lyon, submission).etag == before.etag
+
+
+def test_old_outputs_go_and_scores_stay(task, lyon, context):
+    submission = task.scored(lyon)
+    now = datetime.now(UTC) + timedelta(days=2)
+    with context.store.write() as db:
+        old = submissions.with_old_outputs(db, now, 10)
+        submissions.drop_outputs(db, old, now)
+    assert old == [submission]
+    with pytest.raises(Gone):
+        submission_output(context, lyon, submission, "en")
+    assert task.shown(lyon, submission)["scores"] is not None
+    assert with_config(context).config.retain_jobs_days == 0
