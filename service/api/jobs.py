@@ -9,7 +9,6 @@ from service.schemas import queries
 from service.schemas.base import load
 from service.schemas.jobs import JobRequest
 from service.usecases import job_results, jobs
-from service.usecases.views import json_view
 
 blueprint = Blueprint("jobs", __name__, url_prefix="/v1/jobs")
 
@@ -113,8 +112,9 @@ def get_comparisons(job_id: str) -> Response:
     """Which differences between the systems are real."""
     caller = calls.caller(*READERS)
     asked = calls.query(queries.COMPARISONS)
-    found = job_results.job_comparisons(calls.context(), caller, job_id, asked.get("score"))
-    return answers.conditional(json_view({"items": found}))
+    return answers.conditional(
+        job_results.job_comparisons(calls.context(), caller, job_id, asked.get("score"), asked["format"])
+    )
 
 
 @blueprint.get("/<job_id>/agreement")

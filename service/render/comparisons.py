@@ -10,7 +10,6 @@ import orjson
 
 from service.render.latex import latex
 from service.render.markdown import markdown
-from service.render.picture import picture
 from service.render.rows import csv_rows
 from service.render.text import text
 
@@ -33,13 +32,20 @@ def _json(documents: Sequence[Document]) -> bytes:
     return orjson.dumps(list(documents), option=orjson.OPT_APPEND_NEWLINE)
 
 
+def _picture(documents: Sequence[Document]) -> bytes:
+    # the drawing library takes a second to load, and most processes never draw
+    from service.render.picture import picture  # noqa: PLC0415
+
+    return picture(documents)
+
+
 _WRITERS: Mapping[str, tuple[str, Callable[[Sequence[Document]], bytes]]] = {
     "json": ("application/json", _json),
     "text": ("text/plain; charset=utf-8", _joined(text)),
     "markdown": ("text/markdown; charset=utf-8", _joined(markdown)),
     "latex": ("application/x-latex; charset=utf-8", _joined(latex)),
     "csv": ("text/csv; charset=utf-8", csv_rows),
-    "svg": ("image/svg+xml", picture),
+    "svg": ("image/svg+xml", _picture),
 }
 
 FORMATS: Mapping[str, str] = {name: media_type for name, (media_type, _) in _WRITERS.items()}

@@ -9,6 +9,7 @@ from service.schemas.jobs import STATES
 
 CURSOR = validate.Regexp(r"\A[A-Za-z0-9_=.~-]{1,512}\Z")
 MAX_PAGE = 1000
+COMPARISON_FORMATS = ("json", "text", "markdown", "latex", "csv", "svg")
 
 
 class PageQuery(Strict):
@@ -48,9 +49,10 @@ class ReportQuery(ResultQuery):
 
 
 class ComparisonsQuery(Strict):
-    """Which comparisons."""
+    """Which comparisons, and how to show them."""
 
     score = fields.String()
+    format = fields.String(load_default="json", validate=validate.OneOf(COMPARISON_FORMATS))
 
 
 class NoQuery(Strict):

@@ -8,6 +8,7 @@ import orjson
 
 from service.context import Context
 from service.errors import Conflict, NotFound, Unprocessable
+from service.render import render_comparisons
 from service.store import artifacts, jobs
 from service.store.runs import SUCCEEDED
 from service.usecases.jobs import view_job
@@ -76,21 +77,25 @@ def job_report(context: Context, caller: Caller, job_id: str, system: str, metri
     return View(body, etag_of(body), content_type="text/plain; charset=utf-8")
 
 
-def job_comparisons(context: Context, caller: Caller, job_id: str, score: str | None = None) -> list[dict[str, Any]]:
-    """The significance documents of a job, or the one of a score.
+def job_comparisons(
+    context: Context, caller: Caller, job_id: str, score: str | None = None, form: str = "json"
+) -> View:
+    """The significance documents of a job, or the one of a score, in one of `service.render.FORMATS`.
 
     Raises:
         NotFound: the score was not compared.
     """
     document = _finished(context, caller, job_id)
-    comparisons: list[dict[str, Any]] = document["results"]["comparisons"]
-    if score is None:
-        return comparisons
-    chosen = [comparison for comparison in comparisons if comparison["score"] == score]
-    if not chosen:
-        known = ", ".join(comparison["score"] for comparison in comparisons) or "none"
-        raise NotFound(f"The score {score!r} was not compared in this job. Compared were: {known}.")
-    return chosen
+    chosen: list[dict[str, Any]] = document["results"]["comparisons"]
+    if score is not None:
+        known = ", ".join(comparison["score"] for comparison in chosen) or "none"
+        chosen = [comparison for comparison in chosen if comparison["score"] == score]
+        if not chosen:
+            raise NotFound(f"The score {score!r} was not compared in this job. Compared were: {known}.")
+    if form == "json":
+        return json_view({"items": chosen})
+    shown = render_comparisons(chosen, form)
+    return View(shown.content, etag_of(shown.content), content_type=shown.media_type)
 
 
 def job_agreement(context: Context, caller: Caller, job_id: str) -> View:
