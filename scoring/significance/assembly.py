@@ -183,7 +183,7 @@ def signature(question: Question, tests: Sequence[Test], gold_digest: str | None
     """Everything that the figures depend on beside the counts."""
     settings = question.settings
     shuffles = max((test.shuffles for test in tests if test.shuffles), default=None)
-    resamples = None if settings.interval == "none" else settings.resamples
+    resamples = None if settings.interval == "none" else question.resamples
     return {
         "score": question.score_name,
         "test": _TESTS[settings.test],
@@ -343,7 +343,7 @@ def _ci(question: Question, interval: Interval | None, *, paired: bool) -> dict[
         "low": _number(interval.low),
         "high": _number(interval.high),
         "method": f"paired {kind} bootstrap" if paired else f"{kind} bootstrap",
-        "resamples": settings.resamples,
+        "resamples": question.resamples,
         "seed": settings.seed,
     }
 
@@ -387,6 +387,10 @@ def _notes(question: Question, tests: Sequence[Test], smallest: Mapping[str, Jso
         )
     if any(test.p is not None and test.p <= SMALLEST for test in tests):
         notes.append("p below 2.2e-308 is shown as that; log10_p holds it.")
+    if settings.interval != "none" and question.resamples < settings.resamples:
+        notes.append(
+            f"Resamples lowered from {settings.resamples} to {question.resamples}: the test set is very large."
+        )
     if settings.test == "compare_pl":
         notes.append(compare_pl.NOTE)
     if settings.test == "bootstrap":

@@ -21,6 +21,9 @@ from scoring.significance.units import Sample
 
 BATCH_DRAWS = 2_000_000
 """Draws that a batch of resamples holds at once."""
+MOST_DRAWS = 2_000_000_000
+"""Units drawn in all resamples together (some ten seconds); beyond, resamples are fewer than asked."""
+FEWEST_RESAMPLES = 1_000
 _STREAM = 0xB007
 _THREADS = 4
 EXACT_SINGLE = 2.0**24
@@ -33,6 +36,11 @@ class Interval:
 
     low: float
     high: float
+
+
+def affordable_resamples(asked: int, units: int) -> int:
+    """The resamples asked for, or what a test set of this size allows."""
+    return min(asked, max(FEWEST_RESAMPLES, MOST_DRAWS // max(1, units)))
 
 
 def resampled(sample: Sample, resamples: int, seed: int) -> FloatArray:

@@ -18,6 +18,7 @@ from scoring.significance import assembly, compare_pl
 from scoring.significance.answers import mcnemar_tests
 from scoring.significance.bootstrap import (
     Interval,
+    affordable_resamples,
     bca_interval,
     intervals,
     jackknife_scores,
@@ -74,6 +75,11 @@ class Question:
     sample: Sample
     values: FloatArray
     pairs: Sequence[tuple[int, int]]
+
+    @property
+    def resamples(self) -> int:
+        """Bootstrap resamples: as asked, but for the largest test sets."""
+        return affordable_resamples(self.settings.resamples, self.sample.units)
 
     @property
     def plan(self) -> ShufflePlan:
@@ -211,7 +217,7 @@ def _intervals(question: Question) -> tuple[Mapping[int, Interval], list[Interva
         return {}, [None] * len(pairs)
     chosen = sample.chosen(defined)
     place = {index: at for at, index in enumerate(defined)}
-    replicates = resampled(chosen, settings.resamples, settings.seed)
+    replicates = resampled(chosen, question.resamples, settings.seed)
     local = [(place[first], place[second]) for first, second in pairs]
     if settings.interval == "bca":
         values = question.values[defined]

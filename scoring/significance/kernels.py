@@ -17,6 +17,7 @@ from scoring.jit import compiled
 
 _HIGH = 2.0**400
 _SHIFT = 400
+_TABLE_NUMBERS = 60_000
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -52,20 +53,36 @@ def swapped_sums(signs: Any, planes: Any, columns: Any, weights: Any, out: Any) 
 def swapped_real_sums(signs: Any, values: Any, out: Any) -> None:
     """Sums of real columns over the units that each shuffle swaps, always added in the same order.
 
+    Eight units at a time: all 256 sums of them are made once, and each shuffle looks its own up.
+
     Args:
         signs: uint64 (shuffles, words), a bit for each unit.
-        values: float64 (units, columns).
-        out: float64 (columns, shuffles), filled.
+        values: float64 (64 * words, columns).
+        out: float64 (columns, shuffles), zeros; filled.
     """
-    sums = np.empty(values.shape[1])
-    for row in range(signs.shape[0]):
-        sums[:] = 0.0
-        for unit in range(values.shape[0]):
-            if (signs[row, unit >> 6] >> np.uint64(unit & 63)) & np.uint64(1):
-                for column in range(values.shape[1]):
-                    sums[column] += values[unit, column]
-        for column in range(values.shape[1]):
-            out[column, row] = sums[column]
+    columns = values.shape[1]
+    groups = values.shape[0] // 8
+    at_once = max(1, min(groups, _TABLE_NUMBERS // (256 * max(1, columns))))
+    table = np.zeros((at_once, 256, columns))
+    sums = np.empty(columns)
+    for start in range(0, groups, at_once):
+        count = min(at_once, groups - start)
+        for group in range(count):
+            for bit in range(8):
+                # subsets with `bit` as their last unit: those without it, and it
+                unit = (start + group) * 8 + bit
+                for mask in range(1 << bit):
+                    for column in range(columns):
+                        table[group, mask + (1 << bit), column] = table[group, mask, column] + values[unit, column]
+        for row in range(signs.shape[0]):
+            sums[:] = 0.0
+            for group in range(count):
+                place = start + group
+                chosen = np.int64((signs[row, place >> 3] >> np.uint64(8 * (place & 7))) & np.uint64(255))
+                for column in range(columns):
+                    sums[column] += table[group, chosen, column]
+            for column in range(columns):
+                out[column, row] += sums[column]
 
 
 @compiled

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scoring.errors import InputError
 from scoring.registry import TokenBits
 from scoring.scores import Ratio, Score, f1_score, harmonic, ratio_score
-from scoring.significance import Candidate, Settings, bootstrap, compare, montecarlo
+from scoring.significance import Candidate, Settings, bootstrap, compare, kernels, montecarlo
 
 NAMES = ("matched", "gold", "system")
 F1 = f1_score("f1", "F1", "matched", "gold", "system", "nothing in gold and system")
@@ -147,6 +147,28 @@ def test_the_number_of_threads_changes_no_byte(score: Score, scale: float, monke
         monkeypatch.setattr(bootstrap, "BATCH_DRAWS", 20_000)
         found.append(orjson.dumps(asked(score, *counts, shuffles=3_000, resamples=1_000)))
     assert found[0] == found[1]
+
+
+def test_very_large_test_sets_get_fewer_resamples_and_say_so(monkeypatch: Any) -> None:
+    monkeypatch.setattr(bootstrap, "MOST_DRAWS", 1)
+    monkeypatch.setattr(bootstrap, "FEWEST_RESAMPLES", 100)
+    found = asked(F1, rows(1), rows(2), resamples=150)
+    assert found["signature"]["resamples"] == found["pairs"][0]["ci"]["resamples"] == 100
+    assert any("lowered from 150 to 100" in note for note in found["notes"])
+
+
+@pytest.mark.parametrize("units", [1, 63, 64, 200])
+@pytest.mark.parametrize("columns", [1, 3, 500])
+def test_swapped_sums_are_those_of_the_bits(units: int, columns: int) -> None:
+    generator = np.random.default_rng(units)
+    words = (units + 63) // 64
+    signs = generator.integers(0, 2**64, (20, words), dtype=np.uint64)
+    values = np.zeros((words * 64, columns))
+    values[:units] = generator.random((units, columns))
+    sums = np.zeros((columns, 20))
+    kernels.swapped_real_sums(signs, values, sums)
+    bits = np.unpackbits(signs.view(np.uint8), axis=1, bitorder="little")[:, :units]
+    np.testing.assert_allclose(sums.T, bits @ values[:units], rtol=1e-12)
 
 
 def test_shuffles_are_raised_where_the_correction_could_reject_nothing() -> None:
