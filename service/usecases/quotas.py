@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -107,4 +108,4 @@ def _window(quota: Quota) -> int:
 
 
 def _seconds_left(now: datetime) -> int:
-    return max(1, int((next_day(now) - now).total_seconds()) + 1)
+    return max(1, math.ceil((next_day(now) - now).total_seconds()))

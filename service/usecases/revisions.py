@@ -33,6 +33,7 @@ from service.usecases.happened import happened
 from service.usecases.jobs import Idempotency, repeated
 from service.usecases.owned import GOLD, names_of
 from service.usecases.rulers import MEMBERS, check_ruler, ruler_of
+from service.usecases.submission_requests import ruling
 from service.usecases.tokens import Caller
 from service.usecases.views import Page, View, json_view, moment
 from service.usecases.waiting import wait_for
@@ -51,7 +52,7 @@ def create_revision(
     part that is null is left out from now on.
 
     Raises:
-        Conflict: another revision is under way.
+        Conflict: another revision is under way, or a dry run has no board to compare with.
         Unprocessable: the request makes no sense, with pointers.
     """
     caller.require("organise")
@@ -78,7 +79,9 @@ def create_revision(
         if repeat is not None:
             idempotency.remember(db, caller.owner, repeat.key, repeat.digest, str(number), now)
         queue = LIVE if benchmark.active_revision is None else BULK
-        dry_run = bool(request.get("dry_run", False)) and benchmark.active_revision is not None
+        dry_run = bool(request.get("dry_run", False))
+        if dry_run:
+            ruling(db, benchmark)
         runs.add(db, revision_id, REVISION_KIND, queue, now)
         fresh = Revision(
             slug, number, revision_id, ruler, request.get("reason"), dry_run, revisions.CHECKING, None, None, now, None

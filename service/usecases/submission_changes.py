@@ -13,6 +13,7 @@ from service.errors import Conflict, Forbidden, Gone, NotFound
 from service.queue import LIVE
 from service.store import benchmarks, runs, submissions, teams, texts
 from service.store.submissions import Submission
+from service.usecases import quotas
 from service.usecases.access import benchmark_of, submission_of
 from service.usecases.benchmark_settings import MAX_NOTES, check_name, refuse
 from service.usecases.happened import happened
@@ -23,7 +24,6 @@ from service.usecases.tokens import Caller
 from service.usecases.views import View, etag_of
 
 CHANGEABLE = ("name", "notes", "chosen", "withdrawn")
-MAX_ATTEMPTS = 100
 
 
 def patch_submission(context: Context, caller: Caller, submission_id: str, changes: Mapping[str, Any]) -> View:
@@ -80,6 +80,7 @@ def retry_submission(context: Context, caller: Caller, submission_id: str) -> Vi
     Raises:
         Conflict: there is nothing of that kind to retry.
         Gone: its outputs are not kept any more.
+        TooManyRequests: the quota was used up meanwhile.
     """
     caller.require("submit")
     now = context.now()
@@ -97,6 +98,9 @@ def retry_submission(context: Context, caller: Caller, submission_id: str) -> Vi
             )
         if submission.output_deleted_at is not None:
             raise Gone(f"The outputs of {submission_id} are not kept any more. Submit them anew.")
+        if submission.team_id is not None and not caller.organiser:
+            # a fault of ours was free, so the new attempt is counted like a new submission
+            quotas.require(quotas.quotas_of(db, benchmark, submission.team_id, now), now)
         attempt = len(submission.failures) + 1
         run_id = f"{submission.id}-{attempt}"
         runs.add(db, run_id, SUBMISSION_KIND, LIVE, now)
