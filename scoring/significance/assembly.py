@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-import scoring
 from scoring.arrays import FloatArray
 from scoring.params import Json
-from scoring.scores import Score
 from scoring.significance import compare_pl, ranking
 from scoring.significance.answers import DEPENDENT_TOKENS
 from scoring.significance.bootstrap import Interval
@@ -19,20 +17,13 @@ from scoring.significance.correction import adjusted, first_threshold
 from scoring.significance.effects import effect_document
 from scoring.significance.partial_conjunction import partial_conjunction
 from scoring.significance.permutation import SMALLEST, Test
+from scoring.significance.provenance import TESTS, signature, statistic
 from scoring.significance.units import sample_of
 
 if TYPE_CHECKING:
     from scoring.significance.compare import Question
 
-VERSION = 1
 SHOWN = ("holm", "hochberg", "bh", "by", "bonferroni")
-_TESTS = {
-    "auto": "permutation",
-    "permutation": "permutation",
-    "bootstrap": "bootstrap",
-    "mcnemar": "mcnemar",
-    "compare_pl": "compare_pl",
-}
 
 
 def document(
@@ -53,7 +44,7 @@ def document(
         "metric": question.score_name,
         "higher_is_better": sample.score.higher_is_better,
         **statistic(sample.score, macro=sample.parts is not None),
-        "test": _TESTS[settings.test],
+        "test": TESTS[settings.test],
         "alternative": "observed direction" if settings.test == "compare_pl" else settings.alternative,
         "units": settings.unit,
         "unit_count": _unit_count(question),
@@ -143,25 +134,6 @@ _NO_TEST: Mapping[str, Json] = {
 }
 
 
-def statistic(score: Score, *, macro: bool) -> dict[str, Json]:
-    """What is computed of the counts, in words and names."""
-    ratios = [
-        {
-            "numerator": dict(ratio.numerator),
-            "denominator": dict(ratio.denominator),
-            "one_minus": ratio.one_minus,
-        }
-        for ratio in score.ratios
-    ]
-    kind = "ratio-of-sums" if len(ratios) == 1 and score.join is None else "composite"
-    return {
-        "statistic": f"macro-average of {kind}" if macro else kind,
-        "numerator": list(score.ratios[0].numerator) if len(ratios) == 1 else None,
-        "denominator": list(score.ratios[0].denominator) if len(ratios) == 1 else None,
-        "terms": ratios,
-    }
-
-
 def significantly_better(question: Question, pairs: Sequence[Mapping[str, Json]]) -> np.ndarray | None:
     """(N, N), whether the row's system is significantly better than the column's; None where nothing was decided."""
     if question.settings.test == "bootstrap":
@@ -177,31 +149,6 @@ def significantly_better(question: Question, pairs: Sequence[Mapping[str, Json]]
                 winner, loser = (first, second) if pair["better"] == "a" else (second, first)
                 better[winner, loser] = True
     return better
-
-
-def signature(question: Question, tests: Sequence[Test], gold_digest: str | None) -> dict[str, Json]:
-    """Everything that the figures depend on beside the counts."""
-    settings = question.settings
-    shuffles = max((test.shuffles for test in tests if test.shuffles), default=None)
-    resamples = None if settings.interval == "none" else question.resamples
-    return {
-        "score": question.score_name,
-        "test": _TESTS[settings.test],
-        "alternative": settings.alternative,
-        "unit": settings.unit,
-        "trials": shuffles,
-        "shuffles_asked": settings.shuffles,
-        "resamples": resamples,
-        "interval": settings.interval,
-        "level": settings.level,
-        "seed": settings.seed,
-        "correction": settings.correction,
-        "alpha": settings.alpha,
-        "clusters": settings.clusters,
-        "mcnemar": settings.mcnemar if settings.test == "mcnemar" else None,
-        "gold": gold_digest,
-        "version": f"{scoring.__version__}/significance.{VERSION}",
-    }
 
 
 def add_parts(

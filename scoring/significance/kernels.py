@@ -254,10 +254,8 @@ def subset_grid(us: Any, vs: Any, low_u: int, cells: Any, reach_u: float, reach_
     Returns:
         The power of two to multiply the cells by.
     """
-    exponent = 0
-    steps = 0
-    mean_u = 0.0
-    mean_v = 0.0
+    exponent, steps = 0, 0
+    mean_u, mean_v = 0.0, 0.0
     # the first sums in use, inclusive bounds
     left = right = -low_u
     top = bottom = 0

@@ -70,6 +70,66 @@ def significant_points(us: Any, vs: Any, sizes: Any, width: int, height: int, fo
 
 
 @compiled
+def _whole_rows(
+    amount: Any,
+    second: int,
+    cosines: Any,
+    sines: Any,
+    grown: Any,
+    began: Any,
+    tops: Any,
+    rows: Any,
+    low: int,
+    tilt: float,
+) -> tuple[float, float]:
+    """What the points with a first coordinate of 0 add: there the sum over x has no turns."""
+    mask = len(cosines) - 1
+    steep = np.exp(tilt) - 1.0
+    real = 0.0
+    added = 0.0
+    for row in range(len(rows)):
+        if tops[row] < low:
+            continue
+        terms = tops[row] + 1 - low
+        if tilt * terms > 1.0:
+            inner = (grown[row] - began[row]) / steep
+        else:
+            inner = began[row] * (np.expm1(tilt * terms) / steep if steep > 0.0 else float(terms))
+        turn = (second * rows[row]) & mask
+        real += inner * (amount.real * cosines[turn] + amount.imag * sines[turn])
+        added += inner
+    return real, added
+
+
+@compiled
+def _turning_rows(
+    amount: Any,
+    first: int,
+    second: int,
+    cosines: Any,
+    sines: Any,
+    grown: Any,
+    began: Any,
+    tops: Any,
+    rows: Any,
+    low: int,
+) -> tuple[float, float]:
+    """What any other point adds: in each row a geometric sum from low to tops."""
+    mask = len(cosines) - 1
+    real = 0.0
+    added = 0.0
+    for row in range(len(rows)):
+        if tops[row] < low:
+            continue
+        turn = (second * rows[row] + first * (tops[row] + 1)) & mask
+        back = (second * rows[row] + first * low) & mask
+        real += grown[row] * (amount.real * cosines[turn] + amount.imag * sines[turn])
+        real -= began[row] * (amount.real * cosines[back] + amount.imag * sines[back])
+        added += grown[row]
+    return real, added
+
+
+@compiled
 def region_sum(
     points: Any, us: Any, vs: Any, sizes: Any, turns: Any, shape: Any, tops: Any, rows: Any, low: int, tilt: Any
 ) -> tuple[float, float]:
@@ -110,33 +170,13 @@ def region_sum(
             phase += turns[kind, place]
         height_weight = 1.0 if second == 0 or 2 * second == height else 2.0
         amount = complex(np.cos(phase), np.sin(phase)) * np.exp(log_size) * height_weight
-        real = 0.0
-        added = 0.0
+        step = first * by_width
+        rise = second * by_height
         if first == 0:
-            steep = np.exp(tilt[0]) - 1.0
-            for row in range(len(rows)):
-                if tops[row] < low:
-                    continue
-                terms = tops[row] + 1 - low
-                if tilt[0] * terms > 1.0:
-                    inner = (grown[row] - began[row]) / steep
-                else:
-                    inner = began[row] * (np.expm1(tilt[0] * terms) / steep if steep > 0.0 else float(terms))
-                turn = (second * rows[row] * by_height) & mask
-                real += inner * (amount.real * cosines[turn] + amount.imag * sines[turn])
-                added += inner
+            real, added = _whole_rows(amount, rise, cosines, sines, grown, began, tops, rows, low, tilt[0])
         else:
-            step = first * by_width
             ratio = np.exp(tilt[0]) * complex(cosines[step & mask], -sines[step & mask]) - 1.0
-            amount = amount / ratio
-            for row in range(len(rows)):
-                if tops[row] < low:
-                    continue
-                turn = (second * rows[row] * by_height + step * (tops[row] + 1)) & mask
-                back = (second * rows[row] * by_height + step * low) & mask
-                real += grown[row] * (amount.real * cosines[turn] + amount.imag * sines[turn])
-                real -= began[row] * (amount.real * cosines[back] + amount.imag * sines[back])
-                added += grown[row]
+            real, added = _turning_rows(amount / ratio, step, rise, cosines, sines, grown, began, tops, rows, low)
             added /= abs(ratio)
         result += real
         magnitude += added * np.exp(log_size) * height_weight
