@@ -14,20 +14,30 @@ from scoring.limits import DEFAULT_LIMITS, Limits
 from scoring.params import Json
 from scoring.registry import ItemInfo, Outcome, Text
 from scoring.scores import Score
-from scoring.significance import Candidate, compare, parse_settings
+from scoring.significance import Candidate, Settings, compare, parse_settings
 from scoring.spec import Entry, FormatChoice, Spec
 from scoring.trees import Treebank
 
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """One output to be scored, and where it stands in the request."""
+    """One output to be scored, and where it stands in the request.
+
+    Attributes:
+        name: for documents.
+        text: the output.
+        digest: of the text, for signatures.
+        format: how to read it.
+        pointer: its place in the request.
+        run_of: the system of which this is one run (seed); comparisons pool the runs of a system.
+    """
 
     name: str
     text: Text
     digest: str
     format: FormatChoice
     pointer: str
+    run_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +91,7 @@ def evaluate_systems(
     Raises:
         ScoringError: a text cannot be read or scored, or an asked score does not exist; with its place.
     """
-    addresses = None if significance is None else _asked_scores(spec, significance.get("scores"))
+    addresses = None if significance is None else asked_scores(spec, significance.get("scores"))
     total = len(systems) + (0 if addresses is None else len(addresses))
     progress(0, total, "reading gold")
     evaluation = Evaluation(spec, gold, items, limits)
@@ -102,16 +112,7 @@ def evaluate_systems(
         settings = parse_settings(significance)
         for done, address in enumerate(addresses, len(systems)):
             progress(done, total, f"comparing {address}")
-            entry, score = find_score(spec, address)
-            candidates = [
-                Candidate(system.name, (found[entry.key].rows,), found[entry.key].tokens.get(score.name))
-                for system, found in zip(systems, outcomes, strict=True)
-            ]
-            names = entry.metric.table.count_names
-            blocks = evaluation.items.blocks
-            comparisons.append(
-                compare(address, score, names, candidates, settings, blocks=blocks, gold_digest=gold_digest)
-            )
+            comparisons.append(_compared(address, evaluation, systems, outcomes, settings, gold_digest))
     document: dict[str, Json] = {
         "systems": [
             {"name": system.name, "metrics": _metrics(spec, system, found, gold_digest)}
@@ -122,6 +123,44 @@ def evaluate_systems(
     if agreement:
         document["agreement"] = _agreements(spec, systems, outcomes, agreement)
     return Report(spec, evaluation.gold, outcomes, document, warnings)
+
+
+def _compared(
+    address: str,
+    evaluation: Evaluation,
+    systems: Sequence[System],
+    outcomes: Sequence[Mapping[str, Outcome]],
+    settings: Settings,
+    gold_digest: str,
+) -> dict[str, Json]:
+    entry, score = find_score(evaluation.spec, address)
+    runs: dict[str, list[Outcome]] = {}
+    for system, found in zip(systems, outcomes, strict=True):
+        runs.setdefault(system.run_of or system.name, []).append(found[entry.key])
+    candidates = [
+        Candidate(
+            name,
+            tuple(outcome.rows for outcome in of_one),
+            of_one[0].tokens.get(score.name) if len(of_one) == 1 else None,
+        )
+        for name, of_one in runs.items()
+    ]
+    names = entry.metric.table.count_names
+    try:
+        return compare(
+            address, score, names, candidates, settings, blocks=_documents(evaluation), gold_digest=gold_digest
+        )
+    except InputError as error:
+        raise error.at("/significance") from error
+
+
+def _documents(evaluation: Evaluation) -> Sequence[str] | None:
+    """The document of each sentence: as the request says, else as gold's `newdoc` comments do."""
+    if evaluation.items.blocks is not None:
+        return evaluation.items.blocks
+    said = evaluation.gold.sentences.attributes.get("newdoc", ())
+    documents = [name for name in said if name is not None]
+    return documents if documents and len(documents) == len(evaluation.gold) else None
 
 
 def find_score(spec: Spec, address: str) -> tuple[Entry, Score]:
@@ -153,7 +192,12 @@ def full_address(entry: Entry, score: Score) -> str:
     return f"{entry.key}.{score.name}"
 
 
-def _asked_scores(spec: Spec, asked: Sequence[str] | None) -> list[str]:
+def asked_scores(spec: Spec, asked: Sequence[str] | None) -> list[str]:
+    """The full addresses of the scores to compare; the first metric's main score where none is named.
+
+    Raises:
+        InputError: a score that does not exist, with its pointer.
+    """
     if asked is None:
         first = spec.entries[0]
         return [full_address(first, first.metric.table.scores[0])]

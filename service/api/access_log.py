@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from http import HTTPStatus
 from secrets import token_hex
 from time import perf_counter
 
@@ -11,6 +12,8 @@ from flask import Flask, Response, g, request
 
 _NAME = re.compile(r"[A-Za-z0-9._:-]{1,128}", re.ASCII)
 MAX_PATH = 500
+PROBES = ("/livez", "/readyz")
+"""Asked every few seconds by machines; logged only where the answer is bad."""
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger("service.api")
 
@@ -36,6 +39,8 @@ def _begin() -> None:
 
 def _end(response: Response) -> Response:
     response.headers["Request-Id"] = g.request_id
+    if request.path in PROBES and response.status_code == HTTPStatus.OK:
+        return response
     logger.info(
         "request",
         method=request.method,

@@ -63,6 +63,7 @@ class SystemEntry(Strict):
     name = Name(required=True)
     output = Text(required=True)
     format = Named(FormatChoice())
+    run_of = Name()
 
 
 class Significance(Checked):

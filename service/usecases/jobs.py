@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from scoring.errors import InputError, Problem, ScoringError
+from scoring.report import asked_scores, find_score
 from scoring.significance import parse_settings
 from scoring.spec import FormatChoice, parse_format, parse_items, parse_spec
 from service.context import Context
@@ -76,7 +77,7 @@ def check_request(request: Mapping[str, Any]) -> None:
         except ScoringError as error:
             problems.extend(error.at(pointer).problems)
 
-    collect("", lambda: parse_spec(request))
+    collect("", lambda: check_scores(request))
     for index, system in enumerate(request["systems"]):
         if "format" in system:
             collect(f"/systems/{index}/format", lambda system=system: parse_format(system["format"]))
@@ -86,6 +87,22 @@ def check_request(request: Mapping[str, Any]) -> None:
         problems.extend(text_shape_problems(request))
     if problems:
         raise unprocessable(InputError(problems))
+
+
+def check_scores(request: Mapping[str, Any]) -> None:
+    """Whether formats and metrics make sense, and the scores to compare and to relate exist.
+
+    Raises:
+        ScoringError: with pointers into the request.
+    """
+    spec = parse_spec(request)
+    asked_scores(spec, (significance_of(request) or {}).get("scores"))
+    for index, pair in enumerate(request.get("agreement", ())):
+        for side, address in enumerate(pair):
+            try:
+                find_score(spec, address)
+            except InputError as error:
+                raise error.at(f"/agreement/{index}/{side}") from error
 
 
 def text_shape_problems(request: Mapping[str, Any]) -> list[Problem]:

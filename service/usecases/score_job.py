@@ -57,6 +57,7 @@ def _evaluate(
             digest=_digest(named, f"systems/{index}"),
             format=parse_format(system["format"]) if "format" in system else spec.format,
             pointer=f"/systems/{index}/output",
+            run_of=system.get("run_of"),
         )
         for index, system in enumerate(request["systems"])
     ]
