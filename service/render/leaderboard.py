@@ -11,7 +11,6 @@ import orjson
 
 from service.render.comparisons import Rendered
 from service.render.latex import escaped as latex_escaped
-from service.render.leaderboard_picture import board_picture
 from service.render.leaderboard_rows import HEADS, Row, board_rows, headline, notes, shown_columns
 from service.render.markdown import escaped as markdown_escaped
 from service.render.rows import safe_value
@@ -111,13 +110,20 @@ def _comment(words: str) -> str:
     return " ".join(words.split())
 
 
+def _picture(document: Document) -> bytes:
+    # the drawing library takes a second to load, and most processes never draw
+    from service.render.leaderboard_picture import board_picture  # noqa: PLC0415
+
+    return board_picture(document)
+
+
 _WRITERS: Mapping[str, tuple[str, Callable[[Document], bytes]]] = {
     "json": ("application/json", _json),
     "csv": ("text/csv; charset=utf-8", _separated("csv")),
     "tsv": ("text/tab-separated-values; charset=utf-8", _separated("tsv")),
     "markdown": ("text/markdown; charset=utf-8", _markdown),
     "latex": ("application/x-latex; charset=utf-8", _latex),
-    "svg": ("image/svg+xml", board_picture),
+    "svg": ("image/svg+xml", _picture),
 }
 
 LEADERBOARD_FORMATS: Mapping[str, str] = {name: media_type for name, (media_type, _) in _WRITERS.items()}
