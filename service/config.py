@@ -39,6 +39,8 @@ class Config:
         max_job_seconds: run time of one job.
         max_attempts: runs of one job before a service fault is final.
         max_sentences, max_words, max_depth, max_lineage_cells, max_problems: see scoring.limits.
+        retain_outputs_days: outputs of submissions are dropped so many days after they were scored (410 afterwards,
+            scores stay); 0 keeps them.
         retain_jobs_days: finished jobs are dropped after so many days (410 afterwards); 0 keeps them.
     """
 
@@ -63,6 +65,7 @@ class Config:
     max_depth: int = 50_000
     max_lineage_cells: int = 200_000_000
     max_problems: int = 20
+    retain_outputs_days: int = 0
     retain_jobs_days: int = 0
 
     @property

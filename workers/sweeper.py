@@ -11,7 +11,7 @@ import structlog
 from service.context import Context
 from service.logs import configure_logs
 from service.queue import GONE
-from service.store import idempotency, jobs, runs
+from service.store import idempotency, jobs, runs, submissions
 from workers.entry import process_context
 
 INTERVAL = 1.0
@@ -59,6 +59,9 @@ class Sweeper:
             if context.config.retain_jobs_days:
                 old = jobs.finished_before(db, now - timedelta(days=context.config.retain_jobs_days), limit=500)
                 jobs.erase(db, old, now)
+            if context.config.retain_outputs_days:
+                before = now - timedelta(days=context.config.retain_outputs_days)
+                submissions.drop_outputs(db, submissions.with_old_outputs(db, before, limit=500), now)
 
 
 def main() -> None:

@@ -98,7 +98,9 @@ def last_number(db: Connection, benchmark_id: str) -> int:
     return int(db.scalar(select(func.max(revisions.c.number)).where(revisions.c.benchmark_id == benchmark_id)) or 0)
 
 
-def listing(db: Connection, benchmark_id: str, before: int | None, limit: int) -> Sequence[Revision]:
+def listing(
+    db: Connection, benchmark_id: str, before: int | None, limit: int, *, dry_runs: bool = True
+) -> Sequence[Revision]:
     """Revisions, newest first, from before a given number."""
     query = (
         select(revisions)
@@ -108,6 +110,8 @@ def listing(db: Connection, benchmark_id: str, before: int | None, limit: int) -
     )
     if before is not None:
         query = query.where(revisions.c.number < before)
+    if not dry_runs:
+        query = query.where(revisions.c.dry_run.is_(False))
     return [_revision(row) for row in db.execute(query)]
 
 

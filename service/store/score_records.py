@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, literal, select
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, literal, select, update
 
 from scoring.arrays import Counts, FloatArray
 from service.store import artifacts
@@ -168,6 +168,27 @@ def counts(db: Connection, submission_id: str, revision: int, part: int, metric:
 def drop(db: Connection, submission_ids: Sequence[str]) -> None:
     """Delete all records of these submissions."""
     db.execute(delete(scores).where(scores.c.submission_id.in_(list(submission_ids))))
+
+
+def strip(db: Connection, submission_ids: Sequence[str]) -> None:
+    """Leave the figures of these submissions, and nothing that quotes their outputs or names them by a digest."""
+    for submission_id in submission_ids:
+        rows = db.execute(select(scores.c.revision, scores.c.document).where(scores.c.submission_id == submission_id))
+        for row in rows.all():
+            document = artifacts.unpack_json(row.document)
+            document["warnings"] = []
+            for part in document["parts"].values():
+                part["failure"] = None
+            for metric in document["metrics"].values():
+                metric["signature"]["output"] = ""
+                for share in metric["parts"].values():
+                    if share is not None:
+                        share.pop("extra", None)
+            db.execute(
+                update(scores)
+                .where(scores.c.submission_id == submission_id, scores.c.revision == row.revision)
+                .values(document=artifacts.pack_json(document))
+            )
 
 
 def drop_revision(db: Connection, benchmark_id: str, revision: int, limit: int) -> int:

@@ -256,10 +256,11 @@ def anonymise(db: Connection, benchmark_id: str, team_id: str, now: datetime) ->
     ids = [row.id for row in rows]
     texts.drop(db, ids)
     artifacts.drop_but(db, ids, "/counts/")
+    score_records.strip(db, ids)
     db.execute(
         update(submissions)
         .where(own)
-        .values(name="", notes=None, outputs="{}", outputs_digest="", output_deleted_at=now)
+        .values(name="", notes=None, outputs="{}", outputs_digest="", failures="[]", output_deleted_at=now)
     )
     db.execute(update(submissions).where(own, c.state == QUEUED).values(state=CANCELLED, finished_at=now))
     return [row.run_id for row in rows if row.state == QUEUED]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import orjson
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
@@ -30,7 +31,7 @@ from service.usecases.benchmark_settings import (
 )
 from service.usecases.happened import happened
 from service.usecases.jobs import Idempotency, repeated
-from service.usecases.owned import GOLD, named_texts
+from service.usecases.owned import GOLD, items_name, named_texts
 from service.usecases.rulers import check_ruler, ruler_of
 from service.usecases.tokens import Caller
 from service.usecases.views import Page, View, etag_of, json_view, moment
@@ -53,7 +54,8 @@ def create_benchmark(
     Args:
         context: the parts to work with.
         caller: an organiser.
-        request: as in the contract; a part's gold is a string or bytes, or an object of them.
+        request: as in the contract; a part's gold is a string or bytes, or an object of them, and beside it may stand
+            `items` as in a job (blocks, attributes, lengths).
         texts_given: gold by part, where it does not stand in the request.
         repeat: the client's key for this request.
 
@@ -215,6 +217,11 @@ def input_name(position: int, name: str) -> str:
     return f"input/{position}/{name}"
 
 
+def blocks_name(position: int) -> str:
+    """Where that worker puts the block (document) of each sentence, where blocks are known."""
+    return f"blocks/{position}/of_sentences"
+
+
 def input_kind(benchmark: Benchmark, revision: Revision) -> str | None:
     """Whether words or running text are given out; None for neither.
 
@@ -252,18 +259,26 @@ def _checked_names(request: Mapping[str, Any], gold: Mapping[str, Any], ruler: M
     if not 1 <= len(gold) <= MAX_PARTS:
         detail = f"A benchmark has 1 to {MAX_PARTS} parts, here are {len(gold)}."
         problems.add(Problem(code="no-parts", pointer="/parts", detail=detail))
-    named = parts_texts(problems, gold, ruler)
+    named = parts_texts(problems, gold, ruler, request)
     refuse(problems)
     return named
 
 
-def parts_texts(problems: ProblemList, gold: Mapping[str, Any], ruler: Mapping[str, Any]) -> dict[str, bytes]:
-    """Gold texts under the names by which they are kept; faults of names and shapes go to `problems`."""
+def parts_texts(
+    problems: ProblemList, gold: Mapping[str, Any], ruler: Mapping[str, Any], request: Mapping[str, Any]
+) -> dict[str, bytes]:
+    """Gold texts, and what is said of their sentences, under the names by which they are kept.
+
+    Faults of names and shapes go to `problems`.
+    """
     choice = ruler_of(ruler).spec.format
     named: dict[str, bytes] = {}
     for part, text in gold.items():
         check_part_name(problems, part, "/parts")
         named.update(named_texts(problems, GOLD, part, text, choice, "/parts"))
+        items = ((request.get("parts") or {}).get(part) or {}).get("items")
+        if items:
+            named[items_name(part)] = orjson.dumps(items)
     return named
 
 

@@ -12,7 +12,7 @@ from service.context import Context
 from service.problem_documents import failure_record
 from service.store import artifacts, revisions, runs
 from service.store.revisions import Part, Revision
-from service.usecases.benchmarks import input_name
+from service.usecases.benchmarks import blocks_name, input_name
 from service.usecases.gold import keyed_digest, load_part
 from service.usecases.happened import happened
 from service.usecases.progress import Progress
@@ -78,20 +78,22 @@ def _check_gold(context: Context, revision: Revision) -> None:
 
 def _check_part(context: Context, revision: Revision, ruler: Ruler, part: Part) -> None:
     with context.store.read() as db:
-        text, digest = load_part(db, revision, part.name, ruler.spec)
-    if text is None:
-        raise RuntimeError(f"gold of {revision.id} is not there")
+        loaded = load_part(db, revision, part.name, ruler.spec)
     pointer = f"/parts/{part.name}/gold"
-    gold = Evaluation(ruler.spec, text, None, context.config.limits, pointer, part.name).gold
+    gold = Evaluation(ruler.spec, loaded.text, loaded.items, context.config.limits, pointer, part.name).gold
     if not len(gold):
         detail = "Gold has no sentence. Send a text with at least one."
         raise InputError([Problem(code="no-sentences", pointer=pointer, part=part.name, detail=detail)])
     made = {
         (input_name(part.position, name), 0): artifacts.pack_json(body) for name, body in blind_inputs(gold).items()
     }
+    blocks = loaded.items.blocks or gold.sentences.attributes.get("newdoc") or ()
+    if blocks and None not in blocks:
+        made[blocks_name(part.position), 0] = artifacts.pack_json(list(blocks))
     with context.store.write() as db:
         # the work may have been begun before
         artifacts.drop_below(db, revision.id, input_name(part.position, ""))
+        artifacts.drop_below(db, revision.id, blocks_name(part.position))
         artifacts.put(db, revision.id, made)
-        seen = Part(part.name, part.position, len(gold), word_count(gold), keyed_digest(db, digest))
+        seen = Part(part.name, part.position, len(gold), word_count(gold), keyed_digest(db, loaded.digest))
         revisions.save_part(db, revision.id, seen)

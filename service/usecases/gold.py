@@ -4,28 +4,54 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from dataclasses import dataclass
 
+import orjson
 from sqlalchemy import Connection
 
 from scoring.errors import ScoringError
 from scoring.evaluate import Evaluation
 from scoring.limits import Limits
-from scoring.registry import Text
-from scoring.spec import Spec
+from scoring.registry import ItemInfo, Text
+from scoring.spec import Spec, parse_items
 from service.store import secrets, texts
 from service.store.revisions import Revision
-from service.usecases.owned import GOLD, digest_of_part, names_of, text_of
+from service.usecases.owned import GOLD, digest_of_part, items_name, names_of, text_of
 
 SECRET = "gold-digests"  # noqa: S105 - the name of a secret, no secret
 
 
-def load_part(db: Connection, revision: Revision, part: str, spec: Spec) -> tuple[Text | None, str]:
-    """One part's gold and its plain digest; None where it is not there any more."""
-    stored = texts.read(db, revision.id, names_of(GOLD, part, spec.format))
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """One part's gold.
+
+    Attributes:
+        text: as it was sent.
+        items: what was said of its sentences.
+        digest: of both; goes nowhere but through `keyed_digest`.
+    """
+
+    text: Text
+    items: ItemInfo
+    digest: str
+
+
+def load_part(db: Connection, revision: Revision, part: str, spec: Spec) -> Gold:
+    """One part's gold.
+
+    Raises:
+        RuntimeError: it is not there any more.
+    """
+    about = items_name(part)
+    stored = texts.read(db, revision.id, [*names_of(GOLD, part, spec.format), about])
     text = text_of(stored, GOLD, part, spec.format)
     if text is None:
-        return None, ""
-    return text, digest_of_part({name: digest for name, (digest, _) in stored.items()}, GOLD, part, spec.format)
+        raise RuntimeError(f"gold of {revision.id} is not there")
+    digest = digest_of_part({name: digest for name, (digest, _) in stored.items()}, GOLD, part, spec.format)
+    if about not in stored:
+        return Gold(text, ItemInfo(), digest)
+    told, body = stored[about]
+    return Gold(text, parse_items(orjson.loads(body)), f"{digest} items={told}")
 
 
 def keyed_digest(db: Connection, digest: str) -> str:
@@ -34,15 +60,13 @@ def keyed_digest(db: Connection, digest: str) -> str:
     return "hmac-sha256:" + hmac.new(key, digest.encode(), hashlib.sha256).hexdigest()
 
 
-def evaluation_of(spec: Spec, gold: Text | None, revision: Revision, part: str, limits: Limits) -> Evaluation:
+def evaluation_of(spec: Spec, gold: Gold, revision: Revision, part: str, limits: Limits) -> Evaluation:
     """Checked gold, read.
 
     Raises:
         RuntimeError: it cannot be read any more, which is no submission's fault. Says nothing of what stands in it.
     """
-    if gold is None:
-        raise RuntimeError(f"gold of {revision.id} is not there")
     try:
-        return Evaluation(spec, gold, None, limits, f"/parts/{part}/gold", part)
+        return Evaluation(spec, gold.text, gold.items, limits, f"/parts/{part}/gold", part)
     except ScoringError:
         raise RuntimeError(f"gold of {revision.id} cannot be read any more") from None

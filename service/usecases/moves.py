@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from service.store.submissions import BASELINE, Standing
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A row of a leaderboard: which submission, its rank (None where unranked) and its score."""
-
-    submission: str
-    rank: int | None
-    score: float | None
+from service.store.submissions import Standing
+from service.usecases.standings import Entrant, Place, picked, ranked
 
 
 def moved(
@@ -43,12 +33,12 @@ def moved(
         rows.append(
             {
                 "team": teams[key],
-                "submission": None if comes is None else comes.submission,
-                "submission_before": None if was is None else was.submission,
+                "submission": None if comes is None else comes.entrant.id,
+                "submission_before": None if was is None else was.entrant.id,
                 "rank_before": None if was is None else was.rank,
                 "rank_after": None if comes is None else comes.rank,
-                "score_before": None if was is None else was.score,
-                "score_after": None if comes is None else comes.score,
+                "score_before": None if was is None else was.entrant.value,
+                "score_after": None if comes is None else comes.entrant.value,
                 "difference": _difference(was, comes),
             }
         )
@@ -59,49 +49,25 @@ def moved(
 def places(
     standings: Sequence[Standing], pick: str, mains: Mapping[str, float | None], *, higher_is_better: bool
 ) -> dict[str, Place]:
-    """The rows of a board: who stands where. Baselines and undefined scores have no rank; ties share one."""
-    sign = 1.0 if higher_is_better else -1.0
-
-    def value(standing: Standing) -> float:
-        score = mains.get(standing.id)
-        return -math.inf if score is None else sign * score
-
-    rows: dict[str, Standing] = {}
-    for standing in standings:
-        if standing.id not in mains:
-            continue
-        key = _key(standing, pick)
-        known = rows.get(key)
-        if known is None or _goes_before(standing, known, pick, value(standing), value(known)):
-            rows[key] = standing
-    ranked = sorted(
-        (value(row) for row in rows.values() if row.role != BASELINE and mains.get(row.id) is not None), reverse=True
-    )
-    rank_of: dict[float, int] = {}
-    for position, score in enumerate(ranked, 1):
-        rank_of.setdefault(score, position)
-    return {
-        key: Place(row.id, None if row.role == BASELINE else rank_of.get(value(row)), mains.get(row.id))
-        for key, row in rows.items()
-    }
+    """The rows of a board, by team (by submission where all of them stand there, and for baselines)."""
+    entrants = [
+        Entrant(standing.id, standing.team_id, standing.role, standing.chosen, mains[standing.id])
+        for standing in standings
+        if standing.id in mains
+    ]
+    rows = ranked(picked(entrants, pick, higher_is_better=higher_is_better), higher_is_better=higher_is_better)
+    return {_key(row.entrant, pick): row for row in rows}
 
 
-def _key(standing: Standing, pick: str) -> str:
-    alone = pick == "all" or standing.team_id is None
-    return standing.id if alone else f"team {standing.team_id}"
-
-
-def _goes_before(one: Standing, other: Standing, pick: str, value: float, other_value: float) -> bool:
-    """Whether one submission of a team stands on the board rather than an earlier one."""
-    if pick == "chosen" and one.chosen != other.chosen:
-        return one.chosen
-    return value > other_value if pick == "best" else one.id > other.id
+def _key(row: Standing | Entrant, pick: str) -> str:
+    alone = pick == "all" or row.team_id is None
+    return row.id if alone else f"team {row.team_id}"
 
 
 def _difference(was: Place | None, comes: Place | None) -> float | None:
-    if was is None or comes is None or was.score is None or comes.score is None:
-        return None
-    return comes.score - was.score
+    before = None if was is None else was.entrant.value
+    after = None if comes is None else comes.entrant.value
+    return None if before is None or after is None else after - before
 
 
 def _distance(row: Mapping[str, Any]) -> tuple[int, float]:

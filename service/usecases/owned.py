@@ -13,6 +13,8 @@ from service.usecases.jobs import as_bytes
 
 GOLD, OUTPUTS = "parts", "outputs"
 """Folders of gold texts (owned by a revision) and of outputs (owned by a submission)."""
+ITEMS = "items"
+"""Folder of what a request says of gold's sentences, as JSON (owned by a revision)."""
 
 Stored = Mapping[str, tuple[str, bytes]]
 
@@ -37,6 +39,11 @@ def names_of(folder: str, part: str, choice: FormatChoice) -> list[str]:
     """The names under which one part's texts are kept."""
     fields = choice.format.fields
     return [f"{folder}/{part}/{field}" for field in fields] if fields else [f"{folder}/{part}"]
+
+
+def items_name(part: str) -> str:
+    """The name under which is kept what a request says of one part's sentences."""
+    return f"{ITEMS}/{part}"
 
 
 def text_of(stored: Stored, folder: str, part: str, choice: FormatChoice) -> Text | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection
@@ -31,7 +32,7 @@ from service.usecases.benchmarks import (
 )
 from service.usecases.happened import happened
 from service.usecases.jobs import Idempotency, repeated
-from service.usecases.owned import GOLD, names_of
+from service.usecases.owned import GOLD, items_name, names_of
 from service.usecases.rulers import MEMBERS, check_ruler, ruler_of
 from service.usecases.submission_requests import ruling
 from service.usecases.tokens import Caller
@@ -88,7 +89,9 @@ def create_revision(
         )
         revisions.add(db, fresh, [*carried, *(name for name in gold if name not in carried)])
         choice = ruler_of(ruler).spec.format
-        kept = [name for part in carried if part not in gold for name in names_of(GOLD, part, choice)]
+        kept = [
+            name for part in carried if part not in gold for name in (*names_of(GOLD, part, choice), items_name(part))
+        ]
         texts.share(db, base.id, revision_id, kept)
         texts.put(db, revision_id, named)
         data = {"revision": number, "dry_run": dry_run}
@@ -105,7 +108,7 @@ def view_revision(context: Context, caller: Caller, slug: str, number: int) -> V
     """
     with context.store.read() as db:
         benchmark = benchmark_of(db, slug)
-        revision = _revision_of(db, slug, number)
+        revision = _revision_of(db, caller, slug, number)
         document = _document(db, context, caller, benchmark, revision)
     return json_view(document, final=revision.state in revisions.SETTLED, state=revision.state)
 
@@ -116,7 +119,7 @@ def wait_for_revision(
     """The revision once it has settled, or has moved on from `etag`, or when time is over."""
     with context.store.read() as db:
         benchmark_of(db, slug)
-        revision = _revision_of(db, slug, number)
+        revision = _revision_of(db, caller, slug, number)
     return wait_for(context, revision.id, lambda: view_revision(context, caller, slug, number), seconds, etag)
 
 
@@ -125,14 +128,14 @@ def list_revisions(context: Context, caller: Caller, slug: str, cursor: str | No
     before = None if cursor is None else _number(cursor)
     with context.store.read() as db:
         benchmark = benchmark_of(db, slug)
-        rows = revisions.listing(db, slug, before, limit + 1)
+        rows = revisions.listing(db, slug, before, limit + 1, dry_runs=caller.organiser)
         items = [{**_document(db, context, caller, benchmark, row), "moved": None} for row in rows[:limit]]
     return Page(items, str(rows[limit - 1].number) if len(rows) > limit else None)
 
 
-def _revision_of(db: Connection, slug: str, number: int) -> Revision:
+def _revision_of(db: Connection, caller: Caller, slug: str, number: int) -> Revision:
     found = revisions.get(db, slug, number) if 0 < number < 2**31 else None
-    if found is None:
+    if found is None or (found.dry_run and not caller.organiser):
         raise NotFound(f"The benchmark {slug!r} has no revision {number}.")
     return found
 
@@ -175,7 +178,7 @@ def _texts(gold: Mapping[str, Any], ruler: Mapping[str, Any], request: Mapping[s
     problems = ProblemList()
     if request.get("reason") is not None:
         check_name(problems, request["reason"], "/reason", MAX_NOTES)
-    named = parts_texts(problems, gold, ruler)
+    named = parts_texts(problems, gold, ruler, request)
     refuse(problems)
     return named
 
@@ -199,11 +202,17 @@ def _document(
         "created_at": moment(revision.created_at),
         "activated_at": moment(revision.activated_at),
         "progress": None if run is None else run.progress,
-        # who moved is known from the board itself only where teams may see all of it
-        "moved": revision.moved if level >= Level.GOLD else None,
+        "moved": revision.moved if _may_see_moves(benchmark, level, context.now()) else None,
         # the problems of gold quote gold
         "failure": policy.failure_view(level, revision.failure) if revision.failure and level >= Level.GOLD else None,
     }
+
+
+def _may_see_moves(benchmark: Benchmark, level: Level, now: datetime) -> bool:
+    """Organisers, and everybody where the board itself shows names and scores to everybody."""
+    frozen = benchmark.frozen_at is not None and benchmark.frozen_at <= now
+    open_board = benchmark.leaderboard["public"] and not benchmark.leaderboard["anonymous"] and not frozen
+    return level >= Level.GOLD or (level >= Level.SCORES and open_board)
 
 
 def _number(cursor: str) -> int:

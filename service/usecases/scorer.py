@@ -145,7 +145,7 @@ class Scorer:
             return kept[0]
         spec = self.ruler.spec
         with self.context.store.read() as db:
-            gold, _ = load_part(db, self.revision, part.name, spec)
+            gold = load_part(db, self.revision, part.name, spec)
         made = evaluation_of(spec, gold, self.revision, part.name, self.context.config.limits)
         if self._keep:
             self._kept[part.name] = (made, 1)

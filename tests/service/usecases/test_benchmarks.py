@@ -18,6 +18,7 @@ from service.errors import (
 from service.store import artifacts, revisions, texts
 from service.usecases import benchmarks
 from service.usecases.benchmarks import (
+    blocks_name,
     create_benchmark,
     delete_benchmark,
     list_benchmarks,
@@ -146,6 +147,29 @@ def test_gold_may_come_beside_the_request(task, context):
     create_benchmark(context, ORGANISER, request, {"en": {"gold": GOLD_CONLLU.encode()}, "de": GOLD_CONLLU})
     task.work()
     assert list(task.benchmark()["parts"]) == ["en", "de"]
+
+
+def blocks_of(context):
+    with context.store.read() as db:
+        body = artifacts.get(db, revisions.get(db, SLUG, 1).id, blocks_name(0))
+    return None if body is None else artifacts.unpack_json(body)
+
+
+def test_what_is_said_of_the_sentences_of_gold_goes_with_it(task, context):
+    task.make(parts={"en": {"gold": GOLD_CONLLU, "items": {"blocks": ["one", "two"]}}})
+    assert blocks_of(context) == ["one", "two"]
+
+
+def test_documents_of_gold_are_its_blocks(task, context):
+    task.make(parts={"en": {"gold": "# newdoc id = one\n" + GOLD_CONLLU}})
+    assert blocks_of(context) == ["one", "one"]
+
+
+def test_items_that_do_not_fit_gold_fail_its_check(task):
+    task.make(parts={"en": {"gold": GOLD_CONLLU, "items": {"blocks": ["one"]}}})
+    document = task.benchmark()
+    assert document["state"] == "failed"
+    assert document["failure"]["errors"][0]["code"] == "item-count-mismatch"
 
 
 class TestPatch:

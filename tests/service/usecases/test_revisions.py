@@ -14,6 +14,7 @@ from service.store import runs, score_records, submissions, texts
 from service.store.submissions import Standing
 from service.store.tables import scores
 from service.usecases import rescore
+from service.usecases.benchmarks import patch_benchmark
 from service.usecases.jobs import Idempotency
 from service.usecases.moves import moved, places
 from service.usecases.revisions import create_revision, list_revisions, view_revision, wait_for_revision
@@ -78,7 +79,18 @@ def test_it_says_who_moved_and_by_how_much(board, context):
         "difference": pytest.approx(-1 / 6),
     }
     assert (rows["oslo"]["rank_before"], rows["oslo"]["rank_after"]) == (2, 1)
+    assert shown(context, 2, NOBODY)["moved"] == shown(context, 2)["moved"]
+
+
+@pytest.mark.parametrize("hidden", [{"feedback": "rounded"}, {"leaderboard": {"anonymous": True}},
+                                    {"leaderboard": {"public": False}},
+                                    {"leaderboard": {"frozen_at": "2026-01-01T00:00:00Z"}}])  # fmt: skip
+def test_who_moved_is_told_where_the_whole_board_is(board, context, hidden):
+    patch_benchmark(context, ORGANISER, SLUG, hidden, "*")
+    create_revision(context, ORGANISER, SLUG, FIXED)
+    board.work()
     assert shown(context, 2, NOBODY)["moved"] is None
+    assert shown(context, 2)["moved"]
 
 
 def test_the_work_is_bulk_work_and_tells_how_far_it_is(board, context):
@@ -98,6 +110,9 @@ def test_a_dry_run_tells_the_same_and_switches_nothing(board, context):
     assert (tried["state"], tried["active"], tried["dry_run"]) == ("ready", False, True)
     assert board.benchmark()["active_revision"] == 1
     assert main(board, board.right) == 1.0
+    with pytest.raises(NotFound):
+        view_revision(context, NOBODY, SLUG, 2)
+    assert [item["number"] for item in list_revisions(context, NOBODY, SLUG, None, 5).items] == [1]
     create_revision(context, ORGANISER, SLUG, FIXED)
     board.work()
     assert shown(context, 3)["moved"] == tried["moved"] != []
@@ -327,7 +342,7 @@ class TestPlaces:
     @pytest.mark.parametrize(("pick", "stands"), [("best", "sub_2"), ("last", "sub_3"), ("chosen", "sub_1")])
     def test_one_of_each_team(self, pick, stands):
         found = places(self.ROWS, pick, self.MAINS, higher_is_better=True)
-        assert found["team a"].submission == stands
+        assert found["team a"].entrant.id == stands
 
     def test_ties_share_a_rank_and_baselines_have_none(self):
         found = places(self.ROWS, "all", self.MAINS, higher_is_better=True)
@@ -337,7 +352,7 @@ class TestPlaces:
 
     def test_lower_is_better_where_it_is(self):
         found = places(self.ROWS, "best", self.MAINS, higher_is_better=False)
-        assert (found["team a"].submission, found["team a"].rank, found["team b"].rank) == ("sub_1", 1, 2)
+        assert (found["team a"].entrant.id, found["team a"].rank, found["team b"].rank) == ("sub_1", 1, 2)
 
     def test_an_undefined_score_has_no_rank(self):
         found = places(self.ROWS, "best", {"sub_1": None, "sub_4": 0.5}, higher_is_better=True)

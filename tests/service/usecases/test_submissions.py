@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import numpy as np
 import orjson
@@ -12,7 +12,7 @@ from scoring.errors import Problem
 from service.context import Context
 from service.errors import Conflict, Forbidden, Gone, NotFound, TooManyRequests, Unprocessable
 from service.problem_documents import failure_record
-from service.store import runs, score_records, submissions, texts
+from service.store import runs, score_records, texts
 from service.usecases.benchmarks import create_benchmark, patch_benchmark
 from service.usecases.jobs import Idempotency, view_job
 from service.usecases.score_submission import fail_submission
@@ -39,6 +39,7 @@ from tests.fixtures.tasks import (
     TWO_PARTS,
     WRONG,
 )
+from workers.sweeper import Sweeper
 
 
 @pytest.fixture
@@ -407,14 +408,16 @@ def test_work_done_twice_changes_nothing(task, lyon, context):
     assert view_submission(context, lyon, submission).etag == before.etag
 
 
-def test_old_outputs_go_and_scores_stay(task, lyon, context):
+@pytest.mark.parametrize(("days", "kept"), [(0, True), (1, False), (3, True)])
+def test_outputs_go_after_their_time_and_scores_stay(task, lyon, context, days, kept):
     submission = task.scored(lyon)
-    now = datetime.now(UTC) + timedelta(days=2)
-    with context.store.write() as db:
-        old = submissions.with_old_outputs(db, now, 10)
-        submissions.drop_outputs(db, old, now)
-    assert old == [submission]
-    with pytest.raises(Gone):
-        submission_output(context, lyon, submission, "en")
+    config = with_config(context, retain_outputs_days=days)
+    later = Context(config.config, context.store, context.queue, lambda: context.now() + timedelta(days=2))
+    Sweeper(later).keep_house()
     assert task.shown(lyon, submission)["scores"] is not None
-    assert with_config(context).config.retain_jobs_days == 0
+    assert (task.shown(lyon, submission)["output_deleted_at"] is None) == kept
+    if kept:
+        assert submission_output(context, lyon, submission, "en").body == RIGHT.encode()
+    else:
+        with pytest.raises(Gone):
+            submission_output(context, lyon, submission, "en")

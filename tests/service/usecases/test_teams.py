@@ -11,7 +11,7 @@ from service.usecases.submissions import submission_output, view_submission
 from service.usecases.teams import create_team, erase_team, list_teams, rotate_token
 from service.usecases.tokens import authenticate
 from tests.fixtures.contexts import ORGANISER
-from tests.fixtures.tasks import SLUG
+from tests.fixtures.tasks import RIGHT, SLUG
 
 
 @pytest.fixture
@@ -61,12 +61,15 @@ def test_teams_see_no_teams_and_make_none(made, context):
 
 def test_erasing_leaves_scores_without_a_name_and_without_outputs(made, context):
     lyon = made.team("lyon")
-    scored = made.scored(lyon, name="secret-name", notes="secret-notes")
+    output = RIGHT.replace("_\n2\tsaw", "secret-misc\n2\tsaw")
+    scored = made.scored(lyon, output, name="secret-name", notes="secret-notes")
+    digest = made.shown(lyon, scored)["outputs"]["en"]["digest"]
     waiting = made.submit(lyon)
     erase_team(context, ORGANISER, SLUG, "lyon")
     assert list_teams(context, ORGANISER, SLUG, None, 10).items == []
     body = view_submission(context, ORGANISER, scored).body
     assert b"secret" not in body
+    assert digest.encode() not in body
     assert orjson.loads(body)["scores"] is not None
     assert orjson.loads(view_submission(context, ORGANISER, waiting).body)["state"] == "cancelled"
     with pytest.raises(Gone):
