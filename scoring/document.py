@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from scoring.spec import Entry, FormatChoice
     from scoring.trees import Treebank
 
+_HEAD = ("item", "sent_id", "status", "problem")
+
 
 def metric_document(entry: Entry, outcome: Outcome, signature: Mapping[str, Json]) -> dict[str, Json]:
     """Scores, counts and signature of one metric over a whole text."""
@@ -42,12 +44,14 @@ def metric_document(entry: Entry, outcome: Outcome, signature: Mapping[str, Json
 
 def item_documents(table: ScoreTable, outcome: Outcome, gold: Treebank, start: int, stop: int) -> list[dict[str, Json]]:
     """Sentences `start` to `stop`: number, name, status, scores, counts and what the metric shows of each."""
-    rows = outcome.rows[start:stop]
-    values = {name: array.tolist() for name, array in table.values(rows).items()}
-    numbers = rows.tolist()
+    return with_values(table, outcome.rows[start:stop], item_details(outcome, gold, start, stop))
+
+
+def item_details(outcome: Outcome, gold: Treebank, start: int, stop: int) -> list[dict[str, Json]]:
+    """Sentences `start` to `stop` without what their counts tell already; `with_values` completes them."""
     sent_ids = gold.sentences.sent_ids
     documents = []
-    for place, index in enumerate(range(start, stop)):
+    for index in range(start, stop):
         document: dict[str, Json] = {"item": index + 1}
         if len(sent_ids) and sent_ids[index] is not None:
             document["sent_id"] = sent_ids[index]
@@ -55,11 +59,24 @@ def item_documents(table: ScoreTable, outcome: Outcome, gold: Treebank, start: i
         problem = outcome.problems.get(index)
         if problem is not None:
             document["problem"] = {"code": problem.code, "detail": problem.gold_detail or problem.detail}
-        document["scores"] = nested_values((name, _defined(column[place])) for name, column in values.items())
-        document["counts"] = nested_values(zip(table.count_names, map(_whole, numbers[place]), strict=True))
         document.update(outcome.details(index))
         documents.append(document)
     return documents
+
+
+def with_values(table: ScoreTable, rows: Counts, documents: Sequence[dict[str, Json]]) -> list[dict[str, Json]]:
+    """Documents of `item_details` with scores and counts: rows (n, k), one for each document."""
+    values = {name: array.tolist() for name, array in table.values(rows).items()}
+    numbers = rows.tolist()
+    return [
+        {
+            **{name: document[name] for name in _HEAD if name in document},
+            "scores": nested_values((name, _defined(column[place])) for name, column in values.items()),
+            "counts": nested_values(zip(table.count_names, map(_whole, numbers[place]), strict=True)),
+            **document,
+        }
+        for place, document in enumerate(documents)
+    ]
 
 
 def score_values(table: ScoreTable, totals: Counts) -> tuple[dict[str, Json], dict[str, Json]]:

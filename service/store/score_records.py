@@ -49,8 +49,9 @@ class ScoreRecord:
 def artifact_name(revision: int, kind: str, part: int, metric: int) -> str:
     """Where a worker puts what it made of one part and one metric entry, both by position.
 
-    Kinds: `counts` (array, one row a sentence; zeros for a part that is missing or failed), `items` (pages), `slices`,
-    `tokens`.
+    Kinds: `counts` (array, one row a sentence; zeros for a part that is missing or failed), `items` (pages without
+    scores and counts, to be read by usecases.submission_items.load_items), `slices` (all groupings), `tokens` (offsets
+    of tokens by sentence, and `tokens/<score>`, their bits, where a score says of each token whether it is right).
     """
     return f"r{revision}/{kind}/{part}/{metric}"
 

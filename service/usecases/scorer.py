@@ -11,7 +11,7 @@ import numpy as np
 
 from scoring.arrays import Counts, FloatArray
 from scoring.blind import word_count
-from scoring.document import count_values, item_documents, nested_values, score_values, signature_document
+from scoring.document import count_values, nested_values, score_values, signature_document
 from scoring.errors import Problem, ScoringError
 from scoring.evaluate import Evaluation
 from scoring.parts import PartScores, part_scores
@@ -25,9 +25,9 @@ from service.store.revisions import Part, Revision
 from service.store.score_records import ScoreRecord, artifact_name
 from service.store.submissions import Submission
 from service.usecases.gold import evaluation_of, load_part
-from service.usecases.job_results import ITEMS_PER_PAGE
 from service.usecases.owned import OUTPUTS, digest_of_part, names_of, text_of
 from service.usecases.rulers import Ruler, ruler_of
+from service.usecases.submission_items import item_pages
 
 SCORED, FAILED, MISSING = "scored", "failed", "missing"
 USES = 64
@@ -166,21 +166,17 @@ class Scorer:
             share.warnings += [
                 {"metric": entry.key, **_warning(problem.at(pointer, part.name))} for problem in outcome.warnings
             ]
-            self._keep_artifacts(part, place, entry, outcome, evaluation, made)
+            self._keep_artifacts(part, place, outcome, evaluation, made)
         return share
 
-    def _keep_artifacts(
-        self, part: Part, place: int, entry: Entry, outcome: Outcome, evaluation: Evaluation, made: Packed
-    ) -> None:
+    def _keep_artifacts(self, part: Part, place: int, outcome: Outcome, evaluation: Evaluation, made: Packed) -> None:
         def name(kind: str) -> str:
             return artifact_name(self.revision.number, kind, part.position, place)
 
         made[name("counts"), 0] = pack_array(outcome.rows)
         made[name("slices"), 0] = artifacts.pack_json(dict(outcome.slices()))
-        for page, start in enumerate(range(0, len(outcome.rows), ITEMS_PER_PAGE)):
-            stop = min(start + ITEMS_PER_PAGE, len(outcome.rows))
-            items = item_documents(entry.metric.table, outcome, evaluation.gold, start, stop)
-            made[name("items"), page] = artifacts.pack_json(items)
+        for page, body in enumerate(item_pages(outcome, evaluation.gold)):
+            made[name("items"), page] = body
         for number, (score, bits) in enumerate(sorted(outcome.tokens.items())):
             made[name(f"tokens/{score}"), 0] = pack_array(bits.bits.astype(np.int64))
             if not number:

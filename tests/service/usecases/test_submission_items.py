@@ -1,0 +1,44 @@
+"""Items of a submission are those that a job would show, though less is kept of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.store import revisions, score_records
+from service.usecases.job_results import job_items
+from service.usecases.jobs import submit_job
+from service.usecases.rulers import ruler_of
+from service.usecases.submission_items import load_items
+from tests.fixtures.contexts import SCORER
+from tests.fixtures.tasks import RIGHT, SLUG, WRONG
+
+MANY = "".join(RIGHT.replace("s1", f"a{number}").replace("s2", f"b{number}") for number in range(60))
+SYSTEM = MANY.replace("2\tobj", "1\tnmod", 3)
+
+
+@pytest.mark.parametrize("metric", ["ud", "attachment", "leaf_ancestor"])
+def test_they_are_those_of_a_job(task, context, metric):
+    task.make(metrics=[metric], main_score=None, parts={"en": {"gold": MANY}})
+    submission = task.scored(task.team(), SYSTEM)
+    job, _ = submit_job(
+        context,
+        SCORER,
+        {"format": "conllu", "gold": MANY, "systems": [{"name": "A", "output": SYSTEM}], "metrics": [metric]},
+    )
+    task.work()
+    expected = [*job_items(context, SCORER, job, "A", metric, None, 200).items]
+    assert len(expected) == 120
+    with context.store.read() as db:
+        table = ruler_of(revisions.get(db, SLUG, 1).ruler).spec.entries[0].metric.table
+        for start, stop in ((0, 120), (0, 1), (95, 105), (100, 120), (119, 500), (7, 7), (500, 600)):
+            found = load_items(db, table, submission, 1, (0, 0), start, stop)
+            assert found == expected[start:stop]
+
+
+def test_a_part_that_was_not_scored_has_none(task, context):
+    task.make(parts={"en": {"gold": RIGHT}, "de": {"gold": RIGHT}})
+    submission = task.scored(task.team(), {"en": WRONG})
+    with context.store.read() as db:
+        table = ruler_of(revisions.get(db, SLUG, 1).ruler).spec.entries[0].metric.table
+        assert score_records.counts(db, submission, 1, 1, 0) is not None
+        assert load_items(db, table, submission, 1, (1, 0), 0, 10) == []
