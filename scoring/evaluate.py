@@ -109,10 +109,15 @@ class Evaluation:
 
 
 def _unequal(gold: int, system: int) -> Problem:
+    found = f"The output has {system} sentences"
+    mend = (
+        "Send one for each sentence of gold, in its order; where the parser failed, leave the sentence empty as the "
+        "format allows."
+    )
     return Problem(
         code="sentence-count-mismatch",
-        detail=f"The output has {system} sentences, gold has {gold}. Send one for each sentence of gold, in its order; "
-        "where the parser failed, leave the sentence empty as the format allows.",
+        detail=f"{found}, which is not gold's number. {mend}",
+        gold_detail=f"{found}, gold has {gold}. {mend}",
     )
 
 

@@ -139,7 +139,7 @@ class DependencyRelations(Metric):
             rows=pair.rows(),
             status=status,
             tokens={"recall": TokenBits(found[key_selected], lengths_to_offsets(key_selected, key.owners, len(gold)))},
-            warnings=[_no_answer(gold, sentence) for sentence in np.flatnonzero(absent)[:cap].tolist()],
+            warnings=[_no_answer(system, sentence) for sentence in np.flatnonzero(absent)[:cap].tolist()],
             details=_Details(pair, partners),
             slices=lambda: tables_of(pair, items),
         )
@@ -177,8 +177,8 @@ def _only(gold: DependencyTreebank, sentences: IntArray, words: IntArray) -> Dep
     )
 
 
-def _no_answer(gold: DependencyTreebank, sentence: int) -> Problem:
-    sent_ids = gold.sentences.sent_ids
+def _no_answer(system: DependencyTreebank, sentence: int) -> Problem:
+    sent_ids = system.sentences.sent_ids
     return Problem(
         code="sentence-without-parse",
         sentence=sentence + 1,
@@ -289,9 +289,11 @@ class _Details:
         """The item of one sentence of the key."""
         key, answer = self._pair.key, self._pair.answer
         strings = key.treebank.vocabulary.strings
+        offsets = answer.treebank.word_offsets
         words = []
         for word in _between(self._wrong, answer.owners, index):
             shown = {
+                "sentence": int(np.searchsorted(offsets, word, "right")),
                 "word": int(self._positions[word]),
                 "form": strings[int(answer.treebank.forms[word])],
                 **_arc("system", answer, self._positions, word),

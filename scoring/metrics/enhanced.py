@@ -133,11 +133,22 @@ def _wrong_words(alignment: Alignment, edges: tuple[Edges, Edges], right: IntArr
         found = int(theirs[partner]) if partner != UNALIGNED else 0
         if ours[word] == right[word] == found and partner != UNALIGNED:
             continue
+        sentence, place = _own_place(system, partner)
         shown.append(
             {
                 "word": word - start + 1,
+                "system_sentence": sentence,
+                "system_word": place,
                 "gold_deps": strings[gold.deps[word]],
                 "system_deps": None if partner == UNALIGNED else strings[system.deps[partner]],
             }
         )
     return shown
+
+
+def _own_place(system: DependencyTreebank, word: int) -> tuple[int | None, int | None]:
+    """Sentence and word from 1, as the output has them."""
+    if word == UNALIGNED:
+        return None, None
+    sentence = int(np.searchsorted(system.word_offsets, word, "right")) - 1
+    return sentence + 1, word - int(system.word_offsets[sentence]) + 1

@@ -118,10 +118,12 @@ def _inverse(lines: IntArray, line_count: int, gold: int) -> IntArray:
 
 
 def _unequal(gold: int, system: int) -> Problem:
+    found = f"The output has {system} sentence pairs"
+    mend = "Send one line for each of gold's, in its order; leave the line blank where nothing is aligned."
     return Problem(
         code="sentence-count-mismatch",
-        detail=f"The output has {system} sentence pairs, gold has {gold}. Send one line for each of gold's, in its "
-        "order; leave the line blank where nothing is aligned.",
+        detail=f"{found}, which is not gold's number. {mend}",
+        gold_detail=f"{found}, gold has {gold}. {mend}",
     )
 
 

@@ -44,6 +44,7 @@ class Compared:
         item: dict[str, Json] = {
             "gold_spans": self._spans(0, index),
             "system_spans": self._spans(1, index),
+            "system_spans_right": self._right(index),
             "gold_tree": tree_text(self.gold, index, square=self._square),
             "system_tree": tree_text(self.system, index, square=self._square),
         }
@@ -67,6 +68,13 @@ class Compared:
         last = first + int(self._sizes[side, index])
         strings, begin = self.gold.vocabulary.strings, self.choices.first_word
         return [[strings[label], start + begin, end + begin] for start, end, label in brackets[first:last, :3].tolist()]
+
+    def _right(self, index: int) -> list[bool]:
+        """Whether gold has each of the system's spans."""
+        first = int(self._offsets[1, index])
+        last = first + int(self._sizes[1, index])
+        right: list[bool] = (self._brackets[1][first:last, 3] > 0).tolist()
+        return right
 
     @cached_property
     def _collected(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:

@@ -167,7 +167,7 @@ def _difference(gold: Segmented, system: Segmented) -> Problem:
     found = f"has {short(system.text[place:], 20)!r}" if place < len(system.text) else "ends there"
     beginning = (
         f"The words of the output are not gold's text. They differ first at character {place + 1} (spaces not "
-        f"counted): {here} of the output, which {found}, and {there} of gold"
+        f"counted): {here} of the output, which {found}"
     )
     wanted = f"has {short(gold.text[place:], 20)!r}" if place < len(gold.text) else "ends there"
     return Problem(
@@ -176,7 +176,7 @@ def _difference(gold: Segmented, system: Segmented) -> Problem:
         column=2 if line else None,
         sentence=sentence,
         detail=f"{beginning}. Keep every character of the text when tokenizing.",
-        gold_detail=f"{beginning}, which {wanted}.",
+        gold_detail=f"{beginning}, and {there} of gold, which {wanted}.",
     )
 
 

@@ -35,14 +35,16 @@ def _other_length(gold: DependencyTreebank, system: DependencyTreebank, sentence
         int(side.word_offsets[sentence + 1] - side.word_offsets[sentence]) for side in (gold, system)
     )
     start = int(system.word_offsets[sentence])
-    sent_ids = gold.sentences.sent_ids
+    sent_ids = system.sentences.sent_ids
+    there, mend = f"Sentence {sentence + 1} has {length} words", "Parse gold's own words; "
+    mend += "for outputs with their own tokenization use the metric ud."
     return Problem(
         code="word-count-mismatch",
         sentence=sentence + 1,
         sent_id=sent_ids[sentence] if len(sent_ids) else None,
         line=int(system.lines[start]) or None if length else None,
-        detail=f"Sentence {sentence + 1} has {length} words, gold has {gold_length}. Parse gold's own words; "
-        "for outputs with their own tokenization use the metric ud.",
+        detail=f"{there}, which is not gold's number. {mend}",
+        gold_detail=f"{there}, gold has {gold_length}. {mend}",
     )
 
 
@@ -51,7 +53,7 @@ def _other_word(gold: DependencyTreebank, system: DependencyTreebank, word: int)
     position = word - int(gold.word_offsets[sentence]) + 1
     strings = gold.vocabulary.strings
     found = strings[system.forms[word]]
-    sent_ids = gold.sentences.sent_ids
+    sent_ids = system.sentences.sent_ids
     there = f"Word {position} of sentence {sentence + 1} is {found!r}"
     return Problem(
         code="word-mismatch",
@@ -59,6 +61,6 @@ def _other_word(gold: DependencyTreebank, system: DependencyTreebank, word: int)
         sent_id=sent_ids[sentence] if len(sent_ids) else None,
         line=int(system.lines[word]) or None,
         column=2,
-        detail=f"{there}; gold has another word there (its line {gold.lines[word]}). Parse gold's own words.",
+        detail=f"{there}; gold has another word there. Parse gold's own words.",
         gold_detail=f"{there}; gold has {strings[gold.forms[word]]!r} (its line {gold.lines[word]}).",
     )

@@ -91,8 +91,8 @@ def retry_submission(context: Context, caller: Caller, submission_id: str) -> Vi
             teams.get(db, submission.benchmark_id, submission.team_id, lock=True)
         if submission.state != runs.FAILED or submission.failure_kind != "service":
             raise Conflict(
-                f"The submission {submission_id} is {submission.state}. Only what failed through a fault of the "
-                "service can be retried; mend an output and submit it anew.",
+                f"There is nothing to retry in {submission_id}. Only what failed through a fault of the service can "
+                "be retried; mend an output and submit it anew.",
                 slug="not-retryable",
                 title="There is nothing to retry",
             )

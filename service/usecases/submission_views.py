@@ -40,14 +40,16 @@ def view_of(db: Connection, context: Context, caller: Caller, benchmark: Benchma
     document["failures"] = list(submission.failures)
     level = policy.level_of(benchmark, caller, now)
     shown = policy.submission_view(level, document, rounding=benchmark.settings["rounding"])
-    return json_view(shown, final=submission.state not in runs.UNFINISHED, state=str(document["state"]))
+    final = submission.state not in runs.UNFINISHED or shown["state"] == policy.RECEIVED
+    return json_view(shown, final=final, state=str(shown["state"]))
 
 
-def summary(submission: Submission, run: Run | None) -> dict[str, Any]:
-    """A submission in a list: nothing of it comes from gold."""
+def summary(submission: Submission, run: Run | None, level: policy.Level) -> dict[str, Any]:
+    """A submission in a list, as far as the caller may see it."""
     document = _document(submission, run)
     del document["outputs"], document["progress"]
-    return document
+    shown = policy.submission_view(level, {**document, "failure_kind": submission.failure_kind}, rounding=None)
+    return {name: shown[name] for name in document}
 
 
 def _document(submission: Submission, run: Run | None) -> dict[str, Any]:

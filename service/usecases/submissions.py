@@ -7,9 +7,11 @@ from typing import Any
 
 from sqlalchemy.exc import IntegrityError
 
+from service import policy
 from service.context import Context
 from service.errors import Conflict
 from service.ids import new_id
+from service.policy import Level
 from service.queue import LIVE
 from service.store import idempotency, runs, submissions, teams, texts
 from service.store.submissions import Submission
@@ -143,11 +145,14 @@ def list_submissions(
     caller.require("submit", "read")
     own = team_of(caller, slug)
     with context.store.read() as db:
-        benchmark_of(db, slug)
+        level = policy.level_of(benchmark_of(db, slug), caller, context.now())
         if not caller.organiser and (own is None or team not in (None, own)):
             return Page([])
+        if state is not None:
+            # which ones there are of a state is as good as the state itself
+            policy.require(level, Level.STATUS, "states")
         rows = submissions.listing(db, slug, cursor, limit + 1, team_id=team if caller.organiser else own, state=state)
-        items = [summary(row, runs.get(db, row.run_id)) for row in rows[:limit]]
+        items = [summary(row, runs.get(db, row.run_id), level) for row in rows[:limit]]
     return Page(items, rows[limit - 1].id if len(rows) > limit else None)
 
 
