@@ -61,7 +61,7 @@ def test_a_killed_worker(breakable, long_job):
         worker = horse.parent()
         worker.kill()
         until(lambda: gone([horse]))
-        finished(client, job)
+        assert finished(client, job)["failure"] is None
         until(lambda: len(breakable.worker_processes()) == breakable.workers)
 
 
@@ -72,8 +72,8 @@ def test_a_killed_redis_server(breakable, long_job):
             "/v1/jobs", json=long_job | {"metrics": ["ud"], "systems": long_job["systems"][:1]}
         ).json()["id"]
         breakable.named("redis.sock")[0].kill()
-        finished(client, job)
-        finished(client, waiting)
+        assert finished(client, job)["failure"] is None
+        assert finished(client, waiting)["failure"] is None
 
 
 def test_a_queue_that_lost_everything(breakable, long_job):
@@ -83,14 +83,14 @@ def test_a_queue_that_lost_everything(breakable, long_job):
         for log in (breakable.folder / "data" / "queue").rglob("*.aof"):
             log.write_bytes(b"")
         server.kill()
-        finished(client, job)
+        assert finished(client, job)["failure"] is None
 
 
 def test_a_killed_api_process(breakable):
     with breakable.client() as client:
         for process in breakable.named("gunicorn"):
             process.kill()
-        until(lambda: answers(client))
+        assert until(lambda: answers(client))
 
 
 def answers(client) -> bool:
@@ -108,7 +108,7 @@ def test_a_killed_supervisor_leaves_nothing_behind_and_loses_nothing(breakable, 
     until(lambda: gone(family))
     breakable.start()
     with breakable.client() as client:
-        finished(client, job)
+        assert finished(client, job)["failure"] is None
 
 
 def test_stopping_keeps_every_job_and_result(breakable, long_job):
