@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import stats
 
 from scoring.arrays import FloatArray, IntArray
 from scoring.params import Json
@@ -43,6 +42,8 @@ def _coefficients(a: FloatArray, b: FloatArray) -> dict[str, Json]:
     names = ("pearson", "spearman", "kendall")
     if len(a) < 3 or _constant(a) or _constant(b):
         return {name: {"value": None, "p": None, "reason": _reason(a, b)} for name in names}
+    from scipy import stats  # noqa: PLC0415 - half of what there is to load, and seldom needed
+
     results = (stats.pearsonr(a, b), stats.spearmanr(a, b), stats.kendalltau(a, b))
     return {
         name: {"value": float(result.statistic), "p": float(result.pvalue)}
@@ -75,6 +76,6 @@ def _deciles(of: FloatArray, under: FloatArray, name_of: str, name_under: str) -
 def _decile_numbers(values: FloatArray) -> IntArray:
     if not len(values):
         return np.zeros(0, np.int64)
-    ranks = stats.rankdata(values, method="min")
+    ranks = np.searchsorted(np.sort(values), values) + 1  # of ties, the lowest
     numbers = np.ceil(ranks * DECILES / len(values)).astype(np.int64) - 1
     return np.asarray(np.minimum(numbers, DECILES - 1), np.int64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy.special import ndtri
 
 from scoring.arrays import FloatArray, IntArray
 from scoring.jit import compiled
@@ -34,7 +34,7 @@ class Regularity:
         It is meant for proportions. The variance of any score in 0..1 is at most that of a proportion of the same
         mean, so that for scores between it is on the safe side.
         """
-        z = float(stats.norm.ppf(self.confidence))
+        z = float(ndtri(self.confidence))
         share = z * z / np.maximum(counts, 1)
         spread = np.sqrt(share * means * (1 - means) + share * share / 4)
         return np.asarray((means + share / 2 + spread) / (1 + share), np.float64)
