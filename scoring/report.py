@@ -148,13 +148,13 @@ def _compared(
     names = entry.metric.table.count_names
     try:
         return compare(
-            address, score, names, candidates, settings, blocks=_documents(evaluation), gold_digest=gold_digest
+            address, score, names, candidates, settings, blocks=documents_of(evaluation), gold_digest=gold_digest
         )
     except InputError as error:
         raise error.at("/significance") from error
 
 
-def _documents(evaluation: Evaluation) -> Sequence[str] | None:
+def documents_of(evaluation: Evaluation) -> Sequence[str] | None:
     """The document of each sentence: as the request says, else as gold's `newdoc` comments do."""
     if evaluation.items.blocks is not None:
         return evaluation.items.blocks

@@ -41,9 +41,10 @@ def add(db: Connection, run_id: str, kind: str, queue: str, now: datetime) -> No
     db.execute(insert(runs).values(id=run_id, kind=kind, queue=queue, state=QUEUED, attempts=0, created_at=now))
 
 
-def get(db: Connection, run_id: str) -> Run | None:
-    """One run, or None."""
-    row = db.execute(select(runs).where(runs.c.id == run_id)).one_or_none()
+def get(db: Connection, run_id: str, *, lock: bool = False) -> Run | None:
+    """One run, or None. With `lock` nobody else begins or ends it before the transaction ends."""
+    query = select(runs).where(runs.c.id == run_id)
+    row = db.execute(query.with_for_update() if lock else query).one_or_none()
     return None if row is None else _run(row)
 
 

@@ -29,6 +29,7 @@ from service.usecases.benchmark_settings import (
     checked_settings,
     refuse,
 )
+from service.usecases.board_comparisons import put_board, schedule_board_comparison
 from service.usecases.happened import happened
 from service.usecases.jobs import Idempotency, repeated
 from service.usecases.owned import GOLD, items_name, named_texts
@@ -149,7 +150,10 @@ def patch_benchmark(
         changed = _changed(benchmark, changes)
         benchmarks.change(db, replace(changed, updated_at=now))
         happened(db, context, "benchmark.changed", slug, actor=caller.owner, data={"members": sorted(changes)})
-        return _view(db, context, caller, benchmark_of(db, slug))
+        scheduled = schedule_board_comparison(db, context, slug)
+        view = _view(db, context, caller, benchmark_of(db, slug))
+    put_board(context, scheduled)
+    return view
 
 
 def delete_benchmark(context: Context, caller: Caller, slug: str) -> None:

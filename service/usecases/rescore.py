@@ -10,6 +10,7 @@ from service.context import Context
 from service.store import benchmarks, revisions, runs, score_records, submissions
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Revision
+from service.usecases.board_comparisons import put_board, schedule_board_comparison
 from service.usecases.happened import happened
 from service.usecases.moves import moved
 from service.usecases.progress import Cancelled
@@ -68,6 +69,7 @@ def _rescore_one(context: Context, run: runs.Run, scorer: Scorer, submission_id:
 def _settled(context: Context, run: runs.Run, revision: Revision) -> bool:
     """Switch, where nothing is left to score; says who moved. False where something is left."""
     now = context.now()
+    scheduled = None
     with context.store.write() as db:
         benchmark = benchmarks.get(db, revision.benchmark_id, lock=True)
         if benchmark is None:
@@ -84,8 +86,11 @@ def _settled(context: Context, run: runs.Run, revision: Revision) -> bool:
             revisions.supersede(db, benchmark.id, revision.number)
             revisions.set_state(db, revision.id, revisions.ACTIVE, moved=movements, activated_at=now)
             benchmarks.activate(db, benchmark.id, revision.number, now)
+            # before the first one there is nothing to compare
+            scheduled = None if first else schedule_board_comparison(db, context, benchmark.id)
         kind = "revision.ready" if revision.dry_run else "revision.active"
         happened(db, context, kind, benchmark.id, subject=revision.id, data={"revision": revision.number})
+    put_board(context, scheduled)
     if revision.dry_run:
         drop_records(context, revision)
     context.queue.wake(run.id)

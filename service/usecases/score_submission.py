@@ -11,6 +11,7 @@ from service.context import Context
 from service.store import benchmarks, revisions, runs, score_records, submissions
 from service.store.revisions import Revision
 from service.store.submissions import Submission
+from service.usecases.board_comparisons import board_changed, put_board
 from service.usecases.happened import happened
 from service.usecases.progress import Progress
 from service.usecases.scorer import Scored, Scorer
@@ -76,7 +77,8 @@ def _save(context: Context, run: runs.Run, submission: Submission, revision: Rev
         else:
             failure = failure_of_parts(scored.failures)
         outputs = {part: {**known, **scored.sizes.get(part, {})} for part, known in submission.outputs.items()}
-        _end(db, context, submission, state, failure=failure, outputs=outputs)
+        scheduled = _end(db, context, submission, state, failure=failure, outputs=outputs)
+    put_board(context, scheduled)
     return True
 
 
@@ -93,7 +95,8 @@ def _save_copy(context: Context, run: runs.Run, submission: Submission, revision
         if not runs.finish(db, run.id, runs.SUCCEEDED, now):
             return True
         score_records.copy(db, equal, submission.id, revision.number, now)
-        _end(db, context, submission, runs.SUCCEEDED, outputs=source.outputs)
+        scheduled = _end(db, context, submission, runs.SUCCEEDED, outputs=source.outputs)
+    put_board(context, scheduled)
     return True
 
 
@@ -105,8 +108,8 @@ def _end(
     *,
     failure: Mapping[str, Any] | None = None,
     outputs: Mapping[str, Any] | None = None,
-) -> None:
-    """What follows from the end of an attempt, in the transaction that ends it."""
+) -> str | None:
+    """What follows from the end of an attempt, in the transaction that ends it; the run that it schedules, if any."""
     failures = [*submission.failures, *([failure] if failure is not None else [])]
     submissions.change(
         db,
@@ -120,7 +123,8 @@ def _end(
     kind = "submission.scored" if state == runs.SUCCEEDED else "submission.failed"
     happened(db, context, kind, submission.benchmark_id, team_id=submission.team_id, subject=submission.id)
     if state == runs.SUCCEEDED:
-        benchmarks.touch_board(db, submission.benchmark_id)
+        return board_changed(db, context, submission.benchmark_id)
+    return None
 
 
 def failure_of_parts(failures: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

@@ -11,11 +11,12 @@ from scoring.errors import Problem, ProblemList
 from service.context import Context
 from service.errors import Conflict, Forbidden, Gone, NotFound
 from service.queue import LIVE
-from service.store import benchmarks, runs, submissions, teams, texts
+from service.store import runs, submissions, teams, texts
 from service.store.submissions import Submission
 from service.usecases import quotas
 from service.usecases.access import benchmark_of, submission_of
 from service.usecases.benchmark_settings import MAX_NOTES, check_name, refuse
+from service.usecases.board_comparisons import board_changed, put_board
 from service.usecases.happened import happened
 from service.usecases.owned import OUTPUTS
 from service.usecases.submission_requests import require_open
@@ -48,9 +49,11 @@ def patch_submission(context: Context, caller: Caller, submission_id: str, chang
             submissions.change(db, submission_id, **values)
         if changes.get("chosen") and submission.team_id is not None:
             submissions.unchoose_others(db, submission.benchmark_id, submission.team_id, submission_id)
-        benchmarks.touch_board(db, submission.benchmark_id)
+        scheduled = board_changed(db, context, submission.benchmark_id)
         _tell(context, db, caller, "submission.changed", submission, {"members": sorted(changes)})
-        return view_of(db, context, caller, benchmark, submission_of(db, caller, submission_id))
+        view = view_of(db, context, caller, benchmark, submission_of(db, caller, submission_id))
+    put_board(context, scheduled)
+    return view
 
 
 def cancel_submission(context: Context, caller: Caller, submission_id: str) -> View:
@@ -128,8 +131,9 @@ def delete_submission(context: Context, caller: Caller, submission_id: str) -> N
         if submission.state == runs.QUEUED:
             submissions.change(db, submission_id, state=runs.CANCELLED, finished_at=now)
         submissions.erase(db, [submission_id], now)
-        benchmarks.touch_board(db, submission.benchmark_id)
+        scheduled = board_changed(db, context, submission.benchmark_id)
         _tell(context, db, caller, "submission.deleted", submission)
+    put_board(context, scheduled)
     context.queue.take_out(submission.run_id)
     context.queue.wake(submission.run_id)
 

@@ -11,10 +11,11 @@ from scoring.errors import ProblemList
 from service.context import Context
 from service.errors import Conflict, NotFound
 from service.ids import new_id, new_token, token_hash
-from service.store import benchmarks, runs, submissions, teams, tokens
+from service.store import runs, submissions, teams, tokens
 from service.store.teams import Team
 from service.usecases.access import benchmark_of
 from service.usecases.benchmark_settings import check_name, check_slug, refuse
+from service.usecases.board_comparisons import board_changed, put_board
 from service.usecases.happened import happened
 from service.usecases.tokens import Caller
 from service.usecases.views import Page, moment
@@ -79,8 +80,9 @@ def erase_team(context: Context, caller: Caller, slug: str, team_id: str) -> Non
         stopped = submissions.anonymise(db, slug, team_id, now)
         for run_id in stopped:
             runs.finish(db, run_id, runs.CANCELLED, now)
-        benchmarks.touch_board(db, slug)
+        scheduled = board_changed(db, context, slug)
         happened(db, context, "team.erased", slug, actor=caller.owner, team_id=team_id, subject=team_id)
+    put_board(context, scheduled)
     for run_id in stopped:
         context.queue.take_out(run_id)
         context.queue.wake(run_id)

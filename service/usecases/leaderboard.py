@@ -1,0 +1,369 @@
+"""The leaderboard as a view: current scores at once, significance as soon as a worker has caught up."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection
+
+import scoring
+from service import policy
+from service.context import Context
+from service.errors import Forbidden, Unauthorized, Unprocessable
+from service.policy import Level
+from service.render import LEADERBOARD_FORMATS, render_leaderboard
+from service.store import benchmarks, boards, comparisons, runs, teams
+from service.store.benchmarks import Benchmark
+from service.store.boards import Shown
+from service.usecases.access import benchmark_of
+from service.usecases.board_cache import cache_of
+from service.usecases.boards import (
+    BOARD_SETTINGS,
+    Board,
+    board_of,
+    comparison_id,
+    places_of,
+    question_of,
+    standard_boards,
+    tested_of,
+)
+from service.usecases.standings import TESTED, Place, rounded, with_significance
+from service.usecases.tokens import Caller
+from service.usecases.views import View, etag_of, moment
+
+VERSION = 1
+"""Of the document; part of its validator."""
+DEFAULT_STEP = 0.01
+"""To which scores are rounded where the benchmark says only that they are."""
+ONE_STATE = 3
+"""Times that a board is read where something changes while it is read."""
+
+
+NOT_TESTED = (
+    "The differences on this board were not tested. Ask for it: POST a comparison with "
+    '"submissions": "leaderboard" and this score, part and pick.'
+)
+BELOW = f"not among the first {TESTED} rows"
+UNKNOWN: Mapping[str, Any] = {
+    "pending": False,
+    "test": None,
+    "alternative": None,
+    "unit": None,
+    "correction": None,
+    "alpha": None,
+    "shuffles": None,
+    "seed": None,
+    "pairs": None,
+    "first_rows": TESTED,
+    "comparison": None,
+    "reason": None,
+}
+"""Of significance, where nothing is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is known of the differences between a board's rows.
+
+    Attributes:
+        document: how they were tested, or why not.
+        places: the rows, with it.
+        untested: submission -> why it was not tested.
+        intervals: submission -> interval of its score, where the score records hold none.
+    """
+
+    document: dict[str, Any]
+    places: Sequence[Place]
+    untested: dict[str, str] = field(default_factory=dict)
+    intervals: Mapping[str, dict[str, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """What decides how a board looks to a caller.
+
+    Attributes:
+        level: no higher than `scores`: a board shows nothing beyond.
+        step: to which scores are rounded; None for not at all.
+        until: when the board was frozen for this viewer; None where it is not.
+        named: whether teams have their names.
+    """
+
+    level: Level
+    step: float | None
+    until: datetime | None
+    named: bool
+
+    def see(self, value: float | None) -> float | None:
+        """A score as the viewer may see it."""
+        if self.level < Level.ROUNDED:
+            return None
+        return value if self.step is None else rounded(value, self.step)
+
+
+def viewer_of(benchmark: Benchmark, caller: Caller, now: datetime) -> Viewer:
+    """How a caller sees a board. Organisers see it with names and as it stands now.
+
+    Raises:
+        Unauthorized, Forbidden: the board is not public, and the caller has no part in the benchmark.
+    """
+    require_reader(benchmark, caller)
+    level = min(policy.level_of(benchmark, caller, now), Level.SCORES)
+    frozen_at = benchmark.frozen_at
+    until = None if caller.organiser or frozen_at is None or now < frozen_at else frozen_at
+    step = (benchmark.settings["rounding"] or DEFAULT_STEP) if level == Level.ROUNDED else None
+    return Viewer(level, step, until, named=caller.organiser or not benchmark.leaderboard["anonymous"])
+
+
+def require_reader(benchmark: Benchmark, caller: Caller) -> None:
+    """Refuse whoever may not see the board.
+
+    Raises:
+        Unauthorized, Forbidden: it is not public, and the caller has no part in the benchmark.
+    """
+    if benchmark.leaderboard["public"] or caller.organiser:
+        return
+    if caller.token_id is None:
+        raise Unauthorized(f"The leaderboard of {benchmark.id!r} is not public. Send a token of the benchmark.")
+    if caller.benchmark not in (None, benchmark.id) or not caller.allowed("submit", "read"):
+        raise Forbidden(f"The leaderboard of {benchmark.id!r} is for its own teams and organisers.")
+
+
+def leaderboard(
+    context: Context,
+    caller: Caller,
+    slug: str,
+    *,
+    score: str | None = None,
+    pick: str | None = None,
+    revision: int | None = None,
+    part: str | None = None,
+    form: str = "json",
+    etag: str | None = None,
+) -> View:
+    """The board, ready to send.
+
+    Args:
+        context: the parts to work with.
+        caller: who looks.
+        slug: of the benchmark.
+        score: by which to rank; the main score unless given.
+        pick: `best`, `last`, `chosen` or `all` of each team; as the benchmark has it unless given.
+        revision: the one that rules unless given.
+        part: a part's name, `macro` (the mean of the parts) or `pooled`.
+        form: one of `service.render.LEADERBOARD_FORMATS`.
+        etag: what the caller has: the view has no body then where it still holds.
+
+    Raises:
+        NotFound: no such benchmark, revision or part.
+        Unprocessable: no such score, pick or format.
+        Unauthorized, Forbidden: the board is not for the caller.
+    """
+    if form not in LEADERBOARD_FORMATS:
+        raise Unprocessable(f"There is no format {form!r}. There are: {', '.join(LEADERBOARD_FORMATS)}.")
+    with context.store.read() as db:
+        benchmark = benchmark_of(db, slug)
+    viewer = viewer_of(benchmark, caller, context.now())
+    asked = (score, pick, revision, part)
+    tag = _tag(benchmark, viewer, asked, form)
+    if etag == tag:
+        return View(b"", tag, content_type=LEADERBOARD_FORMATS[form])
+    cache = cache_of(context.store)
+    if form == "json":
+        return cache.get_or_build(tag, lambda: _built(context, benchmark, viewer, asked, tag))
+    source = _tag(benchmark, viewer, asked, "json")
+    json = cache.get_or_build(source, lambda: _built(context, benchmark, viewer, asked, source))
+
+    def render() -> View:
+        shown = render_leaderboard(orjson.loads(json.body), form)
+        name = tag if json.etag == source else etag_of(shown.content)
+        return View(shown.content, name, content_type=shown.media_type)
+
+    return cache.get_or_build(tag, render)
+
+
+def _tag(benchmark: Benchmark, viewer: Viewer, asked: tuple[Any, ...], form: str) -> str:
+    """Names the bytes without reading them: everything that they depend on is counted by the versions."""
+    depends = (
+        VERSION, scoring.__version__, benchmark.id, moment(benchmark.created_at), benchmark.version,
+        benchmark.board_version, int(viewer.level), viewer.step, moment(viewer.until), viewer.named, asked, form,
+    )  # fmt: skip
+    return hashlib.blake2b(repr(depends).encode(), digest_size=16).hexdigest()
+
+
+def _built(context: Context, benchmark: Benchmark, viewer: Viewer, asked: tuple[Any, ...], tag: str) -> View:
+    """The board of one state of the store; bytes read while it went on changing have a validator of their own."""
+    score, pick, revision, part = asked
+    for _ in range(ONE_STATE):
+        with context.store.read() as db:
+            board = board_of(
+                db, benchmark, score=score, pick=pick, revision=revision, part=part, until=viewer.until
+            )  # fmt: skip
+            document = board_document(db, benchmark, board, viewer)
+            after = benchmarks.get(db, benchmark.id)
+        body = orjson.dumps(document)
+        if after is None or (after.version, after.board_version) == (benchmark.version, benchmark.board_version):
+            return View(body, tag)
+        benchmark = after
+    return View(body, etag_of(body))
+
+
+def board_document(db: Connection, benchmark: Benchmark, board: Board, viewer: Viewer) -> dict[str, Any]:
+    """The whole answer."""
+    score = board.scored_by[1]
+    places = places_of(db, board, viewer.see) if viewer.level >= Level.ROUNDED else []
+    finding = _significance(db, benchmark, board, places, viewer)
+    changed = boards.last_change(db, benchmark.id, viewer.until) if viewer.level >= Level.ROUNDED else None
+    return {
+        "benchmark": benchmark.id,
+        "title": benchmark.title,
+        "revision": board.revision.number,
+        "active": board.active,
+        "score": board.score,
+        "higher_is_better": score.higher_is_better,
+        "part": board.part,
+        "pick": board.pick,
+        "feedback": viewer.level.name.lower(),
+        "rounding": viewer.step,
+        "anonymous": not viewer.named,
+        "frozen": viewer.until is not None,
+        "as_of": moment(viewer.until or changed),
+        "significance": finding.document,
+        "scores": list(board.ruler.addresses) if viewer.level >= Level.ROUNDED else [],
+        "rows": _rows(db, board, finding, viewer),
+    }
+
+
+def _rows(db: Connection, board: Board, finding: Finding, viewer: Viewer) -> list[dict[str, Any]]:
+    places = finding.places
+    size, columns = len(board.parts), len(board.ruler.addresses)
+    interval = board.interval_rows
+    first, count = (size, 6) if interval is not None else (board.row, 1)
+    ids = [place.entrant.id for place in places]
+    shown = boards.shown(db, ids, board.revision.number, columns, first, count)
+    team_ids = {place.entrant.team_id for place in places if place.entrant.team_id is not None}
+    names = teams.names(db, board.benchmark_id, team_ids) if viewer.named else {}
+    rows = []
+    for place in places:
+        details = shown[place.entrant.id]
+        team = place.entrant.team_id
+        # whoever is not named has no id either; an erased team has lost both
+        named = team if team in names else None
+        rows.append(
+            {
+                "rank": place.rank,
+                "rank_interval": place.rank_interval,
+                "cluster": place.cluster,
+                "role": place.entrant.role,
+                "team": named,
+                "team_name": None if team is None else names.get(team),
+                "submission": place.entrant.id,
+                "name": details.name if named is not None or team is None else None,
+                "created_at": moment(details.created_at),
+                "score": place.entrant.value,
+                "scores": _scores(board, details, board.row - first, viewer),
+                "ci95": finding.intervals.get(place.entrant.id) or _interval(board, details, first, viewer),
+                "p_next": place.p_next,
+                "tested": place.tested,
+                "reason": finding.untested.get(place.entrant.id),
+            }
+        )
+    return rows
+
+
+def _scores(board: Board, details: Shown, row: int, viewer: Viewer) -> dict[str, float | None]:
+    if details.figures is None:
+        return {}
+    values = (viewer.see(value if math.isfinite(value) else None) for value in details.figures[row].tolist())
+    return dict(zip(board.ruler.addresses, values, strict=True))
+
+
+def _interval(board: Board, details: Shown, first: int, viewer: Viewer) -> dict[str, float] | None:
+    if board.interval_rows is None or details.figures is None or viewer.level < Level.SCORES:
+        return None
+    low, high = (float(details.figures[row - first, board.column]) for row in board.interval_rows)
+    return {"low": low, "high": high} if math.isfinite(low) and math.isfinite(high) else None
+
+
+def _significance(db: Connection, benchmark: Benchmark, board: Board, places: list[Place], viewer: Viewer) -> Finding:
+    """What is known of the differences between a board's rows."""
+    document = dict(UNKNOWN)
+    if viewer.level < Level.SCORES:
+        document["reason"] = "The feedback level of this benchmark shows no significance."
+        return Finding(document, places)
+    ids, untested = tested_of(db, board, places)
+    document["comparison"] = name = comparison_id(question_of(board, ids))
+    found = _found(db, board, name, ids)
+    if found is None:
+        document["pending"] = _coming(db, benchmark, board, name)
+        document["reason"] = None if document["pending"] else NOT_TESTED
+        return Finding(document, places, untested)
+    document.update(
+        test="permutation",
+        alternative=BOARD_SETTINGS.alternative,
+        unit=BOARD_SETTINGS.unit,
+        correction=BOARD_SETTINGS.correction,
+        alpha=BOARD_SETTINGS.alpha,
+        shuffles=(found.get("signature") or {}).get("trials"),
+        seed=BOARD_SETTINGS.seed,
+        pairs=len(found["pairs"]),
+    )
+    untested |= {each["name"]: each["reason"] for each in found["untested"]}
+    places = with_significance(places, found)
+    for place in places:
+        if not place.tested and place.entrant.value is not None:
+            untested.setdefault(place.entrant.id, BELOW)
+    return Finding(document, places, untested, _part_intervals(board, found))
+
+
+def _part_intervals(board: Board, found: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """Intervals of a single part's scores, which no score record holds."""
+    if board.interval_rows is not None:
+        return {}
+    known = {str(system["name"]): system.get("ci") for system in found["systems"]}
+    return {name: {"low": ci["low"], "high": ci["high"]} for name, ci in known.items() if ci is not None}
+
+
+def _found(db: Connection, board: Board, name: str, ids: Sequence[str]) -> Mapping[str, Any] | None:
+    """The comparison of these very rows: made for the board, or asked for."""
+    if len(ids) < 2:
+        return {
+            "systems": [{"name": each} for each in ids], "pairs": [], "rank_ranges": [], "clusters": None,
+            "untested": [],
+        }  # fmt: skip
+    for key in (board.key, _unfrozen(board)):
+        kept = boards.get(db, board.benchmark_id, board.revision.number, key)
+        if kept is not None and kept.body is not None and kept.body["id"] == name and kept.body["comparison"]:
+            found: Mapping[str, Any] = kept.body["comparison"]
+            return found
+    asked = comparisons.get(db, name)
+    if asked is None or asked.document is None or asked.document.get("failure") is not None:
+        return None
+    answer: Mapping[str, Any] = asked.document["comparison"]
+    return answer
+
+
+def _unfrozen(board: Board) -> str:
+    """The key of the same board as it stands now: just after freezing it has the same rows."""
+    return replace(board, until=None).key
+
+
+def _coming(db: Connection, benchmark: Benchmark, board: Board, name: str) -> bool:
+    """Whether a worker is about to make the comparison of these rows."""
+    asked = comparisons.get(db, name)
+    if asked is not None:
+        run = runs.get(db, asked.run_id)
+        if run is not None and not run.final:
+            return True
+    number = board.revision.number
+    if boards.working(db, board.benchmark_id, number) is None:
+        return False
+    live = _unfrozen(board)
+    standard = {each.key for each in standard_boards(board_of(db, benchmark, revision=number))}
+    return live in standard or boards.get(db, board.benchmark_id, number, live) is not None

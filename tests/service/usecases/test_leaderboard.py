@@ -1,0 +1,399 @@
+"""The leaderboard: rows at once, significance when a worker has caught up, and what each viewer may see of it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import orjson
+import pytest
+
+from service.context import Context
+from service.errors import Forbidden, NotFound, Unauthorized, Unprocessable
+from service.queue import LIVE
+from service.store import boards, runs
+from service.usecases.benchmarks import patch_benchmark, view_benchmark
+from service.usecases.board_cache import BoardCache
+from service.usecases.board_comparisons import BOARD_KIND, board_changed
+from service.usecases.comparisons import ask
+from service.usecases.handlers import HANDLERS
+from service.usecases.leaderboard import leaderboard
+from service.usecases.revisions import create_revision
+from service.usecases.submissions import delete_submission, patch_submission
+from service.usecases.teams import erase_team
+from service.usecases.tokens import Caller
+from service.usecases.views import View
+from tests.fixtures.contexts import ORGANISER
+from tests.fixtures.requests import GOLD_CONLLU
+from tests.fixtures.tasks import BENCHMARK, SLUG, TWO_PARTS, Task
+
+ANYONE = Caller(None, frozenset())
+LONG = "".join(GOLD_CONLLU.replace("= s", f"= {number}.s") for number in range(12))
+"""24 sentences, so that a difference can be significant."""
+
+
+def spoilt(first: int, text: str = LONG) -> str:
+    """The text with one wrong word in each of the first paragraphs of four words."""
+    pieces = text.split("2\tobj")
+    return "".join(
+        piece + ("" if at == len(pieces) - 1 else "1\tnmod" if at < first else "2\tobj")
+        for at, piece in enumerate(pieces)
+    )
+
+
+@pytest.fixture
+def board(task: Task) -> Task:
+    """A benchmark of 24 sentences."""
+    task.make(parts={"en": {"gold": LONG}})
+    return task
+
+
+def shown(task: Task, caller: Caller = ANYONE, **asked: Any) -> dict[str, Any]:
+    return orjson.loads(leaderboard(task.context, caller, SLUG, **asked).body)
+
+
+def column(document: dict[str, Any], name: str) -> list[Any]:
+    return [row[name] for row in document["rows"]]
+
+
+def patched(task: Task, **changes: Any) -> None:
+    etag = view_benchmark(task.context, ORGANISER, SLUG).etag
+    patch_benchmark(task.context, ORGANISER, SLUG, changes, f'"{etag}"')
+
+
+def settle(task: Task) -> None:
+    """Work until nothing is left."""
+    while task.work():
+        continue
+
+
+def test_rows_do_not_wait_for_significance_and_say_that_it_is_coming(board):
+    lyon, prague = board.team("lyon"), board.team("prague")
+    board.submit(lyon, spoilt(10))
+    board.submit(prague, spoilt(1))
+    board.work()
+    early = shown(board)
+    assert column(early, "team") == ["prague", "lyon"]
+    assert column(early, "rank") == [1, 2]
+    assert early["significance"]["pending"] is True
+    assert column(early, "p_next") == [None, None]
+    assert column(early, "rank_interval") == column(early, "cluster") == [None, None]
+    settle(board)
+    late = shown(board)
+    assert late["significance"]["pending"] is False
+    assert (late["significance"]["test"], late["significance"]["correction"]) == ("permutation", "holm")
+    assert column(late, "rank_interval") == [[1, 1], [2, 2]]
+    assert column(late, "cluster") == [1, 2]
+    # nine sentences differ, all in the same direction: 2 / 2^9
+    assert late["rows"][0]["p_next"] == pytest.approx(2 / 2**9)
+    assert late["rows"][1]["p_next"] is None
+
+
+def test_every_row_has_its_scores_and_interval(board):
+    board.scored(board.team(), spoilt(3))
+    row = shown(board)["rows"][0]
+    assert row["score"] == row["scores"]["attachment.las"] == pytest.approx(69 / 72)
+    assert row["scores"]["attachment.uas"] == pytest.approx(69 / 72)
+    assert row["ci95"]["low"] < row["score"] <= row["ci95"]["high"]
+    assert (row["team"], row["team_name"], row["name"]) == ("lyon", "lyon Parsing Group", "biaffine-7")
+    assert (row["rank_interval"], row["cluster"], row["p_next"]) == ([1, 1], 1, None)
+
+
+def test_many_submissions_at_once_queue_one_comparison(board, context):
+    for number in range(6):
+        board.submit(board.team(f"t{number}"), spoilt(number))
+    board.work()
+    with context.store.read() as db:
+        waiting = [run for run in runs.unfinished(db, datetime.now(UTC) + timedelta(days=1)) if run.kind == BOARD_KIND]
+    assert len(waiting) == 1
+    settle(board)
+    assert shown(board)["significance"]["pairs"] == 15
+
+
+def test_what_changes_while_a_comparison_is_made_is_seen_at_its_end(board, context):
+    lyon = board.team("lyon")
+    board.submit(lyon, spoilt(5))
+    board.work()
+    with context.store.read() as db:
+        first = boards.working(db, SLUG, 1)
+    with context.store.write() as db:
+        # a worker has begun, and something changes meanwhile: no second run
+        runs.claim(db, first, context.now())
+        assert board_changed(db, context, SLUG) is None
+    board.submit(board.team("prague"), spoilt(2))
+    settle(board)
+    assert shown(board)["significance"]["pending"] is False
+    assert shown(board)["significance"]["pairs"] == 1
+
+
+def test_where_the_tested_rows_stay_nothing_is_computed_again(board, context, monkeypatch):
+    lyon, prague = board.team("lyon"), board.team("prague")
+    board.submit(lyon, spoilt(5))
+    board.submit(prague, spoilt(1))
+    settle(board)
+    monkeypatch.setattr("service.usecases.board_comparisons.compare_submissions", None)
+    board.submit(lyon, spoilt(9))
+    settle(board)
+    assert shown(board)["significance"]["pending"] is False
+
+
+def test_best_last_chosen_and_all(board):
+    lyon = board.team()
+    first = board.scored(lyon, spoilt(5))
+    best = board.scored(lyon, spoilt(1))
+    last = board.scored(lyon, spoilt(3))
+    assert column(shown(board), "submission") == [best]
+    assert column(shown(board, pick="last"), "submission") == [last]
+    assert column(shown(board, pick="chosen"), "submission") == [last]
+    assert column(shown(board, pick="all"), "submission") == [best, last, first]
+    patch_submission(board.context, lyon, first, {"chosen": True})
+    assert column(shown(board, pick="chosen"), "submission") == [first]
+
+
+def test_ties_share_a_rank(board):
+    for number, wrong in enumerate((1, 2, 2, 4)):
+        board.scored(board.team(f"t{number}"), spoilt(wrong))
+    assert column(shown(board), "rank") == [1, 2, 2, 4]
+
+
+def test_baselines_stand_between_the_rows_and_have_no_rank(board):
+    board.submit(board.team("lyon"), spoilt(1))
+    board.submit(board.team("prague"), spoilt(11))
+    board.submit(ORGANISER, spoilt(6), role="baseline")
+    settle(board)
+    document = shown(board)
+    assert column(document, "role") == ["system", "baseline", "system"]
+    assert column(document, "rank") == [1, None, 2]
+    assert column(document, "rank_interval") == [[1, 1], None, [2, 2]]
+    assert document["significance"]["pairs"] == 3
+    assert document["rows"][1]["p_next"] is not None
+
+
+def test_withdrawn_and_deleted_submissions_leave_the_board(board):
+    lyon = board.team()
+    good, bad = board.scored(lyon, spoilt(1)), board.scored(lyon, spoilt(5))
+    patch_submission(board.context, lyon, good, {"withdrawn": True})
+    assert column(shown(board), "submission") == [bad]
+    delete_submission(board.context, lyon, bad)
+    assert shown(board)["rows"] == []
+
+
+def test_an_erased_team_keeps_an_anonymous_row(board):
+    board.scored(board.team(), spoilt(1))
+    erase_team(board.context, ORGANISER, SLUG, "lyon")
+    row = shown(board)["rows"][0]
+    assert (row["rank"], row["team"], row["team_name"], row["name"]) == (1, None, None, None)
+    assert b"lyon" not in leaderboard(board.context, ANYONE, SLUG).body
+
+
+def test_an_anonymous_board_names_nobody_but_to_organisers(board):
+    board.scored(board.team(), spoilt(1))
+    patched(board, leaderboard={"anonymous": True})
+    for form in ("json", "csv", "markdown", "latex", "svg"):
+        body = leaderboard(board.context, ANYONE, SLUG, form=form).body
+        assert b"lyon" not in body
+        assert b"biaffine" not in body
+    assert shown(board, ORGANISER)["rows"][0]["team_name"] == "lyon Parsing Group"
+
+
+def test_a_frozen_board_stands_still_for_everybody_but_organisers(board):
+    lyon = board.team()
+    board.submit(lyon, spoilt(5))
+    board.submit(board.team("prague"), spoilt(9))
+    settle(board)
+    moment = datetime.now(UTC).isoformat()
+    patched(board, leaderboard={"frozen_at": moment})
+    settle(board)
+    board.submit(lyon, spoilt(0))
+    settle(board)
+    document = shown(board)
+    assert document["frozen"] is True
+    assert document["rows"][0]["score"] == pytest.approx(67 / 72)
+    assert document["significance"]["pending"] is False
+    assert document["significance"]["pairs"] == 1
+    assert datetime.fromisoformat(document["as_of"]) <= datetime.fromisoformat(moment)
+    live = shown(board, ORGANISER)
+    assert live["frozen"] is False
+    assert live["rows"][0]["score"] == 1.0
+    assert live["significance"]["pairs"] == 1
+
+
+def test_rounded_boards_rank_by_rounded_scores_and_show_neither_p_nor_interval(board):
+    board.submit(board.team("lyon"), spoilt(2))
+    board.submit(board.team("prague"), spoilt(1))
+    settle(board)
+    patched(board, feedback="rounded", rounding=0.05)
+    document = shown(board)
+    assert column(document, "score") == [1.0, 0.95]
+    assert column(document, "team") == ["prague", "lyon"]
+    assert column(document, "ci95") == column(document, "p_next") == column(document, "cluster") == [None, None]
+    assert document["significance"]["test"] is None
+    exact = {row["score"] for row in shown(board, ORGANISER)["rows"]}
+    body = leaderboard(board.context, ANYONE, SLUG).body.decode()
+    assert not any(repr(value) in body for value in exact)
+
+
+def test_equal_rounded_scores_are_ordered_by_submission_only(board):
+    first = board.scored(board.team("lyon"), spoilt(2))
+    second = board.scored(board.team("prague"), spoilt(1))
+    patched(board, feedback="rounded", rounding=0.5)
+    document = shown(board)
+    assert column(document, "submission") == [first, second]
+    assert column(document, "rank") == [1, 1]
+
+
+@pytest.mark.parametrize("level", ["none", "status"])
+def test_below_rounded_no_row_is_shown(board, level):
+    board.scored(board.team(), spoilt(1))
+    patched(board, feedback=level)
+    document = shown(board)
+    assert document["rows"] == document["scores"] == []
+    assert document["as_of"] is None
+
+
+def test_a_board_that_is_not_public_is_for_its_own_teams(board):
+    lyon = board.team()
+    patched(board, leaderboard={"public": False})
+    with pytest.raises(Unauthorized):
+        shown(board)
+    with pytest.raises(Forbidden):
+        shown(board, replace(lyon, benchmark="other"))
+    with pytest.raises(Forbidden):
+        shown(board, Caller("tok_x", frozenset({"score"})))
+    assert shown(board, lyon)["rows"] == []
+    assert shown(board, Caller("tok_y", frozenset({"read"})))["rows"] == []
+
+
+def test_by_part_pooled_and_as_the_mean_of_parts(task):
+    task.make(TWO_PARTS)
+    lyon, prague = task.team("lyon"), task.team("prague")
+    wrong = {"en": GOLD_CONLLU.replace("2\tobj", "1\tnmod"), "de": TWO_PARTS["parts"]["de"]["gold"]}
+    other = {"en": GOLD_CONLLU}
+    task.submit(lyon, wrong)
+    task.submit(prague, other)
+    settle(task)
+    macro = shown(task)
+    assert macro["part"] == "macro"
+    assert column(macro, "team") == ["lyon", "prague"]
+    assert column(macro, "score") == [pytest.approx(11 / 12), pytest.approx(0.5)]
+    assert macro["rows"][1]["reason"] == "without a scored output for: de"
+    assert column(macro, "tested") == [True, False]
+    assert column(shown(task, part="pooled"), "team") == ["prague", "lyon"]
+    single = shown(task, part="en")
+    assert column(single, "score") == [1.0, pytest.approx(5 / 6)]
+    last = shown(task, part="de")
+    assert column(last, "score") == [1.0, None]
+    assert column(last, "rank") == [1, None]
+    with pytest.raises(NotFound):
+        shown(task, part="fr")
+
+
+def test_of_the_only_part_there_is_one_board(board):
+    board.scored(board.team(), spoilt(1))
+    boards_of_it = [shown(board, part=part) for part in (None, "en", "pooled", "macro")]
+    assert all(each == boards_of_it[0] for each in boards_of_it)
+    assert boards_of_it[0]["part"] is None
+
+
+def test_by_any_score_and_tested_on_request(board):
+    board.submit(board.team("lyon"), spoilt(5))
+    board.submit(board.team("prague"), spoilt(1))
+    settle(board)
+    other = shown(board, score="attachment.uas")
+    assert other["score"] == "attachment.uas"
+    assert (other["significance"]["pending"], other["significance"]["test"]) == (False, None)
+    assert "were not tested" in other["significance"]["reason"]
+    ask(board.context, ORGANISER, SLUG, {"score": "attachment.uas", "submissions": "leaderboard"})
+    assert shown(board, score="attachment.uas")["significance"]["pending"] is True
+    settle(board)
+    assert shown(board, score="attachment.uas")["rows"][0]["p_next"] == pytest.approx(2 / 2**4)
+    # and it is kept up to date from now on
+    board.submit(board.team("turku"), spoilt(9))
+    settle(board)
+    assert shown(board, score="attachment.uas")["significance"]["pairs"] == 3
+
+
+def test_unknown_scores_picks_revisions_and_forms_are_refused(board):
+    for wrong in ({"score": "attachment.f1"}, {"pick": "worst"}, {"form": "xls"}):
+        with pytest.raises(Unprocessable):
+            shown(board, **wrong)
+    for number in (0, 2, 10**12):
+        with pytest.raises(NotFound):
+            shown(board, revision=number)
+    with pytest.raises(NotFound):
+        leaderboard(board.context, ANYONE, "none")
+
+
+def test_old_boards_stay_readable(board):
+    board.scored(board.team(), LONG)
+    create_revision(
+        board.context, ORGANISER, SLUG, {"reason": "fix", "parts": {"en": {"gold": spoilt(1)}}}
+    )  # fmt: skip
+    settle(board)
+    board.scored(board.team("late"), spoilt(1))
+    assert shown(board)["revision"] == 2
+    assert column(shown(board), "score") == [1.0, pytest.approx(71 / 72)]
+    old = shown(board, revision=1)
+    assert (old["revision"], old["active"], column(old, "score")) == (1, False, [1.0])
+
+
+def test_the_validator_holds_until_something_changes(board):
+    lyon = board.team()
+    board.scored(lyon, spoilt(1))
+    settle(board)
+    before = leaderboard(board.context, ANYONE, SLUG)
+    assert leaderboard(board.context, ANYONE, SLUG, etag=before.etag).body == b""
+    assert leaderboard(board.context, lyon, SLUG).etag == before.etag
+    assert leaderboard(board.context, ANYONE, SLUG, form="csv").etag != before.etag
+    board.scored(lyon, spoilt(0))
+    after = leaderboard(board.context, ANYONE, SLUG, etag=before.etag)
+    assert after.etag != before.etag
+    assert after.body != b""
+
+
+def test_another_process_makes_the_same_bytes(board, context):
+    board.scored(board.team(), spoilt(1))
+    settle(board)
+    here = leaderboard(context, ANYONE, SLUG)
+    other = Context(context.config, type(context.store)(context.config.database_url), context.queue, context.now)
+    there = leaderboard(other, ANYONE, SLUG)
+    assert (here.etag, here.body) == (there.etag, there.body)
+    other.store.close()
+
+
+def test_csv_has_a_line_for_each_row(board):
+    board.submit(board.team("lyon"), spoilt(5))
+    board.submit(board.team("prague"), spoilt(1))
+    settle(board)
+    view = leaderboard(board.context, ANYONE, SLUG, form="csv")
+    rows = list(csv.DictReader(io.StringIO(view.body.decode())))
+    assert view.content_type.startswith("text/csv")
+    assert [(row["rank"], row["team"]) for row in rows] == [("1", "prague"), ("2", "lyon")]
+    assert float(rows[0]["attachment.las"]) == 71 / 72
+
+
+def test_the_cache_forgets_what_was_longest_unused():
+    cache = BoardCache(most_bytes=10)
+    for name in "abc":
+        cache.get_or_build(name, lambda name=name: View(b"1234", name))
+        cache.get("a")
+    assert cache.get("a") is not None
+    assert cache.get("b") is None
+    assert cache.get("c") is not None
+
+
+def test_a_comparison_that_failed_leaves_the_rows(board, context):
+    board.submit(board.team("lyon"), spoilt(5))
+    board.submit(board.team("prague"), spoilt(1))
+    board.work()
+    with context.store.read() as db:
+        run = runs.get(db, boards.working(db, SLUG, 1))
+    HANDLERS[run.kind].fail(context, run, {})
+    document = shown(board)
+    assert run.queue == LIVE
+    assert column(document, "rank") == [1, 2]
+    assert (document["significance"]["pending"], document["significance"]["test"]) == (False, None)
+    assert BENCHMARK["id"] == document["benchmark"]
