@@ -19,12 +19,15 @@ COPY --from=build /opt/treescore /opt/treescore
 ENV PATH=/opt/treescore/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
-    NUMBA_CACHE_DIR=/tmp/numba \
+    NUMBA_CACHE_DIR=/var/cache/treescore \
     MPLCONFIGDIR=/tmp/matplotlib \
     TREESCORE_BIND=0.0.0.0:8000 \
     TREESCORE_DATA_DIR=/var/lib/treescore
 WORKDIR /var/lib/treescore
+RUN install --directory --owner=10001 --group=10001 /var/cache/treescore
 USER 10001:10001
+# Compile the scoring kernels once, in the image; on a processor of another kind they are compiled again at the start.
+RUN python -m scoring.warm
 EXPOSE 8000
 STOPSIGNAL SIGTERM
 # http.client and not urllib: a proxy named by the environment must not answer for us.

@@ -28,6 +28,8 @@ WAIT_SECONDS = 60
 @click.option("--data-dir", type=click.Path(path_type=Path), default=Path(".treescore"), show_default=True)
 def demo(bind: str, data_dir: Path, *, once: bool) -> None:
     """Start the service, score the example benchmark over HTTP and print scores and cross-tables."""
+    if not EXAMPLES.is_dir():
+        raise click.ClickException("The example benchmark is part of the source checkout; run this there (`make run`).")
     command = [sys.executable, "-m", "service.cli.main", "serve", "--bind", bind, "--data-dir", str(data_dir)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own command line
     for sign in (signal.SIGTERM, signal.SIGINT):
