@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,10 +17,8 @@ from scoring.significance.effects import effect_document
 from scoring.significance.partial_conjunction import partial_conjunction
 from scoring.significance.permutation import SMALLEST, Test
 from scoring.significance.provenance import TESTS, signature, statistic
+from scoring.significance.question import Question
 from scoring.significance.units import sample_of
-
-if TYPE_CHECKING:
-    from scoring.significance.compare import Question
 
 SHOWN = ("holm", "hochberg", "bh", "by", "bonferroni")
 

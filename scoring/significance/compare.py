@@ -4,88 +4,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 
-from scoring.arrays import Counts, FloatArray, IntArray
+from scoring.arrays import FloatArray, IntArray
 from scoring.errors import InputError, Problem
 from scoring.params import Json
-from scoring.registry import TokenBits
 from scoring.scores import Score
 from scoring.significance import assembly, compare_pl
 from scoring.significance.answers import mcnemar_tests
 from scoring.significance.bootstrap import (
     Interval,
-    affordable_resamples,
     bca_interval,
     intervals,
     jackknife_scores,
     resampled,
 )
-from scoring.significance.permutation import ShufflePlan, Test, permutation
+from scoring.significance.permutation import Test, permutation
+from scoring.significance.question import Candidate, Question
 from scoring.significance.settings import Settings
-from scoring.significance.units import Sample, block_numbers, pooled, sample_of
+from scoring.significance.units import block_numbers, pooled, sample_of
 
 PAIRS_AT_ONCE = 64
 PART_TESTS = 4_000
 """Pairs times parts for which each part is tested by itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A system to compare.
-
-    Attributes:
-        name: as it is shown.
-        runs: counts (n, k) of each run (seed); usually one.
-        tokens: right or wrong of each token, for McNemar on tokens.
-    """
-
-    name: str
-    runs: tuple[Counts, ...]
-    tokens: TokenBits | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """Everything a comparison depends on, made ready: what the pieces of the document are computed from.
-
-    Attributes:
-        score_name: its address.
-        settings: as asked.
-        names: names of the counts.
-        candidates: the systems.
-        rows: pooled counts of each.
-        blocks: number of each sentence's block where blocks are the units.
-        parts: stratum of each sentence.
-        sample: the score's terms by unit.
-        values: each system's score, NaN where undefined.
-        pairs: the pairs that can be tested, as indices.
-    """
-
-    score_name: str
-    settings: Settings
-    names: Sequence[str]
-    candidates: Sequence[Candidate]
-    rows: Sequence[Counts]
-    blocks: IntArray | None
-    parts: IntArray | None
-    sample: Sample
-    values: FloatArray
-    pairs: Sequence[tuple[int, int]]
-
-    @property
-    def resamples(self) -> int:
-        """Bootstrap resamples: as asked, but for the largest test sets."""
-        return affordable_resamples(self.settings.resamples, self.sample.units)
-
-    @property
-    def plan(self) -> ShufflePlan:
-        """How Monte Carlo tests of this family go."""
-        settings = self.settings
-        return ShufflePlan(settings.shuffles, settings.seed, settings.alpha, settings.correction, len(self.pairs))
 
 
 def compare(

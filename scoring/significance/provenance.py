@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import scoring
 from scoring.params import Json
 from scoring.scores import Score
 from scoring.significance.permutation import Test
-
-if TYPE_CHECKING:
-    from scoring.significance.compare import Question
+from scoring.significance.question import Question
 
 VERSION = 1
 TESTS = {

@@ -10,7 +10,7 @@ import pytest
 
 from scoring.evaluate import Evaluation
 from scoring.registry import ERROR, Outcome
-from scoring.significance.compare import Candidate, compare
+from scoring.significance import Candidate, compare
 from scoring.significance.settings import Settings
 from scoring.spec import Spec, parse_spec
 
