@@ -53,8 +53,8 @@ _METRIC_SCORES = ("scores", "undefined", "counts", "sentences", "ci95", "macro",
 _PART_SCORES = ("scores", "undefined", "counts", "sentences")
 _ROW = ("team", "team_name", "submission", "name", "role", "created_at", "chosen")
 _ROW_ROUNDED = ("rank",)
-_ROW_NUMBERS = ("value", "scores", "macro", "parts")
-_ROW_SCORES = ("rank_interval", "cluster", "ci95", "macro_ci95", "p_next", "tested")
+_ROW_NUMBERS = ("score", "scores")
+_ROW_SCORES = ("rank_interval", "cluster", "ci95", "p_next", "tested", "reason")
 _COMPARISON = (
     *("id", "benchmark", "revision", "question", "state", "created_at", "started_at", "finished_at", "progress"),
 )

@@ -31,7 +31,7 @@ def compare_submissions(context: Context, question: Mapping[str, Any]) -> dict[s
     """
     settings = Settings(**question["settings"])
     with context.store.read() as db:
-        board = _board(db, question)
+        board = board_behind(db, question)
         untested = incomplete(db, board, question["submissions"])
     entry, score = board.scored_by
     names, kept = _columns(entry.metric.table.count_names, board, settings)
@@ -45,7 +45,7 @@ def compare_submissions(context: Context, question: Mapping[str, Any]) -> dict[s
             untested[each] = GONE
         else:
             candidates.append(candidate)
-    parts = _chosen(board)
+    parts = chosen_parts(board)
     strata = _strata(parts, candidates) if board.part == MACRO else None
     blocks = _blocks(context, board, parts) if settings.unit == "block" else None
     gold = " ".join(part.gold_key or "" for part in parts)
@@ -58,14 +58,15 @@ def compare_submissions(context: Context, question: Mapping[str, Any]) -> dict[s
     return document
 
 
-def _board(db: Connection, question: Mapping[str, Any]) -> Board:
+def board_behind(db: Connection, question: Mapping[str, Any]) -> Board:
+    """The revision, score and parts that a question is about."""
     benchmark = benchmarks.get(db, question["benchmark"])
     if benchmark is None:
         raise RuntimeError(f"there is no benchmark {question['benchmark']}")
     return board_of(db, benchmark, score=question["score"], part=question["part"], revision=question["revision"])
 
 
-def _chosen(board: Board) -> list[Part]:
+def chosen_parts(board: Board) -> list[Part]:
     """The parts that a board's statistic is computed from."""
     return [part for part in board.parts if board.part in (None, MACRO, POOLED, part.name)]
 
@@ -87,7 +88,7 @@ def _candidate(db: Connection, board: Board, submission: str, kept: list[int], *
     number = board.revision.number
     rows: list[Counts] = []
     bits: list[TokenBits | None] = []
-    for part in _chosen(board):
+    for part in chosen_parts(board):
         found = score_records.counts(db, submission, number, part.position, metric)
         if found is None:
             return None

@@ -12,8 +12,9 @@ from sqlalchemy.exc import IntegrityError
 
 from scoring.errors import Problem, ScoringError
 from scoring.significance import PARAMS, Settings, parse_settings
+from service import policy
 from service.context import Context
-from service.errors import Forbidden, NotFound, Unprocessable, unprocessable
+from service.errors import NotFound, Unprocessable, unprocessable
 from service.policy import Level
 from service.queue import BULK, LIVE
 from service.render import FORMATS, render_comparisons
@@ -88,7 +89,7 @@ def view_comparison(context: Context, caller: Caller, comparison_id: str, form: 
         comparison, known, viewer = found(db, context, caller, comparison_id)
         run = runs.get(db, comparison.run_id)
         labels = _labels(db, comparison.benchmark_id, known.values(), viewer, caller)
-    document = _document(comparison, run, labels)
+    document = policy.comparison_view(viewer.level, _document(comparison, run, labels))
     if form == "json":
         final = run is None or run.final
         return json_view(document, final=final, state=str(document["state"]))
@@ -152,12 +153,7 @@ def found(
 
 def _viewer(context: Context, benchmark: Benchmark, caller: Caller) -> Viewer:
     viewer = viewer_of(benchmark, caller, context.now())
-    if viewer.level < Level.SCORES:
-        raise Forbidden(
-            f"The benchmark {benchmark.id!r} shows no significance at its feedback level.",
-            slug="feedback-level",
-            title="The benchmark's feedback level does not allow this",
-        )
+    policy.require(viewer.level, Level.SCORES, "comparisons")
     return viewer
 
 

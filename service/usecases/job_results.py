@@ -28,7 +28,7 @@ def job_items(
     context: Context, caller: Caller, job_id: str, system: str, metric: str, cursor: str | None, limit: int
 ) -> Page:
     """Sentences of one system under one metric, from after the item numbered `cursor`."""
-    start = _item_number(cursor)
+    start = item_number(cursor)
     place = _place(context, caller, job_id, system, metric)
     name = artifact_name("items", *place)
     items: list[dict[str, Any]] = []
@@ -151,7 +151,12 @@ def _artifact(context: Context, job_id: str, name: str) -> Any:
     return artifacts.unpack_json(body)
 
 
-def _item_number(cursor: str | None) -> int:
+def item_number(cursor: str | None) -> int:
+    """The item after which a page begins.
+
+    Raises:
+        Unprocessable: the cursor is none of ours.
+    """
     if cursor is None:
         return 0
     if not cursor.isascii() or not cursor.isdecimal() or len(cursor) > 12:

@@ -33,14 +33,12 @@ from service.usecases.boards import (
     standard_boards,
     tested_of,
 )
-from service.usecases.standings import TESTED, Place, rounded, with_significance
+from service.usecases.standings import TESTED, Place, with_significance
 from service.usecases.tokens import Caller
 from service.usecases.views import View, etag_of, moment
 
 VERSION = 1
 """Of the document; part of its validator."""
-DEFAULT_STEP = 0.01
-"""To which scores are rounded where the benchmark says only that they are."""
 ONE_STATE = 3
 """Times that a board is read where something changes while it is read."""
 
@@ -102,9 +100,7 @@ class Viewer:
 
     def see(self, value: float | None) -> float | None:
         """A score as the viewer may see it."""
-        if self.level < Level.ROUNDED:
-            return None
-        return value if self.step is None else rounded(value, self.step)
+        return policy.visible(self.level, value, self.step)
 
 
 def viewer_of(benchmark: Benchmark, caller: Caller, now: datetime) -> Viewer:
@@ -117,7 +113,7 @@ def viewer_of(benchmark: Benchmark, caller: Caller, now: datetime) -> Viewer:
     level = min(policy.level_of(benchmark, caller, now), Level.SCORES)
     frozen_at = benchmark.frozen_at
     until = None if caller.organiser or frozen_at is None or now < frozen_at else frozen_at
-    step = (benchmark.settings["rounding"] or DEFAULT_STEP) if level == Level.ROUNDED else None
+    step = policy.step_of(benchmark) if level is Level.ROUNDED else None
     return Viewer(level, step, until, named=caller.organiser or not benchmark.leaderboard["anonymous"])
 
 
@@ -255,32 +251,31 @@ def _rows(db: Connection, board: Board, finding: Finding, viewer: Viewer) -> lis
         team = place.entrant.team_id
         # whoever is not named has no id either; an erased team has lost both
         named = team if team in names else None
-        rows.append(
-            {
-                "rank": place.rank,
-                "rank_interval": place.rank_interval,
-                "cluster": place.cluster,
-                "role": place.entrant.role,
-                "team": named,
-                "team_name": None if team is None else names.get(team),
-                "submission": place.entrant.id,
-                "name": details.name if named is not None or team is None else None,
-                "created_at": moment(details.created_at),
-                "score": place.entrant.value,
-                "scores": _scores(board, details, board.row - first, viewer),
-                "ci95": finding.intervals.get(place.entrant.id) or _interval(board, details, first, viewer),
-                "p_next": place.p_next,
-                "tested": place.tested,
-                "reason": finding.untested.get(place.entrant.id),
-            }
-        )
+        row = {
+            "rank": place.rank,
+            "rank_interval": place.rank_interval,
+            "cluster": place.cluster,
+            "role": place.entrant.role,
+            "team": named,
+            "team_name": None if team is None else names.get(team),
+            "submission": place.entrant.id,
+            "name": details.name if named is not None or team is None else None,
+            "created_at": moment(details.created_at),
+            "score": place.entrant.value,
+            "scores": _scores(board, details, board.row - first),
+            "ci95": finding.intervals.get(place.entrant.id) or _interval(board, details, first, viewer),
+            "p_next": place.p_next,
+            "tested": place.tested,
+            "reason": finding.untested.get(place.entrant.id),
+        }
+        rows.append(policy.row_view(viewer.level, row, rounding=viewer.step))
     return rows
 
 
-def _scores(board: Board, details: Shown, row: int, viewer: Viewer) -> dict[str, float | None]:
+def _scores(board: Board, details: Shown, row: int) -> dict[str, float | None]:
     if details.figures is None:
         return {}
-    values = (viewer.see(value if math.isfinite(value) else None) for value in details.figures[row].tolist())
+    values = (value if math.isfinite(value) else None for value in details.figures[row].tolist())
     return dict(zip(board.ruler.addresses, values, strict=True))
 
 

@@ -56,11 +56,6 @@ class _Pairs:
     better: frozenset[tuple[str, str]] = field(default_factory=frozenset)
 
 
-def rounded(value: float | None, step: float) -> float | None:
-    """A score to the nearest step, so that what is behind it cannot be told."""
-    return None if value is None else round(round(value / step) * step, 12)
-
-
 def picked(entrants: Iterable[Entrant], pick: str, *, higher_is_better: bool) -> list[Entrant]:
     """The rows of a board: of each team its best, last or chosen submission, or all; baselines always.
 

@@ -28,20 +28,9 @@ from service.usecases.tokens import Caller
 from service.usecases.views import View
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import GOLD_CONLLU
-from tests.fixtures.tasks import BENCHMARK, SLUG, TWO_PARTS, Task
+from tests.fixtures.tasks import BENCHMARK, LONG, SLUG, TWO_PARTS, Task, spoilt
 
 ANYONE = Caller(None, frozenset())
-LONG = "".join(GOLD_CONLLU.replace("= s", f"= {number}.s") for number in range(12))
-"""24 sentences, so that a difference can be significant."""
-
-
-def spoilt(first: int, text: str = LONG) -> str:
-    """The text with one wrong word in each of the first paragraphs of four words."""
-    pieces = text.split("2\tobj")
-    return "".join(
-        piece + ("" if at == len(pieces) - 1 else "1\tnmod" if at < first else "2\tobj")
-        for at, piece in enumerate(pieces)
-    )
 
 
 @pytest.fixture
@@ -64,12 +53,6 @@ def patched(task: Task, **changes: Any) -> None:
     patch_benchmark(task.context, ORGANISER, SLUG, changes, f'"{etag}"')
 
 
-def settle(task: Task) -> None:
-    """Work until nothing is left."""
-    while task.work():
-        continue
-
-
 def test_rows_do_not_wait_for_significance_and_say_that_it_is_coming(board):
     lyon, prague = board.team("lyon"), board.team("prague")
     board.submit(lyon, spoilt(10))
@@ -81,7 +64,7 @@ def test_rows_do_not_wait_for_significance_and_say_that_it_is_coming(board):
     assert early["significance"]["pending"] is True
     assert column(early, "p_next") == [None, None]
     assert column(early, "rank_interval") == column(early, "cluster") == [None, None]
-    settle(board)
+    board.settle()
     late = shown(board)
     assert late["significance"]["pending"] is False
     assert (late["significance"]["test"], late["significance"]["correction"]) == ("permutation", "holm")
@@ -109,7 +92,7 @@ def test_many_submissions_at_once_queue_one_comparison(board, context):
     with context.store.read() as db:
         waiting = [run for run in runs.unfinished(db, datetime.now(UTC) + timedelta(days=1)) if run.kind == BOARD_KIND]
     assert len(waiting) == 1
-    settle(board)
+    board.settle()
     assert shown(board)["significance"]["pairs"] == 15
 
 
@@ -124,7 +107,7 @@ def test_what_changes_while_a_comparison_is_made_is_seen_at_its_end(board, conte
         runs.claim(db, first, context.now())
         assert board_changed(db, context, SLUG) is None
     board.submit(board.team("prague"), spoilt(2))
-    settle(board)
+    board.settle()
     assert shown(board)["significance"]["pending"] is False
     assert shown(board)["significance"]["pairs"] == 1
 
@@ -133,10 +116,10 @@ def test_where_the_tested_rows_stay_nothing_is_computed_again(board, context, mo
     lyon, prague = board.team("lyon"), board.team("prague")
     board.submit(lyon, spoilt(5))
     board.submit(prague, spoilt(1))
-    settle(board)
+    board.settle()
     monkeypatch.setattr("service.usecases.board_comparisons.compare_submissions", None)
     board.submit(lyon, spoilt(9))
-    settle(board)
+    board.settle()
     assert shown(board)["significance"]["pending"] is False
 
 
@@ -163,7 +146,7 @@ def test_baselines_stand_between_the_rows_and_have_no_rank(board):
     board.submit(board.team("lyon"), spoilt(1))
     board.submit(board.team("prague"), spoilt(11))
     board.submit(ORGANISER, spoilt(6), role="baseline")
-    settle(board)
+    board.settle()
     document = shown(board)
     assert column(document, "role") == ["system", "baseline", "system"]
     assert column(document, "rank") == [1, None, 2]
@@ -203,12 +186,12 @@ def test_a_frozen_board_stands_still_for_everybody_but_organisers(board):
     lyon = board.team()
     board.submit(lyon, spoilt(5))
     board.submit(board.team("prague"), spoilt(9))
-    settle(board)
+    board.settle()
     moment = datetime.now(UTC).isoformat()
     patched(board, leaderboard={"frozen_at": moment})
-    settle(board)
+    board.settle()
     board.submit(lyon, spoilt(0))
-    settle(board)
+    board.settle()
     document = shown(board)
     assert document["frozen"] is True
     assert document["rows"][0]["score"] == pytest.approx(67 / 72)
@@ -224,7 +207,7 @@ def test_a_frozen_board_stands_still_for_everybody_but_organisers(board):
 def test_rounded_boards_rank_by_rounded_scores_and_show_neither_p_nor_interval(board):
     board.submit(board.team("lyon"), spoilt(2))
     board.submit(board.team("prague"), spoilt(1))
-    settle(board)
+    board.settle()
     patched(board, feedback="rounded", rounding=0.05)
     document = shown(board)
     assert column(document, "score") == [1.0, 0.95]
@@ -274,7 +257,7 @@ def test_by_part_pooled_and_as_the_mean_of_parts(task):
     other = {"en": GOLD_CONLLU}
     task.submit(lyon, wrong)
     task.submit(prague, other)
-    settle(task)
+    task.settle()
     macro = shown(task)
     assert macro["part"] == "macro"
     assert column(macro, "team") == ["lyon", "prague"]
@@ -301,18 +284,18 @@ def test_of_the_only_part_there_is_one_board(board):
 def test_by_any_score_and_tested_on_request(board):
     board.submit(board.team("lyon"), spoilt(5))
     board.submit(board.team("prague"), spoilt(1))
-    settle(board)
+    board.settle()
     other = shown(board, score="attachment.uas")
     assert other["score"] == "attachment.uas"
     assert (other["significance"]["pending"], other["significance"]["test"]) == (False, None)
     assert "were not tested" in other["significance"]["reason"]
     ask(board.context, ORGANISER, SLUG, {"score": "attachment.uas", "submissions": "leaderboard"})
     assert shown(board, score="attachment.uas")["significance"]["pending"] is True
-    settle(board)
+    board.settle()
     assert shown(board, score="attachment.uas")["rows"][0]["p_next"] == pytest.approx(2 / 2**4)
     # and it is kept up to date from now on
     board.submit(board.team("turku"), spoilt(9))
-    settle(board)
+    board.settle()
     assert shown(board, score="attachment.uas")["significance"]["pairs"] == 3
 
 
@@ -332,7 +315,7 @@ def test_old_boards_stay_readable(board):
     create_revision(
         board.context, ORGANISER, SLUG, {"reason": "fix", "parts": {"en": {"gold": spoilt(1)}}}
     )  # fmt: skip
-    settle(board)
+    board.settle()
     board.scored(board.team("late"), spoilt(1))
     assert shown(board)["revision"] == 2
     assert column(shown(board), "score") == [1.0, pytest.approx(71 / 72)]
@@ -343,7 +326,7 @@ def test_old_boards_stay_readable(board):
 def test_the_validator_holds_until_something_changes(board):
     lyon = board.team()
     board.scored(lyon, spoilt(1))
-    settle(board)
+    board.settle()
     before = leaderboard(board.context, ANYONE, SLUG)
     assert leaderboard(board.context, ANYONE, SLUG, etag=before.etag).body == b""
     assert leaderboard(board.context, lyon, SLUG).etag == before.etag
@@ -356,7 +339,7 @@ def test_the_validator_holds_until_something_changes(board):
 
 def test_another_process_makes_the_same_bytes(board, context):
     board.scored(board.team(), spoilt(1))
-    settle(board)
+    board.settle()
     here = leaderboard(context, ANYONE, SLUG)
     other = Context(context.config, type(context.store)(context.config.database_url), context.queue, context.now)
     there = leaderboard(other, ANYONE, SLUG)
@@ -367,7 +350,7 @@ def test_another_process_makes_the_same_bytes(board, context):
 def test_csv_has_a_line_for_each_row(board):
     board.submit(board.team("lyon"), spoilt(5))
     board.submit(board.team("prague"), spoilt(1))
-    settle(board)
+    board.settle()
     view = leaderboard(board.context, ANYONE, SLUG, form="csv")
     rows = list(csv.DictReader(io.StringIO(view.body.decode())))
     assert view.content_type.startswith("text/csv")

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from service.policy import rounded
 from service.store.submissions import BASELINE, SYSTEM
-from service.usecases.standings import TESTED, Entrant, family, picked, ranked, rounded, with_significance
+from service.usecases.standings import TESTED, Entrant, family, picked, ranked, with_significance
 
 
 def entrant(name: str, value: float | None, team: str | None = None, *, chosen: bool = False) -> Entrant:
