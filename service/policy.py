@@ -12,9 +12,9 @@ from enum import IntEnum
 from typing import Any
 
 from service import own_errors
+from service.caller import Caller
 from service.errors import Forbidden
 from service.store.benchmarks import Benchmark
-from service.usecases.tokens import Caller
 
 
 class Level(IntEnum):

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from scoring.arrays import BoolArray, IntArray, owners_of
-from scoring.document import count_values, score_values
 from scoring.formats.bracketed import tree_text
 from scoring.metrics.parseval_choices import Choices
 from scoring.metrics.parseval_kernel import collect
@@ -20,6 +19,7 @@ from scoring.params import Json
 from scoring.registry import OK
 from scoring.scores import harmonic
 from scoring.trees import NO_TAG, ConstituentTreebank
+from scoring.values import count_values, score_values
 
 BIN = 10
 """Sentence lengths are put together in bins of this many words."""

@@ -7,10 +7,11 @@ from typing import Any
 
 from flask import current_app, request
 
+from service.caller import Caller
 from service.context import Context
 from service.errors import BadRequest, Unauthorized, Unprocessable
 from service.schemas.base import Strict, load
-from service.usecases.tokens import Caller, authenticate
+from service.usecases.tokens import authenticate
 
 _BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9._~+/-]+=*)")
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")

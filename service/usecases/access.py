@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
+from service.caller import Caller
 from service.errors import Gone, NotFound
 from service.store import benchmarks, submissions
 from service.store.benchmarks import Benchmark
 from service.store.submissions import Submission
-from service.usecases.tokens import Caller
 
 
 def benchmark_of(db: Connection, slug: str, *, lock: bool = False) -> Benchmark:

@@ -12,6 +12,7 @@ from sqlalchemy.exc import IntegrityError
 
 from scoring.errors import Problem, ProblemList, ScoringError
 from service import policy
+from service.caller import Caller
 from service.context import Context
 from service.errors import Conflict, NotFound, PreconditionFailed, PreconditionRequired, unprocessable
 from service.ids import new_id
@@ -34,7 +35,6 @@ from service.usecases.happened import happened
 from service.usecases.jobs import Idempotency, repeated
 from service.usecases.owned import GOLD, items_name, named_texts
 from service.usecases.rulers import check_ruler, ruler_of
-from service.usecases.tokens import Caller
 from service.usecases.views import Page, View, etag_of, json_view, moment
 from service.usecases.waiting import wait_for
 

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from scoring.arrays import FloatArray, IntArray
 from service import policy
+from service.caller import Caller
 from service.context import Context
 from service.errors import Forbidden, Gone, NotFound, Unprocessable
 from service.policy import Level
@@ -23,7 +24,6 @@ from service.usecases.compare_submissions import board_behind, chosen_parts
 from service.usecases.comparisons import found
 from service.usecases.job_results import item_number
 from service.usecases.submission_items import load_items
-from service.usecases.tokens import Caller
 from service.usecases.views import Page
 
 

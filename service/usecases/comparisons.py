@@ -13,6 +13,7 @@ from sqlalchemy.exc import IntegrityError
 from scoring.errors import Problem, ScoringError
 from scoring.significance import PARAMS, Settings, parse_settings
 from service import policy
+from service.caller import Caller
 from service.context import Context
 from service.errors import NotFound, Unprocessable, unprocessable
 from service.policy import Level
@@ -26,7 +27,6 @@ from service.usecases.access import benchmark_of, team_of
 from service.usecases.board_comparisons import keep_asked
 from service.usecases.boards import BOARD_SETTINGS, Board, board_of, comparison_id, places_of, question_of, tested_of
 from service.usecases.leaderboard import Viewer, viewer_of
-from service.usecases.tokens import Caller
 from service.usecases.views import Page, View, etag_of, json_view, moment
 from service.usecases.waiting import wait_for
 

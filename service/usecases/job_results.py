@@ -6,13 +6,13 @@ from typing import Any
 
 import orjson
 
+from service.caller import Caller
 from service.context import Context
 from service.errors import Conflict, NotFound, Unprocessable
 from service.render import render_comparisons
 from service.store import artifacts, jobs
 from service.store.runs import SUCCEEDED
 from service.usecases.jobs import view_job
-from service.usecases.tokens import Caller
 from service.usecases.views import Page, View, etag_of, json_view
 
 ITEMS_PER_PAGE = 100

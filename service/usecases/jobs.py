@@ -14,12 +14,12 @@ from scoring.errors import InputError, Problem, ScoringError
 from scoring.report import asked_scores, find_score
 from scoring.significance import parse_settings
 from scoring.spec import FormatChoice, parse_format, parse_items, parse_spec
+from service.caller import Caller
 from service.context import Context
 from service.errors import Conflict, Gone, NotFound, Unprocessable, unprocessable
 from service.ids import new_id
 from service.queue import LIVE
 from service.store import idempotency, jobs, runs, texts
-from service.usecases.tokens import Caller
 from service.usecases.views import Page, View, etag_of, json_view, moment
 from service.usecases.waiting import wait_for
 

@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 
 import scoring
 from service import policy
+from service.caller import Caller
 from service.context import Context
 from service.errors import Forbidden, Unauthorized, Unprocessable
 from service.policy import Level
@@ -34,7 +35,6 @@ from service.usecases.boards import (
     tested_of,
 )
 from service.usecases.standings import TESTED, Place, with_significance
-from service.usecases.tokens import Caller
 from service.usecases.views import View, etag_of, moment
 
 VERSION = 1

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from scoring.errors import Problem, ProblemList, ScoringError
 from scoring.params import escape
 from service import policy
+from service.caller import Caller
 from service.context import Context
 from service.errors import Conflict, NotFound, Unprocessable, unprocessable
 from service.ids import new_id
@@ -35,7 +36,6 @@ from service.usecases.jobs import Idempotency, repeated
 from service.usecases.owned import GOLD, items_name, names_of
 from service.usecases.rulers import MEMBERS, check_ruler, ruler_of
 from service.usecases.submission_requests import ruling
-from service.usecases.tokens import Caller
 from service.usecases.views import Page, View, json_view, moment
 from service.usecases.waiting import wait_for
 

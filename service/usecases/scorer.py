@@ -11,12 +11,13 @@ import numpy as np
 
 from scoring.arrays import Counts, FloatArray
 from scoring.blind import word_count
-from scoring.document import count_values, nested_values, score_values, signature_document
+from scoring.document import signature_document
 from scoring.errors import Problem, ScoringError
 from scoring.evaluate import Evaluation
 from scoring.parts import PartScores, part_scores
 from scoring.registry import ERROR, SKIP, Outcome, Text
 from scoring.spec import Entry
+from scoring.values import count_values, nested_values, score_values
 from service.context import Context
 from service.problem_documents import error_document, failure_record
 from service.store import artifacts, revisions, score_records, texts

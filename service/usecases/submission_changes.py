@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from scoring.errors import Problem, ProblemList
+from service.caller import Caller
 from service.context import Context
 from service.errors import Conflict, Forbidden, Gone, NotFound
 from service.queue import LIVE
@@ -21,7 +22,6 @@ from service.usecases.happened import happened
 from service.usecases.owned import OUTPUTS
 from service.usecases.submission_requests import require_open
 from service.usecases.submission_views import SUBMISSION_KIND, view_of
-from service.usecases.tokens import Caller
 from service.usecases.views import View, etag_of
 
 CHANGEABLE = ("name", "notes", "chosen", "withdrawn")

@@ -7,10 +7,11 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from scoring.document import item_details, with_values
+from scoring.document import item_details
 from scoring.registry import Outcome
 from scoring.scores import ScoreTable
 from scoring.trees import Treebank
+from scoring.values import with_values
 from service.store import artifacts, score_records
 from service.store.score_records import artifact_name
 from service.usecases.job_results import ITEMS_PER_PAGE

@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 
 from scoring.errors import Problem, ProblemList
 from scoring.params import escape
+from service.caller import Caller
 from service.errors import Conflict, Forbidden, Unprocessable, counted
 from service.ids import digest_of
 from service.store import revisions, teams
@@ -22,7 +23,6 @@ from service.usecases.access import team_of
 from service.usecases.benchmark_settings import MAX_NOTES, check_name, refuse
 from service.usecases.owned import OUTPUTS, named_texts
 from service.usecases.rulers import ruler_of
-from service.usecases.tokens import Caller
 
 
 @dataclass(frozen=True, slots=True)

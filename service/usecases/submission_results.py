@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 
 from scoring.spec import Entry
 from service import policy
+from service.caller import Caller
 from service.context import Context
 from service.errors import Conflict, Gone, NotFound
 from service.policy import Level
@@ -21,7 +22,6 @@ from service.usecases.access import benchmark_of, submission_of
 from service.usecases.job_results import item_number
 from service.usecases.rulers import ruler_of
 from service.usecases.submission_items import load_items
-from service.usecases.tokens import Caller
 from service.usecases.views import Page, View, json_view
 
 

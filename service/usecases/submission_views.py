@@ -8,13 +8,13 @@ from typing import Any
 from sqlalchemy import Connection
 
 from service import policy
+from service.caller import Caller
 from service.context import Context
 from service.store import runs, score_records, submissions
 from service.store.benchmarks import Benchmark
 from service.store.runs import Run
 from service.store.submissions import Submission
 from service.usecases import quotas
-from service.usecases.tokens import Caller
 from service.usecases.views import View, json_view, moment
 
 SUBMISSION_KIND = "submission"

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy.exc import IntegrityError
 
 from service import policy
+from service.caller import Caller
 from service.context import Context
 from service.errors import Conflict
 from service.ids import new_id
@@ -28,7 +29,6 @@ from service.usecases.submission_changes import (
 )
 from service.usecases.submission_requests import check_outputs, check_texts, require_open, ruling, whose
 from service.usecases.submission_views import SUBMISSION_KIND, summary, view_of
-from service.usecases.tokens import Caller
 from service.usecases.validations import validate
 from service.usecases.views import Page, View
 from service.usecases.waiting import wait_for

@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from scoring.errors import ProblemList
+from service.caller import Caller
 from service.context import Context
 from service.errors import Conflict, NotFound
 from service.ids import new_id, new_token, token_hash
@@ -17,7 +18,6 @@ from service.usecases.access import benchmark_of
 from service.usecases.benchmark_settings import check_name, check_slug, refuse
 from service.usecases.board_comparisons import board_changed, put_board
 from service.usecases.happened import happened
-from service.usecases.tokens import Caller
 from service.usecases.views import Page, moment
 
 

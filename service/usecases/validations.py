@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from service import policy
+from service.caller import Caller
 from service.context import Context
 from service.errors import TooManyRequests
 from service.ids import new_id
@@ -19,7 +20,6 @@ from service.usecases.owned import OUTPUTS, text_of
 from service.usecases.progress import Progress
 from service.usecases.scorer import FAILED, Scorer
 from service.usecases.submission_requests import check_outputs, check_texts, require_open, ruling, whose
-from service.usecases.tokens import Caller
 from service.usecases.views import etag_of, moment
 
 VALIDATION_KIND = "validation"

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from scoring.document import metric_document, score_values
+from scoring.document import metric_document
 from scoring.errors import InputError
 from scoring.evaluate import Evaluation
 from scoring.registry import ERROR, OK, SKIP, Outcome
 from scoring.spec import Spec, parse_spec
+from scoring.values import score_values
 
 TREE = "(S (NP (DT the) (NN dog)) (VP (VBD saw) (NP (PRP it))))"
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring.document import score_values
 from scoring.evaluate import Evaluation
 from scoring.registry import OK, Outcome
 from scoring.scores import ScoreTable
 from scoring.spec import parse_spec
+from scoring.values import score_values
 from tests.scoring.evalb_oracle import Settings, row
 
 LABELS = ("S", "NP", "VP-1", "A", "B", "C", "TOP", "", "-X", "=Y")

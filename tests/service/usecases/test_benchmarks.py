@@ -5,6 +5,7 @@ from __future__ import annotations
 import orjson
 import pytest
 
+from service.caller import Caller
 from service.errors import (
     Conflict,
     Forbidden,
@@ -27,7 +28,6 @@ from service.usecases.benchmarks import (
     view_benchmark,
 )
 from service.usecases.jobs import Idempotency
-from service.usecases.tokens import Caller
 from tests.fixtures.contexts import ORGANISER, SCORER
 from tests.fixtures.requests import GOLD_CONLLU, GOLD_TREE
 from tests.fixtures.tasks import BENCHMARK, SLUG, TWO_PARTS

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
+from service.caller import Caller
 from service.errors import Conflict, Forbidden, NotFound, Unauthorized, Unprocessable
 from service.queue import BULK, LIVE
 from service.render import FORMATS
@@ -19,7 +20,6 @@ from service.usecases.comparisons import ask, list_comparisons, view_comparison,
 from service.usecases.leaderboard import leaderboard
 from service.usecases.submission_results import submission_items, submission_slices
 from service.usecases.submissions import delete_submission, patch_submission
-from service.usecases.tokens import Caller
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import GOLD_CONLLU
 from tests.fixtures.tasks import LONG, SLUG, TWO_PARTS, Task, spoilt

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 import pytest
 
+from service.caller import Caller
 from service.context import Context
 from service.errors import Forbidden, NotFound, Unauthorized, Unprocessable
 from service.queue import LIVE
@@ -24,7 +25,6 @@ from service.usecases.leaderboard import leaderboard
 from service.usecases.revisions import create_revision
 from service.usecases.submissions import delete_submission, patch_submission
 from service.usecases.teams import erase_team
-from service.usecases.tokens import Caller
 from service.usecases.views import View
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import GOLD_CONLLU

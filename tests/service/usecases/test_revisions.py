@@ -6,6 +6,7 @@ import orjson
 import pytest
 from sqlalchemy import func, select
 
+from service.caller import Caller
 from service.context import Context
 from service.errors import Conflict, Forbidden, NotFound, Unprocessable
 from service.queue import BULK
@@ -18,7 +19,6 @@ from service.usecases.benchmarks import patch_benchmark
 from service.usecases.jobs import Idempotency
 from service.usecases.moves import moved, places
 from service.usecases.revisions import create_revision, list_revisions, view_revision, wait_for_revision
-from service.usecases.tokens import Caller
 from tests.fixtures.contexts import ORGANISER, work_of
 from tests.fixtures.tasks import ONE_SENTENCE, RIGHT, SECOND_PART, SLUG, TWO_PARTS, WRONG, Task
 from workers.entry import do
