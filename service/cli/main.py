@@ -8,6 +8,7 @@ from service.cli.demo import demo
 from service.cli.processes import api, migrate, sweeper, worker
 from service.cli.score import compare, score
 from service.cli.serve import serve
+from service.cli.submit import submit
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -16,7 +17,7 @@ def main() -> None:
     """Score parsers and treebanks: exact scores, and which differences are real."""
 
 
-for command in (serve, demo, score, compare, migrate, api, worker, sweeper):
+for command in (serve, demo, score, compare, submit, migrate, api, worker, sweeper):
     main.add_command(command)
 
 if __name__ == "__main__":

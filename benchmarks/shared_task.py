@@ -1,0 +1,347 @@
+"""A large shared task on one machine: how fast its board and lists answer, and what a submission costs on disk.
+
+    .venv/bin/python benchmarks/shared_task.py [--teams 1000] [--each 10] [--sentences 2000] [--reads 500]
+
+Starts a service of its own on a temporary folder and makes a benchmark of generated dependency trees. One submission
+goes the whole way over HTTP; the others are written through the store's own modules with generated counts, because
+scoring ten thousand files is not what is measured here. Prints medians and 99th percentiles; asserts nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from importlib.metadata import version
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import httpx
+import numpy as np
+import orjson
+import psutil
+from sqlalchemy import func, select
+
+from scoring.arrays import Counts, FloatArray
+from scoring.parts import macro_mean
+from scoring.scores import ScoreTable
+from service.config import load_config
+from service.ids import new_id
+from service.store import benchmarks, runs, score_records, submissions, tables, teams
+from service.store.database import Store
+from service.store.packing import pack_array
+from service.store.score_records import ScoreRecord, artifact_name
+from service.store.submissions import Submission
+from service.store.teams import Team
+from service.usecases.rulers import Ruler, ruler_of
+
+ROOT = Path(__file__).parents[1]
+SLUG = "large"
+LIVE = "live"
+RELATIONS = ("nsubj", "obj", "obl", "nmod", "amod", "det", "case", "advmod", "conj", "cc", "punct")
+CONNECTIONS = 8
+
+
+@contextmanager
+def service(folder: Path) -> Iterator[tuple[httpx.Client, int]]:
+    """`treescore serve` on a folder: an organiser's client, and the supervisor's process."""
+    port = free_port()
+    command = [sys.executable, "-m", "service.cli.main", "serve", "--bind", f"127.0.0.1:{port}", "--data-dir", folder]
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("TREESCORE_")}
+    with (folder / "log").open("w") as log:
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, cwd=ROOT, env=clean)
+    try:
+        words = (server.stdout.readline() if server.stdout else "").split()
+        if not words:
+            sys.exit((folder / "log").read_text()[-3000:])
+        headers = {"Authorization": f"Bearer {words[-1].rstrip(')')}"}
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=600) as client:
+            yield client, server.pid
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def free_port() -> int:
+    """A port on loopback."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def trees(rng: np.random.Generator, sentences: int) -> list[list[list[str]]]:
+    """Random dependency trees over words of a Zipf law, in CoNLL-U's columns; about 18 words a sentence."""
+    found = []
+    for _ in range(sentences):
+        size = int(rng.poisson(16)) + 2
+        ranks = np.minimum(rng.zipf(1.3, size), 20_000)
+        heads = [0] + [int(rng.integers(max(1, word - 4), word)) for word in range(2, size + 1)]
+        relations = rng.choice(RELATIONS, size)
+        found.append(
+            [
+                [str(word + 1), f"w{ranks[word]}", f"l{ranks[word]}", "NOUN", "NN", "_", str(heads[word]),
+                 "root" if heads[word] == 0 else str(relations[word]), "_", "_"]
+                for word in range(size)
+            ]
+        )  # fmt: skip
+    return found
+
+
+def parsed(rng: np.random.Generator, gold: list[list[list[str]]], wrong: float) -> list[list[list[str]]]:
+    """Gold with a share of relations changed."""
+    return [
+        [
+            [*row[:7], str(rng.choice(RELATIONS)), *row[8:]] if row[6] != "0" and rng.random() < wrong else row
+            for row in sentence
+        ]
+        for sentence in gold
+    ]
+
+
+def written(sentences: list[list[list[str]]]) -> str:
+    """CoNLL-U."""
+    return "".join("".join("\t".join(row) + "\n" for row in sentence) + "\n" for sentence in sentences)
+
+
+def finished(client: httpx.Client, path: str) -> dict[str, Any]:
+    """A document once it is final."""
+    while True:
+        document = client.get(path, headers={"Prefer": "wait=30"}).json()
+        if document["state"] not in ("queued", "running", "checking"):
+            return document
+
+
+def create(client: httpx.Client, metric: str, gold: str) -> None:
+    """The benchmark, checked."""
+    meta = {"id": SLUG, "title": "A large shared task", "format": "conllu", "metrics": [metric],
+            "parts": {"en": {"gold": gold}}}  # fmt: skip
+    client.post("/v1/benchmarks", json=meta, headers={"Prefer": "wait=30"}).raise_for_status()
+    document = finished(client, f"/v1/benchmarks/{SLUG}")
+    if document["state"] != "active":
+        sys.exit(str(document["failure"]))
+
+
+def submit(client: httpx.Client, team: str, output: str) -> tuple[str, float]:
+    """One submission the whole way: its id, and the seconds from the POST to its scores."""
+    began = perf_counter()
+    path = f"/v1/benchmarks/{SLUG}/submissions"
+    answer = client.post(path, json={"name": "whole-way", "team": team, "outputs": {"en": output}})
+    answer.raise_for_status()
+    document = finished(client, f"/v1/submissions/{answer.json()['id']}")
+    if document["state"] != "succeeded":
+        sys.exit(str(document["failure"]))
+    return document["id"], perf_counter() - began
+
+
+def board_settled(client: httpx.Client) -> float:
+    """Seconds until the differences on the board are tested."""
+    began = perf_counter()
+    pause = threading.Event()
+    while client.get(f"/v1/benchmarks/{SLUG}/leaderboard").json()["significance"]["pending"]:
+        pause.wait(0.1)
+    return perf_counter() - began
+
+
+class Filler:
+    """Writes submissions like one that was really scored, with counts drawn at other levels of quality."""
+
+    def __init__(self, store: Store, pattern: str) -> None:
+        self.store = store
+        with store.read() as db:
+            found, record = submissions.get(db, pattern), score_records.get(db, pattern, 1)
+            ruler = db.scalar(select(tables.revisions.c.ruler))
+            counts = score_records.counts(db, pattern, 1, 0, 0)
+        if found is None or record is None or counts is None:
+            sys.exit("there is nothing to go by")
+        self.pattern, self.record, self.counts = found, record, counts
+        self.ruler: Ruler = ruler_of(orjson.loads(str(ruler)))
+        self.table: ScoreTable = self.ruler.spec.entries[0].metric.table
+        self.began = datetime.now(UTC) - timedelta(days=30)
+
+    def team(self, number: int, each: int, rng: np.random.Generator) -> None:
+        """One team with its submissions, in one transaction."""
+        team = f"team-{number:04d}"
+        quality = rng.uniform(0.5, 0.95)
+        rows = [self._row(rng, min(0.99, max(0.01, quality + rng.normal(0, 0.01)))) for _ in range(each)]
+        with self.store.write(durable=False) as db:
+            teams.add(db, Team(SLUG, team, f"Team {number}", self.began, None))
+            for at, (record, body) in enumerate(rows):
+                moment = self.began + timedelta(seconds=number * 60 + at)
+                submission = new_id("sub", moment)
+                runs.add(db, submission, "submission", LIVE, moment)
+                runs.finish(db, submission, runs.SUCCEEDED, moment)
+                submissions.add(db, self._submission(submission, team, at, moment))
+                made = {(artifact_name(1, "counts", 0, 0), 0): body}
+                score_records.save(db, replace(record, submission_id=submission, created_at=moment), made)
+
+    def _submission(self, submission: str, team: str, at: int, moment: datetime) -> Submission:
+        return replace(
+            self.pattern, id=submission, run_id=submission, team_id=team, name=f"run-{at}", created_at=moment,
+            finished_at=moment, utc_day=moment.date().isoformat(), outputs_digest=f"sha256:{submission}",
+        )  # fmt: skip
+
+    def _row(self, rng: np.random.Generator, quality: float) -> tuple[ScoreRecord, bytes]:
+        counts = drawn(rng, self.counts, self.table.count_names, quality)
+        figures = self._figures(counts.sum(axis=0))
+        main = float(figures[score_records.MACRO, self.ruler.main_column])
+        return replace(self.record, main=main, figures=figures), pack_array(counts)
+
+    def _figures(self, totals: Counts) -> FloatArray:
+        scores = np.stack([score.of(self.table.count_names, totals[None]) for score in self.table.scores], axis=-1)
+        rows = [scores, scores, macro_mean(self.table, scores)[None]]
+        low, high = scores - 0.004, scores + 0.004
+        return np.concatenate([*rows, low, high, low, high])
+
+
+def drawn(rng: np.random.Generator, counts: Counts, names: tuple[str, ...], quality: float) -> Counts:
+    """Counts with the right ones drawn anew, and in some sentences a word more, as from an own tokenizer."""
+    found = counts.copy()
+    more = (rng.random(len(counts)) < 0.05).astype(np.int64)
+    for at, name in enumerate(names):
+        row, _, kind = name.rpartition(".")
+        bound = f"{row}.gold" if row else "tokens"
+        if kind == "system":
+            found[:, at] += more
+        if (kind == "correct" or name.startswith("correct_")) and bound in names:
+            found[:, at] = rng.binomial(counts[:, names.index(bound)], quality)
+    return found
+
+
+def timed(ask: Callable[[], httpx.Response], times: int) -> list[float]:
+    """Milliseconds of each call."""
+    found = []
+    for _ in range(times):
+        began = perf_counter()
+        ask().read()
+        found.append(1000 * (perf_counter() - began))
+    return found
+
+
+def show(name: str, found: list[float]) -> None:
+    """Median and 99th percentile."""
+    print(
+        f"{name:<58} p50 {np.percentile(found, 50):7.2f} ms   p99 {np.percentile(found, 99):7.2f} ms   ({len(found)})"
+    )
+
+
+def walk(client: httpx.Client, path: str) -> tuple[int, list[float]]:
+    """All pages of a list: how many items, and the milliseconds of each page."""
+    items, took = 0, []
+    cursor = ""
+    while True:
+        began = perf_counter()
+        page = client.get(f"{path}?limit=100{cursor}").json()
+        took.append(1000 * (perf_counter() - began))
+        items += len(page["items"])
+        if page["next"] is None:
+            return items, took
+        cursor = f"&cursor={page['next']}"
+
+
+def resident(pid: int, word: str) -> float:
+    """MB held by those of the service's processes whose command line has a word, the largest of them."""
+    family = psutil.Process(pid).children(recursive=True)
+    return max((each.memory_info().rss / 1e6 for each in family if word in " ".join(each.cmdline())), default=0.0)
+
+
+def disk(folder: Path) -> float:
+    """MB of the store, its log among them."""
+    return sum(path.stat().st_size for path in folder.glob("treescore.db*")) / 1e6
+
+
+def costs(store: Store, submission: str) -> None:
+    """What one scored submission takes in the store, by kind."""
+    kinds: dict[str, int] = {}
+    with store.read() as db:
+        c = tables.artifacts.c
+        for name, size in db.execute(select(c.name, func.length(c.body)).where(c.owner == submission)):
+            kind = name.split("/")[1]
+            kinds[kind] = kinds.get(kind, 0) + size
+        s = tables.scores.c
+        query = select(func.length(s.document) + func.length(s.figures)).where(s.submission_id == submission)
+        kinds["score document"] = int(db.scalar(query) or 0)
+        t, o = tables.texts.c, tables.owned_texts.c
+        owned = select(o.digest).where(o.owner == submission)
+        kinds["output"] = int(db.scalar(select(func.sum(func.length(t.body))).where(t.digest.in_(owned))) or 0)
+    told = ", ".join(f"{kind} {size / 1000:.0f} kB" for kind, size in sorted(kinds.items(), key=lambda each: -each[1]))
+    print(f"a scored submission on disk (packed)  {sum(kinds.values()) / 1000:.0f} kB: {told}")
+
+
+def measure(client: httpx.Client, reads: int) -> None:
+    """The board and the lists."""
+    path = f"/v1/benchmarks/{SLUG}/leaderboard"
+    began = perf_counter()
+    board = client.get(path)
+    print(f"board: {len(board.json()['rows'])} rows, {len(board.content) / 1e6:.2f} MB, first GET after a change "
+          f"{1000 * (perf_counter() - began):.0f} ms")  # fmt: skip
+    timed(lambda: client.get(path), 20)
+    show("leaderboard, warm", timed(lambda: client.get(path), reads))
+    with ThreadPoolExecutor(CONNECTIONS) as pool:
+        spans = pool.map(lambda _: timed(lambda: client.get(path), reads // CONNECTIONS), range(CONNECTIONS))
+        show(f"leaderboard, warm, {CONNECTIONS} connections at once", [each for span in spans for each in span])
+    etag = {"If-None-Match": board.headers["ETag"]}
+    if client.get(path, headers=etag).status_code != 304:
+        print("the board has changed meanwhile")
+    show("leaderboard, 304", timed(lambda: client.get(path, headers=etag), reads))
+    show("leaderboard as CSV, warm", timed(lambda: client.get(f"{path}?format=csv"), reads // 5))
+    for name in ("submissions", "teams"):
+        items, took = walk(client, f"/v1/benchmarks/{SLUG}/{name}")
+        show(f"{name}: {items} in {len(took)} pages of 100", took)
+    newest = client.get(f"/v1/benchmarks/{SLUG}/submissions?limit=1").json()["items"][0]["id"]
+    show("one submission", timed(lambda: client.get(f"/v1/submissions/{newest}"), reads // 5))
+
+
+def main() -> None:
+    """Make it, fill it, measure it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--teams", type=int, default=1000)
+    parser.add_argument("--each", type=int, default=10, help="submissions of each team")
+    parser.add_argument("--sentences", type=int, default=2000)
+    parser.add_argument("--metric", default="ud")
+    parser.add_argument("--reads", type=int, default=500)
+    options = parser.parse_args()
+    rng = np.random.default_rng(1)
+    print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
+          f"SQLAlchemy {version('sqlalchemy')}, NumPy {version('numpy')}; SQLite")  # fmt: skip
+    print(f"{options.teams} teams x {options.each} submissions of {options.sentences} sentences, {options.metric}")
+    with tempfile.TemporaryDirectory(prefix="treescore-") as name, service(Path(name)) as (client, pid):
+        gold = trees(rng, options.sentences)
+        create(client, options.metric, written(gold))
+        client.post(f"/v1/benchmarks/{SLUG}/teams", json={"id": "first", "name": "First"}).raise_for_status()
+        text = written(parsed(rng, gold, 0.1))
+        pattern, seconds = submit(client, "first", text)
+        print(f"from POST to scores: {seconds:.2f} s for {len(text) / 1e6:.2f} MB")
+        store = Store(load_config({"TREESCORE_DATA_DIR": name}).database_url)
+        costs(store, pattern)
+        before, began = disk(Path(name)), perf_counter()
+        empty = resident(pid, "gunicorn")
+        filler = Filler(store, pattern)
+        for number in range(options.teams):
+            filler.team(number, options.each, rng)
+        with store.write() as db:
+            benchmarks.touch_board(db, SLUG)
+        total = options.teams * options.each
+        print(f"filled {total} submissions in {perf_counter() - began:.0f} s; counts and scores take "
+              f"{1000 * (disk(Path(name)) - before) / total:.1f} kB each in the store")  # fmt: skip
+        submit(client, "first", written(parsed(rng, gold, 0.02)))
+        print(
+            f"after one more submission the differences on the board were tested within {board_settled(client):.1f} s"
+        )
+        measure(client, options.reads)
+        print(f"largest API process: {empty:.0f} MB before filling, {resident(pid, 'gunicorn'):.0f} MB afterwards; "
+              f"largest worker {resident(pid, 'workers.process'):.0f} MB")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
