@@ -92,13 +92,17 @@ def add(db: Connection, benchmark: Benchmark) -> None:
     )
 
 
-def get(db: Connection, slug: str, *, lock: bool = False) -> Benchmark | None:
+def get(db: Connection, slug: str, *, lock: bool = False, alone: bool = False) -> Benchmark | None:
     """One benchmark, deleted or not; None where there never was one.
 
-    With `lock` nobody else can change it, or add to it, before the transaction ends.
+    With `lock` nobody else changes it or what is on its board before the transaction ends, though submissions may be
+    added; with `alone` not even that. A transaction that locks more than a benchmark's row locks that row first, then
+    submissions, then teams, so that no two wait for each other.
     """
     query = select(benchmarks).where(benchmarks.c.id == slug)
-    row = db.execute(query.with_for_update() if lock else query).one_or_none()
+    if lock or alone:
+        query = query.with_for_update(key_share=not alone)
+    row = db.execute(query).one_or_none()
     return None if row is None else _benchmark(row)
 
 

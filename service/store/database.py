@@ -20,7 +20,8 @@ class Store:
         if self.sqlite and self.url.database:
             Path(self.url.database).parent.mkdir(parents=True, exist_ok=True)
         options: dict[str, Any] = {} if self.sqlite else {"pool_pre_ping": True}
-        self.engine = create_engine(url, pool_size=8, max_overflow=64, **options)
+        # an error's message goes to the log, and parameters hold gold
+        self.engine = create_engine(url, pool_size=8, max_overflow=64, hide_parameters=True, **options)
         self._compiled: dict[Any, Any] = {}
         if self.sqlite:
             event.listen(self.engine, "connect", _prepare_sqlite)

@@ -134,6 +134,13 @@ def set_state(db: Connection, revision_id: str, state: str, **values: Any) -> No
     db.execute(update(revisions).where(revisions.c.id == revision_id).values(state=state, **ready))
 
 
+def begin_rescoring(db: Connection, revision_id: str) -> None:
+    """From the check of gold to re-scoring; a revision that has come further stays where it is."""
+    db.execute(
+        update(revisions).where(revisions.c.id == revision_id, revisions.c.state == CHECKING).values(state=RESCORING)
+    )
+
+
 def supersede(db: Connection, benchmark_id: str, number: int) -> None:
     """The active revisions other than this one rule no longer."""
     db.execute(

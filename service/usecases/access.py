@@ -11,14 +11,14 @@ from service.store.benchmarks import Benchmark
 from service.store.submissions import Submission
 
 
-def benchmark_of(db: Connection, slug: str, *, lock: bool = False) -> Benchmark:
-    """A benchmark that is there.
+def benchmark_of(db: Connection, slug: str, *, lock: bool = False, alone: bool = False) -> Benchmark:
+    """A benchmark that is there; for the locks see store.benchmarks.get.
 
     Raises:
         NotFound: there is none.
         Gone: it was deleted.
     """
-    found = benchmarks.get(db, slug, lock=lock)
+    found = benchmarks.get(db, slug, lock=lock, alone=alone)
     if found is None:
         raise NotFound(f"There is no benchmark {slug!r}.")
     if found.deleted_at is not None:
@@ -52,3 +52,15 @@ def submission_of(db: Connection, caller: Caller, submission_id: str, *, lock: b
     if found.deleted_at is not None:
         raise Gone(f"The submission {submission_id} was deleted.")
     return found
+
+
+def locked_submission(db: Connection, caller: Caller, submission_id: str) -> tuple[Submission, Benchmark]:
+    """A submission and its benchmark, which nobody else changes before the transaction ends.
+
+    Raises:
+        NotFound: there is none, or it is another team's.
+        Gone: it was deleted.
+    """
+    slug = submission_of(db, caller, submission_id).benchmark_id
+    benchmark = benchmark_of(db, slug, lock=True)
+    return submission_of(db, caller, submission_id, lock=True), benchmark

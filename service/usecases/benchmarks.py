@@ -165,7 +165,7 @@ def delete_benchmark(context: Context, caller: Caller, slug: str) -> None:
     caller.require("organise")
     now = context.now()
     with context.store.write() as db:
-        benchmark_of(db, slug, lock=True)
+        benchmark_of(db, slug, alone=True)
         number = submissions.count(db, slug)
         if number:
             raise Conflict(

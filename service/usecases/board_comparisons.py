@@ -109,6 +109,8 @@ def fail_board_comparisons(context: Context, run: runs.Run, failure: Mapping[str
     del failure
     with context.store.write() as db:
         place = boards.of_run(db, run.id)
+        if place is not None:
+            benchmarks.get(db, place[0], lock=True)
         if runs.finish(db, run.id, runs.FAILED, context.now()) and place is not None:
             benchmarks.touch_board(db, place[0])
     context.queue.wake(run.id)
@@ -159,7 +161,6 @@ def _save(context: Context, run: runs.Run, seen: Benchmark, revision: int, made:
     again = None
     with context.store.write() as db:
         # a change that is being noted at this moment holds this row, so that it is seen below
-        runs.get(db, run.id, lock=True)
         current = benchmarks.get(db, seen.id, lock=True)
         if not runs.finish(db, run.id, runs.SUCCEEDED, now) or current is None:
             return

@@ -91,7 +91,8 @@ def _check_part(context: Context, revision: Revision, ruler: Ruler, part: Part) 
     if blocks and None not in blocks:
         made[blocks_name(part.position), 0] = artifacts.pack_json(list(blocks))
     with context.store.write() as db:
-        # the work may have been begun before
+        # the work may have been begun before, and may be done by two at once
+        runs.get(db, revision.id, lock=True)
         artifacts.drop_below(db, revision.id, input_name(part.position, ""))
         artifacts.drop_below(db, revision.id, blocks_name(part.position))
         artifacts.put(db, revision.id, made)

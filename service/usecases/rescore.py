@@ -32,7 +32,7 @@ def rescore(context: Context, run: runs.Run, revision: Revision) -> None:
         return
     if benchmark.active_revision is not None and revision.state != revisions.RESCORING:
         with context.store.write() as db:
-            revisions.set_state(db, revision.id, revisions.RESCORING)
+            revisions.begin_rescoring(db, revision.id)
     scorer: Scorer | None = None
     while not _settled(context, run, revision):
         if scorer is None:

@@ -46,7 +46,10 @@ def fail_submission(context: Context, run: runs.Run, failure: Mapping[str, Any])
     now = context.now()
     with context.store.write() as db:
         submission = submissions.of_run(db, run.id)
-        if submission is None or not runs.finish(db, run.id, runs.FAILED, now):
+        if submission is None:
+            return
+        benchmarks.get(db, submission.benchmark_id, lock=True)
+        if not runs.finish(db, run.id, runs.FAILED, now):
             return
         _end(db, context, submission, runs.FAILED, failure=failure)
     context.queue.wake(run.id)

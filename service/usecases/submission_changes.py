@@ -15,7 +15,7 @@ from service.queue import LIVE
 from service.store import runs, submissions, teams, texts
 from service.store.submissions import Submission
 from service.usecases import quotas
-from service.usecases.access import benchmark_of, submission_of
+from service.usecases.access import locked_submission, submission_of
 from service.usecases.benchmark_settings import MAX_NOTES, check_name, refuse
 from service.usecases.board_comparisons import board_changed, put_board
 from service.usecases.happened import happened
@@ -37,8 +37,7 @@ def patch_submission(context: Context, caller: Caller, submission_id: str, chang
     caller.require("submit")
     now = context.now()
     with context.store.write() as db:
-        submission = submission_of(db, caller, submission_id, lock=True)
-        benchmark = benchmark_of(db, submission.benchmark_id, lock=True)
+        submission, benchmark = locked_submission(db, caller, submission_id)
         _check(submission, changes)
         if "chosen" in changes or changes.get("withdrawn") is False:
             require_open(benchmark, caller, now)
@@ -65,8 +64,7 @@ def cancel_submission(context: Context, caller: Caller, submission_id: str) -> V
     caller.require("submit")
     now = context.now()
     with context.store.write() as db:
-        submission = submission_of(db, caller, submission_id, lock=True)
-        benchmark = benchmark_of(db, submission.benchmark_id)
+        submission, benchmark = locked_submission(db, caller, submission_id)
         if not runs.finish(db, submission.run_id, runs.CANCELLED, now):
             raise Conflict(f"The submission {submission_id} has ended already; a final state never changes.")
         submissions.change(db, submission_id, state=runs.CANCELLED, finished_at=now)
@@ -88,10 +86,7 @@ def retry_submission(context: Context, caller: Caller, submission_id: str) -> Vi
     caller.require("submit")
     now = context.now()
     with context.store.write() as db:
-        submission = submission_of(db, caller, submission_id, lock=True)
-        benchmark = benchmark_of(db, submission.benchmark_id)
-        if submission.team_id is not None:
-            teams.get(db, submission.benchmark_id, submission.team_id, lock=True)
+        submission, benchmark = locked_submission(db, caller, submission_id)
         if submission.state != runs.FAILED or submission.failure_kind != "service":
             raise Conflict(
                 f"There is nothing to retry in {submission_id}. Only what failed through a fault of the service can "
@@ -103,11 +98,20 @@ def retry_submission(context: Context, caller: Caller, submission_id: str) -> Vi
             raise Gone(f"The outputs of {submission_id} are not kept any more. Submit them anew.")
         if submission.team_id is not None and not caller.organiser:
             # a fault of ours was free, so the new attempt is counted like a new submission
+            teams.get(db, benchmark.id, submission.team_id, lock=True)
             quotas.require(quotas.quotas_of(db, benchmark, submission.team_id, now), now)
         attempt = len(submission.failures) + 1
         run_id = f"{submission.id}-{attempt}"
         runs.add(db, run_id, SUBMISSION_KIND, LIVE, now)
-        submissions.change(db, submission_id, run_id=run_id, state=runs.QUEUED, failure_kind=None, finished_at=None)
+        submissions.change(
+            db,
+            submission_id,
+            run_id=run_id,
+            utc_day=quotas.utc_day(now),
+            state=runs.QUEUED,
+            failure_kind=None,
+            finished_at=None,
+        )
         _tell(context, db, caller, "submission.retried", submission, {"attempt": attempt})
         view = view_of(db, context, caller, benchmark, submission_of(db, caller, submission_id))
     context.queue.put(run_id, LIVE)
@@ -123,8 +127,7 @@ def delete_submission(context: Context, caller: Caller, submission_id: str) -> N
     caller.require("submit")
     now = context.now()
     with context.store.write() as db:
-        submission = submission_of(db, caller, submission_id, lock=True)
-        benchmark = benchmark_of(db, submission.benchmark_id, lock=True)
+        submission, benchmark = locked_submission(db, caller, submission_id)
         if benchmark.closed(now) and not caller.organiser:
             raise Forbidden("The benchmark has closed: only its organisers delete now. You may still withdraw.")
         runs.finish(db, submission.run_id, runs.CANCELLED, now)

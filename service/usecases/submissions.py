@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
+from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from service import policy
 from service.caller import Caller
 from service.context import Context
-from service.errors import Conflict
+from service.errors import Conflict, NotFound
 from service.ids import new_id
 from service.policy import Level
 from service.queue import LIVE
 from service.store import idempotency, runs, submissions, teams, texts
+from service.store.benchmarks import Benchmark
 from service.store.submissions import Submission
 from service.usecases import quotas
 from service.usecases.access import benchmark_of, submission_of, team_of
@@ -93,22 +96,29 @@ def submit(
                 if known is not None:
                     return known, False
                 idempotency.remember(db, caller.owner, repeat.key, repeat.digest, submission_id, now)
-            benchmark = benchmark_of(db, slug)
-            require_open(benchmark, caller, now)
-            if team_id is not None and not caller.organiser:
-                # whoever holds the team's row counts alone
-                teams.get(db, slug, team_id, lock=True)
-                quotas.require(quotas.quotas_of(db, benchmark, team_id, now), now)
+            if team_id is not None:
+                _count(db, caller, benchmark, team_id, now)
             runs.add(db, submission_id, SUBMISSION_KIND, LIVE, now)
             submissions.add(db, fresh)
+            # from here on the benchmark cannot be deleted; it may have been, or closed, until here
+            require_open(benchmark_of(db, slug), caller, now)
             texts.put_packed(db, submission_id, packed)
             happened(
                 db, context, "submission.created", slug, actor=caller.owner, team_id=team_id, subject=submission_id
             )
     except IntegrityError as error:
-        raise Conflict("A request with this Idempotency-Key is being taken at this moment. Try again.") from error
+        raise Conflict("An equal request is being taken at this moment. Try again.") from error
     context.queue.put(submission_id, LIVE)
     return submission_id, True
+
+
+def _count(db: Connection, caller: Caller, benchmark: Benchmark, team_id: str, now: datetime) -> None:
+    """Whether the team may send one more. Whoever holds the team's row counts alone."""
+    team = teams.get(db, benchmark.id, team_id, lock=True)
+    if team is None or team.erased_at is not None:
+        raise NotFound(f"The benchmark {benchmark.id!r} has no team {team_id!r}.")
+    if not caller.organiser:
+        quotas.require(quotas.quotas_of(db, benchmark_of(db, benchmark.id), team_id, now), now)
 
 
 def view_submission(context: Context, caller: Caller, submission_id: str) -> View:

@@ -111,6 +111,17 @@ def test_a_failed_transaction_leaves_nothing_behind(store):
         assert runs.get(db, "job_2") is None
 
 
+def test_an_error_of_the_store_tells_nothing_of_what_was_to_be_stored(store):
+    def put_twice() -> None:
+        with store.write() as db:
+            for _ in range(2):
+                artifacts.put(db, "rev_1", {("input/0/words", 0): b"marker-of-gold"})
+
+    with pytest.raises(IntegrityError) as error:
+        put_twice()
+    assert "marker-of-gold" not in str(error.value)
+
+
 def test_an_idempotency_key_belongs_to_one_request_under_concurrency(store):
     def remember(number: int) -> bool:
         try:
