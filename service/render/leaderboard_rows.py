@@ -111,6 +111,8 @@ def notes(document: Document) -> list[str]:
         )
     if significance["reason"]:
         found.append(significance["reason"])
+    if document["next"] is not None:
+        found.append(f"{len(document['rows'])} of {document['total_rows']} rows; more from cursor {document['next']}.")
     if any(row["role"] == "baseline" for row in document["rows"]):
         found.append("Baselines have no rank.")
     return found

@@ -11,6 +11,7 @@ from service.store.database import Store
 from service.usecases.views import View
 
 MOST_BYTES = 64 * 2**20
+_STRIPES = 16
 
 
 class BoardCache:
@@ -21,7 +22,7 @@ class BoardCache:
         self._views: OrderedDict[str, View] = OrderedDict()
         self._bytes = 0
         self._lock = Lock()
-        self._building = Lock()
+        self._building = [Lock() for _ in range(_STRIPES)]
 
     def get(self, etag: str) -> View | None:
         """A view that is there."""
@@ -32,11 +33,11 @@ class BoardCache:
             return found
 
     def get_or_build(self, etag: str, build: Callable[[], View]) -> View:
-        """A view, built by one thread at a time: whoever asks for the same meanwhile waits for it."""
+        """A view, built by one thread: whoever asks for the same meanwhile waits for it."""
         found = self.get(etag)
         if found is not None:
             return found
-        with self._building:
+        with self._building[hash(etag) % _STRIPES]:
             found = self.get(etag)
             if found is not None:
                 return found

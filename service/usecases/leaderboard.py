@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -19,67 +18,33 @@ from service.context import Context
 from service.errors import Forbidden, Unauthorized, Unprocessable
 from service.policy import Level
 from service.render import LEADERBOARD_FORMATS, render_leaderboard
-from service.store import benchmarks, boards, comparisons, runs, teams
+from service.store import benchmarks, boards, teams
 from service.store.benchmarks import Benchmark
 from service.store.boards import Shown
 from service.usecases.access import benchmark_of
 from service.usecases.board_cache import cache_of
-from service.usecases.boards import (
-    BOARD_SETTINGS,
-    Board,
-    board_of,
-    comparison_id,
-    places_of,
-    question_of,
-    standard_boards,
-    tested_of,
-)
-from service.usecases.standings import TESTED, Place, with_significance
+from service.usecases.board_significance import Finding, significance_of
+from service.usecases.boards import Board, board_of, places_of
+from service.usecases.job_results import item_number
 from service.usecases.views import View, etag_of, moment
 
 VERSION = 1
 """Of the document; part of its validator."""
+MOST_ROWS = 2000
+"""Rows in one answer."""
 ONE_STATE = 3
 """Times that a board is read where something changes while it is read."""
 
 
-NOT_TESTED = (
-    "The differences on this board were not tested. Ask for it: POST a comparison with "
-    '"submissions": "leaderboard" and this score, part and pick.'
-)
-BELOW = f"not among the first {TESTED} rows"
-UNKNOWN: Mapping[str, Any] = {
-    "pending": False,
-    "test": None,
-    "alternative": None,
-    "unit": None,
-    "correction": None,
-    "alpha": None,
-    "shuffles": None,
-    "seed": None,
-    "pairs": None,
-    "first_rows": TESTED,
-    "comparison": None,
-    "reason": None,
-}
-"""Of significance, where nothing is known."""
-
-
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """What is known of the differences between a board's rows.
+class Asked:
+    """What a request asks of a board: see `leaderboard`. Rows from after number `start` on."""
 
-    Attributes:
-        document: how they were tested, or why not.
-        places: the rows, with it.
-        untested: submission -> why it was not tested.
-        intervals: submission -> interval of its score, where the score records hold none.
-    """
-
-    document: dict[str, Any]
-    places: Sequence[Place]
-    untested: dict[str, str] = field(default_factory=dict)
-    intervals: Mapping[str, dict[str, float]] = field(default_factory=dict)
+    score: str | None
+    pick: str | None
+    revision: int | None
+    part: str | None
+    start: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +107,7 @@ def leaderboard(
     part: str | None = None,
     form: str = "json",
     etag: str | None = None,
+    cursor: str | None = None,
 ) -> View:
     """The board, ready to send.
 
@@ -155,6 +121,7 @@ def leaderboard(
         part: a part's name, `macro` (the mean of the parts) or `pooled`.
         form: one of `service.render.LEADERBOARD_FORMATS`.
         etag: what the caller has: the view has no body then where it still holds.
+        cursor: `next` of a board with more rows than one answer holds.
 
     Raises:
         NotFound: no such benchmark, revision or part.
@@ -166,7 +133,7 @@ def leaderboard(
     with context.store.read() as db:
         benchmark = benchmark_of(db, slug)
     viewer = viewer_of(benchmark, caller, context.now())
-    asked = (score, pick, revision, part)
+    asked = Asked(score, pick, revision, part, item_number(cursor))
     tag = _tag(benchmark, viewer, asked, form)
     if etag == tag:
         return View(b"", tag, content_type=LEADERBOARD_FORMATS[form])
@@ -184,7 +151,7 @@ def leaderboard(
     return cache.get_or_build(tag, render)
 
 
-def _tag(benchmark: Benchmark, viewer: Viewer, asked: tuple[Any, ...], form: str) -> str:
+def _tag(benchmark: Benchmark, viewer: Viewer, asked: Asked, form: str) -> str:
     """Names the bytes without reading them: everything that they depend on is counted by the versions."""
     depends = (
         VERSION, scoring.__version__, benchmark.id, moment(benchmark.created_at), benchmark.version,
@@ -193,15 +160,20 @@ def _tag(benchmark: Benchmark, viewer: Viewer, asked: tuple[Any, ...], form: str
     return hashlib.blake2b(repr(depends).encode(), digest_size=16).hexdigest()
 
 
-def _built(context: Context, benchmark: Benchmark, viewer: Viewer, asked: tuple[Any, ...], tag: str) -> View:
+def _built(context: Context, benchmark: Benchmark, viewer: Viewer, asked: Asked, tag: str) -> View:
     """The board of one state of the store; bytes read while it went on changing have a validator of their own."""
-    score, pick, revision, part = asked
     for _ in range(ONE_STATE):
         with context.store.read() as db:
             board = board_of(
-                db, benchmark, score=score, pick=pick, revision=revision, part=part, until=viewer.until
-            )  # fmt: skip
-            document = board_document(db, benchmark, board, viewer)
+                db,
+                benchmark,
+                score=asked.score,
+                pick=asked.pick,
+                revision=asked.revision,
+                part=asked.part,
+                until=viewer.until,
+            )
+            document = board_document(db, benchmark, board, viewer, asked)
             after = benchmarks.get(db, benchmark.id)
         body = orjson.dumps(document)
         if after is None or (after.version, after.board_version) == (benchmark.version, benchmark.board_version):
@@ -210,12 +182,13 @@ def _built(context: Context, benchmark: Benchmark, viewer: Viewer, asked: tuple[
     return View(body, etag_of(body))
 
 
-def board_document(db: Connection, benchmark: Benchmark, board: Board, viewer: Viewer) -> dict[str, Any]:
+def board_document(db: Connection, benchmark: Benchmark, board: Board, viewer: Viewer, asked: Asked) -> dict[str, Any]:
     """The whole answer."""
     score = board.scored_by[1]
     places = places_of(db, board, viewer.see) if viewer.level >= Level.ROUNDED else []
-    finding = _significance(db, benchmark, board, places, viewer)
+    finding = significance_of(db, benchmark, board, places, viewer.level)
     changed = boards.last_change(db, benchmark.id, viewer.until) if viewer.level >= Level.ROUNDED else None
+    stop = asked.start + MOST_ROWS
     return {
         "benchmark": benchmark.id,
         "title": benchmark.title,
@@ -232,7 +205,9 @@ def board_document(db: Connection, benchmark: Benchmark, board: Board, viewer: V
         "as_of": moment(viewer.until or changed),
         "significance": finding.document,
         "scores": list(board.ruler.addresses) if viewer.level >= Level.ROUNDED else [],
-        "rows": _rows(db, board, finding, viewer),
+        "total_rows": len(places),
+        "next": str(stop) if stop < len(places) else None,
+        "rows": _rows(db, board, replace(finding, places=finding.places[asked.start : stop]), viewer),
     }
 
 
@@ -284,81 +259,3 @@ def _interval(board: Board, details: Shown, first: int, viewer: Viewer) -> dict[
         return None
     low, high = (float(details.figures[row - first, board.column]) for row in board.interval_rows)
     return {"low": low, "high": high} if math.isfinite(low) and math.isfinite(high) else None
-
-
-def _significance(db: Connection, benchmark: Benchmark, board: Board, places: list[Place], viewer: Viewer) -> Finding:
-    """What is known of the differences between a board's rows."""
-    document = dict(UNKNOWN)
-    if viewer.level < Level.SCORES:
-        document["reason"] = "The feedback level of this benchmark shows no significance."
-        return Finding(document, places)
-    ids, untested = tested_of(db, board, places)
-    document["comparison"] = name = comparison_id(question_of(board, ids))
-    found = _found(db, board, name, ids)
-    if found is None:
-        document["pending"] = _coming(db, benchmark, board, name)
-        document["reason"] = None if document["pending"] else NOT_TESTED
-        return Finding(document, places, untested)
-    document.update(
-        test="permutation",
-        alternative=BOARD_SETTINGS.alternative,
-        unit=BOARD_SETTINGS.unit,
-        correction=BOARD_SETTINGS.correction,
-        alpha=BOARD_SETTINGS.alpha,
-        shuffles=(found.get("signature") or {}).get("trials"),
-        seed=BOARD_SETTINGS.seed,
-        pairs=len(found["pairs"]),
-    )
-    untested |= {each["name"]: each["reason"] for each in found["untested"]}
-    places = with_significance(places, found)
-    for place in places:
-        if not place.tested and place.entrant.value is not None:
-            untested.setdefault(place.entrant.id, BELOW)
-    return Finding(document, places, untested, _part_intervals(board, found))
-
-
-def _part_intervals(board: Board, found: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    """Intervals of a single part's scores, which no score record holds."""
-    if board.interval_rows is not None:
-        return {}
-    known = {str(system["name"]): system.get("ci") for system in found["systems"]}
-    return {name: {"low": ci["low"], "high": ci["high"]} for name, ci in known.items() if ci is not None}
-
-
-def _found(db: Connection, board: Board, name: str, ids: Sequence[str]) -> Mapping[str, Any] | None:
-    """The comparison of these very rows: made for the board, or asked for."""
-    if len(ids) < 2:
-        return {
-            "systems": [{"name": each} for each in ids], "pairs": [], "rank_ranges": [], "clusters": None,
-            "untested": [],
-        }  # fmt: skip
-    for key in (board.key, _unfrozen(board)):
-        kept = boards.get(db, board.benchmark_id, board.revision.number, key)
-        if kept is not None and kept.body is not None and kept.body["id"] == name and kept.body["comparison"]:
-            found: Mapping[str, Any] = kept.body["comparison"]
-            return found
-    asked = comparisons.get(db, name)
-    if asked is None or asked.document is None or asked.document.get("failure") is not None:
-        return None
-    answer: Mapping[str, Any] = asked.document["comparison"]
-    return answer
-
-
-def _unfrozen(board: Board) -> str:
-    """The key of the same board as it stands now: just after freezing it has the same rows."""
-    return replace(board, until=None).key
-
-
-def _coming(db: Connection, benchmark: Benchmark, board: Board, name: str) -> bool:
-    """Whether a worker is about to make the comparison of these rows."""
-    asked = comparisons.get(db, name)
-    if asked is not None:
-        run = runs.get(db, asked.run_id)
-        if run is not None and not run.final:
-            return True
-    number = board.revision.number
-    if boards.working(db, board.benchmark_id, number) is None:
-        return False
-    live = _unfrozen(board)
-    standard = {each.key for each in standard_boards(board_of(db, benchmark, revision=number))}
-    return live in standard or boards.get(db, board.benchmark_id, number, live) is not None

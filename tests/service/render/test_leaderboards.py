@@ -56,6 +56,8 @@ def board(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
         "frozen": False,
         "significance": significance,
         "scores": ["ud.las_f1", "ud.uas_f1"],
+        "total_rows": len(rows),
+        "next": None,
         "rows": list(rows),
         **more,
     }

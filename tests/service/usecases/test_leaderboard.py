@@ -358,6 +358,20 @@ def test_csv_has_a_line_for_each_row(board):
     assert float(rows[0]["attachment.las"]) == 71 / 72
 
 
+def test_a_large_board_comes_in_pages_with_one_ranking(board, monkeypatch):
+    monkeypatch.setattr("service.usecases.leaderboard.MOST_ROWS", 2)
+    for number in range(3):
+        board.submit(board.team(f"t{number}"), spoilt(number))
+    board.settle()
+    first = shown(board)
+    second = shown(board, cursor=first["next"])
+    assert [*column(first, "rank"), *column(second, "rank")] == [1, 2, 3]
+    assert (first["total_rows"], first["next"], second["next"]) == (3, "2", None)
+    assert "2 of 3 rows" in leaderboard(board.context, ANYONE, SLUG, form="markdown").body.decode()
+    with pytest.raises(Unprocessable):
+        shown(board, cursor="two")
+
+
 def test_the_cache_forgets_what_was_longest_unused():
     cache = BoardCache(most_bytes=10)
     for name in "abc":
