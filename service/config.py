@@ -42,6 +42,7 @@ class Config:
         retain_outputs_days: outputs of submissions are dropped so many days after they were scored (410 afterwards,
             scores stay); 0 keeps them.
         retain_jobs_days: finished jobs are dropped after so many days (410 afterwards); 0 keeps them.
+        webhooks_private: whether webhooks may be sent to private, local and reserved addresses.
     """
 
     database_url: str
@@ -67,6 +68,7 @@ class Config:
     max_problems: int = 20
     retain_outputs_days: int = 0
     retain_jobs_days: int = 0
+    webhooks_private: bool = False
 
     @property
     def limits(self) -> Limits:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import logging
 import sys
+import threading
+import traceback
+from types import TracebackType
 
 import orjson
 import structlog
@@ -23,3 +26,16 @@ def configure_logs(level: int = logging.INFO) -> None:
         logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
         cache_logger_on_first_use=True,
     )
+    # what nobody caught is told like this too, and never with a message that may quote a text
+    sys.excepthook = lambda kind, _error, trace: fault(kind, trace)
+    threading.excepthook = lambda args: fault(args.exc_type, args.exc_traceback)
+
+
+def fault(kind: type[BaseException], trace: TracebackType | None, **more: str) -> None:
+    """Log an unforeseen exception: its kind and the places it went through. Its message may quote gold."""
+    structlog.get_logger("treescore").error("fault", kind=kind.__name__, places=places(trace), **more)
+
+
+def places(trace: TracebackType | None) -> list[str]:
+    """The places of a traceback, without any source line."""
+    return [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(trace)]

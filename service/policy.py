@@ -58,8 +58,12 @@ _ROW_SCORES = ("rank_interval", "cluster", "ci95", "p_next", "tested", "reason")
 _COMPARISON = (
     *("id", "benchmark", "revision", "question", "state", "created_at", "started_at", "finished_at", "progress"),
 )
-_PRIVATE_KINDS: Mapping[str, Level] = {"submission.scored": Level.STATUS, "submission.failed": Level.STATUS}
-"""Events that tell how an output fits gold."""
+_EVENT = ("id", "type", "at", "benchmark", "team", "subject")
+_EVENT_DATA = ("members", "revision", "dry_run", "attempt")
+_PUBLIC_EVENTS = ("benchmark", "revision")
+"""Events of these resources, belonging to no team, are anybody's."""
+_TELLING_EVENTS: Mapping[str, Level] = {"submission.scored": Level.STATUS, "submission.failed": Level.STATUS}
+"""Events that tell how an output fits gold, and from which level on."""
 
 
 def level_of(benchmark: Benchmark, caller: Caller, now: datetime) -> Level:
@@ -237,11 +241,11 @@ def event_view(level: Level | None, caller: Caller, event: Mapping[str, Any]) ->
     if caller.organiser:
         return dict(event)
     own = caller.team is not None and (caller.benchmark, caller.team) == (event["benchmark"], event["team"])
-    if level is None or (event["team"] is not None and not own) or event["type"].startswith("token."):
+    everybodys = event["team"] is None and event["type"].partition(".")[0] in _PUBLIC_EVENTS
+    if level is None or not (own or everybodys) or level < _TELLING_EVENTS.get(event["type"], Level.NONE):
         return None
-    if level < _PRIVATE_KINDS.get(event["type"], Level.NONE):
-        return None
-    return {**event, "actor": event["actor"] if event["actor"] == caller.token_id else None}
+    actor = event["actor"] if event["actor"] == caller.token_id else None
+    return {**_chosen(event, _EVENT), "actor": actor, "data": _chosen(event["data"], _EVENT_DATA)}
 
 
 def _chosen(document: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:

@@ -7,11 +7,13 @@ import threading
 from datetime import timedelta
 
 import structlog
+from sqlalchemy.exc import OperationalError
 
 from service.context import Context
-from service.logs import configure_logs
+from service.logs import configure_logs, fault
 from service.queue import GONE
 from service.store import idempotency, jobs, runs, submissions
+from service.usecases.deliver import deliver_due
 from workers.entry import process_context
 
 INTERVAL = 1.0
@@ -64,6 +66,15 @@ class Sweeper:
                 submissions.drop_outputs(db, submissions.with_old_outputs(db, before, limit=500), now)
 
 
+def deliver(context: Context, stop: threading.Event) -> None:
+    """Send to webhooks until told to stop, in a thread of its own: nobody's slow server holds up the sweeping."""
+    while not stop.wait(INTERVAL):
+        try:
+            deliver_due(context)
+        except OperationalError as error:
+            fault(type(error), error.__traceback__)
+
+
 def main() -> None:
     """Sweep until told to stop; while Redis is away, wait for it."""
     configure_logs()
@@ -71,6 +82,7 @@ def main() -> None:
     stop = threading.Event()
     for sign in (signal.SIGTERM, signal.SIGINT):
         signal.signal(sign, lambda *_: stop.set())
+    threading.Thread(target=deliver, args=(process_context(), stop), daemon=True, name="webhooks").start()
     while not stop.wait(INTERVAL):
         try:
             sweeper.sweep()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from types import TracebackType
 
 from flask import Flask, Response
@@ -14,6 +13,7 @@ from service.api import access_log, contract, health, jobs, scorers, tokens
 from service.config import Config
 from service.context import Context, open_context
 from service.errors import ServiceError, Unavailable
+from service.logs import places
 from service.queue import GONE
 
 ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
@@ -25,7 +25,7 @@ class App(Flask):
     def log_exception(self, exc_info: ExcInfo) -> None:
         """One line of the log with the fault's kind and the places it went through; its message may quote a text."""
         kind, _, trace = exc_info
-        access_log.fault(kind.__name__ if kind else "unknown", _places(trace))
+        access_log.fault(kind.__name__ if kind else "unknown", places(trace))
 
 
 def create_app(config: Config, context: Context | None = None) -> Flask:
@@ -49,12 +49,8 @@ def create_app(config: Config, context: Context | None = None) -> Flask:
 
 
 def _away(error: Exception) -> Response:
-    access_log.fault(type(error).__name__, _places(error.__traceback__))
+    access_log.fault(type(error).__name__, places(error.__traceback__))
     return problems.of_service_error(Unavailable("The store or the queue does not answer at the moment. Try again."))
-
-
-def _places(trace: TracebackType | None) -> list[str]:
-    return [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(trace)]
 
 
 def _guard(response: Response) -> Response:

@@ -8,13 +8,14 @@ from typing import Any
 from sqlalchemy import Connection
 
 from service.context import Context
+from service.usecases.events import record
 
 
 def happened(
     db: Connection,
     context: Context,
     kind: str,
-    benchmark_id: str,
+    benchmark_id: str | None,
     *,
     actor: str | None = None,
     team_id: str | None = None,
@@ -27,9 +28,10 @@ def happened(
         db: the transaction in which it happens.
         context: for the clock.
         kind: `benchmark.created`, `revision.active`, `submission.scored`, ...
-        benchmark_id: where.
+        benchmark_id: where, if it is in one.
         actor: token that did it; None for a worker.
         team_id: whose it is, where it is a team's.
         subject: the resource, where it is not the benchmark itself.
         data: more, and nothing that comes from gold.
     """
+    record(db, context, kind, benchmark_id, actor=actor, team_id=team_id, subject=subject, data=data)

@@ -1,0 +1,207 @@
+"""Webhooks, and what has yet to be delivered to each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, insert, select, update
+
+from service.store.events import Event, event_of
+from service.store.tables import deliveries, events, webhooks
+
+WAITING = "waiting"
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """One row.
+
+    Attributes:
+        id: `whk_...`.
+        owner: token that made it.
+        benchmark_id: whose events it gets; None for all that its owner may see.
+        team_id: whose it is, where a team made it.
+        url: where to.
+        secret: `whsec_...`, signs every delivery.
+        kinds: of events; empty for all.
+        created_at: when it was made.
+        disabled_at: when it was given up.
+        failures: deliveries that failed since the last that did not.
+    """
+
+    id: str
+    owner: str
+    benchmark_id: str | None
+    team_id: str | None
+    url: str
+    secret: str
+    kinds: tuple[str, ...]
+    created_at: datetime
+    disabled_at: datetime | None = None
+    failures: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """An event on its way to a webhook.
+
+    Attributes:
+        id: of the delivery.
+        webhook: where to.
+        event: what.
+        attempts: that have failed.
+        next_at: when it is due.
+    """
+
+    id: str
+    webhook: Webhook
+    event: Event
+    attempts: int
+    next_at: datetime
+
+
+def add(db: Connection, webhook: Webhook) -> None:
+    """Store a new webhook."""
+    db.execute(
+        insert(webhooks).values(
+            id=webhook.id,
+            owner=webhook.owner,
+            benchmark_id=webhook.benchmark_id,
+            team_id=webhook.team_id,
+            url=webhook.url,
+            secret=webhook.secret,
+            kinds=" ".join(webhook.kinds),
+            created_at=webhook.created_at,
+            failures=webhook.failures,
+        )
+    )
+
+
+def get(db: Connection, webhook_id: str) -> Webhook | None:
+    """One webhook, or None."""
+    row = db.execute(select(webhooks).where(webhooks.c.id == webhook_id)).one_or_none()
+    return None if row is None else _webhook(row)
+
+
+def listing(
+    db: Connection, of: tuple[str, str] | None, before: str | None, limit: int, owner: str | None = None
+) -> Sequence[Webhook]:
+    """Webhooks of a team (benchmark, team), or those that are no team's (of one owner), newest first."""
+    query = select(webhooks).where(*_of(of, owner)).order_by(webhooks.c.id.desc()).limit(limit)
+    if before is not None:
+        query = query.where(webhooks.c.id < before)
+    return [_webhook(row) for row in db.execute(query)]
+
+
+def count(db: Connection, of: tuple[str, str] | None, owner: str | None = None) -> int:
+    """How many there are of those that `listing` shows."""
+    return int(db.scalar(select(func.count()).select_from(webhooks).where(*_of(of, owner))) or 0)
+
+
+def drop(db: Connection, webhook_id: str) -> None:
+    """Forget a webhook and what is on its way to it."""
+    db.execute(delete(deliveries).where(deliveries.c.webhook_id == webhook_id))
+    db.execute(delete(webhooks).where(webhooks.c.id == webhook_id))
+
+
+def disable(db: Connection, webhook_id: str, now: datetime) -> bool:
+    """Send no more to it; True for the first who says so."""
+    db.execute(delete(deliveries).where(deliveries.c.webhook_id == webhook_id))
+    result = db.execute(
+        update(webhooks).where(webhooks.c.id == webhook_id, webhooks.c.disabled_at.is_(None)).values(disabled_at=now)
+    )
+    return result.rowcount == 1
+
+
+def note(db: Connection, webhook_id: str, *, delivered: bool) -> int:
+    """Count failures in a row: how many there are now."""
+    failures = 0 if delivered else webhooks.c.failures + 1
+    result = db.execute(
+        update(webhooks).where(webhooks.c.id == webhook_id).values(failures=failures).returning(webhooks.c.failures)
+    )
+    return int(result.scalar() or 0)
+
+
+def interested(db: Connection, event: Event) -> Sequence[Webhook]:
+    """The webhooks that may want an event; whether they may see it is asked when it is delivered."""
+    c = webhooks.c
+    query = select(webhooks).where(
+        c.disabled_at.is_(None),
+        c.benchmark_id.is_(None) | (c.benchmark_id == event.benchmark_id),
+    )
+    if event.team_id is not None:
+        query = query.where(c.team_id.is_(None) | (c.team_id == event.team_id))
+    found = [_webhook(row) for row in db.execute(query)]
+    return [webhook for webhook in found if not webhook.kinds or event.kind in webhook.kinds]
+
+
+def add_delivery(db: Connection, delivery_id: str, webhook_id: str, event_seq: int, now: datetime) -> None:
+    """Put an event on its way."""
+    db.execute(
+        insert(deliveries).values(
+            id=delivery_id, webhook_id=webhook_id, event_seq=event_seq, attempts=0, next_at=now, state=WAITING
+        )
+    )
+
+
+def due(db: Connection, now: datetime, limit: int) -> Sequence[Delivery]:
+    """What is to be sent by now, longest due first."""
+    d = deliveries.c
+    hooks = [column.label(f"hook_{column.name}") for column in webhooks.c]
+    query = (
+        select(d.id.label("delivery_id"), d.attempts, d.next_at, *hooks, *events.c)
+        .join_from(deliveries, webhooks, d.webhook_id == webhooks.c.id)
+        .join(events, d.event_seq == events.c.seq)
+        .where(d.state == WAITING, d.next_at <= now, webhooks.c.disabled_at.is_(None))
+        .order_by(d.next_at, d.event_seq)
+        .limit(limit)
+    )
+    return [
+        Delivery(row.delivery_id, _webhook(row, "hook_"), event_of(row), row.attempts, row.next_at)
+        for row in db.execute(query)
+    ]
+
+
+def claim(db: Connection, delivery: Delivery, until: datetime) -> bool:
+    """Keep others from sending it until a time; False where another has it. Whoever dies with it loses it then."""
+    result = db.execute(
+        update(deliveries)
+        .where(deliveries.c.id == delivery.id, deliveries.c.next_at == delivery.next_at)
+        .values(next_at=until)
+    )
+    return result.rowcount == 1
+
+
+def delivered(db: Connection, delivery_id: str) -> None:
+    """It is done."""
+    db.execute(delete(deliveries).where(deliveries.c.id == delivery_id))
+
+
+def put_off(db: Connection, delivery_id: str, attempts: int, next_at: datetime, status: int | None) -> None:
+    """Try it again later."""
+    db.execute(
+        update(deliveries)
+        .where(deliveries.c.id == delivery_id)
+        .values(attempts=attempts, next_at=next_at, last_status=status)
+    )
+
+
+def waiting(db: Connection, webhook_id: str) -> int:
+    """How many events are on their way to a webhook."""
+    query = select(func.count()).select_from(deliveries).where(deliveries.c.webhook_id == webhook_id)
+    return int(db.scalar(query) or 0)
+
+
+def _of(team: tuple[str, str] | None, owner: str | None) -> list[Any]:
+    c = webhooks.c
+    if team is not None:
+        return [c.benchmark_id == team[0], c.team_id == team[1]]
+    return [c.team_id.is_(None), *([] if owner is None else [c.owner == owner])]
+
+
+def _webhook(row: Any, prefix: str = "") -> Webhook:
+    values = {name: getattr(row, prefix + name) for name in Webhook.__slots__}
+    return Webhook(**{**values, "kinds": tuple(values["kinds"].split())})

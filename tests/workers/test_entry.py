@@ -1,0 +1,60 @@
+"""What breaks off in a worker says nothing of the texts: neither in the log nor in Redis."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.store import runs
+from service.usecases import handlers, jobs
+from service.usecases.jobs import submit_job
+from tests.fixtures.contexts import SCORER
+from tests.fixtures.requests import DEPENDENCIES
+from workers import entry
+
+SECRET = "nsubj-of-gold"  # noqa: S105 - a word to look for
+
+
+def find(_name):
+    raise KeyError(SECRET)
+
+
+def break_off(_context, _run):
+    try:
+        find(SECRET)
+    except KeyError as error:
+        raise ValueError(f"cannot convert {SECRET!r}") from error
+
+
+@pytest.fixture
+def broken(context, monkeypatch):
+    kept = handlers.HANDLERS[jobs.KIND]
+    monkeypatch.setattr(entry, "HANDLERS", {jobs.KIND: handlers.Handler(break_off, kept.fail)})
+    monkeypatch.setattr(entry, "process_context", lambda: context)
+    return submit_job(context, SCORER, DEPENDENCIES)[0]
+
+
+def everything_in(redis):
+    found = b""
+    for key in redis.keys("*"):
+        found += key + (redis.dump(key) or b"")
+    return found
+
+
+def test_redis_and_the_log_get_the_kind_and_the_places(context, broken, rq_work, capfd, caplog):
+    rq_work()
+    said = capfd.readouterr()
+    told = said.out + said.err + caplog.text
+    assert "ValueError" in told
+    assert "break_off" in told
+    assert SECRET not in told
+    assert SECRET.encode() not in everything_in(context.queue.redis)
+    entry.run(broken)
+    with context.store.read() as db:
+        assert runs.get(db, broken).state == runs.FAILED
+
+
+def test_what_is_raised_says_nothing(broken):
+    with pytest.raises(entry.WorkBroke) as caught:
+        entry.run(broken)
+    assert SECRET not in str(caught.value)
+    assert caught.value.__suppress_context__
