@@ -172,14 +172,15 @@ def count(db: Connection, benchmark_id: str, *, state: str | None = None) -> int
     return int(db.scalar(query) or 0)
 
 
-def used(db: Connection, benchmark_id: str, team_id: str, utc_day: str) -> Used:
+def used(db: Connection, benchmark_id: str, team_id: str, utc_day: str, *, blind: bool) -> Used:
     """What a team's quota has been used for, deleted and withdrawn submissions included.
 
-    Those that are not final yet count as if they were going to be scored.
+    Those that are not final yet count as if they were going to be scored; with `blind` also those whose outputs do
+    not fit, so that the quota does not tell which they are.
     """
     c = submissions.c
     charged = ~or_(c.state == CANCELLED, (c.state == FAILED) & (c.failure_kind == "service"))
-    scored = c.state.in_((QUEUED, SUCCEEDED))
+    scored = charged if blind else c.state.in_((QUEUED, SUCCEEDED))
     today = c.utc_day == utc_day
     row = db.execute(
         select(

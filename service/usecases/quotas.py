@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from service import policy
 from service.errors import TooManyRequests
 from service.store import submissions
 from service.store.benchmarks import Benchmark
@@ -53,7 +54,7 @@ def next_day(now: datetime) -> datetime:
 
 def quotas_of(db: Connection, benchmark: Benchmark, team_id: str, now: datetime) -> list[Quota]:
     """A team's quotas. Exact where the team's row is locked by this transaction."""
-    used = submissions.used(db, benchmark.id, team_id, utc_day(now))
+    used = submissions.used(db, benchmark.id, team_id, utc_day(now), blind=policy.blind(benchmark, now))
     limits = benchmark.settings["quota"]
     return [
         Quota("scored_per_day", limits["scored_per_day"], used.scored_today, daily=True),

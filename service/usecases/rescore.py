@@ -57,7 +57,7 @@ def _rescore_one(context: Context, run: runs.Run, scorer: Scorer, submission_id:
         return
     scored = scorer.score(submission, lambda *_: None, whatever=True)
     with context.store.write() as db:
-        if not runs.note_progress(db, run.id, at[0] + 1, at[1], f"scored {submission_id}"):
+        if not runs.note_progress(db, run.id, at[0] + 1, at[1], "scoring submissions again"):
             raise Cancelled(run.id)
         runs.forgive(db, run.id)
         still = submissions.get(db, submission_id, lock=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection
@@ -21,8 +22,10 @@ from service.usecases.happened import happened
 from service.usecases.views import Page, moment
 
 
-def create_team(context: Context, caller: Caller, slug: str, team_id: str, name: str) -> dict[str, Any]:
-    """Make a team. Its token is in the answer, this once.
+def create_team(
+    context: Context, caller: Caller, slug: str, team_id: str, name: str, expires_at: datetime | None = None
+) -> dict[str, Any]:
+    """Make a team. Its token, which may expire, is in the answer, this once.
 
     Raises:
         Conflict: the id is taken, by an erased team too.
@@ -40,7 +43,7 @@ def create_team(context: Context, caller: Caller, slug: str, team_id: str, name:
             if teams.get(db, slug, team_id) is not None:
                 raise _taken(team_id)
             teams.add(db, team)
-            token = _new_token(db, context, slug, team_id)
+            token = _new_token(db, context, team, expires_at)
             happened(db, context, "team.created", slug, actor=caller.owner, team_id=team_id, subject=team_id)
     except IntegrityError as error:
         raise _taken(team_id) from error
@@ -56,14 +59,16 @@ def list_teams(context: Context, caller: Caller, slug: str, cursor: str | None, 
     return Page([_document(row) for row in rows[:limit]], rows[limit - 1].id if len(rows) > limit else None)
 
 
-def rotate_token(context: Context, caller: Caller, slug: str, team_id: str) -> dict[str, Any]:
+def rotate_token(
+    context: Context, caller: Caller, slug: str, team_id: str, expires_at: datetime | None = None
+) -> dict[str, Any]:
     """A new token for a team; its earlier ones end at once."""
     caller.require("organise")
     with context.store.write() as db:
         benchmark_of(db, slug)
         team = _team_of(db, slug, team_id)
         tokens.revoke_of(db, slug, team_id, context.now())
-        token = _new_token(db, context, slug, team_id)
+        token = _new_token(db, context, team, expires_at)
         happened(db, context, "team.token_rotated", slug, actor=caller.owner, team_id=team_id, subject=team_id)
     return {**_document(team), "token": token}
 
@@ -95,7 +100,7 @@ def _team_of(db: Connection, slug: str, team_id: str) -> Team:
     return team
 
 
-def _new_token(db: Connection, context: Context, slug: str, team_id: str) -> str:
+def _new_token(db: Connection, context: Context, team: Team, expires_at: datetime | None) -> str:
     now = context.now()
     text = new_token()
     row = {
@@ -103,10 +108,10 @@ def _new_token(db: Connection, context: Context, slug: str, team_id: str) -> str
         "hash": token_hash(text),
         "scopes": "read submit",
         "name": None,
-        "team_id": team_id,
-        "benchmark_id": slug,
+        "team_id": team.id,
+        "benchmark_id": team.benchmark_id,
         "created_at": now,
-        "expires_at": None,
+        "expires_at": expires_at,
     }
     tokens.add(db, row)
     return text

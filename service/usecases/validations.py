@@ -13,7 +13,7 @@ from service.context import Context
 from service.errors import TooManyRequests
 from service.ids import new_id
 from service.queue import LIVE
-from service.store import jobs, revisions, runs, texts
+from service.store import benchmarks, jobs, revisions, runs, texts
 from service.usecases.access import benchmark_of
 from service.usecases.jobs import state_document
 from service.usecases.owned import OUTPUTS, text_of
@@ -49,7 +49,8 @@ def validate(context: Context, caller: Caller, slug: str, request: Mapping[str, 
             detail = f"{AT_ONCE} validations of this token are under way. Wait for one of them."
             raise TooManyRequests(detail, slug="too-many-validations", headers={"Retry-After": "2"})
         runs.add(db, job_id, VALIDATION_KIND, LIVE, now)
-        jobs.add(db, job_id, caller.owner, {"benchmark": slug, "revision": revision.id, "parts": outputs.document})
+        asked = {"benchmark": slug, "revision": revision.id, "organiser": caller.organiser}
+        jobs.add(db, job_id, caller.owner, asked)
         texts.put(db, job_id, outputs.named)
     context.queue.put(job_id, LIVE)
     return job_id
@@ -63,20 +64,19 @@ def validate_outputs(context: Context, run: runs.Run) -> None:
             return
         stored = texts.read(db, run.id)
         revision = revisions.by_id(db, job.request["revision"])
-    if revision is None:
+        benchmark = benchmarks.get(db, job.request["benchmark"])
+    if revision is None or benchmark is None:
         raise RuntimeError(f"the revision of {run.id} is gone")
     scorer = Scorer(context, revision)
     choice = scorer.ruler.spec.format
     given = {part.name: text_of(stored, OUTPUTS, part.name, choice) for part in scorer.parts}
     outputs = {name: text for name, text in given.items() if text is not None}
     found = scorer.check(outputs, Progress(context, run.id).note)
-    for part in found.values():
-        if "failure" in part:
-            # whoever validates is told of the output alone, organisers too
-            part["failure"] = policy.failure_view(policy.Level.NONE, part["failure"])
     valid = all(part["state"] != FAILED for part in found.values())
-    results = {"benchmark": job.request["benchmark"], "revision": revision.number, "valid": valid, "parts": found}
-    _save(context, run, runs.SUCCEEDED, {"results": results})
+    results = {"benchmark": benchmark.id, "revision": revision.number, "valid": valid, "parts": found}
+    asker = Caller(None, frozenset({"organise"} if job.request["organiser"] else ()))
+    level = policy.level_of(benchmark, asker, context.now())
+    _save(context, run, runs.SUCCEEDED, {"results": policy.validation_view(level, results)})
 
 
 def fail_validation(context: Context, run: runs.Run, failure: Mapping[str, Any]) -> None:

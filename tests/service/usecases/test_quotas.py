@@ -55,6 +55,15 @@ def test_what_fails_by_its_own_fault_costs_an_attempt_and_no_score(task):
     assert refused(error) == "scored_per_day"
 
 
+def test_a_blind_benchmarks_quota_does_not_tell_what_failed(task):
+    task.make(feedback="none", quota={"scored_per_day": 2})
+    lyon, oslo = task.team("lyon"), task.team("oslo")
+    fits = task.shown(lyon, task.scored(lyon))["quota"]
+    fails = task.shown(oslo, task.scored(oslo, ONE_SENTENCE))["quota"]
+    assert fits == fails
+    assert fits["scored_per_day"]["left"] == 1
+
+
 def test_attempts_are_bounded_by_themselves(task):
     task.make(quota={"attempts_per_day": 2})
     lyon = task.team()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import orjson
 import pytest
 from sqlalchemy import func, select
@@ -22,6 +24,7 @@ from service.usecases.revisions import create_revision, list_revisions, view_rev
 from tests.fixtures.contexts import ORGANISER, work_of
 from tests.fixtures.tasks import ONE_SENTENCE, RIGHT, SECOND_PART, SLUG, TWO_PARTS, WRONG, Task
 from workers.entry import do
+from workers.sweeper import Sweeper
 
 NOBODY = Caller(None, frozenset())
 FIXED = {"reason": "a wrong head", "parts": {"en": {"gold": WRONG}}}
@@ -105,6 +108,7 @@ def test_the_work_is_bulk_work_and_tells_how_far_it_is(board, context):
 
 def test_a_dry_run_tells_the_same_and_switches_nothing(board, context):
     create_revision(context, ORGANISER, SLUG, {**FIXED, "dry_run": True})
+    assert (board.benchmark()["pending_revision"], board.benchmark(NOBODY)["pending_revision"]) == (2, None)
     board.work()
     tried = shown(context, 2)
     assert (tried["state"], tried["active"], tried["dry_run"]) == ("ready", False, True)
@@ -184,7 +188,7 @@ def test_begun_again_it_goes_on_where_it_was(board, context, monkeypatch):
     monkeypatch.setattr(rescore.Scorer, "score", counted)
     board.work()
     assert shown(context, 2)["state"] == "rescoring"
-    assert shown(context, 2)["progress"] == {"done": 1, "total": 2, "step": f"scored {board.right}"}
+    assert shown(context, 2)["progress"] == {"done": 1, "total": 2, "step": "scoring submissions again"}
     board.work()
     board.work()
     assert shown(context, 2)["state"] == "active"
@@ -325,6 +329,22 @@ def test_the_switch_on_either_store(either_context):
     assert main(task, submission) == 1.0
     with either_context.store.read() as db:
         assert len(texts.read(db, stored.get(db, SLUG, 1).id)) == 1
+
+
+def test_through_the_queue_a_long_re_scoring_lets_others_in_between(board, context, rq_work, monkeypatch):
+    monkeypatch.setattr(rescore, "STEP_SECONDS", 0.0)
+    context.queue.redis.flushall()
+    create_revision(context, ORGANISER, SLUG, FIXED)
+    later = context.now() + timedelta(minutes=1)
+    sweeper = Sweeper(Context(context.config, context.store, context.queue, lambda: later))
+    steps = 0
+    while shown(context, 2)["state"] != "active":
+        rq_work()
+        sweeper.sweep()
+        steps += 1
+        assert steps < 20
+    assert main(board, board.wrong) == 1.0
+    assert steps > 2
 
 
 class TestPlaces:

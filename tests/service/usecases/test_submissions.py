@@ -353,9 +353,6 @@ class TestRetry:
 class TestValidation:
     """Validation tells of the texts alone, and leaves nothing behind."""
 
-    def found(self, context, caller, request):
-        return orjson.loads(view_job(context, caller, validate(context, caller, SLUG, request)).body)
-
     def look(self, task, context, caller, outputs):
         job = validate(context, caller, SLUG, {"outputs": outputs})
         task.work()
@@ -378,6 +375,15 @@ class TestValidation:
         assert errors[0]["pointer"] == "/outputs/en"
         assert "stars" not in orjson.dumps(results).decode()
         assert results["parts"]["de"]["state"] == "valid"
+
+    def test_where_nothing_is_told_it_tells_nothing(self, task, context):
+        task.make(feedback="none")
+        lyon = task.team()
+        seen = [
+            self.look(task, context, lyon, {"en": output})["results"] for output in (RIGHT, OTHER_WORDS, ONE_SENTENCE)
+        ]
+        assert seen[0] == seen[1] == seen[2]
+        assert seen[0]["valid"] is None
 
     def test_it_costs_no_quota_but_only_some_are_done_at_once(self, task, context):
         task.make(quota={"attempts_per_day": 1})
