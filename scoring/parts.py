@@ -66,8 +66,7 @@ def macro_mean(table: ScoreTable, values: FloatArray) -> FloatArray:
     An undefined part counts as the worst value of the score's range. Undefined where all parts are, and where a part
     is and the range has no worst value.
     """
-    worst = np.array([math.nan if score.worst is None else score.worst for score in table.scores])
-    filled = np.where(np.isnan(values), worst, values)
+    filled = np.where(np.isnan(values), _worst(table), values)
     return np.where(np.isnan(values).all(axis=-2), np.nan, filled.mean(axis=-2))
 
 
@@ -78,21 +77,30 @@ def resampled_scores(
     units = sum(len(part) for part in rows)
     step = max(1, min(resamples, BATCH_DRAWS // max(1, units)))
     grids = [_on_grid(part) for part in rows]
+    worst = _worst(table)
     pooled, macro = [], []
     for batch, start in enumerate(range(0, resamples, step)):
         size = min(step, resamples - start)
         states = np.random.SeedSequence([seed, batch]).generate_state(size * len(rows), np.uint64)
         total = np.zeros((size, len(table.count_names)))
-        values = np.empty((size, len(rows), len(table.scores)))
+        filled = np.zeros((size, len(table.scores)))
+        defined = np.zeros(filled.shape, np.bool_)
         for place, (whole, scale) in enumerate(grids):
             weights = np.zeros((size, len(whole)), whole.dtype)
             draw_weights(states[place * size : (place + 1) * size], weights)
             sums = (weights @ whole).astype(np.float64) * scale
             total += sums
-            values[:, place] = _columns(table, sums)
+            values = _columns(table, sums)
+            filled += np.where(np.isnan(values), worst, values)
+            defined |= ~np.isnan(values)
         pooled.append(_columns(table, total))
-        macro.append(macro_mean(table, values))
+        macro.append(np.where(defined, filled / max(1, len(rows)), np.nan))
     return np.concatenate(pooled).T, np.concatenate(macro).T
+
+
+def _worst(table: ScoreTable) -> FloatArray:
+    """The worst value of each score, NaN where its range has none: (s,)."""
+    return np.array([math.nan if score.worst is None else score.worst for score in table.scores], np.float64)
 
 
 def _columns(table: ScoreTable, totals: Counts) -> FloatArray:

@@ -11,6 +11,9 @@ from service.config import load_config
 from service.store.database import Store
 from service.store.migrate import migrate as run_migrations
 
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
+"""There is a process for each core: threads of the linear algebra inside one would only wait for each other."""
+
 
 def api_command() -> list[str]:
     """Gunicorn with the API."""
@@ -35,7 +38,7 @@ def migrate_command() -> list[str]:
 def become(command: list[str]) -> None:
     """Replace this process."""
     sys.stdout.flush()
-    os.execv(command[0], command)  # noqa: S606 - our own command lines
+    os.execve(command[0], command, {**ONE_THREAD, **os.environ})  # noqa: S606 - our own command lines
 
 
 @click.command()

@@ -20,7 +20,7 @@ import httpx
 import redis
 
 from service.cli import embedded_redis
-from service.cli.processes import api_command, migrate_command, sweeper_command, worker_command
+from service.cli.processes import ONE_THREAD, api_command, migrate_command, sweeper_command, worker_command
 from service.cli.supervisor import Child, Supervisor
 from service.config import Config, environment, load_config
 from service.ids import new_token
@@ -70,7 +70,7 @@ def run(config: Config, stop: Stop, *, own_redis: bool) -> None:
     socket = embedded_redis.socket_path(config.data_dir)
     if own_redis:
         config = replace(config, redis_url=f"unix://{socket}")
-    supervisor = Supervisor({**os.environ, **environment(config)})
+    supervisor = Supervisor({**ONE_THREAD, **os.environ, **environment(config)})
     try:
         if own_redis:
             start_redis(supervisor, config, socket)
