@@ -35,14 +35,15 @@ def _draw(axis: Any, rows: Sequence[Row], document: Mapping[str, Any]) -> None:
         )  # fmt: skip
         if row.low is not None and row.high is not None:
             axis.plot([row.low, row.high], [place, place], color="black", linewidth=1.2)
-            for end in (row.low, row.high):
-                axis.plot([end, end], [place - 0.2, place + 0.2], color="black", linewidth=1.2)
+            for bound in (row.low, row.high):
+                axis.plot([bound, bound], [place - 0.2, place + 0.2], color="black", linewidth=1.2)
         if row.begins_cluster:
             axis.axhline(place - 0.5, color="black", linewidth=1.6)
-        words = f" {stepped(row.value, document['rounding'])}"
-        axis.text(
-            max(value, row.high or value, 0.0), place, words, va="center", ha="left", fontsize=8, parse_math=False
-        )
+        end = (max(value, row.high or value, 0.0), place)
+        axis.annotate(
+            stepped(row.value, document["rounding"]), end, (3, 0), textcoords="offset points", va="center",
+            ha="left", fontsize=8, parse_math=False,
+        )  # fmt: skip
     axis.set_ylim(max(len(rows), 1) - 0.4, -0.6)
     axis.set_yticks(range(len(rows)), [row.label for row in rows], fontsize=8, parse_math=False)
     axis.tick_params(length=0)

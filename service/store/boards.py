@@ -144,15 +144,12 @@ def of_run(db: Connection, run_id: str) -> tuple[str, int] | None:
     return None if row is None else (row.benchmark_id, row.revision)
 
 
-def working(db: Connection, benchmark_id: str, revision: int, *, lock: bool = False) -> str | None:
-    """The id of the unfinished run that makes a board's comparisons, or None.
-
-    With `lock` it cannot end before the transaction does.
-    """
+def working(db: Connection, benchmark_id: str, revision: int) -> str | None:
+    """The id of the unfinished run that makes a board's comparisons, or None."""
     row = get(db, benchmark_id, revision, WORK)
     if row is None or row.run_id is None:
         return None
-    run = runs.get(db, row.run_id, lock=lock)
+    run = runs.get(db, row.run_id)
     return None if run is None or run.final else run.id
 
 

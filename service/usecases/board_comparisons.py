@@ -6,7 +6,7 @@ version, and the run sees at its end whether another one is needed. So many subm
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -38,10 +38,11 @@ MOST_ASKED = 16
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """The comparison of one board, or what was kept of it where its rows have not changed."""
+    """The comparison of one board, `fresh` unless it was kept because the tested rows are the same."""
 
     board: Board
     body: dict[str, Any]
+    fresh: bool
 
 
 def schedule_board_comparison(db: Connection, context: Context, benchmark_id: str) -> str | None:
@@ -54,7 +55,7 @@ def schedule_board_comparison(db: Connection, context: Context, benchmark_id: st
     benchmark = benchmarks.get(db, benchmark_id)
     if benchmark is None or benchmark.active_revision is None or benchmark.deleted_at is not None:
         return None
-    if boards.working(db, benchmark_id, benchmark.active_revision, lock=True) is not None:
+    if boards.working(db, benchmark_id, benchmark.active_revision) is not None:
         return None
     now = context.now()
     run_id = new_id("brd", now)
@@ -95,13 +96,14 @@ def make_board_comparisons(context: Context, run: runs.Run) -> None:
         _end(context, run)
         return
     with context.store.read() as db:
+        known = boards.keys(db, benchmark.id, place[1])
         wanted = _wanted(db, context, benchmark, place[1])
     progress = Progress(context, run.id)
     made = []
     for done, (board, asked) in enumerate(wanted):
         progress.note(done, len(wanted), f"comparing {board.score}")
-        made.append(_Made(board, _body(context, board, asked)))
-    _save(context, run, benchmark, place[1], made)
+        made.append(_made(context, board, asked))
+    _save(context, run, benchmark, place[1], known, made)
 
 
 def fail_board_comparisons(context: Context, run: runs.Run, failure: Mapping[str, Any]) -> None:
@@ -142,34 +144,37 @@ def _wanted(
     return [*live.values(), *frozen]
 
 
-def _body(context: Context, board: Board, asked: dict[str, Any] | None) -> dict[str, Any]:
-    """What is stored of a board: the id of its question, and the answer."""
+def _made(context: Context, board: Board, asked: dict[str, Any] | None) -> _Made:
+    """What is to be stored of a board: the id of its question, and the answer."""
     with context.store.read() as db:
         ids, untested = tested_of(db, board, places_of(db, board))
         kept = boards.get(db, board.benchmark_id, board.revision.number, board.key)
     question = question_of(board, ids)
     body = {"id": comparison_id(question), "asked": asked, "untested": untested, "comparison": None}
     if kept is not None and kept.body is not None and kept.body["id"] == body["id"]:
-        return {**body, "comparison": kept.body["comparison"]}
+        return _Made(board, {**body, "comparison": kept.body["comparison"]}, fresh=False)
     if len(ids) > 1:
         body["comparison"] = compare_submissions(context, question)
-    return body
+    return _Made(board, body, fresh=True)
 
 
-def _save(context: Context, run: runs.Run, seen: Benchmark, revision: int, made: list[_Made]) -> None:
+def _save(
+    context: Context, run: runs.Run, seen: Benchmark, revision: int, known: Sequence[str], made: Sequence[_Made]
+) -> None:
+    """Put what was made in the place of what was known when the run began."""
     now = context.now()
     again = None
     with context.store.write() as db:
-        # a change that is being noted at this moment holds this row, so that it is seen below
+        # whoever changes the board holds this row, and either finds the run finished or is seen here
         current = benchmarks.get(db, seen.id, lock=True)
         if not runs.finish(db, run.id, runs.SUCCEEDED, now) or current is None:
             return
-        fresh = {each.board.key for each in made}
-        boards.remove(db, seen.id, revision, [key for key in boards.keys(db, seen.id, revision) if key not in fresh])
+        boards.remove(db, seen.id, revision, known)
         for each in made:
             comparison = BoardComparison(run.id, seen.board_version, each.body)
             boards.save(db, seen.id, revision, each.board.key, comparison, now)
-        benchmarks.touch_board(db, seen.id)
+        if any(each.fresh for each in made):
+            benchmarks.touch_board(db, seen.id)
         if current.board_version != seen.board_version:
             again = schedule_board_comparison(db, context, seen.id)
     context.queue.wake(run.id)

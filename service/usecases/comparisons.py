@@ -8,7 +8,6 @@ from typing import Any
 
 import orjson
 from sqlalchemy import Connection
-from sqlalchemy.exc import IntegrityError
 
 from scoring.errors import Problem, ScoringError
 from scoring.significance import PARAMS, Settings, parse_settings
@@ -56,20 +55,17 @@ def ask(context: Context, caller: Caller, slug: str, question: Mapping[str, Any]
     """
     caller.require("submit", "read", "score")
     now = context.now()
-    run_id = None
-    try:
-        with context.store.write() as db:
-            benchmark = benchmark_of(db, slug)
-            viewer = _viewer(context, benchmark, caller)
-            board, asked, whole = _understood(db, benchmark, caller, viewer, question)
-            name = comparison_id(asked)
-            if whole:
-                keep_asked(db, board, now)
-                benchmarks.touch_board(db, slug)
-            run_id = _stored(db, context, board, name, asked)
-    except IntegrityError:
-        # somebody asked the same at the same moment
-        return name
+    with context.store.write() as db:
+        benchmark = benchmark_of(db, slug, lock=True)
+        viewer = _viewer(context, benchmark, caller)
+        board, asked, whole = _understood(db, benchmark, caller, viewer, question)
+        name = comparison_id(asked)
+        if whole:
+            keep_asked(db, board, now)
+        run_id = _stored(db, context, board, name, asked)
+        if whole and run_id is not None:
+            # the board says now that it waits
+            benchmarks.touch_board(db, slug)
     if run_id is not None:
         context.queue.put(run_id, _queue(asked))
     return name
@@ -89,7 +85,7 @@ def view_comparison(context: Context, caller: Caller, comparison_id: str, form: 
         comparison, known, viewer = found(db, context, caller, comparison_id)
         run = runs.get(db, comparison.run_id)
         labels = _labels(db, comparison.benchmark_id, known.values(), viewer, caller)
-    document = policy.comparison_view(viewer.level, _document(comparison, run, labels))
+    document = policy.comparison_view(viewer.level, _document(comparison, run, labels, viewer.level))
     if form == "json":
         final = run is None or run.final
         return json_view(document, final=final, state=str(document["state"]))
@@ -286,7 +282,7 @@ def _head(comparison: Comparison, run: runs.Run | None) -> dict[str, Any]:
     }
 
 
-def _document(comparison: Comparison, run: runs.Run | None, labels: Mapping[str, Any]) -> dict[str, Any]:
+def _document(comparison: Comparison, run: runs.Run | None, labels: Mapping[str, Any], level: Level) -> dict[str, Any]:
     """The whole answer: `systems` and `pairs` name submissions by their ids."""
     answer = comparison.document or {}
     return {
@@ -294,7 +290,7 @@ def _document(comparison: Comparison, run: runs.Run | None, labels: Mapping[str,
         **_head(comparison, run),
         "progress": None if run is None else run.progress,
         "labels": labels,
-        "failure": answer.get("failure"),
+        "failure": policy.failure_view(level, answer["failure"]) if answer.get("failure") else None,
     }
 
 

@@ -29,6 +29,7 @@ from service.usecases.views import View
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import GOLD_CONLLU
 from tests.fixtures.tasks import BENCHMARK, LONG, SLUG, TWO_PARTS, Task, spoilt
+from workers.entry import do
 
 ANYONE = Caller(None, frozenset())
 
@@ -94,6 +95,30 @@ def test_many_submissions_at_once_queue_one_comparison(board, context):
     assert len(waiting) == 1
     board.settle()
     assert shown(board)["significance"]["pairs"] == 15
+
+
+def test_either_store_holds_a_board(either_context):
+    def work() -> int:
+        with either_context.store.read() as db:
+            waiting = runs.unfinished(db, datetime.now(UTC) + timedelta(days=1))
+        for run in waiting:
+            do(either_context, run.id)
+        return len(waiting)
+
+    task = Task(either_context, work)
+    task.make(TWO_PARTS)
+    second = TWO_PARTS["parts"]["de"]["gold"]
+    task.submit(task.team("lyon"), {"en": GOLD_CONLLU.replace("2\tobj", "1\tnmod"), "de": second})
+    task.submit(task.team("prague"), {"en": GOLD_CONLLU, "de": second})
+    task.settle()
+    macro = shown(task)
+    assert column(macro, "team") == ["prague", "lyon"]
+    assert macro["significance"]["pairs"] == 1
+    assert column(shown(task, score="attachment.uas", part="en"), "score") == [1.0, pytest.approx(5 / 6)]
+    assert column(shown(task, part="pooled", pick="all"), "score") == [1.0, pytest.approx(11 / 12)]
+    ask(either_context, ORGANISER, SLUG, {"submissions": "leaderboard", "part": "en"})
+    task.settle()
+    assert shown(task, part="en")["rows"][0]["p_next"] == 1.0
 
 
 def test_what_changes_while_a_comparison_is_made_is_seen_at_its_end(board, context):
@@ -380,6 +405,19 @@ def test_the_cache_forgets_what_was_longest_unused():
     assert cache.get("a") is not None
     assert cache.get("b") is None
     assert cache.get("c") is not None
+
+
+def test_asking_while_a_board_is_compared_is_not_forgotten(board, context):
+    board.submit(board.team("lyon"), spoilt(5))
+    board.submit(board.team("prague"), spoilt(1))
+    board.work()
+    with context.store.read() as db:
+        run = runs.get(db, boards.working(db, SLUG, 1))
+        known = boards.keys(db, SLUG, 1)
+    ask(context, ORGANISER, SLUG, {"submissions": "leaderboard", "score": "attachment.uas"})
+    do(context, run.id)
+    with context.store.read() as db:
+        assert len(boards.keys(db, SLUG, 1)) == len(known) + 2
 
 
 def test_a_comparison_that_failed_leaves_the_rows(board, context):
