@@ -30,6 +30,9 @@ from service.usecases.standings import Entrant, Place, family, picked, ranked
 MACRO, POOLED = "macro", "pooled"
 BOARD_SETTINGS = Settings(shuffles=100_000, resamples=RESAMPLES)
 """How the differences behind a board are tested."""
+MOST_SHUFFLED = 5_000_000_000
+"""Pairs times parts times shuffles of a mean of parts: what a worker does within minutes."""
+FEWEST_SHUFFLES = 10_000
 READABLE = (revisions.ACTIVE, revisions.SUPERSEDED)
 MOST_OTHERS = 3
 """Metrics beside the one that ranks whose boards are tested unasked."""
@@ -180,8 +183,17 @@ def incomplete(db: Connection, board: Board, ids: Sequence[str]) -> dict[str, st
     return found
 
 
-def question_of(board: Board, ids: Sequence[str], settings: Settings = BOARD_SETTINGS) -> dict[str, Any]:
+def board_settings(board: Board, systems: int) -> Settings:
+    """How the differences behind a board are tested: with fewer shuffles only where parts and pairs are very many."""
+    work = systems * (systems - 1) // 2 * (len(board.parts) if board.part == MACRO else 0)
+    if work * BOARD_SETTINGS.shuffles <= MOST_SHUFFLED:
+        return BOARD_SETTINGS
+    return replace(BOARD_SETTINGS, shuffles=max(FEWEST_SHUFFLES, MOST_SHUFFLED // work))
+
+
+def question_of(board: Board, ids: Sequence[str], settings: Settings | None = None) -> dict[str, Any]:
     """The question behind a comparison in its one form; two-sided questions do not depend on the order of systems."""
+    settings = board_settings(board, len(ids)) if settings is None else settings
     ordered = sorted(ids) if settings.alternative == "two-sided" and settings.test != "compare_pl" else list(ids)
     return {
         "benchmark": board.benchmark_id,

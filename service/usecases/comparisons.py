@@ -24,7 +24,7 @@ from service.store.comparisons import Comparison
 from service.store.submissions import Submission
 from service.usecases.access import benchmark_of, team_of
 from service.usecases.board_comparisons import keep_asked
-from service.usecases.boards import BOARD_SETTINGS, Board, board_of, comparison_id, places_of, question_of, tested_of
+from service.usecases.boards import Board, board_of, board_settings, comparison_id, places_of, question_of, tested_of
 from service.usecases.leaderboard import Viewer, viewer_of
 from service.usecases.views import Page, View, etag_of, json_view, moment
 from service.usecases.waiting import wait_for
@@ -179,10 +179,6 @@ def _understood(
         raise unprocessable(ScoringError(unknown))
     asked = question.get("submissions")
     whole = asked == LEADERBOARD
-    try:
-        settings = _settings(question, BOARD_SETTINGS if whole else Settings())
-    except ScoringError as error:
-        raise unprocessable(error) from error
     board = board_of(
         db, benchmark, score=question.get("score"), part=question.get("part"), revision=question.get("revision"),
         pick=question.get("pick"), until=viewer.until if whole else None,
@@ -193,6 +189,10 @@ def _understood(
             raise _wrong("too-few-submissions", "There are not two submissions on the board that can be compared.")
     else:
         ids = _listed(db, benchmark, caller, viewer, asked)
+    try:
+        settings = _settings(question, board_settings(board, len(ids)) if whole else Settings())
+    except ScoringError as error:
+        raise unprocessable(error) from error
     return board, question_of(board, ids, settings), whole
 
 

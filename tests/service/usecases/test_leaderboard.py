@@ -15,10 +15,11 @@ from service.caller import Caller
 from service.context import Context
 from service.errors import Forbidden, NotFound, Unauthorized, Unprocessable
 from service.queue import LIVE
-from service.store import boards, runs
+from service.store import benchmarks, boards, runs
 from service.usecases.benchmarks import patch_benchmark, view_benchmark
 from service.usecases.board_cache import BoardCache
 from service.usecases.board_comparisons import BOARD_KIND, board_changed
+from service.usecases.boards import board_of, board_settings
 from service.usecases.comparisons import ask
 from service.usecases.handlers import HANDLERS
 from service.usecases.leaderboard import leaderboard
@@ -297,6 +298,17 @@ def test_by_part_pooled_and_as_the_mean_of_parts(task):
     assert column(last, "rank") == [1, None]
     with pytest.raises(NotFound):
         shown(task, part="fr")
+
+
+def test_where_pairs_and_parts_are_very_many_there_are_fewer_shuffles(task, context):
+    task.make(TWO_PARTS)
+    with context.store.read() as db:
+        small = board_of(db, benchmarks.get(db, SLUG))
+    large = replace(small, parts=small.parts * 41)
+    assert [board_settings(each, 50).shuffles for each in (small, large)] == [100_000, 49_776]
+    assert board_settings(large, 26).shuffles == 100_000
+    assert board_settings(replace(large, part="pooled"), 50).shuffles == 100_000
+    assert board_settings(replace(large, parts=small.parts * 500), 50).shuffles == 10_000
 
 
 def test_of_the_only_part_there_is_one_board(board):
