@@ -10,11 +10,11 @@ import pytest
 
 from scoring.errors import Problem
 from service.context import Context
-from service.errors import Conflict, Forbidden, Gone, NotFound, TooManyRequests, Unprocessable
+from service.errors import Conflict, Forbidden, Gone, NotFound, Unprocessable
 from service.problem_documents import failure_record
-from service.store import runs, score_records, texts
-from service.usecases.benchmarks import create_benchmark, patch_benchmark
-from service.usecases.jobs import Idempotency, view_job
+from service.store import runs, score_records
+from service.usecases.benchmarks import create_benchmark
+from service.usecases.jobs import Idempotency
 from service.usecases.score_submission import fail_submission
 from service.usecases.submissions import (
     cancel_submission,
@@ -24,7 +24,6 @@ from service.usecases.submissions import (
     retry_submission,
     submission_output,
     submit,
-    validate,
     view_submission,
     wait_for_submission,
 )
@@ -260,141 +259,6 @@ def test_a_waiting_submission_says_what_is_before_it(task, lyon, context):
     view = wait_for_submission(context, lyon, document["id"], 5)
     assert view.final
     assert orjson.loads(view.body)["queue"] is None
-
-
-class TestChanges:
-    """What a team does with a submission that is there."""
-
-    def test_names_notes_choice_and_withdrawal_change(self, task, lyon, context):
-        first, second = task.scored(lyon, WRONG), task.scored(lyon, RIGHT)
-        patch_submission(context, lyon, first, {"chosen": True, "name": "new", "notes": "why"})
-        patch_submission(context, lyon, second, {"chosen": True})
-        assert task.shown(lyon, first)["chosen"] is False
-        assert task.shown(lyon, first)["name"] == "new"
-        patch_submission(context, lyon, second, {"withdrawn": True})
-        assert task.shown(lyon, second)["withdrawn_at"] is not None
-        patch_submission(context, lyon, second, {"withdrawn": False})
-        assert task.shown(lyon, second)["withdrawn_at"] is None
-
-    @pytest.mark.parametrize("changes", [{"outputs": {}}, {"state": "x"}, {"name": ""}, {"chosen": 1}])
-    def test_nothing_else_does(self, task, lyon, context, changes):
-        submission = task.scored(lyon)
-        with pytest.raises(Unprocessable):
-            patch_submission(context, lyon, submission, changes)
-
-    def test_what_has_no_scores_cannot_be_chosen(self, task, lyon, context):
-        with pytest.raises(Conflict):
-            patch_submission(context, lyon, task.submit(lyon), {"chosen": True})
-
-    def test_nothing_is_chosen_after_closing(self, task, lyon, context):
-        submission = task.scored(lyon)
-        patch_benchmark(context, ORGANISER, SLUG, {"closes_at": "2026-01-01T00:00:00Z"}, "*")
-        with pytest.raises(Conflict):
-            patch_submission(context, lyon, submission, {"chosen": True})
-        patch_submission(context, lyon, submission, {"withdrawn": True})
-        with pytest.raises(Conflict):
-            patch_submission(context, lyon, submission, {"withdrawn": False})
-
-    def test_a_cancelled_one_is_never_scored(self, task, lyon, context):
-        submission = task.submit(lyon)
-        view = cancel_submission(context, lyon, submission)
-        assert (view.state, view.final) == ("cancelled", True)
-        task.work()
-        assert task.shown(lyon, submission)["scores"] is None
-        with pytest.raises(Conflict):
-            cancel_submission(context, lyon, submission)
-
-    def test_a_deleted_one_is_gone_with_its_texts(self, task, lyon, context):
-        submission = task.scored(lyon)
-        delete_submission(context, lyon, submission)
-        with pytest.raises(Gone):
-            view_submission(context, lyon, submission)
-        with context.store.read() as db:
-            assert texts.read(db, submission) == {}
-            assert score_records.get(db, submission, 1) is None
-        assert list_submissions(context, lyon, SLUG, None, 10).items == []
-
-    def test_the_output_comes_back_byte_for_byte(self, task, lyon, context):
-        submission = task.submit(lyon, WRONG)
-        assert submission_output(context, lyon, submission, "en").body == WRONG.encode()
-        with pytest.raises(NotFound):
-            submission_output(context, lyon, submission, "fr")
-
-
-class TestRetry:
-    """What failed through a fault of the service is tried again, beside the record of the failure."""
-
-    @pytest.fixture
-    def broken(self, task, lyon, context):
-        submission = task.submit(lyon, WRONG)
-        with context.store.read() as db:
-            run = runs.get(db, submission)
-        fail_submission(context, run, failure_record("service", [Problem(code="worker-died", detail="It broke.")], 1))
-        return submission
-
-    def test_a_new_attempt_stands_beside_the_failed_one(self, task, lyon, context, broken):
-        assert task.shown(lyon, broken)["failure"]["kind"] == "service"
-        retry_submission(context, lyon, broken)
-        task.work()
-        document = task.shown(lyon, broken)
-        assert (document["state"], document["attempt"], document["failure"]) == ("succeeded", 2, None)
-        assert [failure["kind"] for failure in document["failures"]] == ["service"]
-        with context.store.read() as db:
-            assert runs.get(db, broken).state == runs.FAILED
-            assert runs.get(db, broken + "-2").state == runs.SUCCEEDED
-
-    def test_only_such_failures_are_retried(self, task, lyon, context):
-        for output in (RIGHT, ONE_SENTENCE):
-            submission = task.scored(lyon, output)
-            with pytest.raises(Conflict):
-                retry_submission(context, lyon, submission)
-
-
-class TestValidation:
-    """Validation tells of the texts alone, and leaves nothing behind."""
-
-    def look(self, task, context, caller, outputs):
-        job = validate(context, caller, SLUG, {"outputs": outputs})
-        task.work()
-        with context.store.read() as db:
-            assert texts.read(db, job) == {}
-        return orjson.loads(view_job(context, caller, job).body)
-
-    def test_outputs_that_fit(self, task, pair, context):
-        document = self.look(task, context, pair, {"en": WRONG})
-        assert document["state"] == "succeeded"
-        assert document["results"]["valid"] is True
-        assert document["results"]["parts"]["en"] == {"state": "valid", "sentences": 2, "words": 6, "warnings": []}
-        assert document["results"]["parts"]["de"] == {"state": "missing"}
-        assert list_submissions(context, pair, SLUG, None, 10).items == []
-
-    def test_outputs_that_do_not(self, task, pair, context):
-        results = self.look(task, context, pair, {"en": OTHER_WORDS, "de": SECOND_PART})["results"]
-        assert results["valid"] is False
-        errors = results["parts"]["en"]["failure"]["errors"]
-        assert errors[0]["pointer"] == "/outputs/en"
-        assert "stars" not in orjson.dumps(results).decode()
-        assert results["parts"]["de"]["state"] == "valid"
-
-    def test_where_nothing_is_told_it_tells_nothing(self, task, context):
-        task.make(feedback="none")
-        lyon = task.team()
-        seen = [
-            self.look(task, context, lyon, {"en": output})["results"] for output in (RIGHT, OTHER_WORDS, ONE_SENTENCE)
-        ]
-        assert seen[0] == seen[1] == seen[2]
-        assert seen[0]["valid"] is None
-
-    def test_it_costs_no_quota_but_only_some_are_done_at_once(self, task, context):
-        task.make(quota={"attempts_per_day": 1})
-        lyon = task.team()
-        for _ in range(4):
-            validate(context, lyon, SLUG, {"outputs": {"en": RIGHT}})
-        with pytest.raises(TooManyRequests):
-            validate(context, lyon, SLUG, {"outputs": {"en": RIGHT}})
-        task.work()
-        validate(context, lyon, SLUG, {"outputs": {"en": RIGHT}})
-        assert task.submit(lyon)
 
 
 def test_lists_are_newest_first_and_paged(task, lyon, context):
