@@ -23,6 +23,8 @@ class Own:
 
     Attributes:
         members: name of an item's member -> what is shown of it.
+        scores, counts: of a sentence, those that say no more than which of the output's own words or brackets are
+            wrong.
         slices: grouping (only those by properties of the output itself) -> counts and scores that are shown.
         resorted: whether items are put together anew by the output's own sentences: the metric scores the division
             into sentences, so gold's must not show.
@@ -31,6 +33,8 @@ class Own:
     members: Mapping[str, Callable[[Any], Json]] = field(default_factory=dict)
     slices: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = field(default_factory=dict)
     resorted: bool = False
+    scores: tuple[str, ...] = ()
+    counts: tuple[str, ...] = ()
 
 
 def item(metric: str, document: Item) -> dict[str, Json]:
@@ -40,6 +44,9 @@ def item(metric: str, document: Item) -> dict[str, Json]:
     problem = document.get("problem")
     if problem is not None:
         shown["problem"] = {"code": problem["code"]}
+    for kind, names in (("scores", own.scores), ("counts", own.counts)):
+        if kind in document:
+            shown[kind] = {name: document[kind][name] for name in names if name in document[kind]}
     return shown | {name: cut(document[name]) for name, cut in own.members.items() if name in document}
 
 
@@ -53,7 +60,12 @@ def items(metric: str, documents: Sequence[Item]) -> list[dict[str, Json]]:
         for word in document.get("words", ()):
             own = dict(word)
             by_sentence.setdefault(own.pop("sentence"), []).append(own)
-    return [{"item": sentence, "words": words} for sentence, words in sorted(by_sentence.items())]
+    return [{"item": sentence, "status": "ok", "words": words} for sentence, words in sorted(by_sentence.items())]
+
+
+def scores(metric: str) -> tuple[str, ...]:
+    """The scores of single sentences that a participant may see at level `items`."""
+    return OWN.get(metric, Own()).scores
 
 
 def groupings(metric: str) -> tuple[str, ...]:
@@ -95,7 +107,7 @@ def _aligned_words(words: Sequence[Item]) -> list[Json]:
             **{f"system_{name}": word[f"system_{name}"] for name in columns if f"system_{name}" in word},
         }
         for word in words
-        if word["system_word"] is not None
+        if word.get("system_word") is not None
     ]
 
 
@@ -122,19 +134,30 @@ _ANSWERED = (("answer", "answer_correct"), ("precision",))
 _GROUPINGS = ("upos", "xpos", "deprel", "direction", "distance", "depth", "word")
 
 OWN: Mapping[str, Own] = {
-    "attachment": Own({"words": _WRONG_WORDS}, dict.fromkeys(_GROUPINGS, _ATTACHED)),
+    "attachment": Own(
+        {"words": _WRONG_WORDS},
+        dict.fromkeys(_GROUPINGS, _ATTACHED),
+        scores=("las", "uas", "label_accuracy", "exact_match", "exact_match_unlabelled"),
+        counts=("tokens", "correct_head", "correct_label", "correct_both"),
+    ),
     "ud": Own({"words": _aligned_words}, dict.fromkeys(_GROUPINGS, _ALIGNED), resorted=True),
     "enhanced": Own({"words": _aligned_words}, resorted=True),
     "dependency_relations": Own(
         {"words": _ANSWERS}, dict.fromkeys(("relation", "deprel", "word", "category"), _ANSWERED), resorted=True
     ),
-    "alignment": Own({"wrong": _as_it_is}),
+    "alignment": Own(
+        {"wrong": _as_it_is},
+        scores=("possible_precision", "och_ney_precision"),
+        counts=("links", "links_in_possible", "sure_links"),
+    ),
     "parallel_treebank": Own(
         {"source": _WRONG_WORDS, "target": _WRONG_WORDS, "alignment": lambda found: {"wrong": found["wrong"]}}
     ),
     "parseval": Own(
         {"system_tree": _as_it_is, "system_spans": _as_it_is, "system_spans_right": _as_it_is},
         {"label": (("system",), ("precision",))},
+        scores=("labelled_precision",),
+        counts=("matched", "system"),
     ),
     "leaf_ancestor": Own({"words": _lineages}, {"word": (("words",), ("word_mean",))}),
 }

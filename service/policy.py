@@ -206,6 +206,11 @@ def item_view(level: Level, metric: str, document: Mapping[str, Any]) -> dict[st
     return dict(document) if level is Level.GOLD else own_errors.item(metric, document)
 
 
+def difference_view(level: Level, metric: str, score: str, value: float) -> float | None:
+    """How far two outputs lie apart in one sentence; None where the sentence's score tells how much gold holds."""
+    return value if level is Level.GOLD or score in own_errors.scores(metric) else None
+
+
 def groupings_view(level: Level, metric: str, names: Iterable[str]) -> list[str]:
     """The groupings whose slices a caller may see, in their order."""
     if level is Level.GOLD:

@@ -75,10 +75,11 @@ def comparison_items(
         _require_own(caller, known[first], known[second])
         board = board_behind(db, comparison.question)
         parts = chosen_parts(board)
+        address = (board.scored_by[0].name, board.scored_by[1].name)
         differing = _differing(db, board, parts, first, second)
         items = [
             _item(db, board, level, parts[int(differing.part[at])], int(differing.sentence[at]), (first, second))
-            | {"difference": float(differing.difference[at])}
+            | {"difference": policy.difference_view(level, *address, float(differing.difference[at]))}
             for at in range(start, min(start + limit, len(differing.difference)))
         ]
     more = start + limit < len(differing.difference)

@@ -10,6 +10,10 @@ import scoring
 from service.context import Context
 from service.queue import GONE
 from service.store import runs
+from service.usecases import jobs
+
+_TOLD = ("submission", "validation", "revision")
+"""Kinds of runs that are told besides jobs, by whether they are finished."""
 
 
 def ready(context: Context) -> tuple[bool, dict[str, Any]]:
@@ -19,13 +23,20 @@ def ready(context: Context) -> tuple[bool, dict[str, Any]]:
 
 
 def metrics_text(context: Context) -> bytes:
-    """Prometheus text: what is stored, and what waits. Counted where the truth is, so any process may answer."""
+    """Prometheus text: what is stored, and what waits. Counted where the truth is, so any process may answer.
+
+    Anybody may read it, so of a submission it does not tell how it ended: where teams may not know that, a count that
+    moves would tell them, and so would the comparisons that follow what succeeds.
+    """
     registry = CollectorRegistry()
     Gauge("treescore_info", "Version of the service", ["version"], registry=registry).labels(scoring.__version__).set(1)
     by_state = Gauge("treescore_runs", "Runs in the store", ["kind", "state"], registry=registry)
     with context.store.read() as db:
         for (kind, state), number in runs.counts_by_state(db).items():
-            by_state.labels(kind, state).set(number)
+            if kind == jobs.KIND:
+                by_state.labels(kind, state).set(number)
+            elif kind in _TOLD:
+                by_state.labels(kind, state if state in runs.UNFINISHED else "finished").inc(number)
     waiting = Gauge("treescore_queue_length", "Runs that wait in Redis", ["queue"], registry=registry)
     up = Gauge("treescore_redis_up", "Whether Redis answers", registry=registry)
     try:

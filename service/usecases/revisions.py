@@ -188,7 +188,7 @@ def _document(
 ) -> dict[str, Any]:
     level = policy.level_of(benchmark, caller, context.now())
     run = runs.get(db, revision.id)
-    counts = level >= Level.GOLD or input_kind(benchmark, revision) is not None
+    counts = level >= Level.GOLD or input_kind(benchmark, revision) == "words"
     return {
         "id": revision.id,
         "benchmark": revision.benchmark_id,
@@ -201,7 +201,8 @@ def _document(
         "parts": {part.name: part_document(part, counts=counts) for part in revisions.parts_of(db, revision.id)},
         "created_at": moment(revision.created_at),
         "activated_at": moment(revision.activated_at),
-        "progress": None if run is None else run.progress,
+        # it counts the submissions that were scored
+        "progress": None if run is None or level < Level.STATUS else run.progress,
         "moved": revision.moved if _may_see_moves(benchmark, level, context.now()) else None,
         # the problems of gold quote gold
         "failure": policy.failure_view(level, revision.failure) if revision.failure and level >= Level.GOLD else None,

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from scoring.errors import Problem, ProblemList
+from service import policy
 from service.caller import Caller
 from service.context import Context
 from service.errors import Conflict, Forbidden, Gone, NotFound
@@ -38,7 +39,7 @@ def patch_submission(context: Context, caller: Caller, submission_id: str, chang
     now = context.now()
     with context.store.write() as db:
         submission, benchmark = locked_submission(db, caller, submission_id)
-        _check(submission, changes)
+        _check(submission, changes, blind=policy.blind(benchmark, now) and not caller.organiser)
         if "chosen" in changes or changes.get("withdrawn") is False:
             require_open(benchmark, caller, now)
         values: dict[str, Any] = {name: changes[name] for name in ("name", "notes", "chosen") if name in changes}
@@ -165,7 +166,7 @@ def submission_output(context: Context, caller: Caller, submission_id: str, part
     return View(body, etag_of(body))
 
 
-def _check(submission: Submission, changes: Mapping[str, Any]) -> None:
+def _check(submission: Submission, changes: Mapping[str, Any], *, blind: bool) -> None:
     problems = ProblemList()
     for name in changes:
         if name not in CHANGEABLE:
@@ -179,7 +180,9 @@ def _check(submission: Submission, changes: Mapping[str, Any]) -> None:
         if name in changes and type(changes[name]) is not bool:
             problems.add(Problem(code="bad-value", pointer=f"/{name}", detail="This is true or false."))
     refuse(problems)
-    if changes.get("chosen") and (submission.state != runs.SUCCEEDED or submission.team_id is None):
+    # whoever may not know how it ended may choose it all the same: only what has scores stands on the board
+    unfit = submission.team_id is None or (submission.state != runs.SUCCEEDED and not blind)
+    if changes.get("chosen") and unfit:
         raise Conflict(f"The submission {submission.id} has no scores of a team, so it cannot be chosen.")
 
 

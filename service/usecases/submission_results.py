@@ -98,12 +98,12 @@ def submission_slices(
         "part": results.part.name,
         "metric": results.entry.key,
     }
+    names = policy.groupings_view(results.level, results.entry.name, sorted(groupings))
     if by is None:
-        names = policy.groupings_view(results.level, results.entry.name, sorted(groupings))
         return json_view({**head, "groupings": names})
-    if by not in groupings:
-        names = policy.groupings_view(results.level, results.entry.name, sorted(groupings))
-        raise NotFound(f"There is no grouping {by!r} here. There are: {', '.join(names) or 'none'}.")
+    if by not in names:
+        # gold's own groupings are not even told apart from what there is not
+        raise NotFound(f"There is no grouping {by!r} to be seen here. There are: {', '.join(names) or 'none'}.")
     return json_view(
         {**head, "by": by, "slices": policy.slices_view(results.level, results.entry.name, by, groupings[by])}
     )
