@@ -5,10 +5,25 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from service.caller import Caller
-from service.errors import Gone, NotFound
+from service.errors import Gone, NotFound, Unprocessable
 from service.store import benchmarks, submissions
 from service.store.benchmarks import Benchmark
 from service.store.submissions import Submission
+
+
+def storable(text: str) -> bool:
+    """Whether a text may be looked up at all: databases choke on NUL and on halves of characters."""
+    return text.isprintable()
+
+
+def check_cursor(cursor: str | None) -> None:
+    """Refuse what is no cursor of a list by ids.
+
+    Raises:
+        Unprocessable: it is none of ours.
+    """
+    if cursor is not None and not storable(cursor):
+        raise Unprocessable("The cursor is none of ours. Take it from `next` of the page before.")
 
 
 def benchmark_of(db: Connection, slug: str, *, lock: bool = False, alone: bool = False) -> Benchmark:
@@ -18,7 +33,7 @@ def benchmark_of(db: Connection, slug: str, *, lock: bool = False, alone: bool =
         NotFound: there is none.
         Gone: it was deleted.
     """
-    found = benchmarks.get(db, slug, lock=lock, alone=alone)
+    found = benchmarks.get(db, slug, lock=lock, alone=alone) if storable(slug) else None
     if found is None:
         raise NotFound(f"There is no benchmark {slug!r}.")
     if found.deleted_at is not None:
@@ -46,7 +61,7 @@ def submission_of(db: Connection, caller: Caller, submission_id: str, *, lock: b
         NotFound: there is none, or it is another team's.
         Gone: it was deleted.
     """
-    found = submissions.get(db, submission_id, lock=lock)
+    found = submissions.get(db, submission_id, lock=lock) if storable(submission_id) else None
     if found is None or not may_read(caller, found):
         raise NotFound(f"There is no submission {submission_id}.")
     if found.deleted_at is not None:

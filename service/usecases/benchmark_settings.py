@@ -21,6 +21,7 @@ INPUTS = (False, True, "words", "text")
 MAX_QUOTA = 1_000_000
 MAX_NAME = 200
 MAX_NOTES = 10_000
+_LINES = re.compile(r"[\t\r\n]")
 
 DEFAULTS: Mapping[str, Any] = {
     "opens_at": None,
@@ -80,10 +81,16 @@ def refuse(problems: ProblemList) -> None:
         raise Unprocessable(counted(problems.total), problems=problems.problems, total=problems.total)
 
 
-def check_name(problems: ProblemList, value: object, pointer: str, limit: int = MAX_NAME) -> None:
-    """A name, title or note that people read: printable, of bounded length."""
-    if not isinstance(value, str) or not value.strip() or len(value) > limit or not _printable(value):
-        _wrong(problems, pointer, f"This is a text of 1 to {limit} printable characters.")
+def check_name(problems: ProblemList, value: object, pointer: str) -> None:
+    """A name or title that people read: one printable line."""
+    if not isinstance(value, str) or not value.strip() or len(value) > MAX_NAME or not value.isprintable():
+        _wrong(problems, pointer, f"This is a line of 1 to {MAX_NAME} printable characters.")
+
+
+def check_notes(problems: ProblemList, value: object, pointer: str) -> None:
+    """Notes: printable lines."""
+    if not isinstance(value, str) or len(value) > MAX_NOTES or not all(map(str.isprintable, _LINES.split(value))):
+        _wrong(problems, pointer, f"This is a text of at most {MAX_NOTES} printable characters.")
 
 
 def check_slug(problems: ProblemList, value: object, pointer: str) -> None:
@@ -155,7 +162,3 @@ def _wrong(problems: ProblemList, pointer: str, detail: str) -> None:
 
 def _number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _printable(value: str) -> bool:
-    return value.replace("\n", "").replace("\t", "").isprintable()

@@ -21,7 +21,7 @@ from service.queue import LIVE
 from service.store import artifacts, benchmarks, idempotency, revisions, runs, submissions, texts, tokens
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Part, Revision
-from service.usecases.access import benchmark_of
+from service.usecases.access import benchmark_of, check_cursor
 from service.usecases.benchmark_settings import (
     DEFAULTS,
     check_name,
@@ -123,6 +123,8 @@ def list_benchmarks(
     context: Context, caller: Caller, cursor: str | None, limit: int, series: str | None = None
 ) -> Page:
     """All benchmarks (of a series), by slug."""
+    check_cursor(cursor)
+    check_cursor(series)
     with context.store.read() as db:
         rows = benchmarks.listing(db, cursor, limit + 1, series)
         items = [_document(db, context, caller, row) for row in rows[:limit]]

@@ -21,7 +21,7 @@ from service.store import idempotency, revisions, runs, texts
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Revision
 from service.usecases.access import benchmark_of
-from service.usecases.benchmark_settings import MAX_NOTES, check_name, refuse
+from service.usecases.benchmark_settings import check_notes, refuse
 from service.usecases.benchmarks import (
     MAX_PARTS,
     REVISION_KIND,
@@ -177,7 +177,7 @@ def _parts(
 def _texts(gold: Mapping[str, Any], ruler: Mapping[str, Any], request: Mapping[str, Any]) -> dict[str, bytes]:
     problems = ProblemList()
     if request.get("reason") is not None:
-        check_name(problems, request["reason"], "/reason", MAX_NOTES)
+        check_notes(problems, request["reason"], "/reason")
     named = parts_texts(problems, gold, ruler, request)
     refuse(problems)
     return named

@@ -17,7 +17,7 @@ from service.store import runs, submissions, teams, texts
 from service.store.submissions import Submission
 from service.usecases import quotas
 from service.usecases.access import locked_submission, submission_of
-from service.usecases.benchmark_settings import MAX_NOTES, check_name, refuse
+from service.usecases.benchmark_settings import check_name, check_notes, refuse
 from service.usecases.board_comparisons import board_changed, put_board
 from service.usecases.happened import happened
 from service.usecases.owned import OUTPUTS
@@ -175,7 +175,7 @@ def _check(submission: Submission, changes: Mapping[str, Any], *, blind: bool) -
     if "name" in changes:
         check_name(problems, changes["name"], "/name")
     if changes.get("notes"):
-        check_name(problems, changes["notes"], "/notes", MAX_NOTES)
+        check_notes(problems, changes["notes"], "/notes")
     for name in ("chosen", "withdrawn"):
         if name in changes and type(changes[name]) is not bool:
             problems.add(Problem(code="bad-value", pointer=f"/{name}", detail="This is true or false."))

@@ -19,8 +19,8 @@ from service.store import revisions, teams
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Revision
 from service.store.submissions import BASELINE, SYSTEM
-from service.usecases.access import team_of
-from service.usecases.benchmark_settings import MAX_NOTES, check_name, refuse
+from service.usecases.access import storable, team_of
+from service.usecases.benchmark_settings import check_name, check_notes, refuse
 from service.usecases.owned import OUTPUTS, named_texts
 from service.usecases.rulers import ruler_of
 
@@ -102,7 +102,7 @@ def whose(db: Connection, caller: Caller, slug: str, request: Mapping[str, Any])
         detail = "Whose is it? Name the team, or send it as a baseline."
         problems.add(Problem(code="missing-field", pointer="/team", detail=detail))
     elif named is not None:
-        team = teams.get(db, slug, str(named))
+        team = teams.get(db, slug, str(named)) if storable(str(named)) else None
         if team is None or team.erased_at is not None:
             detail = f"The benchmark {slug!r} has no team {str(named)[:80]!r}."
             problems.add(Problem(code="unknown-team", pointer="/team", detail=detail))
@@ -120,7 +120,7 @@ def check_texts(request: Mapping[str, Any]) -> None:
     if request.get("name") is not None:
         check_name(problems, request["name"], "/name")
     if request.get("notes"):
-        check_name(problems, request["notes"], "/notes", MAX_NOTES)
+        check_notes(problems, request["notes"], "/notes")
     refuse(problems)
 
 

@@ -20,7 +20,7 @@ from service.store import idempotency, runs, submissions, teams, texts
 from service.store.benchmarks import Benchmark
 from service.store.submissions import Submission
 from service.usecases import quotas
-from service.usecases.access import benchmark_of, submission_of, team_of
+from service.usecases.access import benchmark_of, check_cursor, submission_of, team_of
 from service.usecases.happened import happened
 from service.usecases.jobs import Idempotency, repeated
 from service.usecases.submission_changes import (
@@ -153,6 +153,8 @@ def list_submissions(
 ) -> Page:
     """The caller's team's submissions, newest first; organisers see all, or those of the team they name."""
     caller.require("submit", "read")
+    check_cursor(cursor)
+    check_cursor(team)
     own = team_of(caller, slug)
     with context.store.read() as db:
         level = policy.level_of(benchmark_of(db, slug), caller, context.now())

@@ -15,7 +15,7 @@ from service.errors import Conflict, NotFound
 from service.ids import new_id, new_token, token_hash
 from service.store import runs, submissions, teams, tokens
 from service.store.teams import Team
-from service.usecases.access import benchmark_of
+from service.usecases.access import benchmark_of, check_cursor, storable
 from service.usecases.benchmark_settings import check_name, check_slug, refuse
 from service.usecases.board_comparisons import board_changed, put_board
 from service.usecases.happened import happened
@@ -53,6 +53,7 @@ def create_team(
 def list_teams(context: Context, caller: Caller, slug: str, cursor: str | None, limit: int) -> Page:
     """The teams of a benchmark, by id."""
     caller.require("organise")
+    check_cursor(cursor)
     with context.store.read() as db:
         benchmark_of(db, slug)
         rows = teams.listing(db, slug, cursor, limit + 1)
@@ -94,7 +95,7 @@ def erase_team(context: Context, caller: Caller, slug: str, team_id: str) -> Non
 
 
 def _team_of(db: Connection, slug: str, team_id: str) -> Team:
-    team = teams.get(db, slug, team_id, lock=True)
+    team = teams.get(db, slug, team_id, lock=True) if storable(team_id) else None
     if team is None or team.erased_at is not None:
         raise NotFound(f"The benchmark {slug!r} has no team {team_id!r}.")
     return team
