@@ -8,10 +8,11 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 
 from service.store import artifacts
-from service.store.tables import comparisons
+from service.store.runs import UNFINISHED
+from service.store.tables import comparisons, runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,17 @@ def listing(db: Connection, benchmark_id: str, after: str | None, limit: int) ->
     if after is not None:
         query = query.where(c.id > after)
     return [_comparison(row) for row in db.execute(query.order_by(c.id).limit(limit))]
+
+
+def waiting(db: Connection, benchmark_id: str) -> int:
+    """How many of a benchmark's questions are not answered yet."""
+    query = (
+        select(func.count())
+        .select_from(comparisons)
+        .join(runs, runs.c.id == comparisons.c.run_id)
+        .where(comparisons.c.benchmark_id == benchmark_id, runs.c.state.in_(UNFINISHED))
+    )
+    return int(db.scalar(query) or 0)
 
 
 def save_answer(db: Connection, comparison_id: str, document: dict[str, Any], etag: str) -> None:

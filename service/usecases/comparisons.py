@@ -14,7 +14,7 @@ from scoring.significance import PARAMS, Settings, parse_settings
 from service import policy
 from service.caller import Caller
 from service.context import Context
-from service.errors import NotFound, Unprocessable, unprocessable
+from service.errors import NotFound, TooManyRequests, Unprocessable, unprocessable
 from service.policy import Level
 from service.queue import BULK, LIVE
 from service.render import FORMATS, render_comparisons
@@ -32,7 +32,10 @@ from service.usecases.waiting import wait_for
 COMPARISON_KIND = "comparison"
 MOST_SYSTEMS = 100
 QUICK = 10
-"""Systems up to which a comparison goes before re-scoring."""
+QUICK_SHUFFLES = 100_000
+"""Systems and shuffles up to which a comparison goes before re-scoring."""
+MOST_WAITING = 50
+"""Unanswered questions of one benchmark beyond which only organisers ask more."""
 LEADERBOARD = "leaderboard"
 MEMBERS = ("score", "submissions", "part", "revision", "pick", *PARAMS)
 _READ_AT_ONCE = 50
@@ -52,6 +55,7 @@ def ask(context: Context, caller: Caller, slug: str, question: Mapping[str, Any]
         Unprocessable: the question makes no sense, with pointers.
         NotFound: a submission is not the caller's to know of.
         Forbidden: the benchmark shows this caller no significance.
+        TooManyRequests: too many questions wait already.
     """
     caller.require("submit", "read", "score")
     now = context.now()
@@ -62,7 +66,7 @@ def ask(context: Context, caller: Caller, slug: str, question: Mapping[str, Any]
         name = comparison_id(asked)
         if whole:
             keep_asked(db, board, now)
-        run_id = _stored(db, context, board, name, asked)
+        run_id = _stored(db, context, board, name, asked, unbounded=caller.organiser)
         if whole and run_id is not None:
             # the board says now that it waits
             benchmarks.touch_board(db, slug)
@@ -237,10 +241,13 @@ def _wrong(code: str, detail: str) -> Unprocessable:
 
 
 def _queue(question: Mapping[str, Any]) -> str:
-    return LIVE if len(question["submissions"]) <= QUICK else BULK
+    quick = len(question["submissions"]) <= QUICK and question["settings"]["shuffles"] <= QUICK_SHUFFLES
+    return LIVE if quick else BULK
 
 
-def _stored(db: Connection, context: Context, board: Board, name: str, question: dict[str, Any]) -> str | None:
+def _stored(
+    db: Connection, context: Context, board: Board, name: str, question: dict[str, Any], *, unbounded: bool
+) -> str | None:
     """Store a question with what is known of its answer: the run to be queued, or None."""
     now = context.now()
     known = comparisons.get(db, name)
@@ -254,6 +261,13 @@ def _stored(db: Connection, context: Context, board: Board, name: str, question:
         runs.add(db, run_id, COMPARISON_KIND, _queue(question), now)
         comparisons.ask_again(db, name, run_id)
         return run_id
+    if not unbounded and comparisons.waiting(db, board.benchmark_id) >= MOST_WAITING:
+        raise TooManyRequests(
+            f"{MOST_WAITING} comparisons of this benchmark wait for their answers. Ask again once they have them.",
+            slug="too-many-comparisons",
+            title="Too many comparisons wait",
+            headers={"Retry-After": "10"},
+        )
     runs.add(db, name, COMPARISON_KIND, _queue(question), now)
     comparisons.add(db, Comparison(name, board.benchmark_id, board.revision.number, question, name, None, now))
     kept = boards.get(db, board.benchmark_id, board.revision.number, board.key)

@@ -135,9 +135,10 @@ def leaderboard(
     viewer = viewer_of(benchmark, caller, context.now())
     asked = Asked(score, pick, revision, part, item_number(cursor))
     tag = _tag(benchmark, viewer, asked, form)
-    if etag == tag:
-        return View(b"", tag, content_type=LEADERBOARD_FORMATS[form])
     cache = cache_of(context.store)
+    if etag == tag:
+        known = cache.get(tag)
+        return View(b"", tag, final=known is None or known.final, content_type=LEADERBOARD_FORMATS[form])
     if form == "json":
         return cache.get_or_build(tag, lambda: _built(context, benchmark, viewer, asked, tag))
     source = _tag(benchmark, viewer, asked, "json")
@@ -146,7 +147,7 @@ def leaderboard(
     def render() -> View:
         shown = render_leaderboard(orjson.loads(json.body), form)
         name = tag if json.etag == source else etag_of(shown.content)
-        return View(shown.content, name, content_type=shown.media_type)
+        return View(shown.content, name, json.final, content_type=shown.media_type)
 
     return cache.get_or_build(tag, render)
 
@@ -178,10 +179,11 @@ def _built(context: Context, benchmark: Benchmark, viewer: Viewer, asked: Asked,
             document = board_document(db, benchmark, board, viewer, asked)
             after = benchmarks.get(db, benchmark.id)
         body = orjson.dumps(document)
+        settled = not document["significance"]["pending"]
         if after is None or (after.version, after.board_version) == (benchmark.version, benchmark.board_version):
-            return View(body, tag)
+            return View(body, tag, settled)
         benchmark = after
-    return View(body, etag_of(body))
+    return View(body, etag_of(body), settled)
 
 
 def board_document(db: Connection, benchmark: Benchmark, board: Board, viewer: Viewer, asked: Asked) -> dict[str, Any]:

@@ -9,12 +9,11 @@ import orjson
 import pytest
 
 from service.caller import Caller
-from service.errors import Conflict, Forbidden, NotFound, Unauthorized, Unprocessable
+from service.errors import Conflict, Forbidden, NotFound, TooManyRequests, Unauthorized, Unprocessable
 from service.queue import BULK, LIVE
 from service.render import FORMATS
 from service.store import runs
 from service.usecases.answer_comparison import fail_comparison
-from service.usecases.benchmarks import patch_benchmark, view_benchmark
 from service.usecases.comparison_items import comparison_items
 from service.usecases.comparisons import ask, list_comparisons, view_comparison, wait_for_comparison
 from service.usecases.leaderboard import leaderboard
@@ -22,16 +21,7 @@ from service.usecases.submission_results import submission_items, submission_sli
 from service.usecases.submissions import delete_submission, patch_submission
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import GOLD_CONLLU
-from tests.fixtures.tasks import LONG, SLUG, TWO_PARTS, Task, spoilt
-
-ANYONE = Caller(None, frozenset())
-
-
-@pytest.fixture
-def board(task: Task) -> Task:
-    """A benchmark of 24 sentences."""
-    task.make(parts={"en": {"gold": LONG}})
-    return task
+from tests.fixtures.tasks import ANYONE, LONG, SLUG, TWO_PARTS, Task, spoilt
 
 
 @pytest.fixture
@@ -51,11 +41,6 @@ def answered(task: Task, caller: Caller, **question: Any) -> dict[str, Any]:
 
 def shown(task: Task, caller: Caller, name: str) -> dict[str, Any]:
     return orjson.loads(view_comparison(task.context, caller, name).body)
-
-
-def patched(task: Task, **changes: Any) -> None:
-    etag = view_benchmark(task.context, ORGANISER, SLUG).etag
-    patch_benchmark(task.context, ORGANISER, SLUG, changes, f'"{etag}"')
 
 
 def test_two_submissions_are_tested_from_their_counts(board, two):
@@ -254,7 +239,7 @@ def test_asking_needs_a_token_and_a_level_that_shows_significance(board, two):
     with pytest.raises(Unauthorized):
         ask(board.context, ANYONE, SLUG, {"submissions": [worse, better]})
     name = ask(board.context, lyon, SLUG, {"submissions": [worse, better]})
-    patched(board, feedback="rounded")
+    board.patch(feedback="rounded")
     for refused in (
         lambda: ask(board.context, lyon, SLUG, {"submissions": [worse, better]}),
         lambda: view_comparison(board.context, lyon, name),
@@ -266,7 +251,7 @@ def test_asking_needs_a_token_and_a_level_that_shows_significance(board, two):
 
 def test_an_anonymous_board_names_one_s_own_only(board, two):
     lyon, worse, better = two
-    patched(board, leaderboard={"anonymous": True})
+    board.patch(leaderboard={"anonymous": True})
     name = ask(board.context, lyon, SLUG, {"submissions": [worse, better]})
     assert shown(board, lyon, name)["labels"][worse]["team"] == "lyon"
     prague = board.team("prague")
@@ -280,6 +265,18 @@ def test_pages_of_comparisons(board, two):
     second = list_comparisons(board.context, lyon, SLUG, first.next, 3)
     assert [each["id"] for each in (*first.items, *second.items)] == names
     assert second.next is None
+
+
+def test_only_so_many_questions_wait(board, two, monkeypatch):
+    lyon, worse, better = two
+    monkeypatch.setattr("service.usecases.comparisons.MOST_WAITING", 2)
+    first, _ = (ask(board.context, lyon, SLUG, {"submissions": [worse, better], "seed": seed}) for seed in (1, 2))
+    with pytest.raises(TooManyRequests):
+        ask(board.context, lyon, SLUG, {"submissions": [worse, better], "seed": 3})
+    assert ask(board.context, lyon, SLUG, {"submissions": [worse, better], "seed": 1}) == first
+    assert ask(board.context, ORGANISER, SLUG, {"submissions": [worse, better], "seed": 3})
+    board.settle()
+    assert ask(board.context, lyon, SLUG, {"submissions": [worse, better], "seed": 4})
 
 
 def test_a_fault_of_the_service_is_asked_again(board, two, context):
@@ -300,7 +297,7 @@ def test_sentences_where_two_differ_most(board, two):
     name = ask(board.context, lyon, SLUG, {"submissions": [worse, better]})
     with pytest.raises(Forbidden):
         comparison_items(board.context, lyon, name, None, None, None, 10)
-    patched(board, feedback="items")
+    board.patch(feedback="items")
     page = comparison_items(board.context, lyon, name, worse, better, None, 3)
     assert [item["item"] for item in page.items] == [5, 7, 9]
     assert [item["difference"] for item in page.items] == [-0.25] * 3
@@ -320,7 +317,7 @@ def test_items_and_slices_of_a_submission_by_policy(board, two):
     lyon, worse, _ = two
     with pytest.raises(Forbidden):
         submission_items(board.context, lyon, worse, "en", "attachment", None, 10)
-    patched(board, feedback="items")
+    board.patch(feedback="items")
     page = submission_items(board.context, lyon, worse, "en", "attachment", None, 20)
     rest = submission_items(board.context, lyon, worse, None, None, page.next, 20)
     assert [item["item"] for item in (*page.items, *rest.items)] == list(range(1, 25))

@@ -6,53 +6,25 @@ import csv
 import io
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
-import orjson
 import pytest
 
-from service.caller import Caller
 from service.context import Context
-from service.errors import Forbidden, NotFound, Unauthorized, Unprocessable
+from service.errors import NotFound, Unprocessable
 from service.queue import LIVE
 from service.store import benchmarks, boards, runs
-from service.usecases.benchmarks import patch_benchmark, view_benchmark
 from service.usecases.board_cache import BoardCache
 from service.usecases.board_comparisons import BOARD_KIND, board_changed
 from service.usecases.boards import board_of, board_settings
 from service.usecases.comparisons import ask
 from service.usecases.handlers import HANDLERS
 from service.usecases.leaderboard import leaderboard
-from service.usecases.revisions import create_revision
-from service.usecases.submissions import delete_submission, patch_submission
-from service.usecases.teams import erase_team
+from service.usecases.submissions import patch_submission
 from service.usecases.views import View
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import GOLD_CONLLU
-from tests.fixtures.tasks import BENCHMARK, LONG, SLUG, TWO_PARTS, Task, spoilt
+from tests.fixtures.tasks import ANYONE, BENCHMARK, SLUG, TWO_PARTS, Task, column, spoilt
 from workers.entry import do
-
-ANYONE = Caller(None, frozenset())
-
-
-@pytest.fixture
-def board(task: Task) -> Task:
-    """A benchmark of 24 sentences."""
-    task.make(parts={"en": {"gold": LONG}})
-    return task
-
-
-def shown(task: Task, caller: Caller = ANYONE, **asked: Any) -> dict[str, Any]:
-    return orjson.loads(leaderboard(task.context, caller, SLUG, **asked).body)
-
-
-def column(document: dict[str, Any], name: str) -> list[Any]:
-    return [row[name] for row in document["rows"]]
-
-
-def patched(task: Task, **changes: Any) -> None:
-    etag = view_benchmark(task.context, ORGANISER, SLUG).etag
-    patch_benchmark(task.context, ORGANISER, SLUG, changes, f'"{etag}"')
 
 
 def test_rows_do_not_wait_for_significance_and_say_that_it_is_coming(board):
@@ -60,15 +32,17 @@ def test_rows_do_not_wait_for_significance_and_say_that_it_is_coming(board):
     board.submit(lyon, spoilt(10))
     board.submit(prague, spoilt(1))
     board.work()
-    early = shown(board)
+    early = board.leaderboard()
     assert column(early, "team") == ["prague", "lyon"]
     assert column(early, "rank") == [1, 2]
     assert early["significance"]["pending"] is True
+    assert leaderboard(board.context, ANYONE, SLUG).final is False
     assert column(early, "p_next") == [None, None]
     assert column(early, "rank_interval") == column(early, "cluster") == [None, None]
     board.settle()
-    late = shown(board)
+    late = board.leaderboard()
     assert late["significance"]["pending"] is False
+    assert leaderboard(board.context, ANYONE, SLUG).final is True
     assert (late["significance"]["test"], late["significance"]["correction"]) == ("permutation", "holm")
     assert column(late, "rank_interval") == [[1, 1], [2, 2]]
     assert column(late, "cluster") == [1, 2]
@@ -79,7 +53,7 @@ def test_rows_do_not_wait_for_significance_and_say_that_it_is_coming(board):
 
 def test_every_row_has_its_scores_and_interval(board):
     board.scored(board.team(), spoilt(3))
-    row = shown(board)["rows"][0]
+    row = board.leaderboard()["rows"][0]
     assert row["score"] == row["scores"]["attachment.las"] == pytest.approx(69 / 72)
     assert row["scores"]["attachment.uas"] == pytest.approx(69 / 72)
     assert row["ci95"]["low"] < row["score"] <= row["ci95"]["high"]
@@ -95,7 +69,7 @@ def test_many_submissions_at_once_queue_one_comparison(board, context):
         waiting = [run for run in runs.unfinished(db, datetime.now(UTC) + timedelta(days=1)) if run.kind == BOARD_KIND]
     assert len(waiting) == 1
     board.settle()
-    assert shown(board)["significance"]["pairs"] == 15
+    assert board.leaderboard()["significance"]["pairs"] == 15
 
 
 def test_either_store_holds_a_board(either_context):
@@ -112,14 +86,14 @@ def test_either_store_holds_a_board(either_context):
     task.submit(task.team("lyon"), {"en": GOLD_CONLLU.replace("2\tobj", "1\tnmod"), "de": second})
     task.submit(task.team("prague"), {"en": GOLD_CONLLU, "de": second})
     task.settle()
-    macro = shown(task)
+    macro = task.leaderboard()
     assert column(macro, "team") == ["prague", "lyon"]
     assert macro["significance"]["pairs"] == 1
-    assert column(shown(task, score="attachment.uas", part="en"), "score") == [1.0, pytest.approx(5 / 6)]
-    assert column(shown(task, part="pooled", pick="all"), "score") == [1.0, pytest.approx(11 / 12)]
+    assert column(task.leaderboard(score="attachment.uas", part="en"), "score") == [1.0, pytest.approx(5 / 6)]
+    assert column(task.leaderboard(part="pooled", pick="all"), "score") == [1.0, pytest.approx(11 / 12)]
     ask(either_context, ORGANISER, SLUG, {"submissions": "leaderboard", "part": "en"})
     task.settle()
-    assert shown(task, part="en")["rows"][0]["p_next"] == 1.0
+    assert task.leaderboard(part="en")["rows"][0]["p_next"] == 1.0
 
 
 def test_what_changes_while_a_comparison_is_made_is_seen_at_its_end(board, context):
@@ -134,8 +108,8 @@ def test_what_changes_while_a_comparison_is_made_is_seen_at_its_end(board, conte
         assert board_changed(db, context, SLUG) is None
     board.submit(board.team("prague"), spoilt(2))
     board.settle()
-    assert shown(board)["significance"]["pending"] is False
-    assert shown(board)["significance"]["pairs"] == 1
+    assert board.leaderboard()["significance"]["pending"] is False
+    assert board.leaderboard()["significance"]["pairs"] == 1
 
 
 def test_where_the_tested_rows_stay_nothing_is_computed_again(board, context, monkeypatch):
@@ -146,7 +120,7 @@ def test_where_the_tested_rows_stay_nothing_is_computed_again(board, context, mo
     monkeypatch.setattr("service.usecases.board_comparisons.compare_submissions", None)
     board.submit(lyon, spoilt(9))
     board.settle()
-    assert shown(board)["significance"]["pending"] is False
+    assert board.leaderboard()["significance"]["pending"] is False
 
 
 def test_best_last_chosen_and_all(board):
@@ -154,18 +128,18 @@ def test_best_last_chosen_and_all(board):
     first = board.scored(lyon, spoilt(5))
     best = board.scored(lyon, spoilt(1))
     last = board.scored(lyon, spoilt(3))
-    assert column(shown(board), "submission") == [best]
-    assert column(shown(board, pick="last"), "submission") == [last]
-    assert column(shown(board, pick="chosen"), "submission") == [last]
-    assert column(shown(board, pick="all"), "submission") == [best, last, first]
+    assert column(board.leaderboard(), "submission") == [best]
+    assert column(board.leaderboard(pick="last"), "submission") == [last]
+    assert column(board.leaderboard(pick="chosen"), "submission") == [last]
+    assert column(board.leaderboard(pick="all"), "submission") == [best, last, first]
     patch_submission(board.context, lyon, first, {"chosen": True})
-    assert column(shown(board, pick="chosen"), "submission") == [first]
+    assert column(board.leaderboard(pick="chosen"), "submission") == [first]
 
 
 def test_ties_share_a_rank(board):
     for number, wrong in enumerate((1, 2, 2, 4)):
         board.scored(board.team(f"t{number}"), spoilt(wrong))
-    assert column(shown(board), "rank") == [1, 2, 2, 4]
+    assert column(board.leaderboard(), "rank") == [1, 2, 2, 4]
 
 
 def test_baselines_stand_between_the_rows_and_have_no_rank(board):
@@ -173,107 +147,12 @@ def test_baselines_stand_between_the_rows_and_have_no_rank(board):
     board.submit(board.team("prague"), spoilt(11))
     board.submit(ORGANISER, spoilt(6), role="baseline")
     board.settle()
-    document = shown(board)
+    document = board.leaderboard()
     assert column(document, "role") == ["system", "baseline", "system"]
     assert column(document, "rank") == [1, None, 2]
     assert column(document, "rank_interval") == [[1, 1], None, [2, 2]]
     assert document["significance"]["pairs"] == 3
     assert document["rows"][1]["p_next"] is not None
-
-
-def test_withdrawn_and_deleted_submissions_leave_the_board(board):
-    lyon = board.team()
-    good, bad = board.scored(lyon, spoilt(1)), board.scored(lyon, spoilt(5))
-    patch_submission(board.context, lyon, good, {"withdrawn": True})
-    assert column(shown(board), "submission") == [bad]
-    delete_submission(board.context, lyon, bad)
-    assert shown(board)["rows"] == []
-
-
-def test_an_erased_team_keeps_an_anonymous_row(board):
-    board.scored(board.team(), spoilt(1))
-    erase_team(board.context, ORGANISER, SLUG, "lyon")
-    row = shown(board)["rows"][0]
-    assert (row["rank"], row["team"], row["team_name"], row["name"]) == (1, None, None, None)
-    assert b"lyon" not in leaderboard(board.context, ANYONE, SLUG).body
-
-
-def test_an_anonymous_board_names_nobody_but_to_organisers(board):
-    board.scored(board.team(), spoilt(1))
-    patched(board, leaderboard={"anonymous": True})
-    for form in ("json", "csv", "markdown", "latex", "svg"):
-        body = leaderboard(board.context, ANYONE, SLUG, form=form).body
-        assert b"lyon" not in body
-        assert b"biaffine" not in body
-    assert shown(board, ORGANISER)["rows"][0]["team_name"] == "lyon Parsing Group"
-
-
-def test_a_frozen_board_stands_still_for_everybody_but_organisers(board):
-    lyon = board.team()
-    board.submit(lyon, spoilt(5))
-    board.submit(board.team("prague"), spoilt(9))
-    board.settle()
-    moment = datetime.now(UTC).isoformat()
-    patched(board, leaderboard={"frozen_at": moment})
-    board.settle()
-    board.submit(lyon, spoilt(0))
-    board.settle()
-    document = shown(board)
-    assert document["frozen"] is True
-    assert document["rows"][0]["score"] == pytest.approx(67 / 72)
-    assert document["significance"]["pending"] is False
-    assert document["significance"]["pairs"] == 1
-    assert datetime.fromisoformat(document["as_of"]) <= datetime.fromisoformat(moment)
-    live = shown(board, ORGANISER)
-    assert live["frozen"] is False
-    assert live["rows"][0]["score"] == 1.0
-    assert live["significance"]["pairs"] == 1
-
-
-def test_rounded_boards_rank_by_rounded_scores_and_show_neither_p_nor_interval(board):
-    board.submit(board.team("lyon"), spoilt(2))
-    board.submit(board.team("prague"), spoilt(1))
-    board.settle()
-    patched(board, feedback="rounded", rounding=0.05)
-    document = shown(board)
-    assert column(document, "score") == [1.0, 0.95]
-    assert column(document, "team") == ["prague", "lyon"]
-    assert column(document, "ci95") == column(document, "p_next") == column(document, "cluster") == [None, None]
-    assert document["significance"]["test"] is None
-    exact = {row["score"] for row in shown(board, ORGANISER)["rows"]}
-    body = leaderboard(board.context, ANYONE, SLUG).body.decode()
-    assert not any(repr(value) in body for value in exact)
-
-
-def test_equal_rounded_scores_are_ordered_by_submission_only(board):
-    first = board.scored(board.team("lyon"), spoilt(2))
-    second = board.scored(board.team("prague"), spoilt(1))
-    patched(board, feedback="rounded", rounding=0.5)
-    document = shown(board)
-    assert column(document, "submission") == [first, second]
-    assert column(document, "rank") == [1, 1]
-
-
-@pytest.mark.parametrize("level", ["none", "status"])
-def test_below_rounded_no_row_is_shown(board, level):
-    board.scored(board.team(), spoilt(1))
-    patched(board, feedback=level)
-    document = shown(board)
-    assert document["rows"] == document["scores"] == []
-    assert document["as_of"] is None
-
-
-def test_a_board_that_is_not_public_is_for_its_own_teams(board):
-    lyon = board.team()
-    patched(board, leaderboard={"public": False})
-    with pytest.raises(Unauthorized):
-        shown(board)
-    with pytest.raises(Forbidden):
-        shown(board, replace(lyon, benchmark="other"))
-    with pytest.raises(Forbidden):
-        shown(board, Caller("tok_x", frozenset({"score"})))
-    assert shown(board, lyon)["rows"] == []
-    assert shown(board, Caller("tok_y", frozenset({"read"})))["rows"] == []
 
 
 def test_by_part_pooled_and_as_the_mean_of_parts(task):
@@ -284,20 +163,20 @@ def test_by_part_pooled_and_as_the_mean_of_parts(task):
     task.submit(lyon, wrong)
     task.submit(prague, other)
     task.settle()
-    macro = shown(task)
+    macro = task.leaderboard()
     assert macro["part"] == "macro"
     assert column(macro, "team") == ["lyon", "prague"]
     assert column(macro, "score") == [pytest.approx(11 / 12), pytest.approx(0.5)]
     assert macro["rows"][1]["reason"] == "without a scored output for: de"
     assert column(macro, "tested") == [True, False]
-    assert column(shown(task, part="pooled"), "team") == ["prague", "lyon"]
-    single = shown(task, part="en")
+    assert column(task.leaderboard(part="pooled"), "team") == ["prague", "lyon"]
+    single = task.leaderboard(part="en")
     assert column(single, "score") == [1.0, pytest.approx(5 / 6)]
-    last = shown(task, part="de")
+    last = task.leaderboard(part="de")
     assert column(last, "score") == [1.0, None]
     assert column(last, "rank") == [1, None]
     with pytest.raises(NotFound):
-        shown(task, part="fr")
+        task.leaderboard(part="fr")
 
 
 def test_where_pairs_and_parts_are_very_many_there_are_fewer_shuffles(task, context):
@@ -313,7 +192,7 @@ def test_where_pairs_and_parts_are_very_many_there_are_fewer_shuffles(task, cont
 
 def test_of_the_only_part_there_is_one_board(board):
     board.scored(board.team(), spoilt(1))
-    boards_of_it = [shown(board, part=part) for part in (None, "en", "pooled", "macro")]
+    boards_of_it = [board.leaderboard(part=part) for part in (None, "en", "pooled", "macro")]
     assert all(each == boards_of_it[0] for each in boards_of_it)
     assert boards_of_it[0]["part"] is None
 
@@ -322,42 +201,29 @@ def test_by_any_score_and_tested_on_request(board):
     board.submit(board.team("lyon"), spoilt(5))
     board.submit(board.team("prague"), spoilt(1))
     board.settle()
-    other = shown(board, score="attachment.uas")
+    other = board.leaderboard(score="attachment.uas")
     assert other["score"] == "attachment.uas"
     assert (other["significance"]["pending"], other["significance"]["test"]) == (False, None)
     assert "were not tested" in other["significance"]["reason"]
     ask(board.context, ORGANISER, SLUG, {"score": "attachment.uas", "submissions": "leaderboard"})
-    assert shown(board, score="attachment.uas")["significance"]["pending"] is True
+    assert board.leaderboard(score="attachment.uas")["significance"]["pending"] is True
     board.settle()
-    assert shown(board, score="attachment.uas")["rows"][0]["p_next"] == pytest.approx(2 / 2**4)
+    assert board.leaderboard(score="attachment.uas")["rows"][0]["p_next"] == pytest.approx(2 / 2**4)
     # and it is kept up to date from now on
     board.submit(board.team("turku"), spoilt(9))
     board.settle()
-    assert shown(board, score="attachment.uas")["significance"]["pairs"] == 3
+    assert board.leaderboard(score="attachment.uas")["significance"]["pairs"] == 3
 
 
 def test_unknown_scores_picks_revisions_and_forms_are_refused(board):
     for wrong in ({"score": "attachment.f1"}, {"pick": "worst"}, {"form": "xls"}):
         with pytest.raises(Unprocessable):
-            shown(board, **wrong)
+            board.leaderboard(**wrong)
     for number in (0, 2, 10**12):
         with pytest.raises(NotFound):
-            shown(board, revision=number)
+            board.leaderboard(revision=number)
     with pytest.raises(NotFound):
         leaderboard(board.context, ANYONE, "none")
-
-
-def test_old_boards_stay_readable(board):
-    board.scored(board.team(), LONG)
-    create_revision(
-        board.context, ORGANISER, SLUG, {"reason": "fix", "parts": {"en": {"gold": spoilt(1)}}}
-    )  # fmt: skip
-    board.settle()
-    board.scored(board.team("late"), spoilt(1))
-    assert shown(board)["revision"] == 2
-    assert column(shown(board), "score") == [1.0, pytest.approx(71 / 72)]
-    old = shown(board, revision=1)
-    assert (old["revision"], old["active"], column(old, "score")) == (1, False, [1.0])
 
 
 def test_the_validator_holds_until_something_changes(board):
@@ -400,13 +266,13 @@ def test_a_large_board_comes_in_pages_with_one_ranking(board, monkeypatch):
     for number in range(3):
         board.submit(board.team(f"t{number}"), spoilt(number))
     board.settle()
-    first = shown(board)
-    second = shown(board, cursor=first["next"])
+    first = board.leaderboard()
+    second = board.leaderboard(cursor=first["next"])
     assert [*column(first, "rank"), *column(second, "rank")] == [1, 2, 3]
     assert (first["total_rows"], first["next"], second["next"]) == (3, "2", None)
     assert "2 of 3 rows" in leaderboard(board.context, ANYONE, SLUG, form="markdown").body.decode()
     with pytest.raises(Unprocessable):
-        shown(board, cursor="two")
+        board.leaderboard(cursor="two")
 
 
 def test_the_cache_forgets_what_was_longest_unused():
@@ -439,7 +305,7 @@ def test_a_comparison_that_failed_leaves_the_rows(board, context):
     with context.store.read() as db:
         run = runs.get(db, boards.working(db, SLUG, 1))
     HANDLERS[run.kind].fail(context, run, {})
-    document = shown(board)
+    document = board.leaderboard()
     assert run.queue == LIVE
     assert column(document, "rank") == [1, 2]
     assert (document["significance"]["pending"], document["significance"]["test"]) == (False, None)
