@@ -19,6 +19,7 @@ import tempfile
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
@@ -100,10 +101,10 @@ def get(path: str, *headers: str) -> bytes:
     return "\r\n".join(lines).encode()
 
 
-def until(ready: Callable[[], bool]) -> None:
+def until(ready: Callable[[], bool], pause: float = 0.01) -> None:
     """Wait for something that must happen."""
     while not ready():
-        threading.Event().wait(0.01)
+        threading.Event().wait(pause)
 
 
 def answers(port: int) -> bool:
@@ -140,12 +141,13 @@ def throughput(client: httpx.Client, connection: redis.Redis, queue: rq.Queue, j
     until(lambda: queue.count == 0 and connection.zcard(done) >= jobs)
     bare = jobs / (perf_counter() - start)
     with ThreadPoolExecutor(4) as pool:
-        posted = list(pool.map(lambda _: client.post("/v1/jobs", json=TINY).json()["id"], range(jobs)))
-    left = set(posted)
-    start = perf_counter()
-    base = len(left) - unfinished(client)
-    until(lambda: unfinished(client) == 0)
-    ours = (jobs - base) / (perf_counter() - start)
+        posted = set(pool.map(lambda _: client.post("/v1/jobs", json=TINY).json()["id"], range(jobs)))
+    until(lambda: unfinished(client) == 0, pause=0.5)
+    listed = [job for job in client.get(f"/v1/jobs?limit={jobs}").json()["items"] if job["id"] in posted]
+    # only what was done once all were posted: before, the API process took its share of the cores
+    quiet = max(datetime.fromisoformat(job["created_at"]) for job in listed)
+    ends = [end for job in listed if (end := datetime.fromisoformat(job["finished_at"])) > quiet]
+    ours = len(ends) / (max(ends) - quiet).total_seconds()
     print(
         f"throughput RQ no-op {bare:6.1f} jobs/s   tiny jobs {ours:6.1f} jobs/s   ratio {ours / bare:.2f} (goal: 0.8)"
     )

@@ -26,7 +26,7 @@ class Queue:
     """The queues of one Redis. Connects when first used."""
 
     def __init__(self, url: str, job_timeout: int = 900) -> None:
-        # no blind retries: a repeated EXEC would queue twice
+        # no blind retries: a repeated EXEC would queue twice; no word about the driver: each fork would send it again
         self.redis = redis.Redis.from_url(url, socket_timeout=5, socket_connect_timeout=2, retry=Retry(NoBackoff(), 0))
         self._timeout = job_timeout
 

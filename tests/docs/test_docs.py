@@ -1,0 +1,50 @@
+"""What the documentation names is there, and what is there is documented."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+
+import pytest
+
+from scoring import spec  # noqa: F401 - fills the registry
+from scoring.registry import FORMATS, METRICS, TRANSFORMS
+from service.cli.main import main
+from service.config import PREFIX, Config
+from tests.conftest import ROOT
+
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*.md")])
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_relative_link_leads_somewhere(page):
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        if "://" not in target and not target.startswith("/"):
+            assert (page.parent / target).exists(), target
+
+
+def test_every_setting_is_documented_and_every_documented_one_exists():
+    page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    documented = set(re.findall(rf"^\| `({PREFIX}[A-Z_]+)`", page, re.MULTILINE))
+    assert documented == {PREFIX + field.name.upper() for field in fields(Config)}
+
+
+def test_the_changelog_names_every_format_metric_and_transform():
+    page = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    for name in (*METRICS, *TRANSFORMS):
+        assert f"`{name}`" in page, name
+    for name in FORMATS:
+        assert name.removesuffix("u").removesuffix("x").lower() in page.lower(), name
+
+
+def test_every_command_says_what_it_does():
+    for name, command in main.commands.items():
+        assert command.help, name
+
+
+def test_every_benchmark_is_described_by_the_page_of_figures():
+    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    for path in sorted((ROOT / "benchmarks").glob("*.py")):
+        if path.name != "hello_world.py":
+            assert f"benchmarks/{path.name}" in page, path
