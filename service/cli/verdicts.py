@@ -166,7 +166,7 @@ def _entry(entry: Any) -> tuple[str, str]:
 def _rank(client: Client, slug: str, submission: Mapping[str, Any]) -> dict[str, Any] | None:
     """Where the submission stands on the board, or else its team; None where neither does, or the board is hidden."""
     try:
-        board = client.get(f"/v1/benchmarks/{quote(slug, safe='')}/leaderboard")
+        board = _board(client, slug)
     except Stopped as stopped:
         if stopped.refused in (401, 403, 404):
             return None
@@ -180,6 +180,18 @@ def _rank(client: Client, slug: str, submission: Mapping[str, Any]) -> dict[str,
     told = ("rank", "rank_interval", "cluster", "p_next", "submission")
     ranked = sum(row["rank"] is not None for row in rows)
     return {**{name: row[name] for name in told}, "of": ranked, "pending": board["significance"]["pending"]}
+
+
+def _board(client: Client, slug: str) -> dict[str, Any]:
+    """The board with all its rows; large ones come in pages."""
+    path = f"/v1/benchmarks/{quote(slug, safe='')}/leaderboard"
+    board: dict[str, Any] = client.get(path)
+    cursor = board["next"]
+    while cursor is not None:
+        page = client.get(f"{path}?cursor={quote(cursor, safe='')}")
+        board["rows"] += page["rows"]
+        cursor = page["next"]
+    return board
 
 
 def _check_thresholds(outcome: Outcome, thresholds: Sequence[Threshold], *, several: bool) -> None:
