@@ -162,6 +162,9 @@ def _keys(gold: Segmented, system: Segmented) -> tuple[IntArray, IntArray]:
 
 
 def _difference(gold: Segmented, system: Segmented) -> Problem:
+    if not gold.text or not system.text:  # trees may be empty, and what comes of them through heads
+        detail = "The output has no word." if gold.text else "The output has words where gold has none."
+        return Problem(code="text-mismatch", detail=f"{detail} Keep every character of the text.")
     place = _common_prefix(gold.text, system.text)
     (there, _, _), (here, sentence, line) = _place(gold, place), _place(system, place)
     found = f"has {short(system.text[place:], 20)!r}" if place < len(system.text) else "ends there"

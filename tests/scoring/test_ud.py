@@ -171,3 +171,16 @@ def test_tokens_have_no_aligned_accuracy() -> None:
         "words_aligned_accuracy",
     ]
     assert next(iter(values)) == "las_f1"
+
+
+@pytest.mark.parametrize("metric", ["ud", "enhanced", "dependency_relations"])
+@pytest.mark.parametrize(("gold", "output"), [("\n", "(S (NN a))\n"), ("(S (NN a))\n(S (NN b))\n", "\n()\n")])
+def test_trees_without_words_on_one_side_only_are_an_error(metric: str, gold: str, output: str) -> None:
+    lines = {"name": "bracketed", "layout": "lines"}
+    spec = parse_spec({"format": lines, "transforms": ["heads"], "metrics": [metric]})
+    if metric == "dependency_relations" and output == "\n()\n":  # none of them was answered, which costs recall
+        assert Evaluation(spec, gold.encode()).score(output.encode())[0][metric].totals[0] == 0
+        return
+    with pytest.raises(InputError) as caught:
+        Evaluation(spec, gold.encode()).score(output.encode())
+    assert caught.value.problems[0].code == "text-mismatch"
