@@ -42,6 +42,15 @@ UNKNOWN: Mapping[str, Any] = {
     "reason": None,
 }
 """Of significance, where nothing is known."""
+HOW: Mapping[str, Any] = {
+    "test": "permutation",
+    "alternative": BOARD_SETTINGS.alternative,
+    "unit": BOARD_SETTINGS.unit,
+    "correction": BOARD_SETTINGS.correction,
+    "alpha": BOARD_SETTINGS.alpha,
+    "seed": BOARD_SETTINGS.seed,
+}
+"""How every board is tested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +83,14 @@ def significance_of(
     found = _found(db, board, name, ids)
     if found is None:
         document["pending"] = _coming(db, benchmark, board, name)
-        document["reason"] = None if document["pending"] else NOT_TESTED
+        if document["pending"]:
+            document.update(HOW)
+        else:
+            document["reason"] = NOT_TESTED
         return Finding(document, places, untested)
     document.update(
-        test="permutation",
-        alternative=BOARD_SETTINGS.alternative,
-        unit=BOARD_SETTINGS.unit,
-        correction=BOARD_SETTINGS.correction,
-        alpha=BOARD_SETTINGS.alpha,
+        HOW,
         shuffles=(found.get("signature") or {}).get("trials"),
-        seed=BOARD_SETTINGS.seed,
         pairs=len(found["pairs"]),
     )
     untested |= {each["name"]: each["reason"] for each in found["untested"]}

@@ -37,6 +37,7 @@ def test_rows_do_not_wait_for_significance_and_say_that_it_is_coming(board):
     assert column(early, "rank") == [1, 2]
     assert early["significance"]["pending"] is True
     assert leaderboard(board.context, ANYONE, SLUG).final is False
+    assert (early["significance"]["test"], early["significance"]["pairs"]) == ("permutation", None)
     assert column(early, "p_next") == [None, None]
     assert column(early, "rank_interval") == column(early, "cluster") == [None, None]
     board.settle()
