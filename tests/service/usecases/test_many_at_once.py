@@ -9,6 +9,7 @@ from service.store import runs, score_records
 from service.store import submissions as stored
 from service.usecases.benchmarks import patch_benchmark
 from service.usecases.revisions import create_revision
+from service.usecases.submission_views import SUBMISSION_KIND
 from service.usecases.submissions import cancel_submission, delete_submission, patch_submission
 from service.usecases.teams import create_team, erase_team, rotate_token
 from tests.fixtures.contexts import ORGANISER, work_of
@@ -48,7 +49,9 @@ def test_all_get_on(either_context):
 
     def worker(_: int) -> None:
         with either_context.store.read() as db:
-            waiting = runs.unfinished(db, either_context.now())
+            unfinished = runs.unfinished(db, either_context.now())
+        # a submission that four workers begin at once would count as one that breaks off four times
+        waiting = [run for run in unfinished if run.kind != SUBMISSION_KIND]
         for run in waiting:
             try:
                 do(either_context, run.id)
