@@ -70,6 +70,12 @@ class NotFound(ServiceError):
     status, slug, title = 404, "not-found", "There is no such resource"
 
 
+class NotAcceptable(ServiceError):
+    """No form that we have is one that the client takes."""
+
+    status, slug, title = 406, "not-acceptable", "There is no such form of this"
+
+
 class Conflict(ServiceError):
     """The resource's state does not allow it now."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
 from urllib.parse import urlencode
 
 import orjson
@@ -38,6 +40,20 @@ def accepted(view: View, location: str, wait: int | None, *, repeated: bool) -> 
     return _waiting(response, view, wait)
 
 
+def created(view: View, location: str, wait: int | None = None) -> Response:
+    """201: it is there, whatever is still being done with it."""
+    response = plain(view, 201)
+    response.headers["Location"] = location
+    return _waiting(response, view, wait)
+
+
+def secret(document: Mapping[str, Any], location: str) -> Response:
+    """201 with what is shown this once."""
+    response = Response(orjson.dumps(document), 201, content_type=JSON_TYPE)
+    response.headers["Location"] = location
+    return unstored(response)
+
+
 def nothing() -> Response:
     """204: done, and nothing to show."""
     response = Response(status=204)
@@ -51,13 +67,23 @@ def unstored(response: Response) -> Response:
     return response
 
 
-def page(found: Page) -> Response:
-    """A page of a list, with `next` in the body and as a link."""
+def page(found: Page, name: str = "cursor") -> Response:
+    """A page of a list, with `next` in the body and as a link that gives it under `name`."""
     body = orjson.dumps({"items": list(found.items), "next": found.next}, option=orjson.OPT_NON_STR_KEYS)
-    response = conditional(View(body, etag_of(body), content_type=JSON_TYPE))
-    if found.next is not None:
-        arguments = {**request.args, "cursor": found.next}
+    return linked(conditional(View(body, etag_of(body), content_type=JSON_TYPE)), found.next, name)
+
+
+def linked(response: Response, cursor: str | None, name: str = "cursor") -> Response:
+    """The answer with a link to the next page, where there is one."""
+    if cursor is not None:
+        arguments = {**request.args, name: cursor}
         response.headers["Link"] = f'<{request.path}?{urlencode(arguments)}>; rel="next"'
+    return response
+
+
+def varied(response: Response) -> Response:
+    """The answer, which would be another one under another Accept."""
+    response.vary.add("Accept")
     return response
 
 

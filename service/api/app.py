@@ -9,12 +9,43 @@ from sqlalchemy.exc import OperationalError
 from werkzeug.exceptions import HTTPException, InternalServerError
 
 from service import problems
-from service.api import access_log, contract, health, jobs, scorers, tokens
+from service.api import (
+    access_log,
+    benchmarks,
+    comparisons,
+    contract,
+    events,
+    health,
+    jobs,
+    leaderboard,
+    revisions,
+    scorers,
+    submissions,
+    teams,
+    tokens,
+    webhooks,
+)
 from service.config import Config
 from service.context import Context, open_context
 from service.errors import ServiceError, Unavailable
 from service.logs import places
 from service.queue import GONE
+
+BLUEPRINTS = (
+    jobs,
+    benchmarks,
+    revisions,
+    teams,
+    submissions,
+    leaderboard,
+    comparisons,
+    webhooks,
+    events,
+    tokens,
+    scorers,
+    contract,
+    health,
+)
 
 ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
@@ -36,8 +67,8 @@ def create_app(config: Config, context: Context | None = None) -> Flask:
     app.url_map.merge_slashes = False
     app.config["PROPAGATE_EXCEPTIONS"] = False
     app.extensions["treescore"] = context if context is not None else open_context(config)
-    for blueprint in (jobs.blueprint, tokens.blueprint, scorers.blueprint, contract.blueprint, health.blueprint):
-        app.register_blueprint(blueprint)
+    for module in BLUEPRINTS:
+        app.register_blueprint(module.blueprint)
     access_log.install(app)
     app.after_request(_guard)
     app.register_error_handler(ServiceError, problems.of_service_error)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from flask import current_app, request
+from flask import Response, current_app, request
 
+from service.api import answers, bodies, forms
 from service.caller import Caller
 from service.context import Context
-from service.errors import BadRequest, Unauthorized, Unprocessable
+from service.errors import BadRequest, NotAcceptable, Unauthorized, Unprocessable
 from service.schemas.base import Strict, load
+from service.usecases.jobs import Idempotency
 from service.usecases.tokens import authenticate
+from service.usecases.views import View
 
 _BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9._~+/-]+=*)")
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
@@ -74,6 +78,63 @@ def idempotency_key() -> str | None:
     if given is not None and not _KEY.fullmatch(given):
         raise BadRequest("The Idempotency-Key has 1 to 255 visible ASCII characters; a UUID will do.")
     return given
+
+
+def polled(look: Callable[[], View], wait_for: Callable[[float, str | None], View]) -> Response:
+    """What `look` shows; with a `Prefer: wait`, once it has moved on from what the client knows."""
+    view = look()
+    wait = wait_seconds()
+    if wait and not view.final:
+        known = view.etag if request.if_none_match else None
+        if known is None or request.if_none_match.contains_weak(known):
+            view = wait_for(wait, known)
+    return answers.conditional(view, wait)
+
+
+def body(schema: Strict) -> dict[str, Any]:
+    """The JSON body, if it fits.
+
+    Raises:
+        ServiceError: 400, 413, 415 or 422.
+    """
+    config = context().config
+    return load(schema, bodies.read_json(request, config.max_body_bytes), config.max_problems)
+
+
+def parts_body(schema: Strict, folder: str, key: str | None = None) -> dict[str, Any]:
+    """The body as JSON, or as a form with a file for each part (see service.api.forms.read_parts).
+
+    Raises:
+        ServiceError: 400, 413, 415 or 422.
+    """
+    config = context().config
+    if bodies.media_type(request, bodies.JSON, forms.FORM) == forms.FORM:
+        given: object = forms.read_parts(request, config, folder, key)
+        return load(schema, given, config.max_problems)
+    return body(schema)
+
+
+def repeat(document: Mapping[str, Any]) -> Idempotency | None:
+    """The client's name for this request beside what it asks, or None."""
+    key = idempotency_key()
+    return None if key is None else Idempotency(key, bodies.digest(request, document))
+
+
+def form(formats: Mapping[str, str], asked: str | None) -> str:
+    """In which of `formats` (name -> media type) to answer: the one asked for by name, else what Accept likes best.
+
+    Raises:
+        NotAcceptable: Accept names nothing that there is.
+    """
+    if asked is not None:
+        return asked
+    if not request.accept_mimetypes:
+        return next(iter(formats))
+    names = {media.partition(";")[0]: name for name, media in formats.items()}
+    best = request.accept_mimetypes.best_match(list(names))
+    if best is None:
+        raise NotAcceptable(f"There is: {', '.join(names)}. Name one in Accept, or by ?format={'|'.join(formats)}.")
+    return names[best]
 
 
 def wait_seconds() -> int | None:

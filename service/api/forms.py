@@ -2,7 +2,8 @@
 
 `meta` is the JSON document without its texts. A file's name says whose text it is: `gold`, the name of a system, or
 its place in `meta` (`systems/0`); systems that `meta` does not list are added in the order of their files. A format of
-several texts takes a file for each of them: `gold/source`, `systems/0/alignment`.
+several texts takes a file for each of them: `gold/source`, `systems/0/alignment`. For benchmarks, revisions and
+submissions a file is called as its part (`en`, or `parts/en`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.formparser import MultiPartParser, default_stream_factory
 
 from scoring.errors import Problem
-from scoring.params import Json
+from scoring.params import Json, escape
 from scoring.text import place
 from service.api import strict_json
 from service.api.bodies import CHUNK, Body
@@ -54,6 +55,39 @@ def read_job(request: Request, config: Config) -> dict[str, Any]:
         if number >= len(systems):
             raise _wrong("unknown-part", f"/systems/{number}", f"There is a file {name!r}, but no such system in meta.")
         _put(systems[number], "output", field, text, name)
+    return document
+
+
+def read_parts(request: Request, config: Config, folder: str, key: str | None = None) -> dict[str, Any]:
+    """The request with one text (or several) for each part that a form stands for.
+
+    A file is called as its part, or `parts/<part>`, or `<folder>/<part>`; of a format of several texts each is a file,
+    `en/source`.
+
+    Args:
+        request: as it came.
+        config: its bounds.
+        folder: the member of the document that holds the parts.
+        key: the member of each part that is its text; None where the part itself is the text.
+
+    Raises:
+        ServiceError: 400, 413, 415 or 422.
+    """
+    document, texts = read(request, config)
+    parts = document.setdefault(folder, {})
+    if not isinstance(parts, dict):
+        raise _wrong("wrong-type", f"/{folder}", f"In `meta`, {folder} are an object.")
+    for name, text in texts:
+        owner, field = _split(name)
+        for prefix in ("parts/", f"{folder}/"):
+            owner = owner.removeprefix(prefix)
+        if key is None:
+            _put(parts, owner, field, text, name)
+            continue
+        part = parts.setdefault(owner, {})
+        if not isinstance(part, dict):
+            raise _wrong("wrong-type", f"/{folder}/{escape(owner)}", "In `meta`, a part is an object.")
+        _put(part, key, field, text, name)
     return document
 
 

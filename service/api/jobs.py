@@ -20,15 +20,13 @@ def submit_job() -> Response:
     """Take a job; answer with its result where it is done within the wait."""
     caller = calls.caller("score")
     calls.query(queries.NOTHING)
-    key = calls.idempotency_key()
     config = calls.context().config
     if bodies.media_type(request, bodies.JSON, forms.FORM) == forms.FORM:
         given: object = forms.read_job(request, config)
     else:
         given = bodies.read_json(request, config.max_body_bytes)
     document = load(JobRequest(config.max_systems), given, config.max_problems)
-    repeat = None if key is None else jobs.Idempotency(key, bodies.digest(request, document))
-    job_id, new = jobs.submit_job(calls.context(), caller, document, repeat)
+    job_id, new = jobs.submit_job(calls.context(), caller, document, calls.repeat(document))
     wait = calls.wait_seconds()
     view = jobs.wait_for_job(calls.context(), caller, job_id, wait or 0)
     return answers.accepted(view, f"/v1/jobs/{job_id}", wait, repeated=not new)
@@ -49,13 +47,11 @@ def get_job(job_id: str) -> Response:
     """The job as it stands; with a wait, once it has moved on from what the client knows."""
     caller = calls.caller(*READERS)
     calls.query(queries.NOTHING)
-    view = jobs.view_job(calls.context(), caller, job_id)
-    wait = calls.wait_seconds()
-    if wait and not view.final:
-        known = view.etag if request.if_none_match else None
-        if known is None or request.if_none_match.contains_weak(known):
-            view = jobs.wait_for_job(calls.context(), caller, job_id, wait, known)
-    return answers.conditional(view, wait)
+    context = calls.context()
+    return calls.polled(
+        lambda: jobs.view_job(context, caller, job_id),
+        lambda seconds, known: jobs.wait_for_job(context, caller, job_id, seconds, known),
+    )
 
 
 @blueprint.delete("/<job_id>")

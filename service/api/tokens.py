@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC
 
-import orjson
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 
 from scoring.errors import Problem
-from service.api import answers, bodies, calls
+from service.api import answers, calls
 from service.errors import Unprocessable, counted
 from service.schemas import queries
-from service.schemas.base import load
 from service.schemas.tokens import TokenRequest
 from service.usecases import tokens
 
@@ -23,17 +21,14 @@ def create_token() -> Response:
     """Make a token; its text is shown in this answer only."""
     caller = calls.caller("organise")
     calls.query(queries.NOTHING)
-    config = calls.context().config
-    asked = load(TokenRequest(), bodies.read_json(request, config.max_body_bytes), config.max_problems)
+    asked = calls.body(TokenRequest())
     expires_at = asked.get("expires_at")
     if expires_at is not None and expires_at <= calls.context().now():
         problem = Problem(code="past-moment", pointer="/expires_at", detail="This must be a time in the future.")
         raise Unprocessable(counted(1), problems=[problem])
     ends = None if expires_at is None else expires_at.astimezone(UTC)
     made = tokens.create_token(calls.context(), caller, asked["scopes"], ends, asked.get("name"))
-    response = Response(orjson.dumps(made), 201, content_type=bodies.JSON)
-    response.headers["Location"] = f"/v1/tokens/{made['id']}"
-    return answers.unstored(response)
+    return answers.secret(made, f"/v1/tokens/{made['id']}")
 
 
 @blueprint.get("")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
 from typing import Any, Self
 
 from marshmallow import RAISE, Schema, ValidationError, fields
@@ -105,6 +108,91 @@ class Name(Checked):
             detail = f"A name has 1 to {MAX_NAME} printable characters, not all of them spaces."
             raise ValidationError([Fault("bad-name", detail)])
         return value
+
+
+class Slug(Checked):
+    """An id that stands in addresses."""
+
+    pattern = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}", re.ASCII)
+
+    def check(self, value: Json) -> Json:
+        """Letters, digits, `_`, `-` and `.`."""
+        if not isinstance(value, str):
+            raise wrong_type("a string")
+        if not self.pattern.fullmatch(value):
+            detail = "An id has 1 to 60 letters, digits, `_`, `-` and `.`, and begins with a letter or digit."
+            raise ValidationError([Fault("bad-id", detail)])
+        return value
+
+
+class Flag(Checked):
+    """true or false, and nothing that looks like it."""
+
+    def check(self, value: Json) -> Json:
+        """A boolean."""
+        if type(value) is not bool:
+            raise wrong_type("true or false")
+        return value
+
+
+class Whole(Checked):
+    """A whole number within bounds."""
+
+    def __init__(self, least: int, most: int, code: str = "bad-value", **options: Any) -> None:
+        super().__init__(**options)
+        self.least, self.most, self.code = least, most, code
+
+    def check(self, value: Json) -> Json:
+        """A number without a fraction; 5.0 is one, as in JSON Schema."""
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if type(value) is not int or not self.least <= value <= self.most:
+            detail = f"This must be a whole number from {self.least} to {self.most}."
+            raise ValidationError([Fault(self.code, detail)])
+        return value
+
+
+class Step(Checked):
+    """To which scores are rounded."""
+
+    def check(self, value: Json) -> Json:
+        """A number above 0, at most 1."""
+        if type(value) not in (int, float) or not (math.isfinite(value) and 0 < value <= 1):
+            raise ValidationError([Fault("bad-value", "This must be a number above 0 and at most 1, as 0.01.")])
+        return value
+
+
+class Mapped(Checked):
+    """An object of values of one field, by name; what the names may be is asked where they are known."""
+
+    def __init__(self, inner: fields.Field[Any], **options: Any) -> None:
+        super().__init__(**options)
+        self.inner = inner
+
+    def check(self, value: Json) -> Json:
+        """An object of what the field takes."""
+        if not isinstance(value, dict):
+            raise wrong_type("an object")
+        loaded: dict[str, Json] = {}
+        faults: dict[str, Json] = {}
+        for name, member in value.items():
+            try:
+                loaded[name] = self.inner.deserialize(member)
+            except ValidationError as error:
+                faults[name] = error.messages
+        if faults:
+            raise ValidationError(faults)
+        return loaded
+
+
+def sensible(moment: datetime) -> None:
+    """Far enough from the ends of the calendar that every offset from UTC stays inside it.
+
+    Raises:
+        ValidationError: it is not.
+    """
+    if not 1970 <= moment.year < 9000:
+        raise ValidationError([Fault("bad-moment", "This must be a time between the years 1970 and 9000.")])
 
 
 class Texts(Strict):

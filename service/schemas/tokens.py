@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from marshmallow import fields, validate
 
-from marshmallow import ValidationError, fields, validate
-
-from service.schemas.base import Fault, Name, Strict
+from service.schemas.base import Name, Strict, sensible
 
 SCOPES = ("organise", "submit", "score", "read")
-
-
-def _sensible(moment: datetime) -> None:
-    """Far enough from the ends of the calendar that every offset from UTC stays inside it."""
-    if not 1970 <= moment.year < 9000:
-        raise ValidationError([Fault("bad-moment", "This must be a time between the years 1970 and 9000.")])
 
 
 class TokenRequest(Strict):
@@ -23,5 +15,5 @@ class TokenRequest(Strict):
     scopes = fields.List(
         fields.String(validate=validate.OneOf(SCOPES)), required=True, validate=validate.Length(min=1, max=len(SCOPES))
     )
-    expires_at = fields.AwareDateTime(format="iso", allow_none=True, validate=_sensible)
+    expires_at = fields.AwareDateTime(format="iso", allow_none=True, validate=sensible)
     name = Name(allow_none=True)

@@ -93,7 +93,10 @@ def quota_document(quotas: list[Quota], now: datetime) -> dict[str, Any]:
 
 
 def rate_limit_headers(quotas: list[Quota], now: datetime) -> dict[str, str]:
-    """RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers); empty where nothing is limited."""
+    """RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers); empty where nothing is limited.
+
+    Beside them, for clients that know the older headers only, the quota that has least left.
+    """
     limited = [quota for quota in quotas if quota.limit is not None]
     if not limited:
         return {}
@@ -101,7 +104,14 @@ def rate_limit_headers(quotas: list[Quota], now: datetime) -> dict[str, str]:
     states = [
         f'"{quota.name}";r={quota.left}' + (f";t={_seconds_left(now)}" if quota.daily else "") for quota in limited
     ]
-    return {"RateLimit-Policy": ", ".join(policies), "RateLimit": ", ".join(states)}
+    least = min(limited, key=lambda quota: (quota.left or 0, quota.daily))
+    headers = {
+        "RateLimit-Policy": ", ".join(policies),
+        "RateLimit": ", ".join(states),
+        "RateLimit-Limit": str(least.limit),
+        "RateLimit-Remaining": str(least.left),
+    }
+    return {**headers, "RateLimit-Reset": str(_seconds_left(now))} if least.daily else headers
 
 
 def _window(quota: Quota) -> int:

@@ -142,19 +142,25 @@ def delete_submission(context: Context, caller: Caller, submission_id: str) -> N
     context.queue.wake(submission.run_id)
 
 
-def submission_output(context: Context, caller: Caller, submission_id: str, part: str) -> View:
+def submission_output(context: Context, caller: Caller, submission_id: str, part: str | None) -> View:
     """One part of what was sent, byte for byte; several texts as a JSON object of them.
 
+    Where one part was sent it need not be named.
+
     Raises:
-        NotFound: that part was not sent.
+        NotFound: that part was not sent, or it is not said which.
         Gone: outputs are not kept any more.
     """
     with context.store.read() as db:
         submission = submission_of(db, caller, submission_id)
         if submission.output_deleted_at is not None:
             raise Gone(f"The outputs of {submission_id} are not kept any more; its scores are.")
+        if part is None and len(submission.outputs) == 1:
+            part = next(iter(submission.outputs))
         if part not in submission.outputs:
-            raise NotFound(f"The submission {submission_id} has no output for part {part!r}.")
+            said = "Name the part." if part is None else f"It has no output for part {part[:80]!r}."
+            sent = list(submission.outputs)
+            raise NotFound(f"{said} There are: {', '.join(sent[:20])}{' ...' if len(sent) > 20 else ''}.")
         prefix = f"{OUTPUTS}/{part}"
         wanted = [name for name in texts.names(db, submission_id) if name == prefix or name.startswith(prefix + "/")]
         stored = texts.read(db, submission_id, wanted)

@@ -12,6 +12,7 @@ from werkzeug.test import TestResponse
 from service.errors import Conflict
 from tests.contract.checking import by_id, operations
 from tests.contract.stage import JOB, Stage
+from tests.contract.task_answers import TASK_ANSWERS
 
 Ask = Callable[[Stage], TestResponse]
 UNKNOWN = "job_00000000000000000000000000"
@@ -96,6 +97,7 @@ def _with_scope(method: str, path: str, scope: str) -> Ask:
 
 
 PROVOKED: dict[tuple[str, str], Ask] = {
+    **TASK_ANSWERS,
     ("submit_job", "201"): _post(JOB, Prefer="wait=20"),
     ("submit_job", "202"): _accepted,
     ("submit_job", "400"): lambda stage: stage.client().post("/v1/jobs", data=b"{", content_type="application/json"),
@@ -134,7 +136,7 @@ for _operation, _name in RESULTS.items():
 for _method, _path, _op in operations():
     _name, _here = _op["operationId"], re.sub(r"\{\w+\}", "x", _path.replace("{job_id}", UNKNOWN))
     _here += QUERY.get(_path.rpartition("/")[2], "") if _path.startswith("/v1/jobs/") else ""
-    if _method == "GET" and "{" not in _path:
+    if _method == "GET" and "{" not in _path and (_name, "200") not in PROVOKED:
         PROVOKED |= {(_name, "200"): _get(lambda _, at=_here: at), (_name, "304"): _known(lambda _, at=_here: at)}
     if _path.startswith("/v1/"):
         _odd = _here + ("&" if "?" in _here else "?") + "odd=1"
@@ -142,7 +144,8 @@ for _method, _path, _op in operations():
     if _op.get("security") != []:
         PROVOKED[_name, "401"] = _with_bad_token(_method, _here)
         _scope = "submit" if _path.startswith("/v1/jobs") else "score"
-        PROVOKED[_name, "403"] = _with_scope(_method, _here, _scope)
+        if "403" in _op["responses"]:
+            PROVOKED.setdefault((_name, "403"), _with_scope(_method, _here, _scope))
     if "{job_id}" in _path:
         PROVOKED[_name, "404"] = lambda stage, m=_method, at=_here: stage.client().open(at, method=m)
         PROVOKED[_name, "410"] = lambda stage, m=_method, at=_here: stage.client().open(

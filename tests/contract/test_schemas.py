@@ -10,7 +10,8 @@ from apispec.ext.marshmallow import MarshmallowPlugin, OpenAPIConverter
 from marshmallow import Schema, fields
 
 from scoring.significance.settings import PARAMS
-from service.schemas import base, jobs, queries, tokens
+from service.schemas import base, benchmarks, comparisons, jobs, queries, submissions, teams, tokens, webhooks
+from service.usecases.benchmark_settings import MAX_NOTES
 from tests.contract.checking import by_id, contract, resolved
 
 QUERIES: dict[str, type[Schema]] = {
@@ -20,6 +21,20 @@ QUERIES: dict[str, type[Schema]] = {
     "get_report": queries.ReportQuery,
     "get_comparisons": queries.ComparisonsQuery,
     "list_tokens": queries.PageQuery,
+    "list_benchmarks": queries.BenchmarksQuery,
+    "list_revisions": queries.PageQuery,
+    "list_teams": queries.PageQuery,
+    "submit": queries.SubmitQuery,
+    "list_submissions": queries.SubmissionsQuery,
+    "list_submission_items": queries.SubmissionItemsQuery,
+    "get_submission_slices": queries.SubmissionSlicesQuery,
+    "get_output": queries.OutputQuery,
+    "get_leaderboard": queries.LeaderboardQuery,
+    "list_benchmark_comparisons": queries.PageQuery,
+    "get_comparison": queries.ComparisonQuery,
+    "list_differing_items": queries.DifferingQuery,
+    "list_webhooks": queries.PageQuery,
+    "list_events": queries.EventsQuery,
 }
 NAME = {"type": "string", "minLength": 1, "maxLength": base.MAX_NAME}
 STRINGS = {"type": "array", "items": {"type": "string"}}
@@ -34,14 +49,27 @@ CUSTOM: dict[type[fields.Field[Any]], dict[str, Any]] = {
     base.Strings: STRINGS,
     base.Seconds: SECONDS,
     base.Lengths: LENGTHS,
+    base.Slug: {"type": "string", "pattern": f"^{base.Slug.pattern.pattern}$"},
+    base.Flag: {"type": "boolean"},
+    base.Step: {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
+    benchmarks.Notes: {"type": "string", "maxLength": MAX_NOTES},
+    benchmarks.PublishInput: {"enum": [True, False, "words", "text"]},
+    comparisons.Compared: {"oneOf": [{**STRINGS, "minItems": 2, "maxItems": 100}, {"const": "leaderboard"}]},
 }
+MODULES = (base, benchmarks, comparisons, jobs, submissions, teams, tokens, webhooks)
 SAID = ("description", "title", "propertyNames", "examples")
 """Members that only people read, or (propertyNames) that apispec has no word for."""
 
 
 def body_schemas() -> dict[str, type[Schema]]:
-    modules = {jobs.__name__, tokens.__name__, base.__name__}
-    return {found.__name__: found for found in base.Strict.__subclasses__() if found.__module__ in modules}
+    modules = {module.__name__ for module in MODULES}
+    waiting, found = [base.Strict], {}
+    while waiting:
+        for below in waiting.pop().__subclasses__():
+            waiting.append(below)
+            if below.__module__ in modules:
+                found[below.__name__] = below
+    return found
 
 
 def custom(_converter: OpenAPIConverter, field: fields.Field[Any], **_options: Any) -> dict[str, Any]:
@@ -50,8 +78,16 @@ def custom(_converter: OpenAPIConverter, field: fields.Field[Any], **_options: A
         return {"oneOf": [NAME, {"$ref": f"#/components/schemas/{type(field.schema).__name__}"}]}
     if isinstance(field, base.Columns):
         return {"type": "object", "additionalProperties": CUSTOM[type(field.column)]}
-    found = next((schema for kind, schema in CUSTOM.items() if isinstance(field, kind)), {})
-    return {**found, "type": ["string", "null"]} if isinstance(field, base.Name) and field.allow_none else found
+    if isinstance(field, base.Mapped):
+        return {"type": "object", "additionalProperties": custom(_converter, field.inner)}
+    if isinstance(field, benchmarks.PartField):
+        part = {"$ref": "#/components/schemas/PartGold"}
+        return {"oneOf": [part, {"type": "null"}]} if field.allow_none else part
+    if isinstance(field, base.Whole):
+        found: dict[str, Any] = {"type": "integer", "minimum": field.least, "maximum": field.most}
+    else:
+        found = next((schema for kind, schema in CUSTOM.items() if isinstance(field, kind)), {})
+    return {**found, "type": [found["type"], "null"]} if found and field.allow_none else found
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +115,7 @@ def plain(value: Any) -> Any:
         kept["properties"] = {name: plain(member) for name, member in value["properties"].items()}
     for key in ("required", "enum"):
         if isinstance(kept.get(key), (list, tuple)):
-            kept[key] = sorted(kept[key])
+            kept[key] = sorted(kept[key], key=repr)
     return kept
 
 

@@ -148,5 +148,8 @@ def test_headers_say_what_is_left(task, context):
     assert rate_limits(noon, lyon, SLUG) == {
         "RateLimit-Policy": '"scored_per_day";q=5;w=86400, "scored_total";q=50;w=3153600000',
         "RateLimit": '"scored_per_day";r=4;t=43200, "scored_total";r=49',
+        "RateLimit-Limit": "5",
+        "RateLimit-Remaining": "4",
+        "RateLimit-Reset": "43200",
     }
     assert rate_limits(context, ORGANISER, SLUG) == {}

@@ -1,0 +1,77 @@
+"""Benchmarks and the words that participants get."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, request
+
+from service.api import answers, calls
+from service.schemas import queries
+from service.schemas.benchmarks import BenchmarkChanges, BenchmarkRequest
+from service.usecases import benchmarks
+
+blueprint = Blueprint("benchmarks", __name__, url_prefix="/v1/benchmarks")
+
+
+@blueprint.post("")
+def create_benchmark() -> Response:
+    """Make a benchmark; a worker checks its gold."""
+    caller = calls.caller("organise")
+    calls.query(queries.NOTHING)
+    context = calls.context()
+    document = calls.parts_body(BenchmarkRequest(), "parts", "gold")
+    slug = benchmarks.create_benchmark(context, caller, document, repeat=calls.repeat(document))
+    wait = calls.wait_seconds()
+    view = benchmarks.wait_for_benchmark(context, caller, slug, wait or 0)
+    return answers.created(view, f"/v1/benchmarks/{slug}", wait)
+
+
+@blueprint.get("")
+def list_benchmarks() -> Response:
+    """All benchmarks."""
+    caller = calls.caller()
+    asked = calls.query(queries.BENCHMARKS)
+    return answers.page(
+        benchmarks.list_benchmarks(
+            calls.context(), caller, asked.get("cursor"), asked["limit"], series=asked.get("series")
+        )
+    )
+
+
+@blueprint.get("/<benchmark>")
+def get_benchmark(benchmark: str) -> Response:
+    """The benchmark as it stands; with a wait, once its gold is checked."""
+    caller = calls.caller()
+    calls.query(queries.NOTHING)
+    context = calls.context()
+    return calls.polled(
+        lambda: benchmarks.view_benchmark(context, caller, benchmark),
+        lambda seconds, known: benchmarks.wait_for_benchmark(context, caller, benchmark, seconds, known),
+    )
+
+
+@blueprint.patch("/<benchmark>")
+def patch_benchmark(benchmark: str) -> Response:
+    """Change what cannot change a score."""
+    caller = calls.caller("organise")
+    calls.query(queries.NOTHING)
+    changes = calls.body(BenchmarkChanges())
+    return answers.plain(
+        benchmarks.patch_benchmark(calls.context(), caller, benchmark, changes, request.headers.get("If-Match"))
+    )
+
+
+@blueprint.delete("/<benchmark>")
+def delete_benchmark(benchmark: str) -> Response:
+    """Erase a benchmark that has no submissions."""
+    caller = calls.caller("organise")
+    calls.query(queries.NOTHING)
+    benchmarks.delete_benchmark(calls.context(), caller, benchmark)
+    return answers.nothing()
+
+
+@blueprint.get("/<benchmark>/parts/<part>/input")
+def get_part_input(benchmark: str, part: str) -> Response:
+    """The words of a part, without any annotation."""
+    caller = calls.caller()
+    calls.query(queries.NOTHING)
+    return answers.conditional(benchmarks.part_input(calls.context(), caller, benchmark, part))

@@ -1,0 +1,25 @@
+"""The leaderboard, in many forms."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, request
+
+from service.api import answers, calls
+from service.render import LEADERBOARD_FORMATS
+from service.schemas import queries
+from service.usecases import leaderboard
+
+blueprint = Blueprint("leaderboard", __name__, url_prefix="/v1/benchmarks/<benchmark>/leaderboard")
+
+
+@blueprint.get("")
+def get_leaderboard(benchmark: str) -> Response:
+    """Who stands where, and which differences are real."""
+    caller = calls.caller()
+    asked = calls.query(queries.LEADERBOARD)
+    form = calls.form(LEADERBOARD_FORMATS, asked.pop("format", None))
+    known = request.if_none_match.as_set()
+    etag = next(iter(known)) if len(known) == 1 else None
+    cursor = asked.pop("cursor", None)
+    view = leaderboard.leaderboard(calls.context(), caller, benchmark, **asked, form=form, etag=etag, cursor=cursor)
+    return answers.varied(answers.conditional(view))

@@ -1,0 +1,50 @@
+"""Revisions: changes of gold or metrics."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response
+
+from service.api import answers, calls
+from service.errors import NotFound
+from service.schemas import queries
+from service.schemas.benchmarks import RevisionRequest
+from service.usecases import revisions
+
+blueprint = Blueprint("revisions", __name__, url_prefix="/v1/benchmarks/<benchmark>/revisions")
+
+
+@blueprint.post("")
+def create_revision(benchmark: str) -> Response:
+    """Change gold or metrics; every submission is scored again."""
+    caller = calls.caller("organise")
+    calls.query(queries.NOTHING)
+    context = calls.context()
+    document = calls.parts_body(RevisionRequest(), "parts", "gold")
+    number = revisions.create_revision(context, caller, benchmark, document, calls.repeat(document))
+    wait = calls.wait_seconds()
+    view = revisions.wait_for_revision(context, caller, benchmark, number, wait or 0)
+    return answers.accepted(view, f"/v1/benchmarks/{benchmark}/revisions/{number}", wait, repeated=False)
+
+
+@blueprint.get("")
+def list_revisions(benchmark: str) -> Response:
+    """Revisions, newest first."""
+    caller = calls.caller()
+    asked = calls.query(queries.PAGE)
+    return answers.page(
+        revisions.list_revisions(calls.context(), caller, benchmark, asked.get("cursor"), asked["limit"])
+    )
+
+
+@blueprint.get("/<number>")
+def get_revision(benchmark: str, number: str) -> Response:
+    """The revision as it stands; with a wait, once it has settled."""
+    caller = calls.caller()
+    calls.query(queries.NOTHING)
+    if not number.isascii() or not number.isdecimal() or len(number) > 9:
+        raise NotFound(f"The benchmark {benchmark!r} has no revision {number[:80]!r}.")
+    context, which = calls.context(), int(number)
+    return calls.polled(
+        lambda: revisions.view_revision(context, caller, benchmark, which),
+        lambda seconds, known: revisions.wait_for_revision(context, caller, benchmark, which, seconds, known),
+    )
