@@ -121,6 +121,39 @@ def count_extreme(
 
 
 @compiled
+def mean_ratios(sums: Any, top: int, bottom: int, system: Any, sign: float, one_minus: Any, worst: float) -> Any:
+    """The mean over parts of one ratio of one system, after each shuffle: float64 (shuffles,).
+
+    Args:
+        sums: (parts, columns, shuffles), sums over the units swapped, first system less second already taken.
+        top: the column of the ratio's numerator in `sums`.
+        bottom: the column of its denominator.
+        system: float64 (2, parts), numerators and denominators as observed.
+        sign: -1.0 for the first system of a pair, which loses what the second gains.
+        one_minus: the score is one minus the ratio.
+        worst: what an undefined part counts as; NaN where the score's range has no worst value. Where all parts
+            are undefined, the mean is NaN.
+    """
+    parts, _, shuffles = sums.shape
+    means = np.zeros(shuffles)
+    defined = np.zeros(shuffles, np.int64)
+    for part in range(parts):
+        total, size = system[0, part], system[1, part]
+        for row in range(shuffles):
+            divisor = size + sign * sums[part, bottom, row]
+            value = worst
+            if divisor != 0.0:
+                value = (total + sign * sums[part, top, row]) / divisor
+                if one_minus:
+                    value = 1.0 - value
+                defined[row] += 1
+            means[row] += value
+    for row in range(shuffles):
+        means[row] = means[row] / parts if defined[row] else np.nan
+    return means
+
+
+@compiled
 def draw_weights(states: Any, weights: Any) -> None:
     """How often each unit is drawn when as many are drawn as there are, with replacement.
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from scoring.arrays import Counts, FloatArray, IntArray
 from scoring.significance.correction import first_threshold
-from scoring.significance.kernels import count_extreme, swapped_real_sums, swapped_sums
+from scoring.significance.kernels import count_extreme, mean_ratios, swapped_real_sums, swapped_sums
 from scoring.significance.ratio import TOLERANCE, extreme
 from scoring.significance.units import Sample
 
@@ -70,10 +70,17 @@ def shuffles_needed(asked: int, pairs: int, alpha: float, correction: str) -> in
 def affordable_shuffles(wanted: int, asked: int, sample: Sample, pairs: int) -> int:
     """`wanted`, or what the budget allows, never less than asked."""
     columns = 2 * len(sample.tops) * sample.systems
-    per_step = 1.0 if sample.plain else 40.0 * max(1, sample.part_count)
+    per_step = _step_cost(sample)
     per_unit = 4.0 / 64.0 if sample.integer else 1.0
     work = columns * sample.units * per_unit + pairs * per_step
     return max(asked, min(wanted, MOST_SHUFFLES, int(MOST_WORK / max(1.0, work))))
+
+
+def _step_cost(sample: Sample) -> float:
+    """What one shuffle of one pair costs, about, where a compiled ratio over all units costs 1."""
+    if sample.plain:
+        return 1.0
+    return (40.0 if sample.parts is None or sample.score.join is not None else 6.0) * max(1, sample.part_count)
 
 
 def extreme_counts(
@@ -169,24 +176,51 @@ def _slow_counts(sample: Sample, pairs: Sequence[tuple[int, int]], sums: FloatAr
     if not pairs:
         return hits
     observed = np.nan_to_num(sample.values())
-    systems = sample.systems
     totals = [
         (sample.summed(top), sample.summed(bottom)) for top, bottom in zip(sample.tops, sample.bottoms, strict=True)
     ]
+    macro = sample.parts is not None and sample.score.join is None
     for row, (first, second) in enumerate(pairs):
-        moved_a, moved_b = [], []
-        for ratio, terms in enumerate(totals):
-            halves = []
-            for half, total in enumerate(terms):
-                at = (2 * ratio + half) * systems
-                moved = (sums[:, at + first] - sums[:, at + second]).T
-                halves.append((total[first] - moved, total[second] + moved))
-            moved_a.append((halves[0][0], halves[1][0]))
-            moved_b.append((halves[0][1], halves[1][1]))
-        found = np.nan_to_num(sample.joined(moved_a)) - np.nan_to_num(sample.joined(moved_b))
+        if macro:
+            found = _macro_differences(sample, sums, totals[0], first, second)
+        else:
+            found = _differences(sample, sums, totals, first, second)
         difference = float(observed[first] - observed[second])
         hits[row] = int(extreme(found, difference, alternative, sample.score.higher_is_better).sum())
     return hits
+
+
+def _differences(
+    sample: Sample, sums: FloatArray, totals: Sequence[tuple[Counts, Counts]], first: int, second: int
+) -> FloatArray:
+    """Score of the first system less the second's after each shuffle, any score; undefined ones count as 0."""
+    systems = sample.systems
+    moved_a, moved_b = [], []
+    for ratio, terms in enumerate(totals):
+        halves = []
+        for half, total in enumerate(terms):
+            at = (2 * ratio + half) * systems
+            moved = (sums[:, at + first] - sums[:, at + second]).T
+            halves.append((total[first] - moved, total[second] + moved))
+        moved_a.append((halves[0][0], halves[1][0]))
+        moved_b.append((halves[0][1], halves[1][1]))
+    return np.asarray(np.nan_to_num(sample.joined(moved_a)) - np.nan_to_num(sample.joined(moved_b)))
+
+
+def _macro_differences(
+    sample: Sample, sums: FloatArray, totals: tuple[Counts, Counts], first: int, second: int
+) -> FloatArray:
+    """The same for the mean of one ratio over parts, in one compiled pass."""
+    worst = math.nan if sample.score.worst is None else float(sample.score.worst)
+    one_minus = sample.score.ratios[0].one_minus
+    moved = sums[:, [first, sample.systems + first]] - sums[:, [second, sample.systems + second]]
+    means = [
+        np.nan_to_num(
+            mean_ratios(moved, 0, 1, np.stack([total[system] for total in totals]) * 1.0, sign, one_minus, worst)
+        )
+        for system, sign in ((first, -1.0), (second, 1.0))
+    ]
+    return np.asarray(means[0] - means[1])
 
 
 def _layout(sample: Sample, *, spread: bool) -> Layout:

@@ -21,6 +21,8 @@ def warm_kernels() -> None:
     extreme_counts(reals, [(0, 1)], 2, 1, "two-sided")
     sample = sample_of(score, ("top", "bottom"), [first, second], None, None)
     extreme_counts(sample, [(0, 1)], 2, 1, "two-sided")
+    parts = sample_of(score, ("top", "bottom"), [first, second], None, np.array([0, 1]))
+    extreme_counts(parts, [(0, 1)], 2, 1, "two-sided")
     pair = pair_of(sample, 0, 1)
     grid_p(pair, "two-sided", -1.0)
     log_mass(plane_of(pair, abs(pair.observed), strict=False))
