@@ -147,6 +147,15 @@ def test_a_significantly_worse_submission_is_status_1(example):
     assert "no significant difference" in close.stdout
 
 
+def test_a_repeated_step_that_leads_the_board_is_compared_with_the_next(served):
+    task = Task(served, (EXAMPLES / "gold.conllu").read_text(encoding="utf-8"))
+    other = task.scored(EXAMPLES / "systems" / "rules.conllu", token=task.team("paris"))
+    for _ in range(2):
+        done = task.run(EXAMPLES / "systems" / "neural-b.conllu", "--fail-if-worse-than", "best", "--json")
+        (found,) = json.loads(done.stdout)["comparisons"]
+        assert (found["with"], found["verdict"]) == (other, "better")
+
+
 def test_a_better_one_is_called_better_from_its_own_side(example):
     poor = example.scored(EXAMPLES / "systems" / "baseline-neighbours.conllu", token=example.team("paris"))
     done = example.run(EXAMPLES / "systems" / "graph.conllu", "--compare-with", poor, "--json")
