@@ -86,7 +86,8 @@ def job_comparisons(
         NotFound: the score was not compared.
     """
     document = _finished(context, caller, job_id)
-    chosen: list[dict[str, Any]] = document["results"]["comparisons"]
+    # a validation compares nothing
+    chosen: list[dict[str, Any]] = document["results"].get("comparisons", [])
     if score is not None:
         known = ", ".join(comparison["score"] for comparison in chosen) or "none"
         chosen = [comparison for comparison in chosen if comparison["score"] == score]

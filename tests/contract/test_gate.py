@@ -1,0 +1,210 @@
+"""Blind means blind: two worlds that differ only in what a level hides answer alike, to the byte, whatever is asked.
+
+For each level there is a pair of gold standards that nobody at this level may tell apart. The same story is told in
+both worlds, then everything in openapi.yaml is asked of both by everybody who is no organiser.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from service import ids, policy
+from service.usecases.events import KINDS
+from tests.contract.stage import ADMIN, Stage, close_stage, open_stage
+from tests.contract.walking import Known, Request, requests
+from tests.fixtures.requests import GOLD_CONLLU
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+SLUG = "demo"
+HIDDEN = re.compile(rb"ts_[A-Za-z0-9_-]{43}|whsec_[A-Za-z0-9+/=]+")
+"""Made at random for whoever reads it."""
+
+TEN = "".join(GOLD_CONLLU.replace("s1", f"a{number}").replace("s2", f"b{number}") for number in range(10))
+SHE, STARS = "1\tShe\tshe\tPRON\tPRP\t_\t2\tnsubj", "3\tstars\tstar\tNOUN\tNNS\t_\t2\tobj"
+
+
+def first(text: str, old: str, new: str) -> str:
+    """The text with the first such row changed."""
+    assert old in text
+    return text.replace(old, new, 1)
+
+
+def row(of: str, head_and_relation: str) -> str:
+    """A row with another analysis."""
+    return "\t".join(of.split("\t")[:6]) + "\t" + head_and_relation
+
+
+OUTPUT = first(TEN, STARS, row(STARS, "1\tnmod"))
+"""What all outputs have in common: one word of the first sentence wrong in head and relation."""
+OUTPUTS = {
+    "lyon-1": OUTPUT,
+    "lyon-2": OUTPUT.replace("1\tadvmod", "1\tobl", 3),
+    "oslo-1": OUTPUT.replace("1\tadvmod", "1\tobj", 2),
+}
+PAIRS = {
+    # the words differ: no output fits
+    "none": (TEN, TEN.replace("stars\tstar", "moons\tmoon")),
+    # scores differ
+    "status": (TEN, TEN.replace("2\tnsubj", "2\tcsubj")),
+    # scores differ by less than the step
+    "rounded": (TEN, first(TEN, "1\tadvmod", "1\tdiscourse")),
+    # another word of the same sentence is wrong
+    "scores": (TEN, first(first(TEN, STARS, row(STARS, "1\tnmod")), SHE, row(SHE, "4\tobl"))),
+    # the same word is wrong, gold has another analysis of it
+    "items": (TEN, first(TEN, STARS, row(STARS, "4\tiobj"))),
+}
+
+
+WALKERS = {"before": ("nobody", "read", "score", "submit", "oslo", "lyon"), "after": ("nobody", "lyon")}
+"""Who asks; the one who may do most comes last, since it may end things."""
+
+
+@dataclass(frozen=True)
+class World:
+    """A service in which the story was told, and the tokens of those who were in it."""
+
+    stage: Stage
+    tokens: dict[str, str | None]
+    known: Known
+
+    def ask(self, who: str, request: Request) -> tuple[int, dict[str, str], bytes]:
+        """Status, headers and body of an answer."""
+        headers = {"Request-Id": "walk"}
+        if self.tokens[who] is not None:
+            headers["Authorization"] = f"Bearer {self.tokens[who]}"
+        if request.accept is not None:
+            headers["Accept"] = request.accept
+        client = FlaskClient(self.stage.app)
+        response = client.open(request.path, method=request.method, json=request.body, headers=headers)
+        body = response.data
+        told = dict(response.headers)
+        if HIDDEN.search(body):
+            body = HIDDEN.sub(b"hidden", body)
+            del told["Content-Length"]
+            told.pop("ETag", None)
+        return response.status_code, told, body
+
+
+@contextmanager
+def world(folder: Path, url: str, gold: str, settings: dict[str, Any], patch: pytest.MonkeyPatch) -> Iterator[World]:
+    """The story: a benchmark, two teams, three submissions, a validation, a comparison, a webhook."""
+    folder.mkdir()
+    made: defaultdict[str, int] = defaultdict(int)
+
+    def new_id(prefix: str, _now: datetime) -> str:
+        made[prefix] += 1
+        return f"{prefix}_01{made[prefix]:024d}"
+
+    for module in [module for name, module in sys.modules.items() if name.startswith("service.")]:
+        if getattr(module, "new_id", None) is ids.new_id and module is not ids:
+            patch.setattr(module, "new_id", new_id)
+    # keyed digests differ where gold does, and nobody without the key can tell why
+    patch.setattr("service.usecases.check_revision.keyed_digest", lambda _db, _digest: "hmac-sha256:" + "0" * 64)
+    stage = open_stage(folder, url)
+    context = replace(stage.context, now=lambda: NOW)
+    stage.queue.context = context
+    stage.app.extensions["treescore"] = context
+    stage.app.test_client_class = FlaskClient
+    try:
+        yield tell(stage, gold, settings)
+    finally:
+        close_stage(stage)
+
+
+def tell(stage: Stage, gold: str, settings: dict[str, Any]) -> World:
+    """Tell the story."""
+    closing = settings.pop("closes_at", None)
+
+    def send(method: str, path: str, body: Any, token: str = ADMIN, **headers: str) -> Any:
+        headers["Authorization"] = f"Bearer {token}"
+        response = stage.app.test_client().open(path, method=method, json=body, headers=headers)
+        assert response.status_code < 300, response.text
+        return response.json
+
+    benchmark = {"id": SLUG, "title": "Demo", "format": "conllu", "metrics": ["attachment", "ud"], "rounding": 0.5}
+    benchmark |= {"quota": {"scored_per_day": 50, "attempts_per_day": 80}, "parts": {"en": {"gold": gold}}}
+    send("POST", "/v1/benchmarks", {**benchmark, **settings})
+    at = f"/v1/benchmarks/{SLUG}"
+    teams = {team: send("POST", f"{at}/teams", {"id": team, "name": team})["token"] for team in ("lyon", "oslo")}
+    tokens: dict[str, str | None] = {"nobody": None, **teams}
+    for scope in ("read", "score", "submit"):
+        tokens[scope] = send("POST", "/v1/tokens", {"scopes": [scope]})["token"]
+    send("POST", "/v1/webhooks", {"url": "https://example.org/hook"}, teams["lyon"])
+    sent = {}
+    for name, output in OUTPUTS.items():
+        body = {"name": name, "outputs": {"en": output}}
+        sent[name] = send("POST", f"{at}/submissions", body, teams[name.partition("-")[0]])["id"]
+    valid = {"outputs": {"en": OUTPUTS["lyon-1"]}}
+    job = send("POST", f"{at}/submissions?validate_only=true", valid, teams["lyon"])["id"]
+    if closing is not None:
+        etag = stage.app.test_client().get(at, headers={"Authorization": f"Bearer {ADMIN}"}).headers["ETag"]
+        send("PATCH", at, {"closes_at": closing}, **{"If-Match": etag})
+    asked = {"score": "attachment.las", "submissions": [sent["lyon-1"], sent["lyon-2"]]}
+    response = stage.app.test_client().post(
+        f"{at}/comparisons", json=asked, headers={"Authorization": f"Bearer {teams['lyon']}"}
+    )
+    compared = [response.json["id"]] if response.status_code < 300 else []
+    by = ["deprel", "upos", "word", "depth", "sentence_length", "Frame", "unknown"]
+    known = Known(
+        {
+            "benchmark": [SLUG], "part": ["en"], "number": ["1"], "team": ["lyon"], "submission": list(sent.values()),
+            "comparison": compared or ["cmp_unknown"], "job_id": [job], "name": ["attachment"],
+        },
+        {
+            "metric": ["attachment", "ud"], "by": by, "part": ["en", "macro", "pooled"], "score": ["ud.uas_f1"],
+            "pick": ["last", "all"], "revision": ["1"], "state": ["succeeded", "failed"], "limit": ["2"],
+            "benchmark": [SLUG], "a": [sent["lyon-1"]], "b": [sent["lyon-2"]], "system": ["A"], "style": ["eval07"],
+        },
+        {
+            "submit": [valid], "ask_comparison": [asked, {"score": "ud.las_f1", "submissions": "leaderboard"}],
+            "patch_submission": [{"chosen": True}, {"name": "other"}],
+            "create_webhook": [{"url": "https://example.org/", "kinds": [KINDS[0]]}],
+        },
+    )  # fmt: skip
+    return World(stage, tokens, known)
+
+
+def settings_of(level: str, phase: str) -> dict[str, Any]:
+    """The level before closing, the highest after it; or the other way round, and closed."""
+    if phase == "before":
+        return {"feedback": level, "feedback_after_closing": "gold"}
+    return {"feedback": "gold", "feedback_after_closing": level, "closes_at": "2026-11-20T11:00:00Z"}
+
+
+@pytest.mark.parametrize("phase", ["before", "after"])
+@pytest.mark.parametrize("level", list(PAIRS))
+def test_nobody_can_tell_apart_what_a_level_hides(level, phase, tmp_path, valkey):
+    asked: list[Request] = []
+    answers: list[list[Any]] = []
+    organisers: list[list[Any]] = []
+    for number, gold in enumerate(PAIRS[level]):
+        with (
+            pytest.MonkeyPatch.context() as patch,
+            world(tmp_path / str(number), valkey.url, gold, settings_of(level, phase), patch) as place,
+        ):
+            asked = list(requests(place.known))
+            place.tokens["organiser"] = ADMIN
+            reading = [request for request in asked if request.method == "GET"]
+            organisers.append([place.ask("organiser", request) for request in reading])
+            answers.append([place.ask(who, each) for who in WALKERS[phase] for each in asked])
+    told = [request for _ in WALKERS[phase] for request in asked]
+    differing = [(request.name, one, other) for request, one, other in zip(told, *answers, strict=True) if one != other]
+    assert not differing, differing[0]
+    assert all(status < HTTPStatus.INTERNAL_SERVER_ERROR for status, _, _ in answers[0])
+    assert organisers[0] != organisers[1]
+
+
+def test_every_level_but_the_highest_has_its_pair():
+    assert [*PAIRS, "gold"] == list(policy.LEVELS)
