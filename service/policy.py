@@ -75,6 +75,14 @@ def level_of(benchmark: Benchmark, caller: Caller, now: datetime) -> Level:
     return LEVELS[name]
 
 
+def lowest_level(benchmark: Benchmark, caller: Caller) -> Level:
+    """What a caller may see both before and after closing: for what is put together once and read later."""
+    if caller.organiser:
+        return Level.GOLD
+    settings = benchmark.settings
+    return min(LEVELS[settings["feedback"]], LEVELS[settings["feedback_after_closing"] or settings["feedback"]])
+
+
 def blind(benchmark: Benchmark, now: datetime) -> bool:
     """Whether teams may not even know whether their outputs could be scored."""
     return level_of(benchmark, Caller(None, frozenset()), now) is Level.NONE
