@@ -11,6 +11,10 @@ from scoring.limits import Limits
 
 PREFIX = "TREESCORE_"
 LOOPBACK = ("127.", "localhost", "[::1]", "unix:")
+LAST_PORT = 65_535
+MAX_DIGITS = 18
+STORES = ("sqlite:", "sqlite+", "postgresql:", "postgresql+")
+QUEUES = ("redis://", "rediss://", "unix://")
 
 
 class ConfigError(ValueError):
@@ -118,10 +122,24 @@ def _parse(name: str, text: str) -> object:
             raise ConfigError(f"{PREFIX}{name.upper()} is {text!r}; it takes true or false.")
         return text.lower() in ("true", "1")
     if kind == "int":
-        if not text.isdecimal():
+        if not (text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS):
             raise ConfigError(f"{PREFIX}{name.upper()} is {text!r}; it takes a whole number, 0 or more.")
         return int(text)
+    _check_place(name, text)
     return Path(text) if kind == "Path" else text
+
+
+def _check_place(name: str, text: str) -> None:
+    """What is no address would only be noticed by a child process, far from whoever typed it."""
+    variable = f"{PREFIX}{name.upper()}"
+    if name == "bind" and not text.startswith("unix:"):
+        host, _, port = text.rpartition(":")
+        if not host or not port.isascii() or not port.isdecimal() or not 0 < int(port[:9]) <= LAST_PORT:
+            raise ConfigError(f"{variable} is {text!r}; it takes HOST:PORT with a port of 1 to {LAST_PORT}.")
+    if name == "database_url" and not text.startswith(STORES):
+        raise ConfigError(f"{variable} takes sqlite:///... or postgresql+psycopg://...; what is set begins otherwise.")
+    if name == "redis_url" and not text.startswith(QUEUES):
+        raise ConfigError(f"{variable} takes redis://..., rediss://... or unix://...; what is set begins otherwise.")
 
 
 def _text(value: object) -> str:

@@ -11,6 +11,8 @@ from types import TracebackType
 import orjson
 import structlog
 
+from service.config import ConfigError
+
 
 def configure_logs(level: int = logging.INFO) -> None:
     """Set up structlog for this process; request ids come from context variables."""
@@ -27,8 +29,15 @@ def configure_logs(level: int = logging.INFO) -> None:
         cache_logger_on_first_use=True,
     )
     # what nobody caught is told like this too, and never with a message that may quote a text
-    sys.excepthook = lambda kind, _error, trace: fault(kind, trace)
+    sys.excepthook = _uncaught
     threading.excepthook = lambda args: fault(args.exc_type, args.exc_traceback)
+
+
+def _uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    if isinstance(error, ConfigError):  # quotes the environment only, and whoever starts the process must read it
+        structlog.get_logger("treescore").error("configuration", detail=str(error))
+    else:
+        fault(kind, trace)
 
 
 def fault(kind: type[BaseException], trace: TracebackType | None, **more: str) -> None:

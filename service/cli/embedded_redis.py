@@ -77,6 +77,12 @@ def socket_path(data_dir: Path) -> Path:
     return Path(tempfile.mkdtemp(prefix="treescore-")) / "redis.sock"
 
 
+def clear_run_directory(path: Path, data_dir: Path) -> None:
+    """Remove the run directory that `socket_path` made, where it made one."""
+    if path.parent != data_dir:
+        shutil.rmtree(path.parent, ignore_errors=True)
+
+
 def clear_stale_socket(path: Path) -> None:
     """End a server that an earlier supervisor left behind (where nothing ties processes), and its socket."""
     if not path.exists():

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 
 import click
+from sqlalchemy.exc import SQLAlchemyError
 
 from service.config import load_config
 from service.store.database import Store
@@ -13,6 +15,9 @@ from service.store.migrate import migrate as run_migrations
 
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 """There is a process for each core: threads of the linear algebra inside one would only wait for each other."""
+
+SAFE = re.compile(r"//[^/]*@")
+"""User and password of a URL, which no message shows."""
 
 
 def api_command() -> list[str]:
@@ -44,9 +49,14 @@ def become(command: list[str]) -> None:
 @click.command()
 def migrate() -> None:
     """Bring the store's tables up to date."""
-    store = Store(load_config().database_url)
-    run_migrations(store)
-    store.close()
+    url = load_config().database_url
+    try:
+        store = Store(url)
+        run_migrations(store)
+        store.close()
+    except (SQLAlchemyError, OSError, ImportError) as error:
+        place = SAFE.sub("//***@", url)
+        raise click.ClickException(f"The store {place} cannot be used: {str(error).splitlines()[0]}") from error
 
 
 @click.command()

@@ -6,6 +6,7 @@ import fcntl
 import os
 import secrets
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -27,8 +28,8 @@ from service.ids import new_token
 from service.logs import configure_logs
 from service.queue import GONE, LIVE, Queue
 
-READY_WITHIN = 180.0
-"""Seconds in which all parts must answer after the start."""
+READY_WITHIN = 900.0
+"""Seconds in which all parts must answer after the start; a worker compiles first where nothing is compiled yet."""
 
 
 class Stop:
@@ -60,21 +61,43 @@ def serve(bind: str | None, data_dir: Path | None, workers: int | None) -> None:
             given[f"TREESCORE_{name}"] = str(value)
     config = load_config(given)
     stop = Stop()
+    check_free(config.bind)
     with locked(config.data_dir):
         config = replace(config, admin_token=config.admin_token or kept_token(config.data_dir))
         run(config, stop, own_redis="TREESCORE_REDIS_URL" not in given)
 
 
+def check_free(bind: str) -> None:
+    """Refuse an address that another program listens on, before anything is started.
+
+    Raises:
+        ClickException: it cannot be listened on, and why.
+    """
+    if bind.startswith("unix:"):
+        return
+    host, _, port = bind.rpartition(":")
+    family = socket.AF_INET6 if host.startswith("[") else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host.strip("[]"), int(port)))
+        except OSError as error:
+            raise click.ClickException(
+                f"Nothing can listen at {bind}: {error.strerror}. Stop what listens there, or take another --bind."
+            ) from error
+
+
 def run(config: Config, stop: Stop, *, own_redis: bool) -> None:
     """Start all parts in order, say when they are ready, keep them running."""
-    socket = embedded_redis.socket_path(config.data_dir)
     if own_redis:
-        config = replace(config, redis_url=f"unix://{socket}")
+        listens = embedded_redis.socket_path(config.data_dir)
+        config = replace(config, redis_url=f"unix://{listens}")
     supervisor = Supervisor({**ONE_THREAD, **os.environ, **environment(config)})
     try:
         if own_redis:
-            start_redis(supervisor, config, socket)
-        subprocess.run(migrate_command(), env=supervisor.environment, check=True)  # noqa: S603 - our own command
+            start_redis(supervisor, config, listens)
+        if subprocess.run(migrate_command(), env=supervisor.environment, check=False).returncode:  # noqa: S603 - ours
+            raise click.ClickException("The store could not be brought up to date; see above.")
         supervisor.add(Child("sweeper", sweeper_command()))
         for number in range(config.workers or os.cpu_count() or 1):
             supervisor.add(Child(f"worker-{number}", worker_command("live"), stop_seconds=30))
@@ -87,18 +110,23 @@ def run(config: Config, stop: Stop, *, own_redis: bool) -> None:
             supervisor.watch(stop)
     finally:
         supervisor.stop()
+        if own_redis:
+            embedded_redis.clear_run_directory(listens, config.data_dir)
 
 
-def start_redis(supervisor: Supervisor, config: Config, socket: Path) -> None:
+def start_redis(supervisor: Supervisor, config: Config, listens: Path) -> None:
     """Start the embedded server and wait until it answers."""
     folder = config.data_dir / "queue"
     folder.mkdir(exist_ok=True)
-    binary = embedded_redis.find_binary()
-    embedded_redis.stamp(folder, binary)
-    embedded_redis.clear_stale_socket(socket)
-    command = embedded_redis.command(binary, folder, socket)
+    try:
+        binary = embedded_redis.find_binary()
+        embedded_redis.stamp(folder, binary)
+    except embedded_redis.EmbeddedRedisError as error:
+        raise click.ClickException(str(error)) from error
+    embedded_redis.clear_stale_socket(listens)
+    command = embedded_redis.command(binary, folder, listens)
     supervisor.add(Child("redis", command, orphan_signal=signal.SIGTERM, needed=True))
-    client = redis.Redis(unix_socket_path=str(socket))
+    client = redis.Redis(unix_socket_path=str(listens))
     end = monotonic() + READY_WITHIN
     while monotonic() < end:
         try:
@@ -138,8 +166,14 @@ def locked(data_dir: Path) -> Iterator[None]:
     Raises:
         ClickException: another service holds it.
     """
-    data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with (data_dir / "lock").open("w") as lock:
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        opened = (data_dir / "lock").open("w")
+    except OSError as error:
+        raise click.ClickException(
+            f"{data_dir} cannot hold the service's state: {error.strerror}. Take another --data-dir."
+        ) from error
+    with opened as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
