@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, Response, request
 
 from service.api import answers, bodies, calls, forms
+from service.api.item_pages import item_page
 from service.schemas import queries
 from service.schemas.base import load
 from service.schemas.jobs import JobRequest
@@ -76,11 +77,10 @@ def list_items(job_id: str) -> Response:
     """Sentence by sentence."""
     caller = calls.caller(*READERS)
     asked = calls.query(queries.ITEMS)
-    return answers.page(
-        job_results.job_items(
-            calls.context(), caller, job_id, asked["system"], asked["metric"], asked.get("cursor"), asked["limit"]
-        )
+    found = job_results.job_items(
+        calls.context(), caller, job_id, asked["system"], asked["metric"], asked.get("cursor"), asked["limit"]
     )
+    return item_page(found, asked.get("format"))
 
 
 @blueprint.get("/<job_id>/slices")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from marshmallow import fields, validate
 
-from service.render import LEADERBOARD_FORMATS
+from service.render import ITEM_FORMATS, LEADERBOARD_FORMATS
 from service.schemas.base import Strict
 from service.schemas.jobs import STATES
 from service.usecases.benchmark_settings import PICKS
@@ -13,7 +13,7 @@ CURSOR = validate.Regexp(r"\A[A-Za-z0-9_=.~-]{1,512}\Z")
 SLUG = validate.Regexp(r"\A[A-Za-z0-9][A-Za-z0-9_.-]{0,59}\Z")
 MAX_PAGE = 1000
 COMPARISON_FORMATS = ("json", "text", "markdown", "latex", "csv", "svg")
-ITEM_FORMATS = ("json", "ndjson", "csv")
+ITEM_FORMS = ("json", *ITEM_FORMATS)
 
 
 class PageQuery(Strict):
@@ -37,7 +37,9 @@ class ResultQuery(Strict):
 
 
 class ItemsQuery(ResultQuery, PageQuery):
-    """Which items."""
+    """Which items, and how to show them."""
+
+    format = fields.String(validate=validate.OneOf(ITEM_FORMS))
 
 
 class SlicesQuery(ResultQuery):
@@ -89,7 +91,7 @@ class SubmissionItemsQuery(PageQuery):
 
     part = fields.String()
     metric = fields.String()
-    format = fields.String(validate=validate.OneOf(ITEM_FORMATS))
+    format = fields.String(validate=validate.OneOf(ITEM_FORMS))
 
 
 class SubmissionSlicesQuery(Strict):
@@ -122,7 +124,7 @@ class DifferingQuery(PageQuery):
 
     a = fields.String()
     b = fields.String()
-    format = fields.String(validate=validate.OneOf(ITEM_FORMATS))
+    format = fields.String(validate=validate.OneOf(ITEM_FORMS))
 
 
 class EventsQuery(Strict):

@@ -123,6 +123,9 @@ PROVOKED: dict[tuple[str, str], Ask] = {
     ("get_scorer", "304"): _known(lambda _: "/v1/scorers/parseval"),
     ("get_scorer", "404"): _get(lambda _: "/v1/scorers/parsval"),
     ("get_readyz", "503"): _store_away,
+    ("list_items", "406"): lambda stage: stage.client().get(
+        stage.job() + f"/items?{ONE}", headers={"Accept": "image/png"}
+    ),
     ("list_items", "422"): lambda stage: stage.client().get(stage.job() + f"/items?{ONE}&cursor=x"),
 }
 for _operation, _name in RESULTS.items():
