@@ -63,14 +63,17 @@ class Store:
             compiled = self._compiled[query] = query.compile(dialect=self.engine.dialect)
         given = compiled.construct_params(values)
         names = compiled.positiontup
-        connection = self.engine.raw_connection()
         try:
-            cursor = connection.cursor()
-            cursor.execute(str(compiled), given if names is None else tuple(given[name] for name in names))
-            row: Sequence[Any] | None = cursor.fetchone()
-            return row
-        finally:
-            connection.close()
+            connection = self.engine.raw_connection()
+            try:
+                cursor = connection.cursor()
+                cursor.execute(str(compiled), given if names is None else tuple(given[name] for name in names))
+                row: Sequence[Any] | None = cursor.fetchone()
+                return row
+            finally:
+                connection.close()
+        except self.engine.dialect.loaded_dbapi.OperationalError as error:
+            raise OperationalError(str(query), None, error) from error
 
     def alive(self) -> bool:
         """Whether the store answers."""

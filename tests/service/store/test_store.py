@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import func, select, text
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import bindparam, func, select, text
+from sqlalchemy.exc import IntegrityError, OperationalError
 
 from service.store import artifacts, idempotency, jobs, runs, texts, tokens
 from service.store.database import Store
 from service.store.migrate import migrate
 from service.store.packing import pack_array, unpack_array
 from service.store.tables import metadata
+from service.store.tables import runs as runs_table
 from service.store.tables import texts as texts_table
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
@@ -172,3 +173,10 @@ def test_arrays_come_back_as_they_went_in(array):
     back = unpack_array(pack_array(array))
     assert back.dtype == array.dtype
     assert np.array_equal(back, array)
+
+
+def test_a_hot_query_tells_that_the_store_is_away_like_any_other(tmp_path):
+    store = Store(f"sqlite:///{tmp_path / 'empty.db'}")
+    with pytest.raises(OperationalError):
+        store.lookup(select(runs_table.c.id).where(runs_table.c.id == bindparam("id")), id="job_x")
+    store.close()
