@@ -22,4 +22,4 @@ def get_leaderboard(benchmark: str) -> Response:
     etag = next(iter(known)) if len(known) == 1 else None
     cursor = asked.pop("cursor", None)
     view = leaderboard.leaderboard(calls.context(), caller, benchmark, **asked, form=form, etag=etag, cursor=cursor)
-    return answers.varied(answers.conditional(view))
+    return answers.varied(answers.linked(answers.conditional(view), view.next))

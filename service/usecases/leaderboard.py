@@ -181,9 +181,9 @@ def _built(context: Context, benchmark: Benchmark, viewer: Viewer, asked: Asked,
         body = orjson.dumps(document)
         settled = not document["significance"]["pending"]
         if after is None or (after.version, after.board_version) == (benchmark.version, benchmark.board_version):
-            return View(body, tag, settled)
+            return View(body, tag, settled, next=document["next"])
         benchmark = after
-    return View(body, etag_of(body), settled)
+    return View(body, etag_of(body), settled, next=document["next"])
 
 
 def board_document(db: Connection, benchmark: Benchmark, board: Board, viewer: Viewer, asked: Asked) -> dict[str, Any]:

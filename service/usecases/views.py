@@ -23,6 +23,7 @@ class View:
         final: whether it will never change.
         state: of the resource, where it has one.
         content_type: of the body.
+        next: cursor of what follows, where the body is one page of several.
     """
 
     body: bytes
@@ -30,6 +31,7 @@ class View:
     final: bool = True
     state: str = ""
     content_type: str = JSON_TYPE
+    next: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

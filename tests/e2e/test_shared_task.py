@@ -1,0 +1,111 @@
+"""A shared task from its announcement to a mended gold standard, against the real processes."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
+from tests.fixtures.service_process import ServiceProcess, until
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+
+WAIT = {"Prefer": "wait=60"}
+
+
+def make(client: httpx.Client, slug: str, **changes: Any) -> str:
+    """The address of a new benchmark whose gold is checked."""
+    request = {
+        "id": slug,
+        "title": "Tiny English dependencies, test",
+        "format": "conllu",
+        "metrics": ["attachment"],
+        "parts": {"en": {"gold": GOLD_CONLLU}},
+        **changes,
+    }
+    made = client.post("/v1/benchmarks", json=request, headers=WAIT)
+    assert made.status_code == 201, made.text
+    assert made.json()["state"] == "active"
+    return made.headers["Location"]
+
+
+def join(client: httpx.Client, benchmark: str, team: str) -> dict[str, str]:
+    """The headers of a new team."""
+    made = client.post(f"{benchmark}/teams", json={"id": team, "name": f"{team} Parsing Group"})
+    return {"Authorization": f"Bearer {made.json()['token']}"}
+
+
+def settled_board(client: httpx.Client, benchmark: str) -> Any:
+    """The board once its differences are tested."""
+
+    def tested() -> Any:
+        board = client.get(f"{benchmark}/leaderboard").json()
+        return None if board["significance"]["pending"] or board["significance"]["test"] is None else board
+
+    return until(tested)
+
+
+def test_a_shared_task_from_gold_to_its_revision(served: ServiceProcess) -> None:
+    with served.client() as organiser:
+        benchmark = make(organiser, "story-en")
+        lyon, oslo = (join(organiser, benchmark, name) for name in ("lyon", "oslo"))
+        right = organiser.post(
+            f"{benchmark}/submissions",
+            headers={**lyon, **WAIT},
+            data={"meta": '{"name": "right"}'},
+            files={"en": GOLD_CONLLU.encode()},
+        )
+        assert right.status_code == 201, right.text
+        assert right.json()["scores"]["main"]["value"] == 1.0
+        wrong = organiser.post(
+            f"{benchmark}/submissions",
+            headers={**oslo, **WAIT},
+            json={"name": "wrong", "outputs": {"en": ONE_WRONG}},
+        ).json()
+        assert organiser.get(right.headers["Location"], headers=oslo).status_code == 404
+
+        board = settled_board(organiser, benchmark)
+        assert [(row["rank"], row["team"]) for row in board["rows"]] == [(1, "lyon"), (2, "oslo")]
+        assert board["rows"][0]["p_next"] == 1.0
+        table = organiser.get(f"{benchmark}/leaderboard", headers={"Accept": "text/markdown"})
+        assert "lyon Parsing Group" in table.text
+
+        question = {"submissions": [right.json()["id"], wrong["id"]]}
+        answered = organiser.post(f"{benchmark}/comparisons", json=question, headers=WAIT)
+        assert answered.status_code == 201, answered.text
+        assert answered.json()["pairs"][0]["p"] == 1.0
+        again = organiser.post(f"{benchmark}/comparisons", json=question)
+        assert again.headers["Location"] == answered.headers["Location"]
+
+        fix = {"reason": "the other was right", "parts": {"en": {"gold": ONE_WRONG}}}
+        mended = organiser.post(f"{benchmark}/revisions", json=fix, headers=WAIT).json()
+        assert (mended["state"], mended["number"]) == ("active", 2)
+        assert {(row["team"], row["rank_after"]) for row in mended["moved"]} == {("lyon", 2), ("oslo", 1)}
+        assert organiser.get(f"{benchmark}/leaderboard").json()["rows"][0]["team"] == "oslo"
+        before = organiser.get(f"{benchmark}/leaderboard", params={"revision": 1}).json()
+        assert before["rows"][0]["team"] == "lyon"
+        told = organiser.get("/v1/events", params={"benchmark": "story-en"}).json()["items"]
+        assert {"benchmark.created", "submission.scored", "revision.active"} <= {event["type"] for event in told}
+
+
+def test_of_fifty_at_once_a_quota_of_five_takes_five(served: ServiceProcess) -> None:
+    with served.client(limits=httpx.Limits(max_connections=50)) as client:
+        benchmark = make(client, "crowd-en", quota={"scored_per_day": 5})
+        team = join(client, benchmark, "lyon")
+        body = {"outputs": {"en": GOLD_CONLLU}}
+
+        def send(_: int) -> httpx.Response:
+            return client.post(f"{benchmark}/submissions", json=body, headers=team)
+
+        with ThreadPoolExecutor(50) as crowd:
+            answers = list(crowd.map(send, range(50)))
+        taken = [answer for answer in answers if answer.status_code in (201, 202)]
+        refused = [answer for answer in answers if answer.status_code == 429]
+        assert (len(taken), len(refused)) == (5, 45), sorted(answer.status_code for answer in answers)
+        assert all(int(answer.headers["Retry-After"]) > 0 for answer in refused)
+        assert {answer.headers["RateLimit-Remaining"] for answer in refused} == {"0"}
+        listed = client.get(f"{benchmark}/submissions", headers=team).json()["items"]
+        assert len(listed) == 5

@@ -1,0 +1,276 @@
+"""Shared tasks over HTTP: forms, preconditions, repeats, forms of answers, who sees what, and what makes no sense."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+import orjson
+import pytest
+from werkzeug.test import TestResponse
+
+from service.usecases.tokens import create_token
+from tests.contract.shared_task import BENCHMARK, SharedTask
+from tests.contract.stage import Stage
+from tests.fixtures.contexts import ORGANISER
+from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
+
+TREEBANKS = [f"tb_{number}" for number in range(82)]
+
+
+@pytest.fixture
+def task(stage: Stage) -> SharedTask:
+    """A benchmark whose gold is checked."""
+    return SharedTask(stage)
+
+
+def form(meta: Any, files: dict[str, str]) -> dict[str, Any]:
+    """The data of a multipart body."""
+    parts = {name: (io.BytesIO(text.encode()), f"{name}.conllu") for name, text in files.items()}
+    return {"meta": json.dumps(meta), **parts}
+
+
+def first_pointer(answer: TestResponse) -> str:
+    assert answer.status_code == 422, answer.text
+    return str(answer.json["errors"][0]["pointer"])
+
+
+def test_eighty_two_treebanks_are_files_of_one_form(stage: Stage) -> None:
+    meta = {key: value for key, value in BENCHMARK.items() if key != "parts"} | {"id": "many"}
+    files = {f"parts/{name}" if number % 2 else name: GOLD_CONLLU for number, name in enumerate(TREEBANKS)}
+    client = stage.client()
+    made = client.post("/v1/benchmarks", data=form(meta, files), headers={"Prefer": "wait=20"})
+    assert made.status_code == 201, made.text
+    assert (made.json["state"], list(made.json["parts"])) == ("active", TREEBANKS)
+    files = {f"outputs/{name}" if number % 2 else name: ONE_WRONG for number, name in enumerate(TREEBANKS[:-1])}
+    sent = client.post(
+        "/v1/benchmarks/many/submissions", data=form({"name": "b"}, files), headers={"Prefer": "wait=20"}
+    )
+    assert sent.status_code == 201, sent.text
+    assert sent.json["scores"]["parts"][TREEBANKS[-1]]["state"] == "missing"
+
+
+def test_a_form_and_json_are_the_same_request(task: SharedTask) -> None:
+    at, key = f"{task.address}/submissions", {"Idempotency-Key": "k"}
+    by_form = task.organiser.post(at, data=form({"name": "b"}, {"en": ONE_WRONG}), headers=key)
+    by_json = task.organiser.post(at, json={"name": "b", "outputs": {"en": ONE_WRONG}}, headers=key)
+    assert by_form.headers["Location"] == by_json.headers["Location"]
+    assert by_json.headers["Idempotent-Replayed"] == "true"
+    other = task.organiser.post(at, json={"name": "c", "outputs": {"en": ONE_WRONG}}, headers=key)
+    assert other.status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("meta", "files", "pointer"),
+    [
+        ({"outputs": []}, {}, "/outputs"),
+        ({}, {"fr": "x"}, "/outputs/fr"),
+        ({"outputs": {"en": "x"}}, {"en": "x"}, "/en"),
+        ({}, {"en": "x", "parts/en": "x"}, "/parts/en"),
+        ({}, {}, "/outputs"),
+    ],
+)
+def test_forms_of_submissions_that_make_no_sense(task: SharedTask, meta: Any, files: Any, pointer: str) -> None:
+    answer = task.organiser.post(
+        f"{task.address}/submissions", data=form(meta, files), content_type="multipart/form-data"
+    )
+    assert first_pointer(answer) == pointer
+
+
+@pytest.mark.parametrize(
+    ("changes", "pointer"),
+    [
+        ({"id": "no slug"}, "/id"),
+        ({"id": "x" * 61}, "/id"),
+        ({"parts": {}}, "/parts"),
+        ({"parts": {"a/b": {"gold": GOLD_CONLLU}}}, "/parts"),
+        ({"parts": {"en": {}}}, "/parts/en/gold"),
+        ({"parts": {"en": "text"}}, "/parts/en"),
+        ({"quota": {"scored_per_day": -1}}, "/quota/scored_per_day"),
+        ({"quota": {"scored_per_day": True}}, "/quota/scored_per_day"),
+        ({"quota": {"per_week": 1}}, "/quota/per_week"),
+        ({"quota": []}, "/quota"),
+        ({"feedback": "all"}, "/feedback"),
+        ({"rounding": 0}, "/rounding"),
+        ({"publish_input": 1}, "/publish_input"),
+        ({"publish_input": 0}, "/publish_input"),
+        ({"leaderboard": {"public": 1}}, "/leaderboard/public"),
+        ({"opens_at": "2030-01-01T00:00:00"}, "/opens_at"),
+        ({"opens_at": "2030-01-01T00:00:00Z", "closes_at": "2029-01-01T00:00:00Z"}, "/closes_at"),
+        ({"main_score": "attachment.lass"}, "/main_score"),
+        ({"metrics": ["attachmnt"]}, "/metrics/0"),
+    ],
+)
+def test_benchmarks_that_make_no_sense(stage: Stage, changes: Any, pointer: str) -> None:
+    answer = stage.client().post("/v1/benchmarks", json={**BENCHMARK, "id": "odd", **changes})
+    assert first_pointer(answer) == pointer
+
+
+def test_of_two_changes_at_once_one_is_refused(task: SharedTask) -> None:
+    seen = {"If-Match": task.organiser.get(task.address).headers["ETag"]}
+    first = task.organiser.patch(task.address, json={"title": "first"}, headers=seen)
+    second = task.organiser.patch(task.address, json={"title": "second"}, headers=seen)
+    assert (first.status_code, second.status_code) == (200, 412)
+    assert task.organiser.get(task.address).headers["ETag"] == first.headers["ETag"]
+    assert task.organiser.get(task.address).json["title"] == "first"
+
+
+def test_gold_does_not_change_by_patch(task: SharedTask) -> None:
+    answer = task.organiser.patch(task.address, json={"parts": {}}, headers={"If-Match": "*"})
+    assert answer.json["errors"][0]["code"] == "not-changeable"
+
+
+def test_another_teams_submission_is_not_there(task: SharedTask) -> None:
+    lyon, oslo = task.team("lyon"), task.team("oslo")
+    at = task.submit(lyon)
+    for below in ("", "/items", "/slices", "/output"):
+        assert lyon.get(at + below).status_code == 200
+        assert oslo.get(at + below).status_code == 404
+    assert oslo.patch(at, json={"name": "mine"}).status_code == 404
+    assert oslo.delete(at).status_code == 404
+    assert oslo.post(f"{at}/cancel").status_code == 404
+    assert oslo.get(f"{task.address}/submissions").json["items"] == []
+
+
+def test_a_closed_benchmark_takes_nothing_from_teams(task: SharedTask) -> None:
+    client = task.team()
+    closing = {"closes_at": "2020-01-01T00:00:00Z"}
+    assert task.organiser.patch(task.address, json=closing, headers={"If-Match": "*"}).status_code == 200
+    refused = client.post(f"{task.address}/submissions", json={"outputs": {"en": ONE_WRONG}})
+    assert (refused.status_code, refused.json["type"]) == (409, "/problems/closed")
+
+
+def test_a_quota_is_told_before_and_when_it_is_used_up(stage: Stage) -> None:
+    task = SharedTask(stage, quota={"scored_per_day": 1})
+    client = task.team()
+    at, body = f"{task.address}/submissions", {"outputs": {"en": ONE_WRONG}}
+    assert client.get(at).headers["RateLimit-Remaining"] == "1"
+    taken, refused = client.post(at, json=body), client.post(at, json=body)
+    assert (taken.headers["RateLimit-Limit"], taken.headers["RateLimit-Remaining"]) == ("1", "0")
+    assert refused.status_code == 429
+    assert 0 < int(refused.headers["Retry-After"]) <= 86_400
+    assert refused.headers["RateLimit-Reset"] == refused.headers["Retry-After"]
+
+
+def test_an_expired_token_is_no_token(stage: Stage) -> None:
+    made = create_token(stage.context, ORGANISER, ["read"], stage.context.now())
+    assert stage.client(made["token"]).get("/v1/benchmarks").status_code == 401
+
+
+def test_validating_costs_nothing_and_leaves_nothing(stage: Stage) -> None:
+    task = SharedTask(stage, quota={"scored_per_day": 1})
+    client = task.team()
+    at = f"{task.address}/submissions?validate_only=true"
+    wrong = client.post(at, json={"outputs": {"en": "no conllu"}}, headers={"Prefer": "wait=20"})
+    assert (wrong.status_code, wrong.json["results"]["valid"]) == (200, False)
+    right = client.post(at, json={"outputs": {"en": ONE_WRONG}}, headers={"Prefer": "wait=20"})
+    assert (right.status_code, right.json["results"]["valid"]) == (200, True)
+    assert client.get(right.headers["Location"]).json == right.json
+    listed = client.get(f"{task.address}/submissions")
+    assert (listed.json["items"], listed.headers["RateLimit-Remaining"]) == ([], "1")
+
+
+@pytest.mark.parametrize(
+    ("accept", "media"),
+    [
+        ("*/*", "application/json"),
+        ("text/html, */*;q=0.1", "application/json"),
+        ("text/csv", "text/csv"),
+        ("text/tab-separated-values", "text/tab-separated-values"),
+        ("text/markdown;q=0.9, text/csv;q=0.5", "text/markdown"),
+        ("application/x-latex", "application/x-latex"),
+        ("image/svg+xml", "image/svg+xml"),
+    ],
+)
+def test_the_board_is_shown_as_accept_has_it(task: SharedTask, accept: str, media: str) -> None:
+    task.two()
+    shown = task.stage.client(None).get(f"{task.address}/leaderboard", headers={"Accept": accept})
+    assert (shown.status_code, shown.mimetype) == (200, media)
+    assert "Accept" in shown.headers["Vary"]
+    again = {"Accept": accept, "If-None-Match": shown.headers["ETag"]}
+    assert task.stage.client(None).get(f"{task.address}/leaderboard", headers=again).status_code == 304
+
+
+def test_the_query_goes_before_accept(task: SharedTask) -> None:
+    shown = task.organiser.get(f"{task.address}/leaderboard?format=csv", headers={"Accept": "application/json"})
+    assert shown.mimetype == "text/csv"
+    assert task.organiser.get(f"{task.address}/leaderboard?format=xls").status_code == 400
+
+
+def test_items_are_pages_of_json_of_lines_and_of_rows(task: SharedTask) -> None:
+    at = task.submit(task.team()) + "/items"
+    page = task.organiser.get(f"{at}?limit=1")
+    lines = task.organiser.get(f"{at}?limit=1", headers={"Accept": "application/x-ndjson"})
+    rows = task.organiser.get(f"{at}?limit=1&format=csv")
+    assert page.headers["Link"] == f'<{at}?limit=1&cursor=1>; rel="next"'
+    assert lines.headers["Link"] == page.headers["Link"]
+    assert [orjson.loads(line) for line in lines.data.splitlines()] == page.json["items"]
+    [row] = csv.DictReader(io.StringIO(rows.text))
+    assert row["item"] == "1"
+    last = task.organiser.get(f"{at}?cursor=1").json
+    assert ([item["item"] for item in last["items"]], last["next"]) == ([2], None)
+
+
+def test_lists_are_pages_with_links(task: SharedTask) -> None:
+    for name in ("a", "b", "c"):
+        task.team(name)
+    first = task.organiser.get(f"{task.address}/teams?limit=2")
+    assert [team["id"] for team in first.json["items"]] == ["a", "b"]
+    link = first.headers["Link"].partition(">")[0][1:]
+    assert [team["id"] for team in task.organiser.get(link).json["items"]] == ["c"]
+    events = task.organiser.get("/v1/events?limit=2")
+    link = events.headers["Link"].partition(">")[0][1:]
+    assert task.organiser.get(link).json["items"][0] not in events.json["items"]
+
+
+def test_a_board_of_more_rows_than_one_answer_holds_links_to_the_next(
+    task: SharedTask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.usecases.leaderboard.MOST_ROWS", 1)
+    first, second = task.two()
+    board = task.organiser.get(f"{task.address}/leaderboard")
+    link = board.headers["Link"].partition(">")[0][1:]
+    rows = board.json["rows"] + task.organiser.get(link).json["rows"]
+    assert [row["submission"] for row in rows] == [first, second]
+    assert "Link" not in task.organiser.get(link).headers
+
+
+def test_a_secret_is_shown_once_and_kept_by_no_cache(task: SharedTask) -> None:
+    at = f"{task.address}/teams"
+    made = task.organiser.post(at, json={"id": "lyon", "name": "Lyon Parsing Group"})
+    fresh = task.organiser.post(f"{at}/lyon/token")
+    assert {answer.headers["Cache-Control"] for answer in (made, fresh)} == {"no-store"}
+    assert task.stage.client(made.json["token"]).get(f"{task.address}/submissions").status_code == 401
+    assert task.stage.client(fresh.json["token"]).get(f"{task.address}/submissions").status_code == 200
+    assert fresh.json["token"] not in task.organiser.get(at).text
+
+
+def test_what_was_sent_comes_back_byte_for_byte(task: SharedTask) -> None:
+    at = task.submit(task.team()) + "/output"
+    for query in ("", "?part=en"):
+        sent = task.organiser.get(at + query)
+        assert (sent.text, sent.mimetype) == (ONE_WRONG, "text/plain")
+    assert task.organiser.get(f"{at}?part=de").status_code == 404
+
+
+def test_the_same_question_has_the_same_address(task: SharedTask) -> None:
+    question = {"submissions": task.two()}
+    first, second = (task.organiser.post(f"{task.address}/comparisons", json=question) for _ in range(2))
+    assert first.headers["Location"] == second.headers["Location"]
+    for form_asked, media in (("csv", "text/csv"), ("latex", "application/x-latex"), ("text", "text/plain")):
+        shown = task.organiser.get(f"{first.headers['Location']}?format={form_asked}")
+        assert shown.mimetype == media
+
+
+@pytest.mark.parametrize("number", ["0", "2", "x", "-1", "1.0", "9" * 30, "\u0661"])
+def test_a_revision_that_is_none_is_not_there(task: SharedTask, number: str) -> None:
+    assert task.organiser.get(f"{task.address}/revisions/{number}").status_code == 404
+
+
+def test_head_is_get_without_a_body_here_too(task: SharedTask) -> None:
+    at = task.submit(task.team())
+    for path in (task.address, f"{task.address}/leaderboard", at, f"{at}/items", f"{at}/output", "/v1/events"):
+        head, get = task.organiser.head(path), task.organiser.get(path)
+        assert (head.data, head.headers["ETag"]) == (b"", get.headers["ETag"])
