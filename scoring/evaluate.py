@@ -10,6 +10,7 @@ from scoring.errors import InputError, Problem, ScoringError
 from scoring.limits import DEFAULT_LIMITS, Limits
 from scoring.params import escape
 from scoring.registry import ItemInfo, Outcome, Text
+from scoring.sentence_slices import with_sentence_slices
 from scoring.spec import Entry, FormatChoice, Spec, Step, check_fit
 from scoring.trees import Treebank
 from scoring.vocabulary import Vocabulary
@@ -92,7 +93,9 @@ class Evaluation:
         gold = self._gold_after(entry.steps)
         if len(gold) != len(system) and not entry.metric.own_segmentation:
             raise InputError([_unequal(len(gold), len(system))])
-        return entry.metric.evaluate(gold, system, items, self.limits)
+        outcome = entry.metric.evaluate(gold, system, items, self.limits)
+        table = entry.metric.table
+        return replace(outcome, slices=lambda: with_sentence_slices(outcome, table, gold, items))
 
     def _gold_after(self, steps: tuple[Step, ...]) -> Any:
         if not steps:

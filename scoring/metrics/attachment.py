@@ -11,9 +11,9 @@ from scoring.formats.heads import head_string
 from scoring.limits import Limits
 from scoring.metrics.attachment_slices import AttachmentSlices
 from scoring.metrics.heads import lengths_to_offsets, shape_of, shape_problems
-from scoring.metrics.words import check_same_words, punctuation_of
+from scoring.metrics.words import check_same_words, completed, no_parse, punctuation_of
 from scoring.params import BOOLEAN, Json, Param
-from scoring.registry import ItemInfo, Metric, Outcome, TokenBits, all_ok, register
+from scoring.registry import ERROR, OK, ItemInfo, Metric, Outcome, TokenBits, register
 from scoring.scores import ScoreTable, ratio_score
 from scoring.trees import DependencyTreebank
 
@@ -71,24 +71,35 @@ class Attachment(Metric):
     def evaluate(
         self, gold: DependencyTreebank, system: DependencyTreebank, items: ItemInfo, limits: Limits
     ) -> Outcome:
-        """Compare word by word. Raises InputError where the words differ."""
+        """Compare word by word. Raises InputError where the words differ.
+
+        A sentence that the output leaves empty, as a bracket parser may, has no word right; its status is ERROR.
+        """
         del items
-        check_same_words(gold, system, limits.max_problems)
+        cap = limits.max_problems
+        shape = shape_of(system.heads, system.word_offsets)
+        warnings = list(shape_problems(system, shape, cap, "It is scored as it stands.")[0])
+        system, absent, own = completed(gold, system)
+        check_same_words(gold, system, cap)
         scoring = np.ones(len(gold.forms), bool) if self.values["punctuation"] else ~punctuation_of(gold)
         right = {
-            "uas": gold.heads == system.heads,
-            "label_accuracy": gold.deprels == system.deprels,
+            "uas": (gold.heads == system.heads) & own,
+            "label_accuracy": (gold.deprels == system.deprels) & own,
         }
         right["las"] = right["uas"] & right["label_accuracy"]
         owners = owners_of(gold.word_offsets)
         rows = _rows(owners, len(gold), scoring, right)
-        shape = shape_of(system.heads, system.word_offsets)
         offsets = lengths_to_offsets(scoring, owners, len(gold))
+        problems = {
+            sentence: no_parse(system, sentence, "none of its words is right")
+            for sentence in np.flatnonzero(absent).tolist()
+        }
         return Outcome(
             rows=rows,
-            status=all_ok(len(gold)),
+            status=np.where(absent, ERROR, OK).astype(np.uint8),
+            problems=problems,
             tokens={name: TokenBits(bits[scoring], offsets) for name, bits in right.items()},
-            warnings=shape_problems(system, shape, limits.max_problems, "It is scored as it stands.")[0],
+            warnings=[*warnings, *list(problems.values())[:cap]],
             slices=lambda: AttachmentSlices(gold, system, scoring, right),
             details=lambda index: {"words": _wrong_words(gold, system, index, scoring & ~right["las"])},
         )

@@ -14,8 +14,9 @@ from scoring.limits import Limits
 from scoring.metrics.dependency_tables import COUNT_NAMES, TABLE, Found, Side, tables_of
 from scoring.metrics.heads import lengths_to_offsets, positions_of, shape_of
 from scoring.metrics.segmentation import UNALIGNED, alignment_of
+from scoring.metrics.words import no_parse
 from scoring.params import BOOLEAN, STRINGS, Json, Param
-from scoring.registry import SKIP, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
+from scoring.registry import ERROR, SKIP, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
 from scoring.scores import ScoreTable
 from scoring.trees import NO_HEAD, DependencyTreebank
 from scoring.vocabulary import Vocabulary
@@ -131,12 +132,18 @@ class DependencyRelations(Metric):
         answer_selected = _selected(self.values["select"], answer, labels) & sentences[answer.owners]
         pair = Found(key, answer, key_selected, answer_selected, found, right, sentences)
         status = all_ok(len(gold))
+        status[absent] = ERROR
         status[~sentences] = SKIP
+        lost = {
+            sentence: no_parse(system, sentence, "none of its dependencies is found")
+            for sentence in np.flatnonzero(absent).tolist()
+        }
         return Outcome(
             rows=pair.rows(),
             status=status,
             tokens={"recall": TokenBits(found[key_selected], lengths_to_offsets(key_selected, key.owners, len(gold)))},
-            warnings=[_no_answer(system, sentence) for sentence in np.flatnonzero(absent)[:cap].tolist()],
+            problems=lost,
+            warnings=list(lost.values())[:cap],
             details=_Details(pair, partners),
             slices=lambda: tables_of(pair, items),
         )
@@ -165,16 +172,6 @@ def _only(gold: DependencyTreebank, sentences: IntArray, words: IntArray) -> Dep
         mwt_starts=places[gold.mwt_starts[tokens]],
         mwt_ends=places[gold.mwt_ends[tokens]],
         mwt_forms=gold.mwt_forms[tokens],
-    )
-
-
-def _no_answer(system: DependencyTreebank, sentence: int) -> Problem:
-    sent_ids = system.sentences.sent_ids
-    return Problem(
-        code="sentence-without-parse",
-        sentence=sentence + 1,
-        sent_id=sent_ids[sentence] if len(sent_ids) else None,
-        detail=f"Sentence {sentence + 1} of the output is empty: none of its dependencies is found.",
     )
 
 

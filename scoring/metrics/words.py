@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
-from scoring.arrays import BoolArray
+from scoring.arrays import BoolArray, offsets_of, owners_of
 from scoring.errors import InputError, Problem
 from scoring.text import is_punctuation
-from scoring.trees import DependencyTreebank
+from scoring.trees import NO_HEAD, DependencyTreebank
 
 
 def check_same_words(gold: DependencyTreebank, system: DependencyTreebank, cap: int) -> None:
@@ -23,6 +26,40 @@ def check_same_words(gold: DependencyTreebank, system: DependencyTreebank, cap: 
     other = np.flatnonzero(gold.forms != system.forms)
     if len(other):
         raise InputError([_other_word(gold, system, word) for word in other[:cap].tolist()], len(other))
+
+
+def completed(gold: DependencyTreebank, system: DependencyTreebank) -> tuple[DependencyTreebank, BoolArray, BoolArray]:
+    """The system with gold's words, without heads, in the sentences that it leaves empty, as a bracket parser may.
+
+    Returns:
+        The system; which sentences it left empty, bool (n,); which words it has itself, bool (w,).
+    """
+    lengths = np.diff(system.word_offsets)
+    absent = np.asarray((lengths == 0) & (np.diff(gold.word_offsets) > 0), np.bool_)
+    if not absent.any():
+        return system, absent, np.ones(len(system.forms), np.bool_)
+    offsets = offsets_of(np.where(absent, np.diff(gold.word_offsets), lengths))
+    own = ~absent[owners_of(offsets)]
+    missing = absent[owners_of(gold.word_offsets)]
+    blank = system.vocabulary.number("_")
+    columns: dict[str, Any] = {}
+    for name in ("forms", "lemmas", "upos", "xpos", "feats", "heads", "deprels", "deps", "misc", "lines"):
+        column = np.full(len(own), {"heads": NO_HEAD, "lines": 0}.get(name, blank), np.int64)
+        column[own] = getattr(system, name)
+        columns[name] = column
+    columns["forms"][~own] = gold.forms[missing]
+    return replace(system, word_offsets=offsets, **columns), absent, own
+
+
+def no_parse(system: DependencyTreebank, sentence: int, cost: str) -> Problem:
+    """A sentence that the system leaves empty, and what this costs."""
+    sent_ids = system.sentences.sent_ids
+    return Problem(
+        code="sentence-without-parse",
+        sentence=sentence + 1,
+        sent_id=sent_ids[sentence] if len(sent_ids) else None,
+        detail=f"Sentence {sentence + 1} of the output is empty: {cost}.",
+    )
 
 
 def punctuation_of(treebank: DependencyTreebank) -> BoolArray:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from scoring.arrays import IntArray, owners_of
+from scoring.arrays import IntArray, offsets_of, owners_of
 from scoring.params import STRINGS, Json, Param
 from scoring.registry import Transform, register
 from scoring.structure import NONE, structure_of
@@ -77,6 +78,8 @@ class Heads(Transform):
         """The dependencies; the words keep their tags as `upos` and `xpos`."""
         if isinstance(treebank, DependencyTreebank):
             return treebank
+        if treebank.sentences.unreadable:
+            treebank = _readable(treebank)
         vocabulary = treebank.vocabulary
         children = _Children(treebank)
         heads = self._heads(children, vocabulary)
@@ -118,6 +121,24 @@ class Heads(Transform):
                 place = known[key] = head_of(steps, [bases[label] for label in key[1:]], self._conjunctions)
             heads[phrases[group]] = heads[items[start + place]]
         return np.array(heads, np.int64)
+
+
+def _readable(treebank: ConstituentTreebank) -> ConstituentTreebank:
+    """The treebank with sentences that could not be read left empty: what was read of them is no parse."""
+    lost = np.zeros(len(treebank), np.bool_)
+    lost[list(treebank.sentences.unreadable)] = True
+    nodes = ~lost[owners_of(treebank.node_offsets)]
+    words = ~lost[owners_of(treebank.word_offsets)]
+    return replace(
+        treebank,
+        labels=treebank.labels[nodes],
+        starts=treebank.starts[nodes],
+        ends=treebank.ends[nodes],
+        node_offsets=offsets_of(np.where(lost, 0, np.diff(treebank.node_offsets))),
+        words=treebank.words[words],
+        tags=treebank.tags[words],
+        word_offsets=offsets_of(np.where(lost, 0, np.diff(treebank.word_offsets))),
+    )
 
 
 class _Children:

@@ -19,6 +19,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from service.cli.client import NO_SERVICE, OK, REFUSED, WRONG_INPUT, Client, Stopped, problem_lines
 from service.cli.verdicts import Outcome, outcome_of, parse_threshold, report_lines, resolved
 
+BEST = "best"
 RECEIVED = "received"
 """The final state where the feedback level tells no more."""
 TOKEN = "TREESCORE_TOKEN"  # noqa: S105 - the name of a variable
@@ -74,8 +75,9 @@ def _run(**given: Any) -> int:
         if given["validate_only"]:
             return _validate(client, given, files)
         thresholds = resolved(client, benchmark, thresholds)
-        opponents = _opponents(client, given)
+        best = _best(client, given)
         submission = _scored(client, given, token, files)
+        opponents = _opponents(given, best, submission["id"])
         outcome = outcome_of(client, benchmark, submission, thresholds, opponents)
         return _tell(outcome, files, as_json=given["as_json"])
     finally:
@@ -162,23 +164,27 @@ def _validate(client: Client, given: Mapping[str, Any], files: Mapping[str, Path
     return status
 
 
-def _opponents(client: Client, given: Mapping[str, Any]) -> dict[str, str | None]:
-    """With which submission to compare: option -> id; None where `best` finds none.
+def _best(client: Client, given: Mapping[str, Any]) -> list[str]:
+    """The best submissions on the board before this one is there, where `best` is asked for.
 
-    `best` is the best one before this one is there, so it is looked up before anything is sent.
+    Two of them, as a repeated step may find its own at the top.
     """
+    if BEST not in (given["compare_with"], given["fail_if_worse_than"]):
+        return []
+    try:
+        rows = client.get(f"{_address(given['slug'])}/leaderboard")["rows"]
+    except Stopped as stopped:
+        if stopped.refused in (401, 403, 404):
+            return []
+        raise
+    return [row["submission"] for row in rows if row["rank"] is not None][:2]
+
+
+def _opponents(given: Mapping[str, Any], best: Sequence[str], own: str) -> dict[str, str | None]:
+    """With which submission to compare: option -> id; None where `best` finds no other."""
     wanted = {"compare_with": given["compare_with"], "fail_if_worse_than": given["fail_if_worse_than"]}
-    found: dict[str, str | None] = {option: value for option, value in wanted.items() if value is not None}
-    if "best" in found.values():
-        best = None
-        try:
-            rows = client.get(f"{_address(given['slug'])}/leaderboard")["rows"]
-            best = next((row["submission"] for row in rows if row["rank"] is not None), None)
-        except Stopped as stopped:
-            if stopped.refused not in (401, 403, 404):
-                raise
-        found = {option: best if value == "best" else value for option, value in found.items()}
-    return found
+    other = next((each for each in best if each != own), None)
+    return {option: other if value == BEST else value for option, value in wanted.items() if value is not None}
 
 
 def _scored(client: Client, given: Mapping[str, Any], token: str, files: Mapping[str, Path]) -> dict[str, Any]:

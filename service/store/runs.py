@@ -48,6 +48,11 @@ def get(db: Connection, run_id: str, *, lock: bool = False) -> Run | None:
     return None if row is None else _run(row)
 
 
+def many(db: Connection, run_ids: Sequence[str]) -> dict[str, Run]:
+    """Those of these runs that there are."""
+    return {row.id: _run(row) for row in db.execute(select(runs).where(runs.c.id.in_(list(run_ids))))}
+
+
 def claim(db: Connection, run_id: str, now: datetime) -> Run | None:
     """Begin (or begin again) a run that is not final: counts the attempt. None where there is nothing to do."""
     row = db.execute(

@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 
 from service.context import Context
 from service.ids import new_id
-from service.queue import LIVE
+from service.queue import BULK
 from service.store import benchmarks, boards, runs
 from service.store.benchmarks import Benchmark
 from service.store.boards import WORK, BoardComparison
@@ -49,7 +49,7 @@ def schedule_board_comparison(db: Connection, context: Context, benchmark_id: st
     """Note that a board's comparisons are to be made anew, in the transaction that changes the board.
 
     Returns:
-        The id of a new run, to be put into the live queue after the transaction; None where one is under way already,
+        The id of a new run, to be put into the bulk queue after the transaction; None where one is under way already,
         which will see the change, and where no revision rules.
     """
     benchmark = benchmarks.get(db, benchmark_id)
@@ -59,7 +59,7 @@ def schedule_board_comparison(db: Connection, context: Context, benchmark_id: st
         return None
     now = context.now()
     run_id = new_id("brd", now)
-    runs.add(db, run_id, BOARD_KIND, LIVE, now)
+    runs.add(db, run_id, BOARD_KIND, BULK, now)
     work = BoardComparison(run_id, benchmark.board_version, None)
     boards.save(db, benchmark_id, benchmark.active_revision, WORK, work, now)
     return run_id
@@ -74,7 +74,7 @@ def board_changed(db: Connection, context: Context, benchmark_id: str) -> str | 
 def put_board(context: Context, run_id: str | None) -> None:
     """Queue the run that a transaction has scheduled, once that is over."""
     if run_id is not None:
-        context.queue.put(run_id, LIVE)
+        context.queue.put(run_id, BULK)
 
 
 def keep_asked(db: Connection, board: Board, now: datetime) -> None:

@@ -164,7 +164,8 @@ def list_submissions(
             # which ones there are of a state is as good as the state itself
             policy.require(level, Level.STATUS, "states")
         rows = submissions.listing(db, slug, cursor, limit + 1, team_id=team if caller.organiser else own, state=state)
-        items = [summary(row, runs.get(db, row.run_id), level) for row in rows[:limit]]
+        known = runs.many(db, [row.run_id for row in rows[:limit]])
+        items = [summary(row, known.get(row.run_id), level) for row in rows[:limit]]
     return Page(items, rows[limit - 1].id if len(rows) > limit else None)
 
 

@@ -13,7 +13,7 @@ from scoring.errors import InputError
 from scoring.evaluate import Evaluation
 from scoring.limits import Limits
 from scoring.metrics.heads import shape_of
-from scoring.registry import make_format, make_transform
+from scoring.registry import ERROR, OK, make_format, make_transform
 from scoring.spec import parse_format, parse_spec
 from scoring.trees import DependencyTreebank
 from scoring.vocabulary import Vocabulary
@@ -240,3 +240,21 @@ def test_one_root_no_cycle_and_phrases_stay_together(trees: list[str], table: st
             start, end = int(treebank.starts[node]), int(treebank.ends[node])
             heads = found.heads[first + start : first + end]
             assert ((heads <= start) | (heads > end)).sum() == 1
+
+
+@pytest.mark.parametrize("lost", ["", "()", "(S (NN c) (VB d)", "(S (NN c)) x (VB d)"])
+def test_a_sentence_without_a_readable_parse_costs_itself(lost: str) -> None:
+    """It has no dependency and no right word, and its status says so; the rest is scored."""
+    gold = "(S (NN a) (VB b))\n(S (NN c) (VB d))\n"
+    lines = {"name": "bracketed", "layout": "lines", "unreadable": "sentence"}
+    spec = parse_spec({"format": lines, "transforms": ["heads"], "metrics": ["attachment", "dependency_relations"]})
+    outcomes, _ = Evaluation(spec, gold.encode()).score(f"(S (NN a) (VB b))\n{lost}\n".encode())
+    attachment, relations = outcomes["attachment"], outcomes["dependency_relations"]
+    assert attachment.rows[:, :4].tolist() == [[2, 2, 2, 2], [2, 0, 0, 0]]
+    assert attachment.status.tolist() == relations.status.tolist() == [OK, ERROR]
+    assert attachment.problems[1].code == "sentence-without-parse"
+    assert relations.totals.tolist() == [1, 2, 1, 1]
+    assert [warning.code for warning in relations.warnings] == ["sentence-without-parse"]
+    for name in ("deprel", "Feats", "sentence_length", "depth"):
+        assert attachment.slices()[name]
+    assert len(attachment.details(1)["words"]) == 2

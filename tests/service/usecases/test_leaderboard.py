@@ -11,7 +11,7 @@ import pytest
 
 from service.context import Context
 from service.errors import NotFound, Unprocessable
-from service.queue import LIVE
+from service.queue import BULK
 from service.store import benchmarks, boards, runs
 from service.usecases.board_cache import BoardCache
 from service.usecases.board_comparisons import BOARD_KIND, board_changed
@@ -307,7 +307,7 @@ def test_a_comparison_that_failed_leaves_the_rows(board, context):
         run = runs.get(db, boards.working(db, SLUG, 1))
     HANDLERS[run.kind].fail(context, run, {})
     document = board.leaderboard()
-    assert run.queue == LIVE
+    assert run.queue == BULK
     assert column(document, "rank") == [1, 2]
     assert (document["significance"]["pending"], document["significance"]["test"]) == (False, None)
     assert BENCHMARK["id"] == document["benchmark"]
