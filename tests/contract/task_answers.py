@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from werkzeug.test import TestResponse
 
 from tests.contract.checking import operations
@@ -101,6 +102,15 @@ def _compared(*, sleeping: bool = False, feedback: str = "scores", tail: str | N
         return answer if tail is None else client.get(answer.headers["Location"] + tail)
 
     return ask
+
+
+def _too_many_asked(stage: Stage) -> TestResponse:
+    task = SharedTask(stage, feedback="scores")
+    at, question, client = f"{task.address}/comparisons", {"submissions": task.two()}, task.team("metz")
+    with asleep(stage), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("service.usecases.comparisons.MOST_WAITING", 1)
+        client.post(at, json=question)
+        return client.post(at, json={**question, "seed": 2})
 
 
 def _unseen(address: Address) -> Ask:
@@ -267,6 +277,7 @@ TASK_ANSWERS: dict[tuple[str, str], Ask] = {
     ("ask_comparison", "201"): _compared(),
     ("ask_comparison", "202"): _compared(sleeping=True),
     ("ask_comparison", "403"): _compared(feedback="status"),
+    ("ask_comparison", "429"): _too_many_asked,
     ("get_comparison", "403"): _unseen(GOOD["get_comparison"]),
     ("get_comparison", "422"): _compared(sleeping=True, tail="?format=csv"),
     ("list_differing_items", "422"): _get(GOOD["list_differing_items"], "?cursor=x"),
