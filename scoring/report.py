@@ -192,12 +192,15 @@ def full_address(entry: Entry, score: Score) -> str:
     return f"{entry.key}.{score.name}"
 
 
-def asked_scores(spec: Spec, asked: Sequence[str] | None) -> list[str]:
+def asked_scores(spec: Spec, asked: Json) -> list[str]:
     """The full addresses of the scores to compare; the first metric's main score where none is named.
 
     Raises:
         InputError: a score that does not exist, with its pointer.
     """
+    if asked is not None and not (isinstance(asked, list) and all(isinstance(address, str) for address in asked)):
+        detail = 'This must be a list of score addresses, as ["parseval.labelled_f1"].'
+        raise InputError([Problem(code="wrong-type", pointer="/significance/scores", detail=detail)])
     if asked is None:
         first = spec.entries[0]
         return [full_address(first, first.metric.table.scores[0])]

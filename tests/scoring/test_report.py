@@ -57,3 +57,10 @@ def test_scores_are_asked_for_by_address_and_unknown_ones_are_refused():
     with pytest.raises(InputError) as caught:
         asked_scores(SPEC, ["attachment.las", "attachment.f1"])
     assert caught.value.problems[0].pointer == "/significance/scores/1"
+
+
+@pytest.mark.parametrize("asked", ["attachment.las", [1], 5, {"attachment.las": 1}])
+def test_what_is_no_list_of_scores_is_told_so(asked):
+    with pytest.raises(InputError) as caught:
+        asked_scores(SPEC, asked)
+    assert caught.value.problems[0].code == "wrong-type"
