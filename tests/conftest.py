@@ -11,6 +11,7 @@ import pytest
 pytest_plugins = [
     "tests.fixtures.servers",
     "tests.fixtures.contexts",
+    "tests.fixtures.processes",
     "tests.fixtures.service_process",
     "tests.fixtures.tasks",
 ]

@@ -11,6 +11,8 @@ from service.cli.embedded_redis import clear_run_directory, socket_path
 from service.cli.main import main
 from service.config import ConfigError, load_config
 
+pytestmark = pytest.mark.usefixtures("process_settings")
+
 WRONG = {
     "TREESCORE_WORKERS": "many",
     "TREESCORE_MAX_JOB_SECONDS": "-5",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from service.logs import configure_logs
 from service.store import runs
 from service.usecases import handlers, jobs
 from service.usecases.jobs import submit_job
@@ -40,7 +41,9 @@ def everything_in(redis):
     return found
 
 
+@pytest.mark.usefixtures("process_settings")
 def test_redis_and_the_log_get_the_kind_and_the_places(context, broken, rq_work, capfd, caplog):
+    configure_logs()
     rq_work()
     said = capfd.readouterr()
     told = said.out + said.err + caplog.text
