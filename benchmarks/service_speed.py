@@ -31,7 +31,6 @@ import rq
 from rq.serializers import JSONSerializer
 
 from scoring.warm import warm
-from workers.process import Worker
 
 ROOT = Path(__file__).parents[1]
 SENTENCE = (
@@ -49,12 +48,11 @@ CONNECTIONS = 8
 
 
 def work_noop(url: str) -> None:
-    """RQ's worker as the service runs it, on a queue whose jobs do nothing."""
+    """RQ's own forking worker with the same libraries loaded, on a queue whose jobs do nothing."""
     warm()
-    os.environ["TREESCORE_WORKER_PID"] = str(os.getpid())
     connection = redis.Redis.from_url(url, socket_timeout=120)
     queue = rq.Queue(NOOP_QUEUE, connection=connection, serializer=JSONSerializer)
-    Worker([queue], connection=connection, serializer=JSONSerializer).work(logging_level="WARNING")
+    rq.Worker([queue], connection=connection, serializer=JSONSerializer).work(logging_level="WARNING")
 
 
 def free_port() -> int:

@@ -13,6 +13,12 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 
 WITHIN = 20.0
 REPEATS = 2_000
+TINY = {
+    "format": "conllu",
+    "gold": GOLD_CONLLU,
+    "systems": [{"name": "one", "output": ONE_WRONG}],
+    "metrics": ["attachment"],
+}
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +58,49 @@ def test_a_killed_work_horse(breakable, long_job):
         breakable.work_horses()[0].kill()
         document = finished(client, job)
     assert len(document["results"]["systems"]) == len(long_job["systems"])
+
+
+@pytest.fixture
+def warm_horses(breakable) -> list[psutil.Process]:
+    """A work-horse under each worker, which has done a job and waits for the next."""
+    with breakable.client() as client:
+        client.post("/v1/jobs", json=TINY, headers={"Prefer": "wait=20"})
+        while len(breakable.work_horses()) < breakable.workers:
+            client.post("/v1/jobs", json=TINY, headers={"Prefer": "wait=20"})
+    return breakable.work_horses()
+
+
+def test_a_work_horse_goes_on_with_the_next_job(breakable, long_job, warm_horses):
+    with breakable.client() as client:
+        job = submit_and_begin(breakable, client, long_job)
+        assert set(breakable.work_horses()) <= set(warm_horses)
+        assert finished(client, job)["failure"] is None
+
+
+def test_a_work_horse_killed_in_a_later_job(breakable, long_job, warm_horses):
+    with breakable.client() as client:
+        job = submit_and_begin(breakable, client, long_job)
+        for horse in warm_horses:
+            horse.kill()
+        assert finished(client, job)["failure"] is None
+
+
+def test_a_worker_killed_while_its_work_horse_is_in_a_later_job(breakable, long_job, warm_horses):
+    with breakable.client() as client:
+        job = submit_and_begin(breakable, client, long_job)
+        for worker in breakable.worker_processes():
+            worker.kill()
+        until(lambda: gone(warm_horses))
+        assert finished(client, job)["failure"] is None
+
+
+def test_a_later_job_of_a_work_horse_is_cancelled_where_it_is(breakable, long_job, warm_horses):
+    with breakable.client() as client:
+        job = submit_and_begin(breakable, client, long_job)
+        assert client.post(f"/v1/jobs/{job}/cancel").json()["state"] == "cancelled"
+        until(lambda: any(gone([horse]) for horse in warm_horses), WITHIN)
+        assert client.get(f"/v1/jobs/{job}").json()["state"] == "cancelled"
+        assert client.post("/v1/jobs", json=TINY, headers={"Prefer": "wait=20"}).status_code == 201
 
 
 def test_a_killed_worker(breakable, long_job):

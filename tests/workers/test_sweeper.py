@@ -5,14 +5,17 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from rq.utils import now, utcformat
 
 from service.errors import Gone
+from service.queue import ABANDONED_AFTER
 from service.store import runs
 from service.usecases.jobs import submit_job, view_job
 from tests.fixtures.contexts import SCORER, with_config
 from tests.fixtures.requests import DEPENDENCIES
 from workers.entry import do
 from workers.sweeper import Sweeper
+from workers.worker import worker_on
 
 
 @pytest.fixture
@@ -80,3 +83,26 @@ def test_old_jobs_go_where_retention_is_set(context, job, work):
     Sweeper(much_later).keep_house()
     with pytest.raises(Gone):
         view_job(context, SCORER, job)
+
+
+def at_work(context, run_id, seen):
+    """A worker whose work-horse has gone on to a further run, and which was last heard of then."""
+    worker = worker_on(context.queue, "live")
+    worker.register_birth()
+    worker.set_current_job_id(context.queue.take("live", 0))
+    context.queue.redis.hset(worker.key, "last_heartbeat", utcformat(seen))
+    assert worker.get_current_job_id() == run_id
+
+
+def test_a_further_run_of_a_work_horse_is_left_alone(context, job):
+    at_work(context, job, now())
+    sweeper = Sweeper(later(context))
+    assert [sweeper.sweep(), sweeper.sweep()] == [[], []]
+
+
+def test_a_further_run_is_queued_again_where_the_worker_gives_no_sign_of_life(context, job, rq_work):
+    at_work(context, job, now() - timedelta(seconds=ABANDONED_AFTER + 1))
+    sweeper = Sweeper(later(context))
+    assert [sweeper.sweep(), sweeper.sweep()] == [[], [job]]
+    rq_work()
+    assert state(context, job) == runs.SUCCEEDED
