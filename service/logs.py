@@ -21,11 +21,10 @@ def configure_logs(level: int = logging.INFO) -> None:
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            structlog.processors.JSONRenderer(lambda line, **_: orjson.dumps(line, default=str).decode()),
+            structlog.processors.JSONRenderer(lambda line, **_: orjson.dumps(line, default=str)),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
+        logger_factory=structlog.BytesLoggerFactory(file=sys.stderr.buffer),
         cache_logger_on_first_use=True,
     )
     # what nobody caught is told like this too, and never with a message that may quote a text

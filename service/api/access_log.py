@@ -38,7 +38,7 @@ def _begin() -> None:
 
 
 def _end(response: Response) -> Response:
-    response.headers["Request-Id"] = g.request_id
+    response.headers.add("Request-Id", g.request_id)
     if request.path in PROBES and response.status_code == HTTPStatus.OK:
         return response
     logger.info(

@@ -19,7 +19,7 @@ def conditional(view: View, wait: int | None = None) -> Response:
     if not request.if_none_match.contains_weak(view.etag):
         return _waiting(plain(view), view, wait)
     response = Response(status=304)
-    response.set_etag(view.etag)
+    response.headers.add("ETag", f'"{view.etag}"')
     del response.headers["Content-Type"]
     return _waiting(response, view, wait)
 
@@ -27,7 +27,7 @@ def conditional(view: View, wait: int | None = None) -> Response:
 def plain(view: View, status: int = 200) -> Response:
     """The body, with its validator."""
     response = Response(view.body, status, content_type=view.content_type)
-    response.set_etag(view.etag)
+    response.headers.add("ETag", f'"{view.etag}"')
     return response
 
 

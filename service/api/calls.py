@@ -139,9 +139,8 @@ def form(formats: Mapping[str, str], asked: str | None) -> str:
 
 def wait_seconds() -> int | None:
     """The `wait` of RFC 7240, bounded; None where there is none. A preference that means nothing is ignored."""
-    for header in request.headers.getlist("Prefer"):
-        for preference in header.split(","):
-            match = _WAIT.fullmatch(preference)
-            if match is not None:
-                return min(int(match[1]), context().config.max_wait_seconds)
+    for preference in request.headers.get("Prefer", "").split(","):
+        match = _WAIT.fullmatch(preference)
+        if match is not None:
+            return min(int(match[1]), context().config.max_wait_seconds)
     return None

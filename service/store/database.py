@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Select, create_engine, event, make_url
+from sqlalchemy import Connection, Dialect, Select, create_engine, event, make_url
 from sqlalchemy.exc import OperationalError
 
 
@@ -22,7 +23,8 @@ class Store:
         options: dict[str, Any] = {} if self.sqlite else {"pool_pre_ping": True}
         # an error's message goes to the log, and parameters hold gold
         self.engine = create_engine(url, pool_size=8, max_overflow=64, hide_parameters=True, **options)
-        self._compiled: dict[Any, Any] = {}
+        self._hot: dict[Select[Any], _Hot] = {}
+        self._readers: deque[Any] = deque()
         if self.sqlite:
             event.listen(self.engine, "connect", _prepare_sqlite)
             event.listen(self.engine, "begin", _begin_sqlite)
@@ -52,28 +54,36 @@ class Store:
                     connection.connection.cursor().execute("PRAGMA synchronous=FULL")
 
     def lookup(self, query: Select[Any], **values: object) -> Sequence[Any] | None:
-        """One row of a hot query, or None, past the machinery of transactions and results: raw values, a tuple.
+        """One row of a hot query, or None, past the machinery of transactions and results.
 
         Args:
             query: with bound parameters named as in `values`; compiled once.
             values: of the parameters.
         """
-        compiled = self._compiled.get(query)
-        if compiled is None:
-            compiled = self._compiled[query] = query.compile(dialect=self.engine.dialect)
-        given = compiled.construct_params(values)
-        names = compiled.positiontup
+        hot = self._hot.get(query)
+        if hot is None:
+            hot = self._hot[query] = _Hot(query, self.engine.dialect)
         try:
-            connection = self.engine.raw_connection()
-            try:
-                cursor = connection.cursor()
-                cursor.execute(str(compiled), given if names is None else tuple(given[name] for name in names))
-                row: Sequence[Any] | None = cursor.fetchone()
-                return row
-            finally:
-                connection.close()
+            with self._reader() as connection, closing(connection.cursor()) as cursor:
+                cursor.execute(hot.text, hot.arguments(values))
+                return hot.converted(cursor.fetchone())
         except self.engine.dialect.loaded_dbapi.OperationalError as error:
             raise OperationalError(str(query), None, error) from error
+
+    @contextmanager
+    def _reader(self) -> Iterator[Any]:
+        """A connection outside of any transaction. SQLite's are kept here, as nothing of them needs resetting."""
+        if not self.sqlite:
+            with closing(self.engine.raw_connection()) as connection:
+                yield connection
+            return
+        try:
+            reader = self._readers.pop()
+        except IndexError:
+            reader = self.engine.raw_connection()
+            reader.detach()
+        yield reader
+        self._readers.append(reader)
 
     def alive(self) -> bool:
         """Whether the store answers."""
@@ -86,7 +96,35 @@ class Store:
 
     def close(self) -> None:
         """Let go of all connections."""
+        while self._readers:
+            self._readers.pop().close()
         self.engine.dispose()
+
+
+class _Hot:
+    """A compiled query: its text, the order of its parameters, and what makes of raw columns what they mean."""
+
+    def __init__(self, query: Select[Any], dialect: Dialect) -> None:
+        self._compiled = query.compile(dialect=dialect)
+        self.text = str(self._compiled)
+        self._order = self._compiled.positiontup
+        types = [column.type.dialect_impl(dialect) for column in query.selected_columns]
+        converters = enumerate(kind.result_processor(dialect, None) for kind in types)
+        self._converters = [(index, convert) for index, convert in converters if convert is not None]
+
+    def arguments(self, values: dict[str, object]) -> Any:
+        """The parameters as the driver takes them."""
+        given = self._compiled.construct_params(values)
+        return given if self._order is None else tuple(given[name] for name in self._order)
+
+    def converted(self, row: Any) -> Sequence[Any] | None:
+        """A row of the driver's with its columns as Python has them."""
+        if row is None or not self._converters:
+            return row  # type: ignore[no-any-return]
+        found = list(row)
+        for index, convert in self._converters:
+            found[index] = convert(found[index])
+        return found
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:
@@ -107,7 +145,8 @@ class RolledBack(Store):
     """Another store's one transaction that is never committed: a rehearsal leaves its statements compiled, no more."""
 
     def __init__(self, store: Store) -> None:
-        self.url, self.sqlite, self.engine, self._compiled = store.url, store.sqlite, store.engine, {}
+        self.url, self.sqlite, self.engine = store.url, store.sqlite, store.engine
+        self._hot, self._readers = {}, deque()
         self._connection = self.engine.connect().execution_options(treescore_write=True)
         self._connection.begin()
 
@@ -124,4 +163,4 @@ class RolledBack(Store):
     def close(self) -> None:
         """Undo everything, and leave no connection to a later fork."""
         self._connection.close()
-        self.engine.dispose()
+        super().close()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
+from service.store.database import Store
 from service.store.tables import tokens
 
 
@@ -16,9 +17,25 @@ def add(db: Connection, row: dict[str, Any]) -> None:
     db.execute(insert(tokens).values(row))
 
 
-def by_hash(db: Connection, hashed: str) -> Any | None:
-    """The row of a token, or None."""
-    return db.execute(select(tokens).where(tokens.c.hash == hashed)).one_or_none()
+class Known(NamedTuple):
+    """What a token says of its bearer, and until when."""
+
+    id: str
+    scopes: str
+    team_id: str | None
+    benchmark_id: str | None
+    expires_at: datetime | None
+    revoked_at: datetime | None
+    last_used_at: datetime | None
+
+
+_KNOWN = select(*(tokens.c[name] for name in Known._fields)).where(tokens.c.hash == bindparam("hashed"))
+
+
+def known(store: Store, hashed: str) -> Known | None:
+    """The token with this hash, as quickly as can be; None where there is none."""
+    row = store.lookup(_KNOWN, hashed=hashed)
+    return None if row is None else Known(*row)
 
 
 def by_id(db: Connection, token_id: str) -> Any | None:
