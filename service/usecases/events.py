@@ -1,8 +1,7 @@
-"""Events: note what happens, and show each caller what it may know of it."""
+"""Events: what has happened, as far as each caller may know of it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import Connection
@@ -11,8 +10,7 @@ from service import policy
 from service.caller import Caller
 from service.context import Context
 from service.errors import NotFound
-from service.ids import new_id
-from service.store import benchmarks, events, webhooks
+from service.store import benchmarks, events
 from service.store.benchmarks import Benchmark
 from service.store.events import Event
 from service.usecases.views import Page, moment
@@ -30,26 +28,6 @@ KINDS = (
 BATCH = 200
 """Rows that are looked at together; of some the caller may not know."""
 MOST_BATCHES = 20
-
-
-def record(
-    db: Connection,
-    context: Context,
-    kind: str,
-    benchmark_id: str | None,
-    *,
-    actor: str | None = None,
-    team_id: str | None = None,
-    subject: str | None = None,
-    data: Mapping[str, Any] | None = None,
-) -> None:
-    """Note that something has happened, and put it on its way to the webhooks, in the transaction in which it does."""
-    now = context.now()
-    event = Event(0, new_id("evt", now), benchmark_id, kind, now, actor, team_id, subject, dict(data or {}))
-    hooks = webhooks.interested(db, event)
-    seq = events.add(db, event)
-    for hook in hooks:
-        webhooks.add_delivery(db, new_id("del", now), hook.id, seq, now)
 
 
 def list_events(context: Context, caller: Caller, after: str | None, limit: int, benchmark: str | None = None) -> Page:

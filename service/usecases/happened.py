@@ -1,4 +1,4 @@
-"""The seam to the events: whatever changes is told here, in the transaction that changes it."""
+"""Events are written here, in the transaction that makes them true."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 from sqlalchemy import Connection
 
 from service.context import Context
-from service.usecases.events import record
+from service.ids import new_id
+from service.store import events, webhooks
+from service.store.events import Event
 
 
 def happened(
@@ -22,7 +24,7 @@ def happened(
     subject: str | None = None,
     data: Mapping[str, Any] | None = None,
 ) -> None:
-    """Note that something has happened.
+    """Note that something has happened, and put it on its way to the webhooks.
 
     Args:
         db: the transaction in which it happens.
@@ -34,4 +36,9 @@ def happened(
         subject: the resource, where it is not the benchmark itself.
         data: more, and nothing that comes from gold.
     """
-    record(db, context, kind, benchmark_id, actor=actor, team_id=team_id, subject=subject, data=data)
+    now = context.now()
+    event = Event(0, new_id("evt", now), benchmark_id, kind, now, actor, team_id, subject, dict(data or {}))
+    hooks = webhooks.interested(db, event)
+    seq = events.add(db, event)
+    for hook in hooks:
+        webhooks.add_delivery(db, new_id("del", now), hook.id, seq, now)
