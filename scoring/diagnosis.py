@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
 
 from scoring.arrays import FloatArray, IntArray
 from scoring.jit import compiled
@@ -34,6 +33,8 @@ class Regularity:
         It is meant for proportions. The variance of any score in 0..1 is at most that of a proportion of the same
         mean, so that for scores between it is on the safe side.
         """
+        from scipy.special import ndtri  # noqa: PLC0415 - a library for one quantile of a table seldom asked for
+
         z = float(ndtri(self.confidence))
         share = z * z / np.maximum(counts, 1)
         spread = np.sqrt(share * means * (1 - means) + share * share / 4)

@@ -1,11 +1,16 @@
-"""Compiled functions: numba's `njit` with its cache on disk, typed, so that mypy still sees their signatures."""
+"""Compiled functions: numba's `njit` with its cache on disk, loaded at the first call, so that mypy sees signatures.
+
+The compiler takes 140 MB and most of a second to load. A process that scores one file with functions that need no
+compiled loops never loads it; one that lives loads it before its first job (`scoring.warm.warm`).
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar, cast
-
-from numba import njit
+from functools import cached_property, update_wrapper
+from types import FunctionType
+from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -16,9 +21,38 @@ def compiled(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
     It releases the interpreter lock. Every compiled function is called once, with tiny arrays, by `scoring.warm.warm`.
     """
-    return cast("Callable[_P, _R]", njit(cache=True, nogil=True)(function))
+    return _Compiled(function, {"cache": True, "nogil": True})
 
 
 def inlined(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Function decorator: a small part of compiled loops, copied into each (a call would count references)."""
-    return cast("Callable[_P, _R]", njit(cache=True, nogil=True, inline="always")(function))
+    return _Compiled(function, {"cache": True, "nogil": True, "inline": "always"})
+
+
+def compiler_loaded() -> bool:
+    """Whether this process has the compiler already, so that compiled loops cost it nothing more."""
+    return "numba" in sys.modules
+
+
+class _Compiled(Generic[_P, _R]):
+    """A function that is handed to the compiler when it is first called, or called by another such function."""
+
+    def __init__(self, function: Callable[_P, _R], options: dict[str, Any]) -> None:
+        self._function = cast("FunctionType", function)
+        self._options = options
+        update_wrapper(self, function)
+
+    def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        return self._dispatcher(*args, **kwargs)
+
+    @cached_property
+    def _dispatcher(self) -> Callable[_P, _R]:
+        from numba import njit  # noqa: PLC0415 - what this class is for
+
+        # The compiler knows its own functions only: it is shown those, under the names by which the code calls them.
+        code = self._function.__code__
+        known = self._function.__globals__
+        called = {name: known[name] for name in code.co_names if isinstance(known.get(name), _Compiled)}
+        names = {**known, **{name: one._dispatcher for name, one in called.items()}}  # noqa: SLF001 - of this class
+        function = FunctionType(code, names, argdefs=self._function.__defaults__)
+        return cast("Callable[_P, _R]", njit(**self._options)(function))

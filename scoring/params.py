@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from jsonschema import Draft202012Validator
-
 from scoring.errors import InputError, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
+
+    from jsonschema import ValidationError
 
 Json = Any
 """A JSON value, at the border where it is checked."""
@@ -60,7 +60,7 @@ def checked(owner: str, params: Mapping[str, Param], given: Mapping[str, Json]) 
     for name, param in params.items():
         if name not in given or given[name] == param.default:
             continue
-        for error in Draft202012Validator(param.schema).iter_errors(given[name]):
+        for error in _faults(given[name], param.schema):
             path = "".join(f"/{escape(str(step))}" for step in (name, *error.absolute_path))
             problems.append(
                 Problem(
@@ -72,6 +72,12 @@ def checked(owner: str, params: Mapping[str, Param], given: Mapping[str, Json]) 
     if problems:
         raise InputError(problems)
     return {name: given.get(name, param.default) for name, param in params.items()}
+
+
+def _faults(value: Json, schema: Mapping[str, Json]) -> Iterable[ValidationError]:
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 - what stands at its default needs no validator
+
+    return Draft202012Validator(schema).iter_errors(value)
 
 
 def escape(token: str) -> str:

@@ -14,7 +14,6 @@ from scoring.limits import DEFAULT_LIMITS, Limits
 from scoring.params import Json
 from scoring.registry import ItemInfo, Outcome, Text
 from scoring.scores import Score
-from scoring.significance import Candidate, Settings, compare, parse_settings
 from scoring.spec import Entry, FormatChoice, Spec
 from scoring.trees import Treebank
 
@@ -109,10 +108,11 @@ def evaluate_systems(
         ]
     comparisons = []
     if addresses is not None and significance is not None:
-        settings = parse_settings(significance)
-        for done, address in enumerate(addresses, len(systems)):
-            progress(done, total, f"comparing {address}")
-            comparisons.append(_compared(address, evaluation, systems, outcomes, settings, gold_digest))
+
+        def comparing(done: int, address: str) -> None:
+            progress(len(systems) + done, total, f"comparing {address}")
+
+        comparisons = _comparisons(addresses, evaluation, systems, outcomes, significance, gold_digest, comparing)
     document: dict[str, Json] = {
         "systems": [
             {"name": system.name, "metrics": _metrics(spec, system, found, gold_digest)}
@@ -125,33 +125,40 @@ def evaluate_systems(
     return Report(spec, evaluation.gold, outcomes, document, warnings)
 
 
-def _compared(
-    address: str,
+def _comparisons(
+    addresses: Sequence[str],
     evaluation: Evaluation,
     systems: Sequence[System],
     outcomes: Sequence[Mapping[str, Outcome]],
-    settings: Settings,
+    significance: Mapping[str, Json],
     gold_digest: str,
-) -> dict[str, Json]:
-    entry, score = find_score(evaluation.spec, address)
-    runs: dict[str, list[Outcome]] = {}
-    for system, found in zip(systems, outcomes, strict=True):
-        runs.setdefault(system.run_of or system.name, []).append(found[entry.key])
-    candidates = [
-        Candidate(
-            name,
-            tuple(outcome.rows for outcome in of_one),
-            of_one[0].tokens.get(score.name) if len(of_one) == 1 else None,
-        )
-        for name, of_one in runs.items()
-    ]
-    names = entry.metric.table.count_names
-    try:
-        return compare(
-            address, score, names, candidates, settings, blocks=documents_of(evaluation), gold_digest=gold_digest
-        )
-    except InputError as error:
-        raise error.at("/significance") from error
+    progress: Callable[[int, str], None],
+) -> list[dict[str, Json]]:
+    from scoring.significance import Candidate, compare, parse_settings  # noqa: PLC0415 - what scores alone can spare
+
+    settings = parse_settings(significance)
+    found = []
+    for done, address in enumerate(addresses):
+        progress(done, address)
+        entry, score = find_score(evaluation.spec, address)
+        runs: dict[str, list[Outcome]] = {}
+        for system, of_system in zip(systems, outcomes, strict=True):
+            runs.setdefault(system.run_of or system.name, []).append(of_system[entry.key])
+        candidates = [
+            Candidate(
+                name,
+                tuple(outcome.rows for outcome in of_one),
+                of_one[0].tokens.get(score.name) if len(of_one) == 1 else None,
+            )
+            for name, of_one in runs.items()
+        ]
+        names = entry.metric.table.count_names
+        blocks = documents_of(evaluation)
+        try:
+            found.append(compare(address, score, names, candidates, settings, blocks=blocks, gold_digest=gold_digest))
+        except InputError as error:
+            raise error.at("/significance") from error
+    return found
 
 
 def documents_of(evaluation: Evaluation) -> Sequence[str] | None:
