@@ -6,6 +6,7 @@ compiled loops never loads it; one that lives loads it before its first job (`sc
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Callable
 from functools import cached_property, update_wrapper
@@ -32,6 +33,11 @@ def inlined(function: Callable[_P, _R]) -> Callable[_P, _R]:
 def compiler_loaded() -> bool:
     """Whether this process has the compiler already, so that compiled loops cost it nothing more."""
     return "numba" in sys.modules
+
+
+def load_compiler() -> None:
+    """Load the compiler now. Without it, readers of small texts do not."""
+    importlib.import_module("numba")
 
 
 class _Compiled(Generic[_P, _R]):

@@ -12,6 +12,21 @@ import numpy as np
 from scoring.arrays import IntArray
 
 
+class _Numbers(dict[str, int]):
+    """Number of each string; one that is new gets the next."""
+
+    __slots__ = ("strings",)
+
+    def __init__(self) -> None:
+        super().__init__({"": 0})
+        self.strings = [""]
+
+    def __missing__(self, string: str) -> int:
+        number = self[string] = len(self.strings)
+        self.strings.append(string)
+        return number
+
+
 class Vocabulary:
     """Numbers strings in order of appearance. One is made for each evaluation and handed to every reader.
 
@@ -21,19 +36,15 @@ class Vocabulary:
     __slots__ = ("_numbers", "strings")
 
     def __init__(self) -> None:
-        self.strings: list[str] = [""]
-        self._numbers: dict[str, int] = {"": 0}
+        self._numbers = _Numbers()
+        self.strings: list[str] = self._numbers.strings
 
     def __len__(self) -> int:
         return len(self.strings)
 
     def number(self, string: str) -> int:
         """The number of one string, new or known."""
-        found = self._numbers.get(string)
-        if found is None:
-            found = self._numbers[string] = len(self.strings)
-            self.strings.append(string)
-        return found
+        return self._numbers[string]
 
     def get(self, string: str) -> int | None:
         """The number of a string, or None where no text has it."""
@@ -41,11 +52,8 @@ class Vocabulary:
 
     def numbers(self, strings: Iterable[str]) -> IntArray:
         """The numbers of many strings: int64 (n,)."""
-        known = self._numbers
         strings = strings if isinstance(strings, (list, tuple)) else list(strings)
-        for string in set(strings).difference(known):
-            self.number(string)
-        return np.fromiter(map(known.__getitem__, strings), np.int64, len(strings))
+        return np.fromiter(map(self._numbers.__getitem__, strings), np.int64, len(strings))
 
     def distinct(self, numbers: IntArray) -> IntArray:
         """The different numbers among `numbers`, sorted; sparing the sort that `np.unique` makes."""

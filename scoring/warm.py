@@ -1,4 +1,4 @@
-"""Compiled functions, called once before the first job waits for them."""
+"""What is loaded and compiled at its first use, used once before the first job waits for it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import numpy as np
 
 from scoring.arrays import IntArray
 from scoring.evaluate import Evaluation
-from scoring.formats.fields import numbered_fields, tabs_of
+from scoring.formats.fields import numbered_fields
+from scoring.jit import load_compiler
 from scoring.metrics.align import align_words
-from scoring.metrics.heads import shape_of
 from scoring.metrics.projectivity import projective_arcs
 from scoring.significance.warm import warm_kernels
 from scoring.spec import parse_spec
@@ -17,7 +17,8 @@ from scoring.vocabulary import Vocabulary
 
 
 def warm() -> None:
-    """Touch every compiled function with tiny arrays of the types it will see."""
+    """Touch every compiled function with tiny arrays of the types it will see, and every library loaded on demand."""
+    load_compiler()
     _warm_dependencies()
     _warm_constituents()
     warm_kernels()
@@ -26,9 +27,7 @@ def warm() -> None:
 def _warm_dependencies() -> None:
     text = b"1\t2\n"
     starts, ends = _integers(0), _integers(3)
-    tabs_of(np.frombuffer(text, np.uint8), starts, ends)
     numbered_fields(text, starts, ends, 2, Vocabulary())
-    shape_of(_integers(0), _integers(0, 1))
     projective_arcs(_integers(0), _integers(1), _integers(0, 1))
     spans = (_integers(0, 0), _integers(2, 2), np.ones(2, bool))
     align_words(*spans, _integers(1, 2), *spans, _integers(3, 4), 1000)
@@ -46,6 +45,7 @@ def _warm_constituents() -> None:
     for outcome in Evaluation(spec, tree).score(other)[0].values():
         outcome.extra()
         outcome.details(0)
+    # A parameter beside its default also loads what checks it.
     emptied = {"name": "parseval", "params": {"preset": "kikas-treumuth"}}
     Evaluation(parse_spec({"format": "bracketed", "metrics": [emptied]}), b"(S (NP) (X x))\n").score(other)
     walk_chains(_integers(-1), _integers(0), _integers(0))

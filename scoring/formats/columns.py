@@ -170,7 +170,7 @@ def columns_of(outline: Outline, vocabulary: Vocabulary) -> Fields:
 
 def fields_per_line(outline: Outline) -> IntArray:
     """How many fields each token line has: int64 (r,)."""
-    return tabs_of(np.frombuffer(outline.text, np.uint8), outline.starts, outline.ends) + 1
+    return tabs_of(outline.text, outline.starts, outline.ends) + 1
 
 
 def known(numbers: IntArray, vocabulary: Vocabulary, test: Callable[[str], bool]) -> BoolArray:

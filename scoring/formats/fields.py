@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scoring.arrays import IntArray
-from scoring.jit import compiled
+from scoring.jit import compiled, compiler_loaded
 from scoring.vocabulary import Vocabulary
 
 Bytes = NDArray[np.uint8]
 
 _TAB = 9
+_LINES_AT_ONCE = 4096
 _PROBES_PER_FIELD = 64
 """Beyond this average the table is being fed colliding strings on purpose, and a dict does the work instead."""
 
@@ -23,11 +25,11 @@ class Fields:
     """The fields of lines, each column made when it is asked for: `fields[column]` is int64 (lines,).
 
     Attributes:
-        codes: which of the text's distinct strings each field is, int32 or int64 (columns, lines).
+        codes: which of the text's distinct strings each field is, int32 (columns, lines).
         numbers: the vocabulary's number of each distinct string, int64.
     """
 
-    codes: NDArray[np.int32] | IntArray
+    codes: NDArray[np.int32]
     numbers: IntArray
 
     def __getitem__(self, column: int) -> IntArray:
@@ -46,7 +48,9 @@ def numbered_fields(text: bytes, starts: IntArray, ends: IntArray, columns: int,
         vocabulary: new strings are added to it.
     """
     if not len(starts):
-        return Fields(np.zeros((columns, 0), np.int64), np.zeros(0, np.int64))
+        return Fields(np.zeros((columns, 0), np.int32), np.zeros(0, np.int64))
+    if not compiler_loaded():
+        return _numbered_by_dict(text, starts, ends, columns, vocabulary)
     codes, first, last, good = _intern(np.frombuffer(text, np.uint8), starts, ends, columns)
     if not good:
         return _numbered_by_dict(text, starts, ends, columns, vocabulary)
@@ -55,20 +59,23 @@ def numbered_fields(text: bytes, starts: IntArray, ends: IntArray, columns: int,
 
 
 def _numbered_by_dict(text: bytes, starts: IntArray, ends: IntArray, columns: int, vocabulary: Vocabulary) -> Fields:
-    lines = [text[start:end].decode() for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
-    flat = vocabulary.numbers("\t".join(lines).split("\t"))
-    return Fields(flat.reshape(-1, columns).T, np.arange(len(vocabulary)))
+    """The same by Python's own means, a few lines at a time: every field is a string for a moment."""
+    codes = np.empty((columns, len(starts)), np.int32)
+    for first in range(0, len(starts), _LINES_AT_ONCE):
+        piece = slice(first, first + _LINES_AT_ONCE)
+        lines = [text[start:end] for start, end in zip(starts[piece].tolist(), ends[piece].tolist(), strict=True)]
+        flat = vocabulary.numbers(b"\t".join(lines).decode().split("\t"))
+        codes[:, piece] = flat.reshape(-1, columns).T
+    return Fields(codes, np.arange(len(vocabulary)))
 
 
-@compiled
-def tabs_of(text: Bytes, starts: IntArray, ends: IntArray) -> IntArray:
+def tabs_of(text: bytes, starts: IntArray, ends: IntArray) -> IntArray:
     """How many tabs each line has: int64 (lines,)."""
-    counts = np.zeros(len(starts), np.int64)
-    for line in range(len(starts)):
-        for place in range(starts[line], ends[line]):
-            if text[place] == _TAB:
-                counts[line] += 1
-    return counts
+    tabs = np.empty(len(starts), np.int64)
+    for first in range(0, len(starts), _LINES_AT_ONCE):
+        piece = slice(first, first + _LINES_AT_ONCE)
+        tabs[piece] = list(map(text.count, repeat(b"\t"), starts[piece].tolist(), ends[piece].tolist()))
+    return tabs
 
 
 @compiled

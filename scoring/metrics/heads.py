@@ -10,13 +10,10 @@ from scoring.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
 from scoring.errors import Problem
 from scoring.formats.columns import short
 from scoring.formats.heads import head_string, plain_number
-from scoring.jit import compiled
 from scoring.trees import NO_HEAD, ODD_HEAD, DependencyTreebank
 
 NOWHERE = -1
 """Depth of a word from which no chain of heads reaches the root."""
-
-_VISITING = -2
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +36,9 @@ class Shape:
 
 
 def shape_of(heads: IntArray, word_offsets: IntArray) -> Shape:
-    """Check heads (w,) of sentences `word_offsets` (n + 1,), in time linear in the words."""
+    """Check heads (w,) of sentences `word_offsets` (n + 1,), in time n log n in the words of the deepest tree."""
     owners = owners_of(word_offsets)
-    depths, cycles = _depths(heads, word_offsets)
+    depths, cycles = _depths(heads, word_offsets, owners)
     return Shape(
         owners=owners,
         depths=depths,
@@ -132,36 +129,35 @@ def lengths_to_offsets(kept: BoolArray, owners: IntArray, sentences: int) -> Int
     return offsets_of(sums_by(owners[kept], sentences))
 
 
-@compiled
-def _depths(heads: IntArray, offsets: IntArray) -> tuple[IntArray, IntArray]:
-    """Walk up from each word to something known, then down the same path again to write the depths."""
-    depths = np.zeros(len(heads), np.int64)
-    cycles = np.full(len(offsets) - 1, -1, np.int64)
-    for sentence in range(len(offsets) - 1):
-        start = offsets[sentence]
-        length = offsets[sentence + 1] - start
-        for word in range(start, start + length):
-            steps = 0
-            above = np.int64(0)
-            here = word
-            while depths[here] == 0:
-                depths[here] = _VISITING
-                steps += 1
-                head = heads[here]
-                if head == 0:
-                    break
-                if head < 0 or head > length:
-                    above = np.int64(NOWHERE)
-                    break
-                here = start + head - 1
-                if depths[here] == _VISITING:
-                    above = np.int64(NOWHERE)
-                    if cycles[sentence] < 0:
-                        cycles[sentence] = here
-                    break
-                above = depths[here]
-            here = word
-            for step in range(steps):
-                depths[here] = NOWHERE if above == NOWHERE else above + steps - step
-                here = start + heads[here] - 1
+def _depths(heads: IntArray, offsets: IntArray, owners: IntArray) -> tuple[IntArray, IntArray]:
+    """Jump from each word to the head, then to the head's head, and so on, each jump twice as far as the last."""
+    words = len(heads)
+    lengths = np.diff(offsets)
+    root, nowhere = words, words + 1
+    inside = (heads >= 1) & (heads <= lengths[owners])
+    above = np.empty(words + 2, np.int64)
+    above[:words] = np.where(inside, offsets[owners] + heads - 1, np.where(heads == 0, root, nowhere))
+    above[words:] = root, nowhere
+    steps = np.ones(words + 2, np.int64)
+    steps[words:] = 0
+    reach, longest = 1, int(lengths.max(initial=0))
+    while reach < longest and (above[:words] < words).any():
+        steps += steps[above]
+        above = above[above]
+        reach *= 2
+    depths = np.where(above[:words] == root, steps[:words], NOWHERE)
+    cycles = np.full(len(lengths), -1, np.int64)
+    endless = np.flatnonzero(above[:words] < words)
+    cyclic, first = np.unique(owners[endless], return_index=True)
+    for sentence, word in zip(cyclic.tolist(), endless[first].tolist(), strict=True):
+        cycles[sentence] = _first_repeated(heads, int(offsets[sentence]), word)
     return depths, cycles
+
+
+def _first_repeated(heads: IntArray, start: int, word: int) -> int:
+    """The first word that is met again on the way up from `word`, from where no way ends."""
+    met: set[int] = set()
+    while word not in met:
+        met.add(word)
+        word = start + int(heads[word]) - 1
+    return word

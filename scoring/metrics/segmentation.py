@@ -116,10 +116,31 @@ def alignment_of(gold: DependencyTreebank, system: DependencyTreebank) -> Alignm
     sides = segmented(gold), segmented(system)
     if sides[0].text != sides[1].text:
         raise InputError([_difference(*sides)])
-    keys = _keys(*sides) if any(side.multiword.any() for side in sides) else (gold.forms, system.forms)
-    spans = [(side.token_starts[side.token_of_word], side.token_ends[side.token_of_word]) for side in sides]
+    if any(side.multiword.any() for side in sides):
+        gold_words, system_words = _with_multiwords(*sides)
+    else:
+        gold_words, system_words = _same_spans(*sides)
+    gold_of = np.full(len(system.forms), UNALIGNED, np.int64)
+    system_of = np.full(len(gold.forms), UNALIGNED, np.int64)
+    gold_of[system_words] = gold_words
+    system_of[gold_words] = system_words
+    return Alignment(sides[0], sides[1], gold_words, system_words, gold_of, system_of)
+
+
+def _same_spans(gold: Segmented, system: Segmented) -> tuple[IntArray, IntArray]:
+    """Pairs of words with the same characters, where every word is a token of its own."""
+    places = np.searchsorted(system.token_starts, gold.token_starts)
+    places = np.minimum(places, len(system.token_starts) - 1)
+    same = (system.token_starts[places] == gold.token_starts) & (system.token_ends[places] == gold.token_ends)
+    return np.flatnonzero(same), places[same]
+
+
+def _with_multiwords(gold: Segmented, system: Segmented) -> tuple[IntArray, IntArray]:
+    """Pairs of words in the order of the text, found by the original's walk. Raises LimitError."""
+    keys = _keys(gold, system)
+    spans = [(side.token_starts[side.token_of_word], side.token_ends[side.token_of_word]) for side in (gold, system)]
     pairs, good = align_words(
-        spans[0][0], spans[0][1], sides[0].multiword, keys[0], spans[1][0], spans[1][1], sides[1].multiword, keys[1],
+        spans[0][0], spans[0][1], gold.multiword, keys[0], spans[1][0], spans[1][1], system.multiword, keys[1],
         MAX_STEPS,
     )  # fmt: skip
     if not good:
@@ -133,11 +154,7 @@ def alignment_of(gold: DependencyTreebank, system: DependencyTreebank) -> Alignm
             ]
         )
     gold_words, system_words = np.ascontiguousarray(pairs.T)
-    gold_of = np.full(len(system.forms), UNALIGNED, np.int64)
-    system_of = np.full(len(gold.forms), UNALIGNED, np.int64)
-    gold_of[system_words] = gold_words
-    system_of[gold_words] = system_words
-    return Alignment(sides[0], sides[1], gold_words, system_words, gold_of, system_of)
+    return gold_words, system_words
 
 
 def _keys(gold: Segmented, system: Segmented) -> tuple[IntArray, IntArray]:

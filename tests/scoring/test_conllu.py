@@ -11,6 +11,7 @@ import pytest
 from scoring.arrays import IntArray
 from scoring.errors import InputError, LimitError
 from scoring.formats.fields import _numbered_by_dict, numbered_fields
+from scoring.jit import load_compiler
 from scoring.limits import DEFAULT_LIMITS, Limits
 from scoring.registry import make_format
 from scoring.trees import NO_HEAD, ODD_HEAD, DependencyTreebank
@@ -228,6 +229,7 @@ def test_fields_are_numbered_alike_with_and_without_compiled_code() -> None:
     ends: IntArray = np.cumsum([len(row) + 1 for row in rows]) - 1
     starts: IntArray = ends - [len(row) for row in rows]
     first, second = Vocabulary(), Vocabulary()
+    load_compiler()
     compiled = numbered_fields(text, starts, ends, 10, first)
     plain = _numbered_by_dict(text, starts, ends, 10, second)
     for column in range(10):
