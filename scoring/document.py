@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 
 def metric_document(entry: Entry, outcome: Outcome, signature: Mapping[str, Json]) -> dict[str, Json]:
     """Scores, counts and signature of one metric over a whole text."""
+    return {**outcome_document(entry, outcome), "signature": signature}
+
+
+def outcome_document(entry: Entry, outcome: Outcome) -> dict[str, Json]:
+    """Scores and counts of one metric over a whole text; `undefined` names the scores that have no value, if any."""
     scores, undefined = score_values(entry.metric.table, outcome.totals)
     document: dict[str, Json] = {"scores": scores}
     if undefined:
@@ -35,7 +40,6 @@ def metric_document(entry: Entry, outcome: Outcome, signature: Mapping[str, Json
     extra = outcome.extra()
     if extra:
         document["extra"] = extra
-    document["signature"] = signature
     return document
 
 

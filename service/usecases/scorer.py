@@ -11,11 +11,11 @@ import numpy as np
 
 from scoring.arrays import Counts, FloatArray
 from scoring.blind import word_count
-from scoring.document import signature_document
+from scoring.document import outcome_document, signature_document
 from scoring.errors import Problem, ScoringError
 from scoring.evaluate import Evaluation
 from scoring.parts import PartScores, part_scores
-from scoring.registry import ERROR, SKIP, Outcome, Text
+from scoring.registry import Outcome, Text
 from scoring.spec import Entry
 from scoring.values import count_values, nested_values, score_values
 from service.context import Context
@@ -163,7 +163,7 @@ class Scorer:
         for place, entry in enumerate(self.ruler.spec.entries):
             outcome = outcomes[entry.key]
             share.rows[entry.key] = outcome.rows
-            share.documents[entry.key] = _part_document(entry, outcome)
+            share.documents[entry.key] = {"undefined": {}, **outcome_document(entry, outcome)}
             share.warnings += [
                 {"metric": entry.key, **_warning(problem.at(pointer, part.name))} for problem in outcome.warnings
             ]
@@ -252,24 +252,6 @@ class Scorer:
         }
         signature = signature_document(entry, choice, choice, _together(gold), _together(output))
         return {**signature, "parts": len(self.parts), "missing_parts": "worst value in macro"}
-
-
-def _part_document(entry: Entry, outcome: Outcome) -> dict[str, Any]:
-    scores, undefined = score_values(entry.metric.table, outcome.totals)
-    document: dict[str, Any] = {
-        "scores": scores,
-        "undefined": undefined,
-        "counts": count_values(entry.metric.table.count_names, outcome.totals),
-        "sentences": {
-            "total": len(outcome.rows),
-            "error": int((outcome.status == ERROR).sum()),
-            "skip": int((outcome.status == SKIP).sum()),
-        },
-    }
-    extra = outcome.extra()
-    if extra:
-        document["extra"] = extra
-    return document
 
 
 def _figures(scores: PartScores) -> FloatArray:

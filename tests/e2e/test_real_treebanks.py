@@ -19,25 +19,24 @@ def score(served, request):
     return job
 
 
-def texts(folder):
-    return {path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.conllu"))}
+def request_of(folder, metrics, systems=None):
+    outputs = {path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.conllu"))}
+    gold = outputs.pop("gold")
+    return {
+        "format": "conllu",
+        "gold": gold,
+        "systems": [{"name": name, "output": outputs[name]} for name in systems or outputs],
+        "metrics": metrics,
+    }
 
 
 def test_english_ewt_on_gold_tokens_has_eval07s_figures(served, real_data, golden):
-    outputs = texts(real_data / "ud_en_ewt" / "gold_tokens")
-    gold = outputs.pop("gold")
-    job = score(
-        served,
-        {
-            "format": "conllu",
-            "gold": gold,
-            "systems": [{"name": name, "output": text} for name, text in outputs.items()],
-            "metrics": [
-                "attachment",
-                {"name": "attachment", "key": "attachment_nopunct", "params": {"punctuation": False}},
-            ],
-        },
-    )
+    folder = real_data / "ud_en_ewt" / "gold_tokens"
+    metrics = [
+        "attachment",
+        {"name": "attachment", "key": "attachment_nopunct", "params": {"punctuation": False}},
+    ]
+    job = score(served, request_of(folder, metrics))
     assert job["state"] == "succeeded", job["failure"]
     expected = golden("eval07_en_ewt")["systems"]
     for system in job["results"]["systems"]:
@@ -53,34 +52,18 @@ def test_english_ewt_on_gold_tokens_has_eval07s_figures(served, real_data, golde
 
 
 def test_english_ewt_with_its_own_tokens_is_refused_by_attachment(served, real_data):
-    outputs = texts(real_data / "ud_en_ewt" / "conll2018")
-    gold = outputs.pop("gold")
-    job = score(
-        served,
-        {
-            "format": "conllu",
-            "gold": gold,
-            "systems": [{"name": "HIT-SCIR-18", "output": outputs["HIT-SCIR-18"]}],
-            "metrics": ["attachment"],
-        },
-    )
+    folder = real_data / "ud_en_ewt" / "conll2018"
+    metrics = ["attachment"]
+    job = score(served, request_of(folder, metrics, ["HIT-SCIR-18"]))
     assert job["state"] == "failed"
     assert job["failure"]["kind"] == "input"
     assert job["failure"]["errors"][0]["pointer"] == "/systems/0/output"
 
 
 def test_the_shared_tasks_outputs_have_the_shared_tasks_figures(served, real_data, golden):
-    outputs = texts(real_data / "ud_en_ewt" / "conll2018")
-    gold = outputs.pop("gold")
-    job = score(
-        served,
-        {
-            "format": "conllu",
-            "gold": gold,
-            "systems": [{"name": name, "output": text} for name, text in outputs.items()],
-            "metrics": ["ud"],
-        },
-    )
+    folder = real_data / "ud_en_ewt" / "conll2018"
+    metrics = ["ud"]
+    job = score(served, request_of(folder, metrics))
     assert job["state"] == "succeeded", json.dumps(job["failure"])[:2000]
     expected = golden("ud_en_ewt")["systems"]
     for system in job["results"]["systems"]:

@@ -28,12 +28,6 @@ from tests.fixtures.tasks import (
 )
 
 
-@pytest.fixture
-def lyon(task):
-    task.make()
-    return task.team("lyon")
-
-
 class TestChanges:
     """What a team does with a submission that is there."""
 

@@ -18,22 +18,8 @@ from tests.fixtures.tasks import (
     RIGHT,
     SECOND_PART,
     SLUG,
-    TWO_PARTS,
     WRONG,
 )
-
-
-@pytest.fixture
-def lyon(task):
-    task.make()
-    return task.team("lyon")
-
-
-@pytest.fixture
-def pair(task):
-    """A team of a benchmark with two parts."""
-    task.make(TWO_PARTS)
-    return task.team("lyon")
 
 
 class TestValidation:
