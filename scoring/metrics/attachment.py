@@ -11,6 +11,7 @@ from scoring.formats.heads import head_string
 from scoring.limits import Limits
 from scoring.metrics.attachment_slices import AttachmentSlices
 from scoring.metrics.heads import lengths_to_offsets, shape_of, shape_problems
+from scoring.metrics.slice_choice import SLICE_PARAMS, slice_choice
 from scoring.metrics.words import check_same_words, completed, no_parse, punctuation_of
 from scoring.params import BOOLEAN, Json, Param
 from scoring.registry import ERROR, OK, ItemInfo, Metric, Outcome, TokenBits, register
@@ -59,9 +60,15 @@ class Attachment(Metric):
             default=True,
             doc="Score punctuation too: gold words whose every character is in Unicode category P.",
         ),
+        **SLICE_PARAMS,
     }
     reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
     styles: ClassVar[tuple[str, ...]] = ("eval07",)
+
+    def __init__(self, **values: Json) -> None:
+        """Check the names of groupings. Raises InputError."""
+        super().__init__(**values)
+        self._slices = slice_choice(values)
 
     @property
     def table(self) -> ScoreTable:
@@ -100,7 +107,7 @@ class Attachment(Metric):
             problems=problems,
             tokens={name: TokenBits(bits[scoring], offsets) for name, bits in right.items()},
             warnings=[*warnings, *list(problems.values())[:cap]],
-            slices=lambda: AttachmentSlices(gold, system, scoring, right),
+            slices=lambda: AttachmentSlices(gold, system, scoring, right, own, self._slices),
             details=lambda index: {"words": _wrong_words(gold, system, index, scoring & ~right["las"])},
         )
 

@@ -117,6 +117,45 @@ class Grouping:
     ordered: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The groups of the scoring words of both sides.
+
+    Attributes:
+        gold: the group of each scoring word by gold's key, int64 (w,).
+        system: the same by the system's key.
+        size: how many groups there are.
+        value: a group's key as it is shown.
+        ordered: rows in the order of the groups, not by frequency.
+        own_metric: whether MaltEval's metric `self` asks if both sides agree on the group, which the analysis decides;
+            otherwise place and words do, and it asks for LAS.
+    """
+
+    gold: IntArray
+    system: IntArray
+    size: int
+    value: Callable[[int], Json]
+    ordered: bool = False
+    own_metric: bool = False
+
+
+def groups_by(name: str, sides: tuple[Grouped, Grouped], scoring: BoolArray) -> Groups:
+    """The groups of the scoring words, bool (w,), by a grouping of this name. Raises KeyError."""
+    grouping = GROUPINGS[name]
+    keys = [grouping.keys(side)[scoring] for side in sides]
+    distinct, places = np.unique(np.concatenate(keys), return_inverse=True)
+    gold, system = np.split(places, 2)
+    treebank = sides[0].treebank
+    return Groups(
+        gold,
+        system,
+        len(distinct),
+        lambda place: grouping.value(int(distinct[place]), treebank),
+        grouping.ordered,
+        own_metric=name not in _OF_WORDS,
+    )
+
+
 def _string(key: int, treebank: DependencyTreebank) -> str:
     return treebank.vocabulary.strings[key]
 
@@ -174,3 +213,18 @@ GROUPINGS: Mapping[str, Grouping] = {
     "BranchingFactor": Grouping(lambda side: side.children, _number, ordered=True),
 }
 """By name: the field's own, then MaltEval's (Nilsson & Nivre 2008)."""
+
+_OF_WORDS = frozenset(
+    (
+        "word",
+        "sentence_length",
+        "Token",
+        "Wordform",
+        "Sentence",
+        "SentenceLength",
+        "StartWordPosition",
+        "EndWordPosition",
+        "RelativeWordPosition",
+    )
+)
+"""Groupings by what both sides have in common, the words and their places."""

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.contract.stage import GOLD, JOB, OTHER, Stage
+from tests.fixtures.requests import DEPENDENCIES
 from workers.entry import do
 
 
@@ -153,6 +154,11 @@ def pointers(stage: Stage, document: Any) -> dict[str, str]:
         ({"metrics": ["parsval"]}, "/metrics/0", "unknown-metric"),
         ({"metrics": [{"name": "parseval", "params": {"preset": 3}}]}, "/metrics/0/params/preset", "bad-parameter"),
         ({"metrics": [{"name": "parseval", "params": {"x": 3}}]}, "/metrics/0/params/x", "unknown-parameter"),
+        (
+            {"metrics": [{"name": "attachment", "params": {"groupings": ["Deprel", "Cpostag@-1#Wordfrom@0"]}}]},
+            "/metrics/0/params/groupings/1",
+            "unknown-grouping",
+        ),
         ({"metrics": ["parseval", "parseval"]}, "/metrics/1", "duplicate-metric-key"),
         ({"metrics": [{"name": "parseval", "key": "a.b"}]}, "/metrics/0/key", "bad-value"),
         ({"metrics": ["attachment"]}, "/metrics/0", "metric-format-mismatch"),
@@ -168,6 +174,24 @@ def pointers(stage: Stage, document: Any) -> dict[str, str]:
 )
 def test_what_makes_no_sense_is_pointed_at(stage: Stage, change: Any, pointer: str, code: str) -> None:
     assert pointers(stage, {**JOB, **change})[pointer] == code
+
+
+def test_slices_by_what_the_job_names(stage: Stage) -> None:
+    by = "Cpostag@-1#Wordform@0"
+    job = {**DEPENDENCIES, "metrics": [{"name": "attachment", "params": {"groupings": f"{by};Deprel"}}]}
+    address = stage.client().post("/v1/jobs", json=job, headers={"Prefer": "wait=5"}).headers["Location"]
+    asked = {"system": "wrong", "metric": "attachment"}
+    names = stage.client().get(f"{address}/slices", query_string=asked).json["groupings"]
+    assert {by, "Deprel", "PreAndPost", "Clustering"} <= set(names)
+    rows = stage.client().get(f"{address}/slices", query_string={**asked, "by": by}).json["slices"]
+    assert {row["value"]: row["counts"]["gold"] for row in rows} == {
+        '^@-1;"She"@0': 1,
+        '"PRON"@-1;"saw"@0': 1,
+        '"VERB"@-1;"stars"@0': 1,
+        '"NOUN"@-1;"."@0': 1,
+        '^@-1;"Go"@0': 1,
+        '"VERB"@-1;"home"@0': 1,
+    }
 
 
 def test_several_faults_come_at_once_and_are_capped(stage: Stage) -> None:
