@@ -67,6 +67,7 @@ class Evaluation:
         """
         choice = choice if choice is not None else self.spec.format
         system = self.read(output, choice, pointer)
+        del output  # a large text need not wait for the scores where the caller does not hold it
         outcomes = self.compare(system, choice, pointer, name)
         return outcomes, [problem.at(pointer, self.part) for problem in system.sentences.warnings]
 

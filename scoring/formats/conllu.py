@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scoring.arrays import BoolArray, IntArray, offsets_of, sums_by
 from scoring.errors import Problem
@@ -79,11 +80,11 @@ class ConllU(Format):
 
 @dataclass(frozen=True, slots=True)
 class _Ids:
-    """The ID column of r rows: kind, its one or two numbers, words before the row in its sentence."""
+    """The ID column of r rows: kind, its one or two numbers (nine digits at most), words before it in its sentence."""
 
-    kinds: IntArray
-    first: IntArray
-    second: IntArray
+    kinds: NDArray[np.int32]
+    first: NDArray[np.int32]
+    second: NDArray[np.int32]
     before: IntArray
     inside: BoolArray
     word_offsets: IntArray
@@ -120,7 +121,7 @@ def _check_layout(outline: Outline, cap: int) -> None:
 
 def _ids_of(outline: Outline, numbers: IntArray, vocabulary: Vocabulary, findings: Findings) -> _Ids:
     distinct = vocabulary.distinct(numbers)
-    parsed = np.zeros((3, len(vocabulary)), np.int64)
+    parsed = np.zeros((3, len(vocabulary)), np.int32)
     parsed[:, distinct] = np.array([_parsed_id(vocabulary.strings[number]) for number in distinct.tolist()]).T
     kinds, first, second = parsed[:, numbers]
     is_word = kinds == _WORD

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scoring.arrays import BoolArray, IntArray, owners_of, sums_by
 from scoring.errors import InputError
@@ -69,7 +70,7 @@ _TABLE = _table()
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """What the rows compare, one value a word: int64 (w,)."""
+    """What the rows compare, one value a word: int64 (w,), classes int8."""
 
     upos: IntArray
     xpos: IntArray
@@ -77,7 +78,7 @@ class _Side:
     lemmas: IntArray
     deprels: IntArray
     parents: IntArray
-    classes: IntArray
+    classes: NDArray[np.int8]
 
 
 @register
@@ -181,7 +182,7 @@ def _sides(gold: DependencyTreebank, system: DependencyTreebank) -> tuple[_Side,
         deprels = deprels[side.deprels]
         classes = vocabulary.table(
             deprels, lambda deprel: _CONTENT * (deprel in CONTENT) + _FUNCTIONAL * (deprel in FUNCTIONAL)
-        )[deprels]
+        ).astype(np.int8)[deprels]
         heads = resolved_heads(side)
         parents = np.where(heads == 0, ROOT, side.word_offsets[owners_of(side.word_offsets)] + heads - 1)
         found.append(_Side(side.upos, side.xpos, feats, side.lemmas, deprels, parents, classes))
