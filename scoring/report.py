@@ -94,6 +94,7 @@ def evaluate_systems(
     total = len(systems) + (0 if addresses is None else len(addresses))
     progress(0, total, "reading gold")
     evaluation = Evaluation(spec, gold, items, limits)
+    del gold  # as the text of an output in `Evaluation.score`
     outcomes = []
     warnings = [_warning(problem.at("/gold")) for problem in evaluation.gold.sentences.warnings]
     for done, system in enumerate(systems):

@@ -58,6 +58,8 @@ def evaluate_files(request: Mapping[str, Any], gold: str, outputs: Sequence[str]
         spec = parse_spec(request)
         choice = spec.format if system_format is None else parse_format(system_format)
         gold_text, gold_digest = read_text(gold, spec.format)
+        handed_over = [gold_text]
+        del gold_text
         systems = []
         for argument in outputs:
             name, path = split_name(argument)
@@ -65,7 +67,7 @@ def evaluate_files(request: Mapping[str, Any], gold: str, outputs: Sequence[str]
             systems.append(System(name, text, digest, choice, path))
         return evaluate_systems(
             spec,
-            gold_text,
+            handed_over.pop(),  # nobody here keeps a large text that is read already
             gold_digest,
             systems,
             significance=request.get("significance"),

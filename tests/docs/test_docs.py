@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import fields
 
+import click
 import pytest
 
 from scoring import spec  # noqa: F401 - fills the registry
@@ -39,7 +40,10 @@ def test_the_changelog_names_every_format_metric_and_transform():
 
 
 def test_every_command_says_what_it_does():
-    for name, command in main.commands.items():
+    context = click.Context(main)
+    for name in main.list_commands(context):
+        command = main.get_command(context, name)
+        assert command is not None, name
         assert command.help, name
 
 
