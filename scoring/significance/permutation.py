@@ -150,7 +150,7 @@ def _laws(
         jobs[index] = pair
         # once a few are known, what all of them would cost is as good as known
         ahead = spent / len(jobs) * len(rest) if len(jobs) >= _FEW else 0.0
-        if spent > plan.law_budget or ahead > 2.0 * plan.law_budget:
+        if (spent > plan.law_budget and len(rest) > 1) or ahead > 2.0 * plan.law_budget:
             return
     found.update(_solved(jobs, alternative, "exact law of a ratio"))
 

@@ -21,6 +21,8 @@ _MOST_POINTS = 150_000
 _CHERNOFF = 47.0
 _MOST_TABLE = 4_000_000
 _MOST_PLANE = 1 << 26
+_STEEPEST = 300.0
+"""The largest power of a tilt whose exponential leaves room to compute with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,10 @@ class _Extent:
 
 def plane_cost(plane: Plane) -> float:
     """What the transform costs, about, in nanoseconds; infinite where it is not to be tried."""
+    return math.inf if _tilt(plane) is None else _transform_cost(plane)
+
+
+def _transform_cost(plane: Plane) -> float:
     extent = _extent(plane, np.zeros(len(plane.us)))
     size = max(extent.width, extent.height)
     if len(plane.us) * size > _MOST_TABLE or extent.width * extent.height > _MOST_PLANE:
@@ -75,15 +81,13 @@ def log_mass(plane: Plane) -> float | None:
     None where the error bound is not small enough.
     """
     tilted = _tilt(plane)
-    if tilted is None or math.isinf(plane_cost(plane)):
+    if tilted is None or math.isinf(_transform_cost(plane)):
         return None
     theta_x, theta_y, mean_x, mean_y = tilted
     extent = _extent(plane, theta_x * plane.us + theta_y * plane.vs)
     order = np.argsort(-plane.copies * np.minimum(np.abs(plane.us) + plane.vs, 3), kind="stable")
     us, vs, copies = plane.us[order], plane.vs[order], plane.copies[order]
     powers = theta_x * us + theta_y * vs
-    if np.abs(powers).max() > 300.0:
-        return None
     size = max(extent.width, extent.height)
     if len(us) * size > _MOST_TABLE or extent.width * extent.height > _MOST_PLANE:
         return None
@@ -133,7 +137,7 @@ def _power_of_two(least: int) -> int:
 
 
 def _tilt(plane: Plane) -> tuple[float, float, float, float] | None:
-    """The tilt at right angles to the bound that brings the mean onto it; None where none does."""
+    """The tilt at right angles to the bound that brings the mean onto it; None where none does, or too steep a one."""
     low, high = 0.0, 1e-3
     for _ in range(40):
         if _moments(plane, high)[4] <= 0:
@@ -151,6 +155,9 @@ def _tilt(plane: Plane) -> tuple[float, float, float, float] | None:
             low = middle
         else:
             high = middle
+    # where one system is better in every unit, or nearly, there is no tilt that could be computed with
+    if np.abs(best[0] * plane.us + best[1] * plane.vs).max() > _STEEPEST:
+        return None
     return best[0], best[1], best[2], best[3]
 
 

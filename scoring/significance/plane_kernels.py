@@ -11,6 +11,11 @@ from scoring.jit import compiled
 _NOTHING = -46.0
 """A characteristic function whose logarithm is below this adds nothing that a double could hold."""
 
+_WIDE, _TALL = 16, 4
+"""Points of a block that is judged as a whole before its points are."""
+_ROUNDING = 1e-6
+"""Far more than what rounding makes of a sum of logarithms around _NOTHING."""
+
 
 @compiled
 def factor_tables(odds: Any, copies: Any, size: int, sizes: Any, turns: Any) -> None:
@@ -52,9 +57,16 @@ def significant_points(us: Any, vs: Any, sizes: Any, width: int, height: int, fo
     size = sizes.shape[1]
     mask = size - 1
     by_width, by_height = size // width, size // height
+    worth = np.empty((width + _WIDE - 1) // _WIDE, np.bool_)
     count = 0
     for second in range(height // 2 + 1):
+        if second % _TALL == 0:
+            for block in range(len(worth)):
+                start = block * _WIDE * by_width, second * by_height
+                worth[block] = _may_matter(us, vs, sizes, start, (_WIDE * by_width, _TALL * by_height))
         for first in range(width):
+            if not worth[first // _WIDE]:
+                continue
             total = 0.0
             for kind in range(len(us)):
                 total += sizes[kind, (first * us[kind] * by_width + second * vs[kind] * by_height) & mask]
@@ -67,6 +79,27 @@ def significant_points(us: Any, vs: Any, sizes: Any, width: int, height: int, fo
                 found[count, 1] = second
                 count += 1
     return count
+
+
+@compiled
+def _may_matter(us: Any, vs: Any, sizes: Any, start: tuple[int, int], extent: tuple[int, int]) -> bool:
+    """Whether a block of points may hold one that counts.
+
+    A factor is the larger the nearer its angle is to a full turn, so that in each kind the block's nearest angle
+    bounds it. Spans are taken one step too long, which only loosens the bound.
+    """
+    size = sizes.shape[1]
+    total = 0.0
+    for kind in range(len(us)):
+        along = us[kind] * extent[0]
+        begin = (us[kind] * start[0] + vs[kind] * start[1] + min(along, 0)) & (size - 1)
+        end = begin + abs(along) + vs[kind] * extent[1]
+        if begin == 0 or end >= size:
+            continue
+        total += sizes[kind, min(begin, size - end)]
+        if total < _NOTHING - _ROUNDING:
+            return False
+    return True
 
 
 @compiled

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 from scoring.scores import f1_score, ratio_score
 from scoring.significance import law, linear, ratio
+from scoring.significance.permutation import ShufflePlan, permutation
 from scoring.significance.plane import log_mass
+from scoring.significance.plane_kernels import factor_tables, significant_points
 from scoring.significance.units import Sample, sample_of
 
 NAMES = ("matched", "gold", "system")
@@ -135,6 +137,43 @@ def test_no_difference_at_all_is_p_1_two_sided_and_more_than_half_one_sided() ->
         # P(S >= 0) of a walk of 40 steps
         assert found[0] == pytest.approx(0.5 + math.comb(40, 20) / 2**41, rel=1e-9)
     assert law.law_p(pair, "two-sided") == pytest.approx((1.0, 0.0), abs=1e-9)
+
+
+@pytest.mark.parametrize(("units", "largest"), [(40, 60), (100, 400), (300, 60)])
+def test_a_system_that_is_better_in_every_unit_is_compared_like_any_other(units: int, largest: int) -> None:
+    generator = np.random.default_rng(units)
+    gold = generator.integers(20, largest, units)
+    sizes = [gold + generator.integers(-3, 4, units) for _ in range(2)]
+    matched = np.minimum(gold, sizes[0]) - 3, generator.integers(0, 3, units)
+    rows = [np.array([right, gold, size]).T for right, size in zip(matched, sizes, strict=True)]
+    sample = sample_of(F1, NAMES, rows, None, None)
+    for alternative, p in (("two-sided", 2.0 ** (1 - units)), ("greater", 2.0**-units), ("less", 1.0)):
+        pair = ratio.pair_of(sample, 0, 1)
+        test = permutation(sample, [(0, 1)], alternative, ShufflePlan(2_000, 1, 0.05, "holm", 1))[0]
+        for found in (law.law_p(pair, alternative), None if test.kind == "monte-carlo" else (test.p,)):
+            assert found is None or found[0] == pytest.approx(p, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_point_of_the_transform_is_lost_by_judging_blocks(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    us, vs = generator.integers(-40, 41, 30), generator.integers(0, 20, 30)
+    if seed % 2:
+        us, vs = 2 * us, 4 * vs  # the law has peaks that are far from the origin
+    width, height = (512, 128) if seed < 3 else (128, 256)
+    size = max(width, height)
+    sizes, turns = np.empty((2, 30, size))
+    factor_tables(np.exp(generator.normal(0, 0.5, 30)), generator.integers(1, 20, 30), size, sizes, turns)
+    found = np.empty((width * height, 2), np.int64)
+    count = significant_points(us, vs, sizes, width, height, found)
+    second, first = np.meshgrid(np.arange(height // 2 + 1), np.arange(width), indexing="ij")
+    total = sum(
+        sizes[kind, (first * us[kind] * (size // width) + second * vs[kind] * (size // height)) % size]
+        for kind in range(30)
+    )
+    expected = np.argwhere(total >= -46.0)[:, ::-1]
+    assert 0 < count < width * height / 2
+    assert found[:count].tolist() == expected.tolist()
 
 
 def test_hopeless_sizes_are_refused_not_tried() -> None:
