@@ -120,11 +120,12 @@ def list_comparisons(context: Context, caller: Caller, slug: str, cursor: str | 
         after, more = cursor, True
         while more and len(items) <= limit:
             rows = comparisons.listing(db, slug, after, _READ_AT_ONCE)
+            under_way = runs.many(db, [row.run_id for row in rows])
             more = len(rows) == _READ_AT_ONCE
             for row in rows:
                 known = submissions.many(db, row.question["submissions"])
                 if all(_may_see(caller, viewer, known.get(each)) for each in row.question["submissions"]):
-                    items.append(_head(row, runs.get(db, row.run_id)))
+                    items.append(_head(row, under_way.get(row.run_id)))
                 after = row.id
                 if len(items) > limit:
                     break
