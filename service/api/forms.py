@@ -42,10 +42,10 @@ def read_job(request: Request, config: Config) -> dict[str, Any]:
     if not isinstance(systems, list) or not all(isinstance(system, dict) for system in systems):
         raise _wrong("bad-value", "/systems", "In `meta`, systems are a list of objects.")
     numbers = {system["name"]: number for number, system in enumerate(systems) if isinstance(system.get("name"), str)}
-    for name, text in texts:
+    for name, data in texts:
         owner, field = _split(name)
         if owner == "gold":
-            _put(document, "gold", field, text, name)
+            _put(document, "gold", field, (name, data), "/gold")
             continue
         match = _PLACE.fullmatch(owner)
         if match is None and owner not in numbers:
@@ -54,7 +54,7 @@ def read_job(request: Request, config: Config) -> dict[str, Any]:
         number = int(match[1]) if match is not None else numbers[owner]
         if number >= len(systems):
             raise _wrong("unknown-part", f"/systems/{number}", f"There is a file {name!r}, but no such system in meta.")
-        _put(systems[number], "output", field, text, name)
+        _put(systems[number], "output", field, (name, data), f"/systems/{number}/output")
     return document
 
 
@@ -77,22 +77,23 @@ def read_parts(request: Request, config: Config, folder: str, key: str | None = 
     parts = document.setdefault(folder, {})
     if not isinstance(parts, dict):
         raise _wrong("wrong-type", f"/{folder}", f"In `meta`, {folder} are an object.")
-    for name, text in texts:
+    for name, data in texts:
         owner, field = _split(name)
         for prefix in ("parts/", f"{folder}/"):
             owner = owner.removeprefix(prefix)
+        pointer = f"/{folder}/{escape(owner)}"
         if key is None:
-            _put(parts, owner, field, text, name)
+            _put(parts, owner, field, (name, data), pointer)
             continue
         part = parts.setdefault(owner, {})
         if not isinstance(part, dict):
-            raise _wrong("wrong-type", f"/{folder}/{escape(owner)}", "In `meta`, a part is an object.")
-        _put(part, key, field, text, name)
+            raise _wrong("wrong-type", pointer, "In `meta`, a part is an object.")
+        _put(part, key, field, (name, data), f"{pointer}/{key}")
     return document
 
 
-def read(request: Request, config: Config) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """The document `meta`, and the texts under their names.
+def read(request: Request, config: Config) -> tuple[dict[str, Any], list[tuple[str, bytes]]]:
+    """The document `meta`, and the texts under their names, as they came.
 
     Raises:
         ServiceError: 400, 413, 415 or 422.
@@ -110,7 +111,7 @@ def read(request: Request, config: Config) -> tuple[dict[str, Any], list[tuple[s
     document = strict_json.parse(metas[0])
     if not isinstance(document, dict):
         raise _wrong("wrong-type", "", "The field `meta` must be a JSON object.")
-    return document, [(name, _decoded(name, data)) for name, data in parts if name != "meta"]
+    return document, [(name, data) for name, data in parts if name != "meta"]
 
 
 def _parse(request: Request, config: Config, opened: ExitStack) -> tuple[Any, Any]:
@@ -143,13 +144,13 @@ def _parse(request: Request, config: Config, opened: ExitStack) -> tuple[Any, An
         raise BadRequest("The body is no multipart/form-data, or is cut off.", slug="malformed-body") from error
 
 
-def _decoded(name: str, data: bytes) -> str:
+def _decoded(name: str, data: bytes, pointer: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line, column = place(data, error.start)
         detail = f"Byte 0x{data[error.start]:02x} of the file {name!r} is no valid UTF-8. Save it as UTF-8."
-        problem = Problem(code="invalid-utf8", detail=detail, pointer=f"/{name}", line=line, column=column)
+        problem = Problem(code="invalid-utf8", detail=detail, pointer=pointer, line=line, column=column)
         raise Unprocessable(counted(1), problems=[problem]) from error
 
 
@@ -158,12 +159,15 @@ def _split(name: str) -> tuple[str, str | None]:
     return (owner, field) if owner and field in FIELDS else (name, None)
 
 
-def _put(holder: dict[str, Json], key: str, field: str | None, text: str, name: str) -> None:
+def _put(holder: dict[str, Json], key: str, field: str | None, file: tuple[str, bytes], pointer: str) -> None:
+    """Put a file's text to where it stands in the document: at `pointer`, or below where it is one of several texts."""
+    name, data = file
+    pointer = pointer if field is None else f"{pointer}/{field}"
     target = holder if field is None else holder.setdefault(key, {})
     last = key if field is None else field
     if not isinstance(target, dict) or last in target:
-        raise _wrong("duplicate-text", f"/{name}", f"The text {name!r} is given twice.")
-    target[last] = text
+        raise _wrong("duplicate-text", pointer, f"The text {name!r} is given twice.")
+    target[last] = _decoded(name, data, pointer)
 
 
 def _wrong(code: str, pointer: str, detail: str) -> Unprocessable:

@@ -75,8 +75,10 @@ def test_formats_of_several_texts_take_a_file_for_each(stage: Stage) -> None:
         (META, {"gold": b"x", "systems/3": b""}, 422, "/systems/3"),
         (META, {"gold": b"a\nb\xff", "A": b""}, 422, "/gold"),
         ({**META, "gold": "x"}, {"gold": b"x", "A": b""}, 422, "/gold"),
-        ({**META, "systems": [{"name": "A", "output": ""}]}, {"gold": b"x", "A": b""}, 422, "/A"),
-        ({**META, "systems": [{"name": "A"}]}, {"gold": b"x", "A": b"x", "systems/0": b"x"}, 422, "/systems/0"),
+        ({**META, "systems": [{"name": "A", "output": ""}]}, {"gold": b"x", "A": b""}, 422, "/systems/0/output"),
+        ({**META, "systems": [{"name": "A"}]}, {"gold": b"x", "A": b"x", "systems/0": b"x"}, 422, "/systems/0/output"),
+        (META, {"gold": b"x", "A": b"\xff"}, 422, "/systems/0/output"),
+        (META, {"gold": b"x", "A/source": b"\xff"}, 422, "/systems/0/output/source"),
         (META, {"gold": b"x" * 300_001, "A": b""}, 413, None),
     ],
 )

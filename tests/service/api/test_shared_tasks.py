@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -26,9 +27,10 @@ def task(stage: Stage) -> SharedTask:
     return SharedTask(stage)
 
 
-def form(meta: Any, files: dict[str, str]) -> dict[str, Any]:
+def form(meta: Any, files: Mapping[str, str | bytes]) -> dict[str, Any]:
     """The data of a multipart body."""
-    parts = {name: (io.BytesIO(text.encode()), f"{name}.conllu") for name, text in files.items()}
+    texts = {name: text if isinstance(text, bytes) else text.encode() for name, text in files.items()}
+    parts = {name: (io.BytesIO(text), f"{name}.conllu") for name, text in texts.items()}
     return {"meta": json.dumps(meta), **parts}
 
 
@@ -67,8 +69,9 @@ def test_a_form_and_json_are_the_same_request(task: SharedTask) -> None:
     [
         ({"outputs": []}, {}, "/outputs"),
         ({}, {"fr": "x"}, "/outputs/fr"),
-        ({"outputs": {"en": "x"}}, {"en": "x"}, "/en"),
-        ({}, {"en": "x", "parts/en": "x"}, "/parts/en"),
+        ({"outputs": {"en": "x"}}, {"en": "x"}, "/outputs/en"),
+        ({}, {"en": "x", "parts/en": "x"}, "/outputs/en"),
+        ({}, {"en": "x", "parts/a~b/c": b"\xff"}, "/outputs/a~0b~1c"),
         ({}, {}, "/outputs"),
     ],
 )
