@@ -34,17 +34,12 @@ def plain(view: View, status: int = 200) -> Response:
 def accepted(view: View, location: str, wait: int | None, *, repeated: bool) -> Response:
     """201 where it is done, else 202."""
     response = plain(view, 201 if view.final else 202)
-    response.headers["Location"] = location
-    if repeated:
-        response.headers["Idempotent-Replayed"] = "true"
-    return _waiting(response, view, wait)
+    return _made(response, view, location, wait, repeated=repeated)
 
 
-def created(view: View, location: str, wait: int | None = None) -> Response:
+def created(view: View, location: str, wait: int | None, *, repeated: bool) -> Response:
     """201: it is there, whatever is still being done with it."""
-    response = plain(view, 201)
-    response.headers["Location"] = location
-    return _waiting(response, view, wait)
+    return _made(plain(view, 201), view, location, wait, repeated=repeated)
 
 
 def secret(document: Mapping[str, Any], location: str) -> Response:
@@ -85,6 +80,13 @@ def varied(response: Response) -> Response:
     """The answer, which would be another one under another Accept."""
     response.vary.add("Accept")
     return response
+
+
+def _made(response: Response, view: View, location: str, wait: int | None, *, repeated: bool) -> Response:
+    response.headers["Location"] = location
+    if repeated:
+        response.headers["Idempotent-Replayed"] = "true"
+    return _waiting(response, view, wait)
 
 
 def _waiting(response: Response, view: View, wait: int | None) -> Response:

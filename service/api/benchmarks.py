@@ -19,10 +19,10 @@ def create_benchmark() -> Response:
     calls.query(queries.NOTHING)
     context = calls.context()
     document = calls.parts_body(BenchmarkRequest(), "parts", "gold")
-    slug = benchmarks.create_benchmark(context, caller, document, repeat=calls.repeat(document))
+    slug, new = benchmarks.create_benchmark(context, caller, document, repeat=calls.repeat(document))
     wait = calls.wait_seconds()
     view = benchmarks.wait_for_benchmark(context, caller, slug, wait or 0)
-    return answers.created(view, f"/v1/benchmarks/{slug}", wait)
+    return answers.created(view, f"/v1/benchmarks/{slug}", wait, repeated=not new)
 
 
 @blueprint.get("")

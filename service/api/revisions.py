@@ -20,10 +20,10 @@ def create_revision(benchmark: str) -> Response:
     calls.query(queries.NOTHING)
     context = calls.context()
     document = calls.parts_body(RevisionRequest(), "parts", "gold")
-    number = revisions.create_revision(context, caller, benchmark, document, calls.repeat(document))
+    number, new = revisions.create_revision(context, caller, benchmark, document, calls.repeat(document))
     wait = calls.wait_seconds()
     view = revisions.wait_for_revision(context, caller, benchmark, number, wait or 0)
-    return answers.accepted(view, f"/v1/benchmarks/{benchmark}/revisions/{number}", wait, repeated=False)
+    return answers.accepted(view, f"/v1/benchmarks/{benchmark}/revisions/{number}", wait, repeated=not new)
 
 
 @blueprint.get("")

@@ -49,8 +49,8 @@ def create_benchmark(
     request: Mapping[str, Any],
     texts_given: Mapping[str, Any] | None = None,
     repeat: Idempotency | None = None,
-) -> str:
-    """Store a benchmark with its first revision, whose gold a worker will check: the slug.
+) -> tuple[str, bool]:
+    """Store a benchmark with its first revision, whose gold a worker will check: (the slug, whether it is new).
 
     Args:
         context: the parts to work with.
@@ -82,7 +82,7 @@ def create_benchmark(
             if repeat is not None:
                 known = repeated(db, caller, repeat)
                 if known is not None:
-                    return known
+                    return known, False
                 idempotency.remember(db, caller.owner, repeat.key, repeat.digest, slug, now)
             if benchmarks.get(db, slug) is not None:
                 raise _taken(slug)
@@ -94,7 +94,7 @@ def create_benchmark(
     except IntegrityError as error:
         raise _taken(slug) from error
     context.queue.put(revision_id, LIVE)
-    return slug
+    return slug, True
 
 
 def gold_of(request: Mapping[str, Any], texts_given: Mapping[str, Any] | None) -> dict[str, Any]:

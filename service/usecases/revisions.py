@@ -46,8 +46,8 @@ def create_revision(
     slug: str,
     request: Mapping[str, Any],
     repeat: Idempotency | None = None,
-) -> int:
-    """Store a revision, to be checked and to re-score every submission: its number.
+) -> tuple[int, bool]:
+    """Store a revision, to be checked and to re-score every submission: (its number, whether it is new).
 
     What the request does not name stays as it is in the revision that rules (before there is one, in the newest). A
     part that is null is left out from now on.
@@ -63,7 +63,7 @@ def create_revision(
         if repeat is not None:
             known = repeated(db, caller, repeat)
             if known is not None:
-                return int(known)
+                return int(known), False
         under_way = revisions.unsettled(db, slug)
         if under_way is not None:
             raise Conflict(
@@ -97,7 +97,7 @@ def create_revision(
         data = {"revision": number, "dry_run": dry_run}
         happened(db, context, "revision.created", slug, actor=caller.owner, subject=revision_id, data=data)
     context.queue.put(revision_id, queue)
-    return number
+    return number, True
 
 
 def view_revision(context: Context, caller: Caller, slug: str, number: int) -> View:

@@ -64,6 +64,19 @@ def test_a_form_and_json_are_the_same_request(task: SharedTask) -> None:
     assert other.status_code == 422
 
 
+def test_repeated_requests_for_benchmarks_and_revisions_say_so(task: SharedTask) -> None:
+    gold = {"en": {"gold": GOLD_CONLLU}}
+    again = {**BENCHMARK, "id": "again", "parts": gold}
+    for at, body in (("/v1/benchmarks", again), (f"{task.address}/revisions", {"reason": "r", "parts": gold})):
+        key = {"Idempotency-Key": at, "Prefer": "wait=20"}
+        first, second = (task.organiser.post(at, json=body, headers=key) for _ in range(2))
+        assert (first.status_code, "Idempotent-Replayed" in first.headers) == (201, False), first.text
+        assert (second.status_code, second.headers["Idempotent-Replayed"]) == (201, "true")
+        assert (second.headers["Location"], second.data) == (first.headers["Location"], first.data)
+        other = task.organiser.post(at, json={**body, "parts": {"en": {"gold": ONE_WRONG}}}, headers=key)
+        assert other.json["type"] == "/problems/idempotency-key-reused"
+
+
 @pytest.mark.parametrize(
     ("meta", "files", "pointer"),
     [

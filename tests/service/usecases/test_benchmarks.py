@@ -129,8 +129,8 @@ def test_a_slug_is_taken_once_and_for_ever(task, context):
 
 def test_a_repeated_request_finds_its_benchmark(context):
     repeat = Idempotency("key-1", "digest-1")
-    assert create_benchmark(context, ORGANISER, BENCHMARK, None, repeat) == SLUG
-    assert create_benchmark(context, ORGANISER, BENCHMARK, None, repeat) == SLUG
+    assert create_benchmark(context, ORGANISER, BENCHMARK, None, repeat) == (SLUG, True)
+    assert create_benchmark(context, ORGANISER, BENCHMARK, None, repeat) == (SLUG, False)
     with pytest.raises(Unprocessable, match="another request"):
         create_benchmark(context, ORGANISER, {**BENCHMARK, "id": "other"}, None, Idempotency("key-1", "digest-2"))
 

@@ -49,7 +49,7 @@ def main(task: Task, submission: str) -> float:
 
 
 def test_everything_is_scored_again_then_the_board_switches(board, context):
-    assert create_revision(context, ORGANISER, SLUG, FIXED) == 2
+    assert create_revision(context, ORGANISER, SLUG, FIXED) == (2, True)
     assert shown(context, 2)["state"] == "checking"
     assert main(board, board.right) == 1.0
     board.work()
@@ -145,7 +145,7 @@ def test_faulty_gold_leaves_the_old_revision_in_force(board, context):
     assert document["failure"]["errors"][0]["part"] == "en"
     assert shown(context, 2, NOBODY)["failure"] is None
     assert board.benchmark()["active_revision"] == 1
-    assert create_revision(context, ORGANISER, SLUG, FIXED) == 3
+    assert create_revision(context, ORGANISER, SLUG, FIXED) == (3, True)
 
 
 def test_a_failure_half_way_leaves_the_old_revision_in_force(board, context, monkeypatch):
@@ -223,7 +223,7 @@ def test_a_submission_that_was_being_scored_while_the_board_switched_is_scored_a
     def switches(self, submission, note, **more):
         found = original(self, submission, note, **more)
         if not switched:
-            switched.append(create_revision(context, ORGANISER, SLUG, FIXED))
+            switched.append(create_revision(context, ORGANISER, SLUG, FIXED)[0])
             with context.store.read() as db:
                 revision = stored.get(db, SLUG, 2).id
             do(context, revision)
@@ -294,8 +294,8 @@ def test_a_request_that_makes_no_sense_is_refused(board, context, request_, code
 
 def test_one_revision_at_a_time(board, context):
     repeat = Idempotency("key", "digest")
-    assert create_revision(context, ORGANISER, SLUG, FIXED, repeat) == 2
-    assert create_revision(context, ORGANISER, SLUG, FIXED, repeat) == 2
+    assert create_revision(context, ORGANISER, SLUG, FIXED, repeat) == (2, True)
+    assert create_revision(context, ORGANISER, SLUG, FIXED, repeat) == (2, False)
     with pytest.raises(Conflict):
         create_revision(context, ORGANISER, SLUG, FIXED)
 
