@@ -94,6 +94,8 @@ def _document(row: Any) -> dict[str, Any]:
         "id": row.id,
         "name": row.name,
         "scopes": row.scopes.split(),
+        "benchmark": row.benchmark_id,
+        "team": row.team_id,
         "created_at": moment(row.created_at),
         "expires_at": moment(row.expires_at),
         "last_used_at": moment(row.last_used_at),

@@ -77,6 +77,15 @@ def test_repeated_requests_for_benchmarks_and_revisions_say_so(task: SharedTask)
         assert other.json["type"] == "/problems/idempotency-key-reused"
 
 
+def test_the_list_of_tokens_tells_which_belongs_to_whom(task: SharedTask) -> None:
+    made = task.organiser.post("/v1/tokens", json={"scopes": ["read"], "name": "dashboard"}).json
+    assert (made["benchmark"], made["team"]) == (None, None)
+    task.organiser.post(f"{task.address}/teams", json={"id": "oslo", "name": "Oslo"})
+    listed = task.organiser.get("/v1/tokens").json["items"]
+    slug = task.address.rpartition("/")[2]
+    assert (slug, "oslo") in [(token["benchmark"], token["team"]) for token in listed]
+
+
 @pytest.mark.parametrize(
     ("meta", "files", "pointer"),
     [
