@@ -11,6 +11,6 @@ from service.usecases.events import KINDS
 class WebhookRequest(Strict):
     """Where events are sent."""
 
-    url = fields.String(required=True, validate=validate.Length(min=1, max=2000))
+    url = fields.String(required=True, validate=validate.Length(min=1, max=1000))
     kinds = fields.List(fields.String(validate=validate.OneOf(KINDS)), validate=validate.Length(max=len(KINDS)))
     benchmark = Slug(allow_none=True)
