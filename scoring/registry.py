@@ -188,6 +188,11 @@ class Metric(Component):
     def table(self) -> ScoreTable:
         """Count names and scores under these parameters."""
 
+    @property
+    def warnings(self) -> Sequence[Problem]:
+        """What is odd in these parameters though they are taken; pointers are read below the parameters."""
+        return ()
+
     @abstractmethod
     def evaluate(self, gold: Any, system: Any, items: ItemInfo, limits: Limits) -> Outcome:
         """Compare two treebanks of the same vocabulary.

@@ -96,7 +96,8 @@ def evaluate_systems(
     evaluation = Evaluation(spec, gold, items, limits)
     del gold  # as the text of an output in `Evaluation.score`
     outcomes = []
-    warnings = [_warning(problem.at("/gold")) for problem in evaluation.gold.sentences.warnings]
+    warnings = [{"metric": key, **_warning(problem)} for key, problem in spec.warnings()]
+    warnings += [_warning(problem.at("/gold")) for problem in evaluation.gold.sentences.warnings]
     for done, system in enumerate(systems):
         progress(done, total, f"scoring {system.name}")
         found, odd = evaluation.score(system.text, system.format, system.pointer, system.name)

@@ -77,6 +77,14 @@ class Spec:
                 return entry
         raise KeyError(key)
 
+    def warnings(self) -> list[tuple[str, Problem]]:
+        """What is odd in the parameters of the metrics, each placed in the request, beside the metric's key."""
+        return [
+            (entry.key, problem.at(f"/metrics/{index}/params"))
+            for index, entry in enumerate(self.entries)
+            for problem in entry.metric.warnings
+        ]
+
 
 def parse_spec(document: Mapping[str, Json]) -> Spec:
     """Resolve `format`, `transforms` and `metrics` of a request; its other members are left alone.

@@ -48,6 +48,11 @@ class Parseval(Metric):
         """Counts and scores; those up to the cut-off length have `cutoff.` before their names."""
         return score_table(zero=self.choices.zero)
 
+    @property
+    def warnings(self) -> Sequence[Problem]:
+        """What EVALB would have passed over in the parameter file."""
+        return self.choices.warnings
+
     def evaluate(
         self, gold: ConstituentTreebank, system: ConstituentTreebank, items: ItemInfo, limits: Limits
     ) -> Outcome:
@@ -65,7 +70,6 @@ class Parseval(Metric):
             rows=rows,
             status=status,
             problems=_problems(gold, system, status, facts),
-            warnings=self.choices.warnings,
             details=lambda index: compared().item(index),
             slices=lambda: compared().slices(),
             extra=lambda: compared().tables(),

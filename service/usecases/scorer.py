@@ -215,7 +215,10 @@ class Scorer:
                 part.name: {"state": share.state, "failure": failures.get(part.name)}
                 for part, share in zip(self.parts, found, strict=True)
             },
-            "warnings": [warning for share in found for warning in share.warnings],
+            "warnings": [
+                *({"metric": key, **_warning(problem)} for key, problem in self.ruler.spec.warnings()),
+                *(warning for share in found for warning in share.warnings),
+            ],
         }
         now = self.context.now()
         return ScoreRecord(

@@ -174,8 +174,13 @@ def test_each_choice_beats_the_preset() -> None:
 def test_a_parameter_file_is_read_as_evalb_reads_it_and_what_it_changes_not_is_told() -> None:
     prm = "DEBUG 1\nMAX_ERROR 5\nFOO 1\nEQ_LABEL A\nDELETE_LABEL S\nCUTOFF_LEN 3 x\nLABELED\n"
     spec, outcome = outcome_of(f"{TREE}\n", f"{TREE}\n", prm=prm)
-    assert [problem.code for problem in outcome.warnings] == ["prm-unknown-key", "prm-not-a-pair", "prm-empty-value"]
-    assert outcome.warnings[0].line == 3
+    told = [(key, problem.code, problem.pointer, problem.line) for key, problem in spec.warnings()]
+    assert told == [
+        ("parseval", "prm-unknown-key", "/metrics/0/params/prm", 3),
+        ("parseval", "prm-not-a-pair", "/metrics/0/params/prm", 4),
+        ("parseval", "prm-empty-value", "/metrics/0/params/prm", 7),
+    ]
+    assert not outcome.warnings
     values = spec.entries[0].metric.values
     assert values["ignored"] == {"DEBUG": 1, "MAX_ERROR": 5}
     assert (values["delete_labels"], values["cutoff"], values["labelled"]) == (["S"], 3, True)

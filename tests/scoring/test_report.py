@@ -36,6 +36,17 @@ def test_runs_of_one_system_are_pooled_in_comparisons_and_shown_apart_in_scores(
     assert len(comparison["pairs"]) == 1
 
 
+def test_what_is_odd_in_parameters_is_told_once_and_where_it_stands():
+    metrics = ["leaf_ancestor", {"name": "parseval", "params": {"prm": "FOO 1\n"}}]
+    spec = parse_spec({"format": "bracketed", "metrics": metrics})
+    tree = b"(S (N a))\n"
+    outputs = [System(name, tree, name, spec.format, f"/systems/{name}/output") for name in "01"]
+    warnings = evaluate_systems(spec, tree, "gold", outputs).warnings
+    told = [{name: value for name, value in warning.items() if name != "detail"} for warning in warnings]
+    place = {"pointer": "/metrics/1/params/prm", "line": 1}
+    assert told == [{"metric": "parseval", "code": "prm-unknown-key", **place}]
+
+
 def test_documents_of_gold_can_be_the_units():
     gold = "".join(f"# newdoc id = d{number}\n{SENTENCE}{SENTENCE}" for number in range(3))
     comparison = report(gold, systems(a=gold, b=WRONG * 6), unit="block")["comparisons"][0]

@@ -86,6 +86,27 @@ def test_the_list_of_tokens_tells_which_belongs_to_whom(task: SharedTask) -> Non
     assert (slug, "oslo") in [(token["benchmark"], token["team"]) for token in listed]
 
 
+def test_what_is_odd_in_a_benchmarks_parameters_is_told_once_for_all_parts(stage: Stage) -> None:
+    metrics = [{"name": "parseval", "params": {"prm": "FOO 1\n"}}]
+    trees = dict.fromkeys(("en", "de"), "(S (N a))\n")
+    gold = {part: {"gold": text} for part, text in trees.items()}
+    meta = {
+        **BENCHMARK,
+        "id": "trees",
+        "format": "bracketed",
+        "metrics": metrics,
+        "main_score": "parseval",
+        "parts": gold,
+    }
+    client = stage.client()
+    assert client.post("/v1/benchmarks", json=meta, headers={"Prefer": "wait=20"}).json["state"] == "active"
+    at = "/v1/benchmarks/trees/submissions"
+    sent = client.post(at, json={"outputs": trees}, headers={"Prefer": "wait=20"}).json
+    assert [(warning["code"], warning["pointer"]) for warning in sent["warnings"]] == [
+        ("prm-unknown-key", "/metrics/0/params/prm")
+    ]
+
+
 @pytest.mark.parametrize(
     ("meta", "files", "pointer"),
     [
