@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from scoring.trees import ConstituentTreebank, DependencyTreebank, ParallelTreebank, Treebank
 
@@ -16,6 +16,14 @@ EMPTY_CATEGORY = "-NONE-"
 """Tag of traces and other empty elements, which are annotation and no words."""
 _NO_SPACE = "SpaceAfter=No"
 _COLUMNS_AFTER_FORM = "\t_\t_\t_\t_\t_\t_\t_\t"
+
+
+class _Token(NamedTuple):
+    """One token of the surface: the word after its last, its form, whether a space follows."""
+
+    stop: int
+    surface: str
+    spaced: bool
 
 
 def blind_inputs(treebank: Treebank) -> Mapping[str, str]:
@@ -61,14 +69,15 @@ def _constituent_lines(treebank: ConstituentTreebank) -> Iterator[str]:
 def _columns(treebank: DependencyTreebank) -> Iterator[str]:
     """Line after line of CoNLL-U, a blank one after each sentence."""
     form = _strings(treebank.vocabulary, treebank.forms)
-    spaced = _spaces(treebank)
+    spaced = _spaces(treebank.vocabulary, treebank.misc)
     tokens = _multiword(treebank)
     offsets = treebank.word_offsets.tolist()
     for begin, end in pairwise(offsets):
         for place in range(begin, end):
             if place in tokens:
-                stop, surface = tokens[place]
-                yield f"{place - begin + 1}-{stop - begin}\t{surface}{_COLUMNS_AFTER_FORM}_\n"
+                token = tokens[place]
+                misc = "_" if token.spaced else _NO_SPACE
+                yield f"{place - begin + 1}-{token.stop - begin}\t{token.surface}{_COLUMNS_AFTER_FORM}{misc}\n"
             misc = "_" if spaced(place) else _NO_SPACE
             yield f"{place - begin + 1}\t{form(place)}{_COLUMNS_AFTER_FORM}{misc}\n"
         yield "\n"
@@ -78,7 +87,7 @@ def _surface(treebank: DependencyTreebank) -> list[str]:
     """The text of each sentence: as its comment gives it, else its tokens with the spaces that SpaceAfter tells."""
     told = treebank.sentences.attributes.get("text")
     form = _strings(treebank.vocabulary, treebank.forms)
-    spaced = _spaces(treebank)
+    spaced = _spaces(treebank.vocabulary, treebank.misc)
     tokens = _multiword(treebank)
     offsets = treebank.word_offsets.tolist()
     found = []
@@ -90,9 +99,9 @@ def _surface(treebank: DependencyTreebank) -> list[str]:
         pieces = []
         place = begin
         while place < end:
-            stop, surface = tokens.get(place, (place + 1, form(place)))
-            pieces += [surface, " " if spaced(stop - 1) else ""]
-            place = stop
+            token = tokens.get(place) or _Token(place + 1, form(place), spaced(place))
+            pieces += [token.surface, " " if token.spaced else ""]
+            place = token.stop
         found.append("".join(pieces).rstrip())
     return found
 
@@ -113,16 +122,18 @@ def _strings(vocabulary: Vocabulary, numbers: IntArray) -> Callable[[int], str]:
     return lambda place: vocabulary.strings[listed[place]]
 
 
-def _spaces(treebank: DependencyTreebank) -> Callable[[int], bool]:
-    misc = _strings(treebank.vocabulary, treebank.misc)
+def _spaces(vocabulary: Vocabulary, column: IntArray) -> Callable[[int], bool]:
+    """Whether a space follows, by MISC."""
+    misc = _strings(vocabulary, column)
     return lambda place: _NO_SPACE not in misc(place).split("|")
 
 
-def _multiword(treebank: DependencyTreebank) -> dict[int, tuple[int, str]]:
-    """First word of each multiword token -> (word after its last, surface form)."""
+def _multiword(treebank: DependencyTreebank) -> dict[int, _Token]:
+    """First word of each multiword token -> the token. What its words' own MISC says of spaces holds for none."""
     form = _strings(treebank.vocabulary, treebank.mwt_forms)
+    spaced = _spaces(treebank.vocabulary, treebank.mwt_misc)
     return {
-        begin: (end, form(number))
+        begin: _Token(end, form(number), spaced(number))
         for number, (begin, end) in enumerate(
             zip(treebank.mwt_starts.tolist(), treebank.mwt_ends.tolist(), strict=True)
         )

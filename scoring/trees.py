@@ -93,7 +93,7 @@ class DependencyTreebank:
         word_offsets: int64 (n + 1,).
         lines: line of each word in its text, 0 where it comes from none, int64 (w,).
         mwt_starts, mwt_ends: multiword tokens as ranges of words over the whole file, half-open, int64 (t,).
-        mwt_forms: their surface forms, int64 (t,).
+        mwt_forms, mwt_misc: their surface forms and MISC, int64 (t,).
         empty_after: sentence-crossing position (number of words before it in the file) of each empty node.
         empty_deps: DEPS of the empty nodes, and `empty_ids` their IDs, numbers of strings.
         empty_lines: their lines, int64.
@@ -116,6 +116,7 @@ class DependencyTreebank:
     mwt_starts: IntArray
     mwt_ends: IntArray
     mwt_forms: IntArray
+    mwt_misc: IntArray
     empty_after: IntArray
     empty_ids: IntArray
     empty_deps: IntArray
@@ -173,6 +174,7 @@ class DependencyTreebank:
             mwt_starts=none,
             mwt_ends=none,
             mwt_forms=none,
+            mwt_misc=none,
             empty_after=none,
             empty_ids=none,
             empty_deps=none,

@@ -317,6 +317,7 @@ def _treebank(
         mwt_starts=first_word[ranges] + ids.first[ranges] - 1,
         mwt_ends=first_word[ranges] + ids.second[ranges],
         mwt_forms=fields[FORM][ranges],
+        mwt_misc=fields[MISC][ranges],
         empty_after=first_word[empty] + ids.before[empty],
         empty_ids=fields[ID][empty],
         empty_deps=fields[DEPS][empty],

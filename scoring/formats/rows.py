@@ -67,11 +67,12 @@ def _extra_lines(treebank: DependencyTreebank) -> dict[tuple[int, int], list[str
         treebank.mwt_starts.tolist(),
         treebank.mwt_ends.tolist(),
         treebank.mwt_forms.tolist(),
+        treebank.mwt_misc.tolist(),
         strict=True,
     )
-    for sentence, start, end, form in tokens:
+    for sentence, start, end, form, misc in tokens:
         first = int(bounds[sentence])
-        line = "\t".join((f"{start - first + 1}-{end - first}", strings[form], *"________")) + "\n"
+        line = "\t".join((f"{start - first + 1}-{end - first}", strings[form], *"_______", strings[misc])) + "\n"
         lines.setdefault((sentence, start), []).append(line)
     return lines
 

@@ -172,6 +172,7 @@ def _only(gold: DependencyTreebank, sentences: IntArray, words: IntArray) -> Dep
         mwt_starts=places[gold.mwt_starts[tokens]],
         mwt_ends=places[gold.mwt_ends[tokens]],
         mwt_forms=gold.mwt_forms[tokens],
+        mwt_misc=gold.mwt_misc[tokens],
     )
 
 

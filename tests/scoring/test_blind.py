@@ -60,6 +60,13 @@ def test_without_a_text_comment_the_text_is_made_of_tokens():
     assert blind_inputs(read("conllu", UD.replace("# text", "# other")))["text"].startswith("Vámonos al mar. Sí.\n")
 
 
+def test_whether_a_space_follows_a_multiword_token_is_said_in_its_own_row():
+    row = "1-2\tVámonos\t_\t_\t_\t_\t_\t_\t_\t"
+    inputs = blind_inputs(read("conllu", UD.replace("# text", "# other").replace(row, row + "SpaceAfter=No|")))
+    assert inputs["words"] == WORDS.replace(row + "_", row + "SpaceAfter=No")
+    assert inputs["text"].startswith("Vámonosal mar. Sí.\n")
+
+
 def test_of_trees_traces_go():
     gold = "(TOP (S (NP-1 (DT the) (NN dog)) (VP (VBD slept) (NP (-NONE- *T*-1)))))\n(TOP (NP (NN rain)))\n"
     assert blind_inputs(read("bracketed", gold)) == {"words": "the dog slept\nrain\n", "text": "the dog slept rain\n"}

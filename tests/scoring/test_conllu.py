@@ -43,8 +43,8 @@ def read(text: str | bytes, name: str = "conllu", limits: Limits = DEFAULT_LIMIT
 def as_strings(treebank: DependencyTreebank) -> dict[str, Any]:
     """A treebank in terms that do not depend on its vocabulary."""
     strings = treebank.vocabulary.strings
-    numbered = {"forms", "lemmas", "upos", "xpos", "feats", "deprels", "deps", "misc", "mwt_forms", "empty_ids",
-                "empty_deps"}  # fmt: skip
+    numbered = {"forms", "lemmas", "upos", "xpos", "feats", "deprels", "deps", "misc", "mwt_forms", "mwt_misc",
+                "empty_ids", "empty_deps"}  # fmt: skip
     found: dict[str, Any] = {}
     for field in dataclasses.fields(treebank):
         value = getattr(treebank, field.name)
