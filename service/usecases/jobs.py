@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from scoring.errors import InputError, Problem, ScoringError
+from scoring.params import escape
 from scoring.report import asked_scores, find_score
 from scoring.significance import parse_settings
 from scoring.spec import FormatChoice, parse_format, parse_items, parse_spec
@@ -83,6 +84,7 @@ def check_request(request: Mapping[str, Any]) -> None:
             collect(f"/systems/{index}/format", lambda system=system: parse_format(system["format"]))
     collect("/significance", lambda: parse_settings(significance_of(request) or {}))
     collect("/items", lambda: parse_items(request.get("items")))
+    problems.extend(_seconds_problems(request))
     if not problems:
         problems.extend(text_shape_problems(request))
     if problems:
@@ -103,6 +105,20 @@ def check_scores(request: Mapping[str, Any]) -> None:
                 find_score(spec, address)
             except InputError as error:
                 raise error.at(f"/agreement/{index}/{side}") from error
+
+
+def _seconds_problems(request: Mapping[str, Any]) -> list[Problem]:
+    """Parse times of systems that there are not: they would be read by nobody."""
+    names = {system["name"] for system in request["systems"]}
+    return [
+        Problem(
+            code="unknown-system",
+            pointer=f"/items/seconds/{escape(name)}",
+            detail=f"There is no system {name!r} in this job.",
+        )
+        for name in (request.get("items") or {}).get("seconds", {})
+        if name not in names
+    ]
 
 
 def text_shape_problems(request: Mapping[str, Any]) -> list[Problem]:

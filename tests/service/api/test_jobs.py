@@ -170,6 +170,7 @@ def pointers(stage: Stage, document: Any) -> dict[str, str]:
         ({"items": {"blocks": ["a", 1]}}, "/items/blocks/1", "wrong-type"),
         ({"items": {"lengths": [[1, 2], [3]]}}, "/items/lengths/1", "wrong-type"),
         ({"items": {"seconds": {"A": [0.1, -1]}}}, "/items/seconds/A/1", "wrong-type"),
+        ({"items": {"seconds": {"A": [0.1], "a/b": [0.1]}}}, "/items/seconds/a~1b", "unknown-system"),
     ],
 )
 def test_what_makes_no_sense_is_pointed_at(stage: Stage, change: Any, pointer: str, code: str) -> None:
