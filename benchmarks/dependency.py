@@ -3,9 +3,14 @@
     python benchmarks/dependency.py [GOLD SYSTEM]
 
 GOLD and SYSTEM are CoNLL-U files with the same words. Without them, English EWT is used where the tests find it,
-otherwise generated trees. Peers are measured where they are installed (pip install udtools udapi). Speed: medians of
-whole evaluations (read both files, score), the contestants taking turns in one process after a warm-up. Memory:
-peak of a process of its own over ten times the files, beside what it holds before reading anything.
+otherwise generated trees. Peers are measured where they are installed (pip install udtools udapi).
+
+Fresh processes score once, the files and ten times the files: their peak from the start of the interpreter to the
+end, what of it they hold before they read, and their seconds. `ud` and `attachment` load no compiler for this, as
+`treescore score` does not; `..., compiled` is a worker, which has loaded and warmed everything.
+
+Steady speed: medians of whole evaluations (read both files, score), the contestants taking turns in one process
+after a first turn that does not count; once without the compiler, once with it.
 """
 
 from __future__ import annotations
@@ -27,6 +32,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
@@ -35,13 +41,15 @@ Contestant = Callable[[Path, Path], None]
 TIMES = 10
 
 
-def ours(metric: str) -> Contestant:
+def ours(metric: str, *, compiled: bool = False) -> Contestant:
     """The whole way: bytes to summed counts."""
     from scoring.evaluate import Evaluation  # noqa: PLC0415 - a contestant imports only itself
     from scoring.spec import parse_spec  # noqa: PLC0415
-    from scoring.warm import warm  # noqa: PLC0415
 
-    warm()
+    if compiled:
+        from scoring.warm import warm  # noqa: PLC0415
+
+        warm()
     spec = parse_spec({"format": "conllu", "metrics": [metric]})
 
     def run(gold: Path, system: Path) -> None:
@@ -84,6 +92,8 @@ def udapi(block_name: str) -> Contestant:
 CONTESTANTS: dict[str, tuple[str, Callable[[], Contestant]]] = {
     "ud": ("scoring", lambda: ours("ud")),
     "attachment": ("scoring", lambda: ours("attachment")),
+    "ud, compiled": ("scoring", lambda: ours("ud", compiled=True)),
+    "attachment, compiled": ("scoring", lambda: ours("attachment", compiled=True)),
     "udtools": ("udtools", udtools),
     "udapi eval.Conll18": ("udapi", lambda: udapi("Conll18")),
     "udapi eval.Parsing": ("udapi", lambda: udapi("Parsing")),
@@ -141,19 +151,36 @@ def medians(names: list[str], gold: Path, system: Path, repeat: int) -> dict[str
     return {name: statistics.median(values) for name, values in seconds.items()}
 
 
-def memory(name: str, gold: Path, system: Path) -> tuple[float, float]:
-    """Megabytes of a fresh process that scores once: before reading, and at its peak."""
+class Once(NamedTuple):
+    """A fresh process that scores once: megabytes before it reads and at its peak, seconds from start to end."""
+
+    before: float
+    peak: float
+    seconds: float
+
+
+def once(name: str, gold: Path, system: Path) -> Once:
+    """Measure one such process."""
     command = [sys.executable, __file__, "--child", name, str(gold), str(system)]
-    answer = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    return answer["before"], answer["peak"]
+    start = time.perf_counter()
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return Once(*json.loads(done.stdout), time.perf_counter() - start)
 
 
 def child(name: str, gold: Path, system: Path) -> None:
     """Score once in this process and print its memory."""
     run = CONTESTANTS[name][1]()
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    before = peak()
     run(gold, system)
-    print(json.dumps({"before": before, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+    print(json.dumps([before, peak()]))
+
+
+def peak() -> float:
+    """Most megabytes that this process has held so far. `ru_maxrss` would begin with what the parent held."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM:")) / 1024
 
 
 def installed() -> list[str]:
@@ -189,25 +216,49 @@ def main() -> None:
             paths[times][1].write_bytes(system_bytes * times)
         words = sum(line[:1].isdigit() for line in gold_bytes.decode().splitlines())
         print(f"{title}: {words} lines of words, {len(gold_bytes) / 1e6:.1f} + {len(system_bytes) / 1e6:.1f} MB\n")
-        # Before anything is loaded here: a child's peak begins with what its parent holds.
-        held = {name: memory(name, *paths[TIMES]) for name in names}
-        once = medians(names, *paths[1], arguments.repeat)
-        mine = [name for name in names if CONTESTANTS[name][0] == "scoring"]
-        more = medians(mine, *paths[TIMES], max(1, arguments.repeat // 2))
-    print(f"{'':20} {'seconds':>9} {'x10 files':>10} {'MB before':>10} {'peak, x10':>11}")
+        print_memory(names, paths)
+        print_speed(names, paths, arguments.repeat)
+
+
+def print_memory(names: list[str], paths: dict[int, tuple[Path, Path]]) -> None:
+    """Fresh processes over the files and over ten times the files."""
+    held = {(name, times): once(name, *paths[times]) for name in names for times in paths}
+    print(f"{'a fresh process':22} {'MB before':>10} {'peak':>6} {'seconds':>8} {'peak, x10':>10} {'seconds':>8}")
     for name in names:
-        ten = f"{more[name]:10.3f}" if name in more else " " * 10
-        print(f"{name:20} {once[name]:9.3f} {ten} {held[name][0]:10.0f} {held[name][1]:11.0f}")
+        small, large = held[name, 1], held[name, TIMES]
+        print(
+            f"{name:22} {small.before:10.0f} {small.peak:6.0f} {small.seconds:8.2f} {large.peak:10.0f} "
+            f"{large.seconds:8.2f}"
+        )
     print()
     for one, other in RACES:
-        if one in once and other in once:
-            grown = [peak - before for before, peak in (held[one], held[other])]
-            print(
-                f"{one} is {once[other] / once[one]:.1f} times as fast as {other}; its peak is "
-                f"{held[one][1] / held[other][1]:.2f} of the other's, added while scoring {grown[0] / grown[1]:.2f}"
-            )
-    for name in mine:
-        print(f"{name}: {TIMES} times the file takes {more[name] / once[name]:.1f} times the time")
+        for times in paths:
+            if other in names:
+                mine, theirs = held[one, times], held[other, times]
+                print(
+                    f"{one} against {other}, x{times}: peak {mine.peak / theirs.peak:.2f}, added while scoring "
+                    f"{(mine.peak - mine.before) / (theirs.peak - theirs.before):.2f}, seconds "
+                    f"{mine.seconds / theirs.seconds:.2f}"
+                )
+    print()
+
+
+def print_speed(names: list[str], paths: dict[int, tuple[Path, Path]], repeat: int) -> None:
+    """Steady speed; without the compiler first, for what is loaded stays loaded."""
+    print(f"{'steady':22} {'seconds':>8} {'x10':>8}")
+    for kind in ("", ", compiled"):
+        mine = [f"{name}{kind}" for name in ("ud", "attachment")]
+        peers = [name for name in names if CONTESTANTS[name][0] != "scoring"]
+        small = medians([*mine, *peers], *paths[1], repeat)
+        large = medians(mine, *paths[TIMES], max(1, repeat // 2))
+        for name, seconds in small.items():
+            print(f"{name:22} {seconds:8.3f}" + (f" {large[name]:8.3f}" if name in large else ""))
+        for one, other in RACES:
+            if other in small:
+                print(f"{one}{kind} is {small[other] / small[f'{one}{kind}']:.1f} times as fast as {other}")
+        for name in mine:
+            print(f"{name}: {TIMES} times the file takes {large[name] / small[name]:.1f} times the time")
+        print()
 
 
 if __name__ == "__main__":
