@@ -63,10 +63,16 @@ def _numbered_by_dict(text: bytes, starts: IntArray, ends: IntArray, columns: in
     codes = np.empty((columns, len(starts)), np.int32)
     for first in range(0, len(starts), _LINES_AT_ONCE):
         piece = slice(first, first + _LINES_AT_ONCE)
-        lines = [text[start:end] for start, end in zip(starts[piece].tolist(), ends[piece].tolist(), strict=True)]
-        flat = vocabulary.numbers(b"\t".join(lines).decode().split("\t"))
+        flat = vocabulary.numbers(_joined(text, starts[piece], ends[piece]).decode().split("\t"))
         codes[:, piece] = flat.reshape(-1, columns).T
     return Fields(codes, np.arange(len(vocabulary)))
+
+
+def _joined(text: bytes, starts: IntArray, ends: IntArray) -> bytes:
+    """Lines with a tab between them, cut out by runs of lines that follow each other."""
+    gaps = starts[1:] != ends[:-1] + 1
+    runs = zip(starts[np.append(True, gaps)].tolist(), ends[np.append(gaps, True)].tolist(), strict=True)
+    return b"\t".join([text[start:end] for start, end in runs]).replace(b"\n", b"\t")
 
 
 def tabs_of(text: bytes, starts: IntArray, ends: IntArray) -> IntArray:
