@@ -22,7 +22,7 @@ SHORT = 150_000
 """Additions of a dynamic programme that is run without trying anything cleverer."""
 LONG = 4_000_000_000
 """Additions of the longest dynamic programme that is run at all (seconds)."""
-WIDE = 1 << 24
+WIDE = 1 << 20
 """Points of the longest transform."""
 _PRECISION = 2e-11
 

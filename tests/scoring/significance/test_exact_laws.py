@@ -78,6 +78,13 @@ def test_a_gap_in_the_lattice_does_not_fool_the_transform() -> None:
     assert linear.tail(found, abs(found.observed))[1] == pytest.approx(expected, abs=1e-9)
 
 
+def test_sums_on_a_very_wide_lattice_are_counted_not_transformed() -> None:
+    found = linear.differences(np.random.default_rng(1).integers(-20_000, 20_001, 150))
+    top = (found.largest - abs(found.observed)) // 2
+    assert linear._by_tilting(found, top) is None
+    assert linear.tail(found, abs(found.observed)) == linear._by_subsets(found, top)
+
+
 def test_the_smallest_p_is_a_power_of_two_at_any_size() -> None:
     for units in (3, 60, 997, 1080):
         p, log_p = linear.exact_p(linear.differences(np.ones(units, np.int64)), "two-sided")
