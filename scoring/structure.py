@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from scoring.arrays import IntArray
+from scoring.formats.heads import resolved_heads
 from scoring.jit import compiled
 
 if TYPE_CHECKING:
@@ -70,8 +71,9 @@ def head_links(treebank: DependencyTreebank) -> IntArray:
     """Head of each word as its number in the file, NONE for the root and where there is no such word: int64 (w,)."""
     lengths = np.diff(treebank.word_offsets)
     firsts = np.repeat(treebank.word_offsets[:-1], lengths)
-    inside = (treebank.heads >= 1) & (treebank.heads <= np.repeat(lengths, lengths))
-    return np.where(inside, treebank.heads - 1 + firsts, NONE)
+    heads = resolved_heads(treebank)
+    inside = (heads >= 1) & (heads <= np.repeat(lengths, lengths))
+    return np.where(inside, heads - 1 + firsts, NONE)
 
 
 def chain_lengths(parents: IntArray) -> IntArray:

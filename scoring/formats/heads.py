@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from scoring.arrays import IntArray
-from scoring.trees import NO_HEAD, ODD_HEAD
+from scoring.trees import NO_HEAD, ODD_HEAD, DependencyTreebank
 from scoring.vocabulary import Vocabulary
 
 MAX_DIGITS = 18
@@ -28,6 +30,20 @@ def head_string(head: int, vocabulary: Vocabulary) -> str:
     if head == NO_HEAD:
         return "_"
     return vocabulary.strings[ODD_HEAD - head] if head <= ODD_HEAD else str(head)
+
+
+def resolved_heads(treebank: DependencyTreebank) -> IntArray:
+    """Heads with leading zeros read as numbers (`02` is 2): int64 (w,); what is no number stays below 0."""
+    odd = treebank.heads <= ODD_HEAD
+    if not odd.any():
+        return treebank.heads
+    strings = treebank.vocabulary.strings
+    heads = treebank.heads.copy()
+    for word in np.flatnonzero(odd).tolist():
+        value = plain_number(strings[ODD_HEAD - heads[word]])
+        if value is not None:
+            heads[word] = value
+    return heads
 
 
 def _head(string: str, vocabulary: Vocabulary) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 
 from scoring.arrays import BoolArray, IntArray, offsets_of, owners_of
 from scoring.errors import InputError, Problem, ProblemList
+from scoring.formats.heads import resolved_heads
 from scoring.limits import Limits
 from scoring.metrics.dependency_tables import COUNT_NAMES, TABLE, Found, Side, tables_of
 from scoring.metrics.heads import lengths_to_offsets, positions_of, shape_of
@@ -178,7 +179,8 @@ def _only(gold: DependencyTreebank, sentences: IntArray, words: IntArray) -> Dep
 
 def _heads(treebank: DependencyTreebank) -> IntArray:
     """Heads with 0 for every word without one."""
-    return np.where(treebank.heads == NO_HEAD, 0, treebank.heads)
+    heads = resolved_heads(treebank)
+    return np.where(heads == NO_HEAD, 0, heads)
 
 
 def _side(treebank: DependencyTreebank, labels: Mapping[int, int], counted_at: IntArray) -> Side:

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from scoring.arrays import BoolArray, IntArray, owners_of
+from scoring.formats.heads import resolved_heads
 from scoring.metrics.heads import Shape, positions_of, shape_of
 from scoring.metrics.projectivity import projective_arcs
 from scoring.params import Json
@@ -32,6 +33,7 @@ class Grouped:
 
     def __init__(self, treebank: DependencyTreebank) -> None:
         self.treebank = treebank
+        self.heads = resolved_heads(treebank)
         self.owners = owners_of(treebank.word_offsets)
         self.positions = positions_of(treebank.word_offsets)
         self.lengths: IntArray = np.diff(treebank.word_offsets)[self.owners]
@@ -39,17 +41,17 @@ class Grouped:
     @cached_property
     def shape(self) -> Shape:
         """Depths, roots and cycles."""
-        return shape_of(self.treebank.heads, self.treebank.word_offsets)
+        return shape_of(self.heads, self.treebank.word_offsets)
 
     @cached_property
     def projective(self) -> BoolArray:
         """Whether each word's arc is projective."""
-        return projective_arcs(self.treebank.heads, self.shape.depths, self.treebank.word_offsets)
+        return projective_arcs(self.heads, self.shape.depths, self.treebank.word_offsets)
 
     @cached_property
     def relation_lengths(self) -> IntArray:
         """Words from head to dependent, -1 for the root, NONE where HEAD is no number."""
-        heads = self.treebank.heads
+        heads = self.heads
         lengths: IntArray = np.abs(heads - self.positions)
         lengths[heads == 0] = -1
         lengths[heads < 0] = NONE
@@ -58,8 +60,8 @@ class Grouped:
     @cached_property
     def children(self) -> IntArray:
         """How many dependents each word has."""
-        inside = ~self.shape.outside & (self.treebank.heads > 0)
-        parents = self.treebank.word_offsets[self.owners[inside]] + self.treebank.heads[inside] - 1
+        inside = ~self.shape.outside & (self.heads > 0)
+        parents = self.treebank.word_offsets[self.owners[inside]] + self.heads[inside] - 1
         return np.bincount(parents, minlength=len(self.owners)).astype(np.int64)
 
     def distances(self) -> IntArray:
@@ -72,7 +74,7 @@ class Grouped:
 
     def directions(self) -> IntArray:
         """Places in DIRECTIONS: `left` where the head stands left of the word."""
-        heads = self.treebank.heads
+        heads = self.heads
         found = np.select(
             [heads == 0, heads < 0, heads < self.positions, heads > self.positions], [0, 4, 1, 2], default=3
         )
@@ -83,8 +85,8 @@ class Grouped:
         treebank = self.treebank
         strings = treebank.vocabulary.strings
         deprels = [strings[number] for number in treebank.deprels.tolist()]
-        inside = ~self.shape.outside & (treebank.heads > 0)
-        parents = np.where(inside, treebank.word_offsets[self.owners] + treebank.heads - 1, -1)
+        inside = ~self.shape.outside & (self.heads > 0)
+        parents = np.where(inside, treebank.word_offsets[self.owners] + self.heads - 1, -1)
         frames: list[list[str]] = [[] for _ in deprels]
         own_done = [False] * len(deprels)
         for word, parent in enumerate(parents.tolist()):

@@ -9,8 +9,8 @@ import numpy as np
 from scoring.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
 from scoring.errors import Problem
 from scoring.formats.columns import short
-from scoring.formats.heads import head_string, plain_number
-from scoring.trees import NO_HEAD, ODD_HEAD, DependencyTreebank
+from scoring.formats.heads import head_string
+from scoring.trees import NO_HEAD, DependencyTreebank
 
 NOWHERE = -1
 """Depth of a word from which no chain of heads reaches the root."""
@@ -46,20 +46,6 @@ def shape_of(heads: IntArray, word_offsets: IntArray) -> Shape:
         roots=sums_by(owners[heads == 0], len(word_offsets) - 1),
         cycles=cycles,
     )
-
-
-def resolved_heads(treebank: DependencyTreebank) -> IntArray:
-    """Heads with leading zeros read as numbers (`02` is 2): int64 (w,); what is no number stays below 0."""
-    odd = treebank.heads <= ODD_HEAD
-    if not odd.any():
-        return treebank.heads
-    strings = treebank.vocabulary.strings
-    heads = treebank.heads.copy()
-    for word in np.flatnonzero(odd).tolist():
-        value = plain_number(strings[ODD_HEAD - heads[word]])
-        if value is not None:
-            heads[word] = value
-    return heads
 
 
 def shape_problems(treebank: DependencyTreebank, shape: Shape, cap: int, what_now: str) -> tuple[list[Problem], int]:

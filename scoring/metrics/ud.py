@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from scoring.arrays import BoolArray, IntArray, owners_of, sums_by
 from scoring.errors import InputError
-from scoring.formats.heads import head_string
+from scoring.formats.heads import head_string, resolved_heads
 from scoring.limits import Limits
-from scoring.metrics.heads import resolved_heads, shape_of, shape_problems
+from scoring.metrics.heads import shape_of, shape_problems
 from scoring.metrics.segmentation import UNALIGNED, Alignment, alignment_of
 from scoring.metrics.ud_slices import UdSlices
 from scoring.params import Json

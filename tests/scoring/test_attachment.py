@@ -153,6 +153,17 @@ def test_slices_count_on_both_sides() -> None:
     assert (scores["precision"], scores["recall"], scores["recall_with_head"]) == (3 / 4, 3 / 3, 1 / 3)
 
 
+def test_slices_read_heads_as_numbers_though_they_are_compared_as_written() -> None:
+    plain = tree(("a", 2, "x"), ("b", 0, "root"))
+    outcome = evaluate(plain, plain.replace("\t2\tx", "\t02\tx"), "conllx")
+    assert outcome.totals.tolist()[:4] == [2, 1, 2, 1]
+    rows = {row["value"]: row["counts"] for row in outcome.slices()["direction"]}
+    assert {name: (counts["gold"], counts["system"], counts["correct"]) for name, counts in rows.items()} == {
+        "to_root": (1, 1, 1),
+        "right": (1, 1, 1),
+    }
+
+
 def test_a_word_left_of_its_dependent_is_tested_too() -> None:
     # MaltEval leaves out the word just before the dependent of a left-headed arc: 1 -> 3 over 2, which hangs on 4.
     gold = tree(("a", 4, "x"), ("b", 4, "x"), ("c", 1, "x"), ("d", 0, "root"))

@@ -81,6 +81,14 @@ def test_6_resolved_positions_are_compared_not_indicators() -> None:
     assert scored(key, answer).totals.tolist() == [2, 2, 1, 1]
 
 
+def test_a_head_with_leading_zeros_is_the_number_it_writes() -> None:
+    key, answer = (
+        f"1\ta\t_\t_\t_\t_\t0{zero}\t_\t_\t_\n2\tb\t_\t_\t_\t_\t{zero}1\tobj\t_\t_\n\n" for zero in ("0", "")
+    )
+    for texts in ((key, answer), (answer, key)):
+        assert scored(*texts, key_format="conllu").totals.tolist() == [1, 1, 1, 1]
+
+
 def test_7_other_tokens_are_aligned_by_their_characters() -> None:
     """can|not against cannot: the answer's two words cover no word of the key; the rest is compared."""
     key = tuples("(We N < cannot subj)", "(cannot V)", "(go V > cannot comp)", "(home N > go mod)")

@@ -283,6 +283,13 @@ def test_dependency_lineages_are_chains_of_relations() -> None:
     assert outcome.extra()["diagnosis"]["label"] == []
 
 
+def test_a_head_with_leading_zeros_is_the_number_it_writes() -> None:
+    gold = conllu(("the", 2, "det"), ("dog", 0, "root"))
+    spec = parse_spec({"format": "conllu", "metrics": ["leaf_ancestor"]})
+    found = Evaluation(spec, gold).score(gold.replace(b"\t2\tdet", b"\t02\tdet"))[0]["leaf_ancestor"]
+    assert found.totals[:2].tolist() == [2, 2]
+
+
 @pytest.mark.parametrize(
     ("heads", "chains"),
     [
