@@ -159,6 +159,7 @@ OWN: Mapping[str, Own] = {
         scores=("labelled_precision",),
         counts=("matched", "system"),
     ),
-    "leaf_ancestor": Own({"words": _lineages}, {"word": (("words",), ("word_mean",))}),
+    # no slices: the mean of a word that occurs once is its score, which tells how long gold's lineage is
+    "leaf_ancestor": Own({"words": _lineages}),
 }
 """By metric. `conformance` is not here: it speaks of gold's constituents only."""

@@ -222,6 +222,13 @@ def test_slices_go_by_what_the_output_has(metric):
     assert policy.groupings_view(Level.SCORES, metric, sorted(slices)) == []
 
 
+def test_the_score_of_a_single_lineage_is_told_by_no_slice():
+    found, documents = outcome("leaf_ancestor")
+    [item] = policy.items_view(Level.ITEMS, "leaf_ancestor", documents)
+    assert {tuple(word) for word in item["words"]} == {("word", "system_lineage", "right")}
+    assert policy.groupings_view(Level.ITEMS, "leaf_ancestor", sorted(found.slices())) == []
+
+
 def test_own_brackets_are_marked_right_or_wrong():
     _, documents = outcome("parseval")
     shown = policy.items_view(Level.ITEMS, "parseval", documents)[0]
