@@ -30,6 +30,12 @@ def inlined(function: Callable[_P, _R]) -> Callable[_P, _R]:
     return _Compiled(function, {"cache": True, "nogil": True, "inline": "always"})
 
 
+def interpreted(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """The Python function behind a compiled one; the compiled functions that it calls stay compiled."""
+    assert isinstance(function, _Compiled)  # noqa: S101 - made by the decorators above
+    return cast("Callable[_P, _R]", function.plain)
+
+
 def compiler_loaded() -> bool:
     """Whether this process has the compiler already, so that compiled loops cost it nothing more."""
     return "numba" in sys.modules
@@ -44,7 +50,7 @@ class _Compiled(Generic[_P, _R]):
     """A function that is handed to the compiler when it is first called, or called by another such function."""
 
     def __init__(self, function: Callable[_P, _R], options: dict[str, Any]) -> None:
-        self._function = cast("FunctionType", function)
+        self.plain = cast("FunctionType", function)
         self._options = options
         update_wrapper(self, function)
 
@@ -56,9 +62,9 @@ class _Compiled(Generic[_P, _R]):
         from numba import njit  # noqa: PLC0415 - what this class is for
 
         # The compiler knows its own functions only: it is shown those, under the names by which the code calls them.
-        code = self._function.__code__
-        known = self._function.__globals__
+        code = self.plain.__code__
+        known = self.plain.__globals__
         called = {name: known[name] for name in code.co_names if isinstance(known.get(name), _Compiled)}
         names = {**known, **{name: one._dispatcher for name, one in called.items()}}  # noqa: SLF001 - of this class
-        function = FunctionType(code, names, argdefs=self._function.__defaults__)
+        function = FunctionType(code, names, argdefs=self.plain.__defaults__)
         return cast("Callable[_P, _R]", njit(**self._options)(function))

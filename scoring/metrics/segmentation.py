@@ -8,12 +8,14 @@ where their spans are equal; around multiword tokens, the longest common subsequ
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from scoring.arrays import BoolArray, IntArray, offsets_of
 from scoring.errors import InputError, LimitError, Problem
 from scoring.formats.columns import short, without_spaces
+from scoring.jit import compiler_loaded, interpreted
 from scoring.metrics.align import align_words
 from scoring.trees import DependencyTreebank
 
@@ -68,6 +70,9 @@ class Alignment:
 
 UNALIGNED = -2
 """Partner of a word that has none; -1 is left to the root."""
+
+WORDS_TO_COMPILE_FOR = 2_000_000
+"""Words of both sides for which Python's walk takes as long as loading the compiler."""
 
 MAX_STEPS = 1_000_000_000
 """Bound on the work of aligning multiword stretches, in steps of 64 cells."""
@@ -138,11 +143,14 @@ def _same_spans(gold: Segmented, system: Segmented) -> tuple[IntArray, IntArray]
 def _with_multiwords(gold: Segmented, system: Segmented) -> tuple[IntArray, IntArray]:
     """Pairs of words in the order of the text, found by the original's walk. Raises LimitError."""
     keys = _keys(gold, system)
-    spans = [(side.token_starts[side.token_of_word], side.token_ends[side.token_of_word]) for side in (gold, system)]
-    pairs, good = align_words(
-        spans[0][0], spans[0][1], gold.multiword, keys[0], spans[1][0], spans[1][1], system.multiword, keys[1],
-        MAX_STEPS,
-    )  # fmt: skip
+    spans: list[Any] = []
+    for side in (gold, system):
+        spans += [side.token_starts[side.token_of_word], side.token_ends[side.token_of_word], side.multiword]
+    walk: Any = align_words
+    if not compiler_loaded() and len(gold.multiword) + len(system.multiword) < WORDS_TO_COMPILE_FOR:
+        # Python walks a view of an array, number by number, as fast as a list.
+        walk, spans = interpreted(align_words), [memoryview(array) for array in spans]
+    pairs, good = walk(*spans[:3], keys[0], *spans[3:], keys[1], MAX_STEPS)
     if not good:
         raise LimitError(
             [

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.arrays import IntArray
 from scoring.evaluate import Evaluation
+from scoring.formats import fields
+from scoring.metrics import segmentation
 from scoring.metrics.align import common_subsequence
 from scoring.metrics.ud import ROWS
 from scoring.registry import Outcome
@@ -86,6 +90,21 @@ def test_counts_under_other_segmentation(both: tuple[list[Sentence], list[Senten
         assert counts[f"{row}.correct"] == mirrored[f"{row}.correct"]
     assert counts["las.correct"] <= counts["uas.correct"] <= counts["words.correct"] == counts["uas.aligned"]
     assert (forward["enhanced"].rows >= 0).all()
+
+
+@settings(max_examples=100, deadline=None)
+@given(resegmented())
+def test_scores_are_the_same_with_and_without_the_compiler(both: tuple[list[Sentence], list[Sentence]]) -> None:
+    gold, system = both
+    found = []
+    for loaded in (True, False):
+        with (
+            patch.object(fields, "compiler_loaded", lambda loaded=loaded: loaded),
+            patch.object(segmentation, "compiler_loaded", lambda loaded=loaded: loaded),
+        ):
+            outcomes = Evaluation(UD, text_of(gold)).score(text_of(system))[0]
+        found.append({key: outcome.rows.tolist() for key, outcome in outcomes.items()})
+    assert found[0] == found[1]
 
 
 def plain_reading(first: list[int], second: list[int]) -> list[list[int]]:

@@ -12,6 +12,7 @@ HEAVY = {"jsonschema", "llvmlite", "matplotlib", "numba", "scipy", "sqlalchemy",
 
 GOLD = "1\ta\t_\tX\t_\t_\t2\tdet\t_\t_\n2\tb\t_\tX\t_\t_\t0\troot\t_\t_\n\n"
 OUTPUT = GOLD.replace("det", "obj")
+MULTIWORD = "1-2\tab\t_\t_\t_\t_\t_\t_\t_\t_\n"
 
 ONE_SYSTEM = """
 import json, sys
@@ -58,6 +59,10 @@ def test_one_system_of_dependencies_is_scored_without_compiler_and_libraries_of_
     loaded = set(said(ONE_SYSTEM, text_format, metric, GOLD, OUTPUT))
     assert {"numpy", "scoring"} <= loaded
     assert not loaded & HEAVY
+
+
+def test_multiword_tokens_alone_load_no_compiler() -> None:
+    assert not set(said(ONE_SYSTEM, "conllu", "ud", MULTIWORD + GOLD, MULTIWORD + OUTPUT)) & HEAVY
 
 
 def test_after_warming_no_job_loads_a_module() -> None:
