@@ -45,7 +45,7 @@ class Strict(Schema):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        known = ", ".join(sorted(field.data_key or name for name, field in self.fields.items()))
+        known = ", ".join(sorted(field.data_key or name for name, field in self.fields.items())) or "none"
         self.error_messages["unknown"] = Fault("unknown-field", f"There is no such field here. There are: {known}.")
         self.error_messages["type"] = Fault("wrong-type", "This must be an object.")
 

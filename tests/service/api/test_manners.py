@@ -164,6 +164,11 @@ def test_a_wrong_query_is_a_bad_request_that_names_the_parameter(stage: Stage, q
     assert query.partition("=")[0] in answer.json["detail"]
 
 
+def test_an_address_without_a_query_says_that_it_has_none(stage: Stage) -> None:
+    answer = stage.client().get("/v1/benchmarks/demo?page=2")
+    assert answer.json["detail"] == "page: There is no such field here. There are: none."
+
+
 PUBLIC = {"benchmarks", "leaderboards", "comparisons"}
 """Tags under which reading needs no token where the organisers have it so."""
 
