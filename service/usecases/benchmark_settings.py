@@ -17,6 +17,8 @@ SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}", re.ASCII)
 PART = re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII)
 QUOTAS = ("scored_per_day", "scored_total", "attempts_per_day")
 PICKS = ("best", "last", "chosen", "all")
+MACRO, POOLED = "macro", "pooled"
+"""What is asked for beside the parts: the mean of them, and all of them as one text."""
 INPUTS = (False, True, "words", "text")
 MAX_QUOTA = 1_000_000
 MAX_NAME = 200
@@ -102,8 +104,11 @@ def check_slug(problems: ProblemList, value: object, pointer: str) -> None:
 
 def check_part_name(problems: ProblemList, value: str, pointer: str) -> None:
     """A part's name, which stands in addresses."""
-    if not PART.fullmatch(value) or not value.strip("."):
-        detail = "A part's name has 1 to 64 letters, digits, `_`, `-` and `.`, not only dots."
+    if not PART.fullmatch(value) or not value.strip(".") or value in (MACRO, POOLED):
+        detail = (
+            "A part's name has 1 to 64 letters, digits, `_`, `-` and `.`, not only dots. "
+            f"{MACRO} and {POOLED} stand for all parts together."
+        )
         problems.add(Problem(code="bad-part-name", pointer=pointer, detail=detail))
 
 

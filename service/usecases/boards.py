@@ -23,11 +23,10 @@ from service.store import boards, revisions
 from service.store.benchmarks import Benchmark
 from service.store.boards import Figure
 from service.store.revisions import Part, Revision
-from service.usecases.benchmark_settings import PICKS
+from service.usecases.benchmark_settings import MACRO, PICKS, POOLED
 from service.usecases.rulers import Ruler, ruler_of
 from service.usecases.standings import Entrant, Place, family, picked, ranked
 
-MACRO, POOLED = "macro", "pooled"
 BOARD_SETTINGS = Settings(shuffles=100_000, resamples=RESAMPLES)
 """How the differences behind a board are tested."""
 MOST_SHUFFLED = 5_000_000_000

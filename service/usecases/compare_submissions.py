@@ -17,7 +17,8 @@ from service.store import artifacts, benchmarks, score_records
 from service.store.packing import unpack_array
 from service.store.revisions import Part
 from service.store.score_records import artifact_name
-from service.usecases.boards import MACRO, POOLED, Board, board_of, incomplete
+from service.usecases.benchmark_settings import MACRO, POOLED
+from service.usecases.boards import Board, board_of, incomplete
 from service.usecases.gold import evaluation_of, load_part
 
 GONE = "its counts are not kept any more"

@@ -94,6 +94,7 @@ def test_who_may_not_read_gold_learns_no_size_of_it(task):
         ({"title": "\x00"}, "bad-value", "/title"),
         ({"parts": {}}, "no-parts", "/parts"),
         ({"parts": {"..": {"gold": "x"}}}, "bad-part-name", "/parts"),
+        ({"parts": {"pooled": {"gold": "x"}}}, "bad-part-name", "/parts"),
         ({"parts": {"en": {"gold": {"source": "x"}}}}, "wrong-text-shape", "/parts/en"),
         ({"opens_at": "2027-01-01T00:00:00Z", "closes_at": "2026-01-01T00:00:00Z"},
          "closes-before-opening", "/closes_at"),
