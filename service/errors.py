@@ -7,6 +7,9 @@ from typing import ClassVar
 
 from scoring.errors import Problem, ScoringError
 
+SOON: Mapping[str, str] = {"Retry-After": "1"}
+"""Headers of a refusal that ends by itself: what is asked for is still being worked on."""
+
 
 class ServiceError(Exception):
     """An answer that is no success.

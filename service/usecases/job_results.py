@@ -8,7 +8,7 @@ import orjson
 
 from service.caller import Caller
 from service.context import Context
-from service.errors import Conflict, NotFound, Unprocessable
+from service.errors import SOON, Conflict, NotFound, Unprocessable
 from service.render import render_comparisons
 from service.store import artifacts, jobs
 from service.store.runs import SUCCEEDED
@@ -119,6 +119,7 @@ def _finished(context: Context, caller: Caller, job_id: str) -> dict[str, Any]:
             f"The job {job_id} is {view.state}; ask again when it has finished.",
             slug="not-finished",
             title="The job has not finished",
+            headers=SOON,
         )
     if view.state != SUCCEEDED:
         raise Conflict(

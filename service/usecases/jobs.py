@@ -17,7 +17,7 @@ from scoring.significance import parse_settings
 from scoring.spec import FormatChoice, parse_format, parse_items, parse_spec
 from service.caller import Caller
 from service.context import Context
-from service.errors import Conflict, Gone, NotFound, Unprocessable, unprocessable
+from service.errors import SOON, Conflict, Gone, NotFound, Unprocessable, unprocessable
 from service.ids import new_id
 from service.queue import LIVE
 from service.store import idempotency, jobs, runs, texts
@@ -59,7 +59,8 @@ def submit_job(
             jobs.add(db, job_id, caller.owner, kept)
             texts.put(db, job_id, named)
     except IntegrityError as error:
-        raise Conflict("A request with this Idempotency-Key is being taken at this moment. Try again.") from error
+        detail = "A request with this Idempotency-Key is being taken at this moment. Try again."
+        raise Conflict(detail, headers=SOON) from error
     context.queue.put(job_id, LIVE)
     return job_id, True
 

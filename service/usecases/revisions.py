@@ -13,7 +13,7 @@ from scoring.params import escape
 from service import policy
 from service.caller import Caller
 from service.context import Context
-from service.errors import Conflict, NotFound, Unprocessable, unprocessable
+from service.errors import SOON, Conflict, NotFound, Unprocessable, unprocessable
 from service.ids import new_id
 from service.policy import Level
 from service.queue import BULK, LIVE
@@ -70,6 +70,7 @@ def create_revision(
                 f"Revision {under_way.number} is {under_way.state}. Wait until it has settled.",
                 slug="revision-under-way",
                 title="Another revision is under way",
+                headers=SOON,
             )
         base = shown_revision(db, benchmark)
         ruler = _ruler(base, request)

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from scoring.errors import Problem, ProblemList
 from scoring.params import escape
 from service.caller import Caller
-from service.errors import Conflict, Forbidden, Unprocessable, counted
+from service.errors import SOON, Conflict, Forbidden, Unprocessable, counted
 from service.ids import digest_of
 from service.store import revisions, teams
 from service.store.benchmarks import Benchmark
@@ -53,6 +53,7 @@ def ruling(db: Connection, benchmark: Benchmark) -> Revision:
             f"The gold standard of {benchmark.id!r} has not passed its check. Try again once a revision is active.",
             slug="no-active-revision",
             title="No revision is active yet",
+            headers=None if revisions.unsettled(db, benchmark.id) is None else SOON,
         )
     return found
 

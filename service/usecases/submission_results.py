@@ -11,11 +11,11 @@ from scoring.spec import Entry
 from service import policy
 from service.caller import Caller
 from service.context import Context
-from service.errors import Conflict, Gone, NotFound
+from service.errors import SOON, Conflict, Gone, NotFound
 from service.policy import Level
 from service.store import artifacts, revisions, score_records
 from service.store.revisions import Part, Revision
-from service.store.runs import SUCCEEDED
+from service.store.runs import SUCCEEDED, UNFINISHED
 from service.store.score_records import artifact_name
 from service.store.submissions import Submission
 from service.usecases.access import benchmark_of, submission_of
@@ -150,6 +150,7 @@ def _results(
             f"The submission {submission_id} is {submission.state} and has no scores to show.",
             slug="no-results",
             title="The submission has no results",
+            headers=SOON if submission.state in UNFINISHED else None,
         )
     record = score_records.newest(db, submission_id, benchmark.active_revision)
     revision = None if record is None else revisions.get(db, benchmark.id, record.revision)

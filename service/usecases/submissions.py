@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from service import policy
 from service.caller import Caller
 from service.context import Context
-from service.errors import Conflict, NotFound
+from service.errors import SOON, Conflict, NotFound
 from service.ids import new_id
 from service.policy import Level
 from service.queue import LIVE
@@ -107,7 +107,7 @@ def submit(
                 db, context, "submission.created", slug, actor=caller.owner, team_id=team_id, subject=submission_id
             )
     except IntegrityError as error:
-        raise Conflict("An equal request is being taken at this moment. Try again.") from error
+        raise Conflict("An equal request is being taken at this moment. Try again.", headers=SOON) from error
     context.queue.put(submission_id, LIVE)
     return submission_id, True
 

@@ -13,7 +13,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from service.usecases.tokens import create_token
-from tests.contract.shared_task import BENCHMARK, SharedTask
+from tests.contract.shared_task import BENCHMARK, SharedTask, asleep
 from tests.contract.stage import Stage
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
@@ -75,6 +75,22 @@ def test_repeated_requests_for_benchmarks_and_revisions_say_so(task: SharedTask)
         assert (second.headers["Location"], second.data) == (first.headers["Location"], first.data)
         other = task.organiser.post(at, json={**body, "parts": {"en": {"gold": ONE_WRONG}}}, headers=key)
         assert other.json["type"] == "/problems/idempotency-key-reused"
+
+
+def test_what_ends_by_itself_is_refused_with_the_time_to_come_back(task: SharedTask) -> None:
+    gold = {"en": {"gold": GOLD_CONLLU}}
+    finished = task.submit(task.team())
+    job = task.organiser.get(task.stage.waiting_job() + "/items?system=A&metric=parseval")
+    items = task.organiser.get(task.waiting() + "/items")
+    with asleep(task.stage):
+        task.organiser.post("/v1/benchmarks", json={**BENCHMARK, "id": "new", "parts": gold})
+        early = task.organiser.post("/v1/benchmarks/new/submissions", json={"outputs": {"en": ONE_WRONG}})
+        task.organiser.post(f"{task.address}/revisions", json={"parts": gold})
+        second = task.organiser.post(f"{task.address}/revisions", json={"parts": gold})
+    for refused in (job, items, early, second):
+        assert (refused.status_code, refused.headers.get("Retry-After")) == (409, "1"), refused.text
+    ended = task.organiser.post(finished + "/cancel")
+    assert (ended.status_code, "Retry-After" in ended.headers) == (409, False)
 
 
 def test_the_list_of_tokens_tells_which_belongs_to_whom(task: SharedTask) -> None:
