@@ -50,7 +50,8 @@ def edges_of(treebank: DependencyTreebank, cap: int, *, collapse: bool) -> Edges
         treebank: the text.
         cap: problems described.
         collapse: follow edges from empty nodes up to words, joining the relations by `>`, as the treebank tools'
-            collapsing does; else leave such edges out, as their evaluation does with what was not collapsed.
+            collapsing does: two paths that then look the same are one edge; else leave such edges out, as their
+            evaluation does with what was not collapsed.
 
     Raises:
         InputError: DEPS that cannot be read, or with heads that do not exist.
@@ -86,8 +87,14 @@ class _Reader:
         lines = self._treebank.lines.tolist()
         for word, number in enumerate(self._treebank.deps.tolist()):
             sentence = owners[word]
+            paths: dict[tuple[int, str], None] = {}
             for head, label in self._read(number, lines[word], sentence):
-                found += [(word, at, path) for at, path in self._resolved(head, label, lines[word], sentence)]
+                resolved = self._resolved(head, label, lines[word], sentence)
+                if "." in head:
+                    paths.update(dict.fromkeys(resolved))
+                else:
+                    found += [(word, at, path) for at, path in resolved]
+            found += [(word, at, path) for at, path in paths]
         for node, number in enumerate(self._treebank.empty_deps.tolist()):
             self._read(number, int(self._treebank.empty_lines[node]), int(self._treebank.empty_sentences[node]))
         self._problems.raise_if_any()

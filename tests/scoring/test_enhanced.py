@@ -54,6 +54,15 @@ def test_empty_nodes_collapse_to_paths() -> None:
     assert totals(gold, collapsed, empty_nodes="skip") == ([1, 1, 2], [1, 1, 2])
 
 
+def test_paths_that_look_the_same_once_collapsed_are_one_edge() -> None:
+    # Two conjuncts elided, one shared dependent: the treebank tools' collapsing writes 1:conj>obj once.
+    gold = sentence(("1", "0:root"), ("1.1", "1:conj"), ("1.2", "1:conj"), ("2", "1.1:obj|1.2:obj|1.2:nsubj"))
+    collapsed = sentence(("1", "0:root"), ("2", "1:conj>obj|1:conj>nsubj"))
+    for counting in ("multiset", "cross-product"):
+        assert totals(gold, collapsed, counting=counting) == ([3, 3, 3], [3, 3, 3])
+        assert totals(collapsed, gold, counting=counting) == ([3, 3, 3], [3, 3, 3])
+
+
 def test_empty_nodes_on_a_cycle_lead_nowhere() -> None:
     gold = sentence(("1", "0:root|1.1:dep"), ("1.1", "1.2:a"), ("1.2", "1.1:b"), ("2", "1.2:obj"))
     assert totals(gold, gold) == ([1, 1, 1], [1, 1, 1])
