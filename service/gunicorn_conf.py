@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import struct
+from typing import Any
 
 import orjson
 from gunicorn import util  # type: ignore[import-untyped]
@@ -22,6 +24,16 @@ graceful_timeout = 10
 keepalive = 75
 accesslog = None
 limit_request_line = 8190
+STALLED = 30.0
+"""Seconds for which a client may neither send what it has begun nor take what it asked for: it holds a thread."""
+
+
+def when_ready(server: Any) -> None:
+    """Bound each wait for a client, by what connections inherit: gunicorn takes back Python's own timeouts."""
+    bound = struct.pack("ll", *divmod(round(STALLED * 1e6), 1_000_000))
+    for listener in server.LISTENERS:
+        for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+            listener.sock.setsockopt(socket.SOL_SOCKET, option, bound)
 
 
 def write_problem(sock: socket.socket, status_int: int, reason: str, mesg: str) -> None:

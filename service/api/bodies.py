@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import orjson
 import zstandard
 from flask import Request
+from gunicorn.http.errors import ParseException  # type: ignore[import-untyped]
 
 from service.api import strict_json
 from service.errors import BadRequest, PayloadTooLarge, UnsupportedMediaType
@@ -37,7 +38,7 @@ class Body(io.RawIOBase):
 
     Reading raises:
         PayloadTooLarge: more than `limit` bytes come out, or went in.
-        BadRequest: the packed data are damaged or end too early.
+        BadRequest: the packed data are damaged or end too early; the connection fails or stalls.
         UnsupportedMediaType: the coding is not one of ours.
     """
 
@@ -71,7 +72,7 @@ class Body(io.RawIOBase):
         if length is not None and length > self._limit:
             raise self._too_large()
         sent = 0
-        while chunk := self._request.stream.read(CHUNK):
+        while chunk := self._received():
             sent += len(chunk)
             if sent > self._limit:
                 raise self._too_large()
@@ -82,9 +83,15 @@ class Body(io.RawIOBase):
                 yield piece
         self._decoder.finish()
 
+    def _received(self) -> bytes:
+        try:
+            return self._request.stream.read(CHUNK)
+        except (OSError, ParseException) as error:
+            raise BadRequest("The body does not come to its end, or not in the chunks it promises.") from error
+
     def _too_large(self) -> PayloadTooLarge:
         left = DRAINED
-        while left > 0 and (chunk := self._request.stream.read(CHUNK)):
+        while left > 0 and (chunk := self._received()):
             left -= len(chunk)
         return PayloadTooLarge(f"The body unpacks to more than {self._limit} bytes. Send less, or in several requests.")
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import zstandard
 from flask import Request
+from gunicorn.http.errors import InvalidChunkSize  # type: ignore[import-untyped]
 from werkzeug.test import EnvironBuilder
 
 from service.api.bodies import MAX_MEMBERS, Body, media_type, read_json
@@ -51,6 +52,18 @@ def test_every_coding_reads_back(coding: Any, chunked: Any) -> None:
 def test_members_one_after_the_other_are_one_body(coding: Any) -> None:
     pack = PACKERS[coding]
     assert read(pack(TEXT) + pack(b"") + pack(b"tail"), coding) == TEXT + b"tail"
+
+
+@pytest.mark.parametrize("fault", [BlockingIOError(), ConnectionResetError(), InvalidChunkSize(b"zz")])
+def test_a_body_that_breaks_off_is_the_senders_fault(fault: Exception) -> None:
+    class Broken(io.RawIOBase):
+        def read(self, _size: int = -1) -> bytes:
+            raise fault
+
+    request = request_of(b"x", chunked=True)
+    request.environ["wsgi.input"] = Broken()
+    with pytest.raises(BadRequest):
+        Body(request, 10).readinto(bytearray(1))
 
 
 @pytest.mark.parametrize("chunked", [False, True])
