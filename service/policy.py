@@ -253,6 +253,9 @@ def event_view(level: Level | None, caller: Caller, event: Mapping[str, Any]) ->
     """
     if caller.organiser:
         return dict(event)
+    if event["data"].get("dry_run"):
+        # a revision that is only tried is the organisers' own affair
+        return None
     own = caller.team is not None and (caller.benchmark, caller.team) == (event["benchmark"], event["team"])
     everybodys = event["team"] is None and event["type"].partition(".")[0] in _PUBLIC_EVENTS
     if level is None or not (own or everybodys) or level < _TELLING_EVENTS.get(event["type"], Level.NONE):

@@ -44,7 +44,7 @@ def fail_revision(context: Context, run: runs.Run, failure: Mapping[str, Any]) -
         revisions.set_state(db, run.id, revisions.FAILED, failure=failure)
         revision = revisions.by_id(db, run.id)
         if revision is not None:
-            data = {"revision": revision.number}
+            data = {"revision": revision.number, "dry_run": revision.dry_run}
             happened(db, context, "revision.failed", revision.benchmark_id, subject=revision.id, data=data)
     context.queue.wake(run.id)
     if revision is not None:

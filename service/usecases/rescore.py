@@ -89,7 +89,8 @@ def _settled(context: Context, run: runs.Run, revision: Revision) -> bool:
             # before the first one there is nothing to compare
             scheduled = None if first else schedule_board_comparison(db, context, benchmark.id)
         kind = "revision.ready" if revision.dry_run else "revision.active"
-        happened(db, context, kind, benchmark.id, subject=revision.id, data={"revision": revision.number})
+        data = {"revision": revision.number, "dry_run": revision.dry_run}
+        happened(db, context, kind, benchmark.id, subject=revision.id, data=data)
     put_board(context, scheduled)
     if revision.dry_run:
         drop_records(context, revision)

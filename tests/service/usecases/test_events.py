@@ -13,8 +13,9 @@ from service.errors import Forbidden, NotFound
 from service.usecases import submissions, teams
 from service.usecases.events import KINDS, list_events
 from service.usecases.happened import happened
+from service.usecases.revisions import create_revision
 from tests.fixtures.contexts import ORGANISER, SCORER
-from tests.fixtures.tasks import OTHER_WORDS, SLUG
+from tests.fixtures.tasks import OTHER_WORDS, RIGHT, SLUG
 
 
 def kinds(context, caller, **more):
@@ -45,6 +46,19 @@ def test_a_story_is_told_in_order(task, context):
     last = found[-1]
     assert (last["benchmark"], last["team"], last["subject"]) == (SLUG, "lyon", submission)
     assert found[0]["actor"] == ORGANISER.owner
+
+
+def test_a_revision_that_is_only_tried_is_told_to_organisers_alone(task, context):
+    task.make()
+    lyon = task.team()
+    before = kinds(context, lyon)
+    for gold in (RIGHT, "no treebank\n"):
+        create_revision(context, ORGANISER, SLUG, {"parts": {"en": {"gold": gold}}, "dry_run": True})
+        task.work()
+    assert kinds(context, ORGANISER)[-4:] == [
+        "revision.created", "revision.ready", "revision.created", "revision.failed",
+    ]  # fmt: skip
+    assert kinds(context, lyon) == before
 
 
 def test_a_team_reads_its_own_and_what_is_public(task, context):
