@@ -87,6 +87,11 @@ class Transform(Component):
     reads: ClassVar[tuple[type[Any], ...]]
     default_on: ClassVar[str] = "both"
 
+    @property
+    def guided(self) -> bool:
+        """Whether gold's tags decide which words of an output are deleted: what is left then tells of them."""
+        return False
+
     def yields(self, kind: type[Any]) -> type[Any]:
         """The type it makes of a treebank of type `kind`."""
         return kind

@@ -62,6 +62,11 @@ class Entry:
     metric: Metric
     steps: tuple[Step, ...]
 
+    @property
+    def guided(self) -> bool:
+        """Whether gold decides what its transforms delete from an output."""
+        return any(step.transform.guided and step.on != "gold" for step in self.steps)
+
 
 @dataclass(frozen=True, slots=True)
 class Spec:

@@ -198,7 +198,7 @@ def items_view(level: Level, metric: str, documents: Sequence[Mapping[str, Any]]
 
     Args:
         level: of the caller.
-        metric: its name in the catalogue, not the key it has in the benchmark.
+        metric: its name in the catalogue (not its key in the benchmark), or "" where nothing may be told of items.
         documents: as the worker stored them.
 
     Raises:

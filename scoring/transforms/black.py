@@ -72,6 +72,11 @@ class Black(Transform):
         super().__init__(**values)
         self._rules = rules_of(values["rules"])
 
+    @property
+    def guided(self) -> bool:
+        """See Transform."""
+        return True
+
     def apply(self, treebank: ConstituentTreebank, guide: ConstituentTreebank) -> ConstituentTreebank:
         """The treebank after all steps that are on.
 

@@ -27,6 +27,11 @@ class DeleteLabels(Transform):
         "words": Param(BOOLEAN, False, "Delete the words whose tag is one of the labels, too; gold's tags decide."),
     }
 
+    @property
+    def guided(self) -> bool:
+        """See Transform."""
+        return bool(self.values["words"])
+
     def apply(self, treebank: ConstituentTreebank, guide: ConstituentTreebank) -> ConstituentTreebank:
         """The treebank without these labels."""
         labels = frozenset(self.values["labels"])

@@ -45,6 +45,11 @@ class DropPunctuation(Transform):
         "tags": Param(STRINGS, list(PUNCTUATION_TAGS), "Tags of punctuation."),
     }
 
+    @property
+    def guided(self) -> bool:
+        """See Transform."""
+        return bool(self.values["by"] == "tags")
+
     def apply(self, treebank: ConstituentTreebank, guide: ConstituentTreebank) -> ConstituentTreebank:
         """The treebank without punctuation."""
         tags = self.values["tags"] if self.values["by"] == "tags" else None

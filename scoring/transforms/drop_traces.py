@@ -43,6 +43,11 @@ class DropTraces(Transform):
         ),
     }
 
+    @property
+    def guided(self) -> bool:
+        """See Transform."""
+        return True
+
     def apply(self, treebank: ConstituentTreebank, guide: ConstituentTreebank) -> ConstituentTreebank:
         """The treebank without null elements."""
         tags = frozenset(self.values["tags"])

@@ -59,6 +59,11 @@ class Flatten(Transform):
         super().__init__(**values)
         self._rules: list[Rule] = rules_of(values["rules"])
 
+    @property
+    def guided(self) -> bool:
+        """See Transform."""
+        return bool(self.values["empty"])
+
     def apply(self, treebank: ConstituentTreebank, guide: ConstituentTreebank) -> ConstituentTreebank:
         """The flat treebank.
 

@@ -23,6 +23,7 @@ from service.usecases.boards import Board
 from service.usecases.compare_submissions import board_behind, chosen_parts
 from service.usecases.comparisons import found
 from service.usecases.job_results import item_number
+from service.usecases.rulers import told_as
 from service.usecases.submission_items import load_items
 from service.usecases.views import Page
 
@@ -75,7 +76,7 @@ def comparison_items(
         _require_own(caller, known[first], known[second])
         board = board_behind(db, comparison.question)
         parts = chosen_parts(board)
-        address = (board.scored_by[0].name, board.scored_by[1].name)
+        address = (told_as(board.scored_by[0]), board.scored_by[1].name)
         differing = _differing(db, board, parts, first, second)
         items = [
             _item(db, board, level, parts[int(differing.part[at])], int(differing.sentence[at]), (first, second))
@@ -136,6 +137,6 @@ def _item(
         items = load_items(
             db, entry.metric.table, each, board.revision.number, place, sentence, sentence + 1
         )  # fmt: skip
-        shown = [policy.item_view(level, entry.name, item) for item in items]
+        shown = [policy.item_view(level, told_as(entry), item) for item in items]
         document[side] = {"submission": each, **(shown[0] if shown else {})}
     return document

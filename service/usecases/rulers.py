@@ -47,6 +47,14 @@ class Ruler:
         return find_score(self.spec, address)
 
 
+def told_as(entry: Entry) -> str:
+    """The metric by which the gate decides what an output's items tell of the output alone.
+
+    No metric's name, and so nothing, where gold's tags decide which words go: what is missing would tell them.
+    """
+    return "" if entry.guided else entry.name
+
+
 def check_ruler(request: Mapping[str, Any]) -> dict[str, Any]:
     """The ruler that a request asks for, as it is stored.
 

@@ -20,7 +20,7 @@ from service.store.score_records import artifact_name
 from service.store.submissions import Submission
 from service.usecases.access import benchmark_of, submission_of
 from service.usecases.job_results import item_number
-from service.usecases.rulers import ruler_of
+from service.usecases.rulers import ruler_of, told_as
 from service.usecases.submission_items import load_items
 from service.usecases.views import Page, View, json_view
 
@@ -70,7 +70,7 @@ def submission_items(
         items = load_items(db, table, submission_id, number, results.place, start, start + limit + 1)
     if not items and not start:
         _require_kept(results)
-    shown = policy.items_view(results.level, results.entry.name, items[:limit])
+    shown = policy.items_view(results.level, told_as(results.entry), items[:limit])
     return Page(shown, str(start + limit) if len(items) > limit else None)
 
 
@@ -98,14 +98,14 @@ def submission_slices(
         "part": results.part.name,
         "metric": results.entry.key,
     }
-    names = policy.groupings_view(results.level, results.entry.name, sorted(groupings))
+    names = policy.groupings_view(results.level, told_as(results.entry), sorted(groupings))
     if by is None:
         return json_view({**head, "groupings": names})
     if by not in names:
         # gold's own groupings are not even told apart from what there is not
         raise NotFound(f"There is no grouping {by!r} to be seen here. There are: {', '.join(names) or 'none'}.")
     return json_view(
-        {**head, "by": by, "slices": policy.slices_view(results.level, results.entry.name, by, groupings[by])}
+        {**head, "by": by, "slices": policy.slices_view(results.level, told_as(results.entry), by, groupings[by])}
     )
 
 

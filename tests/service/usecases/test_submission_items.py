@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import orjson
 import pytest
 
 from service.store import revisions, score_records
@@ -9,6 +10,7 @@ from service.usecases.job_results import job_items
 from service.usecases.jobs import submit_job
 from service.usecases.rulers import ruler_of
 from service.usecases.submission_items import load_items
+from service.usecases.submission_results import submission_items, submission_slices
 from tests.fixtures.contexts import SCORER
 from tests.fixtures.tasks import RIGHT, SLUG, WRONG
 
@@ -42,3 +44,35 @@ def test_a_part_that_was_not_scored_has_none(task, context):
         table = ruler_of(revisions.get(db, SLUG, 1).ruler).spec.entries[0].metric.table
         assert score_records.counts(db, submission, 1, 1, 0) is not None
         assert load_items(db, table, submission, 1, (1, 0), 0, 10) == []
+
+
+TREES = "(TOP (S (NP (DT the) (NN dog)) (VP (VBD barked)) (. .)))\n(TOP (S (NP (PRP she)) (VP (VBD slept)) (. .)))\n"
+
+
+def bracketed(task, **changes):
+    task.make(
+        format="bracketed",
+        metrics=[{"name": "parseval", "params": {"preset": "plain"}}],
+        main_score=None,
+        parts={"en": {"gold": TREES}},
+        feedback="items",
+        **changes,
+    )
+    lyon = task.team()
+    return lyon, task.scored(lyon, TREES.replace("(. .)", "(NN .)").replace("VP", "XP", 1))
+
+
+def test_a_team_sees_its_own_brackets(task, context):
+    lyon, submission = bracketed(task)
+    [first, _] = submission_items(context, lyon, submission, None, None, None, 10).items
+    assert "XP" in first["system_tree"]
+
+
+@pytest.mark.parametrize("transform", ["drop-punctuation", "black", "drop-traces", "delete-labels", "flatten"])
+def test_a_team_sees_no_brackets_where_gold_decides_which_words_go(task, context, transform):
+    params = {"labels": ["."], "words": True} if transform == "delete-labels" else {}
+    lyon, submission = bracketed(task, transforms=[{"name": transform, "params": params, "on": "both"}])
+    found = submission_items(context, lyon, submission, None, None, None, 10).items
+    assert found == [{"item": number, "status": "ok", "scores": {}, "counts": {}} for number in (1, 2)]
+    slices = orjson.loads(submission_slices(context, lyon, submission, None, None, None).body)
+    assert slices["groupings"] == []
