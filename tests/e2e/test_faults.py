@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import httpx
 import psutil
 import pytest
@@ -48,16 +50,21 @@ def finished(client, job: str) -> dict:
     return until(lambda: (found := client.get(f"/v1/jobs/{job}").json())["state"] == "succeeded" and found, WITHIN)
 
 
+def end(processes: list[psutil.Process]) -> None:
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
+
+
 def gone(processes: list[psutil.Process]) -> bool:
     return not any(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in processes)
 
 
-def test_a_killed_work_horse(breakable, long_job):
-    with breakable.client() as client:
-        job = submit_and_begin(breakable, client, long_job)
-        breakable.work_horses()[0].kill()
-        document = finished(client, job)
-    assert len(document["results"]["systems"]) == len(long_job["systems"])
+@pytest.fixture(autouse=True)
+def rested(breakable) -> None:
+    """No work-horse of an earlier test waits for a job: the one there will be is at work."""
+    end(breakable.work_horses())
+    until(lambda: not breakable.work_horses())
 
 
 @pytest.fixture
@@ -70,6 +77,14 @@ def warm_horses(breakable) -> list[psutil.Process]:
     return breakable.work_horses()
 
 
+def test_a_killed_work_horse(breakable, long_job):
+    with breakable.client() as client:
+        job = submit_and_begin(breakable, client, long_job)
+        breakable.work_horses()[0].kill()
+        document = finished(client, job)
+    assert len(document["results"]["systems"]) == len(long_job["systems"])
+
+
 def test_a_work_horse_goes_on_with_the_next_job(breakable, long_job, warm_horses):
     with breakable.client() as client:
         job = submit_and_begin(breakable, client, long_job)
@@ -80,16 +95,14 @@ def test_a_work_horse_goes_on_with_the_next_job(breakable, long_job, warm_horses
 def test_a_work_horse_killed_in_a_later_job(breakable, long_job, warm_horses):
     with breakable.client() as client:
         job = submit_and_begin(breakable, client, long_job)
-        for horse in warm_horses:
-            horse.kill()
+        end(warm_horses)
         assert finished(client, job)["failure"] is None
 
 
 def test_a_worker_killed_while_its_work_horse_is_in_a_later_job(breakable, long_job, warm_horses):
     with breakable.client() as client:
         job = submit_and_begin(breakable, client, long_job)
-        for worker in breakable.worker_processes():
-            worker.kill()
+        end(breakable.worker_processes())
         until(lambda: gone(warm_horses))
         assert finished(client, job)["failure"] is None
 

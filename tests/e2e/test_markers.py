@@ -20,21 +20,21 @@ from tests.fixtures.service_process import ServiceProcess, until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 
-MARKER = b"mrk"
-"""Part of everything that is planted; no output and no request of a participant has it."""
+MARKER = b"zqmarker"
+"""Part of everything that is planted, and too long to come about by chance in an id or a signature."""
 
 SYSTEM_CONLLU = (
     "1\tShe\tshe\tPRON\tPRP\t_\t2\tnsubj\t2:nsubj\t_\n2\tsaw\tsee\tVERB\tVBD\t_\t0\troot\t0:root\t_\n"
     "3\tstars\tstar\tNOUN\tNNS\t_\t1\tnmod\t1:nmod\t_\n\n"
 )
 GOLD_CONLLU = (
-    "# newdoc id = mrkdoc\n# sent_id = mrk-1\n# genre = mrkgenre\n# text = She saw stars\n"
-    "1\tShe\tmrklemma\tMRKPOS\tmrktag\tCase=Mrk\t2\tmrksubj\t2:mrksubj\tMrk=1\n"
-    "2\tsaw\tsee\tVERB\tVBD\t_\t0\troot\t0:root\t_\n3\tstars\tstar\tNOUN\tNNS\t_\t2\tmrkobj\t2:mrkobj\t_\n\n"
+    "# newdoc id = zqmarkerdoc\n# sent_id = zqmarker-1\n# genre = zqmarkergenre\n# text = She saw stars\n"
+    "1\tShe\tzqmarkerlemma\tZQMARKERPOS\tzqmarkertag\tCase=Zqmarker\t2\tzqmarkersubj\t2:zqmarkersubj\tZqmarker=1\n"
+    "2\tsaw\tsee\tVERB\tVBD\t_\t0\troot\t0:root\t_\n3\tstars\tstar\tNOUN\tNNS\t_\t2\tzqmarkerobj\t2:zqmarkerobj\t_\n\n"
 )
-OTHER_WORD = GOLD_CONLLU.replace("stars\tstar", "mrkword\tmrkword").replace("saw stars", "saw mrkword")
+OTHER_WORD = GOLD_CONLLU.replace("stars\tstar", "zqmarkerword\tzqmarkerword").replace("saw stars", "saw zqmarkerword")
 SYSTEM_TREE = "(TOP (S (NP (PRP She)) (VP (VBD saw)) (NP (NNS stars))))\n"
-GOLD_TREE = "(TOP (S (MRKNP (MRKPRP She)) (VP (VBD saw) (MRKNP (NNS stars)))))\n"
+GOLD_TREE = "(TOP (S (ZQMARKERNP (ZQMARKERPRP She)) (VP (VBD saw) (ZQMARKERNP (NNS stars)))))\n"
 DEPENDENCY = ["attachment", "ud", "dependency_relations", "leaf_ancestor", "enhanced"]
 BENCHMARKS: dict[str, dict[str, Any]] = {
     "fits": {"format": "conllu", "metrics": DEPENDENCY, "parts": {"en": {"gold": GOLD_CONLLU}}},
@@ -42,7 +42,7 @@ BENCHMARKS: dict[str, dict[str, Any]] = {
     "trees": {
         "format": "bracketed",
         "metrics": ["parseval", "leaf_ancestor", "conformance"],
-        "parts": {"en": {"gold": GOLD_TREE + GOLD_TREE.replace("stars", "mrkword")}},
+        "parts": {"en": {"gold": GOLD_TREE + GOLD_TREE.replace("stars", "zqmarkerword")}},
     },
     "blind": {"format": "conllu", "metrics": DEPENDENCY, "parts": {"en": {"gold": GOLD_CONLLU}}, "feedback": "none"},
 }
@@ -135,7 +135,7 @@ def tell(organiser: httpx.Client, team: httpx.Client, slug: str, heard: Heard, u
         path = f"/v1/submissions/{submission}"
         until(lambda path=path: organiser.get(path).json()["state"] in ("succeeded", "failed"))
     compared = heard.listen(team.post(f"{at}/comparisons", json={"submissions": sent[:2]}, headers=wait))
-    for broken in ("1\tmrkbroken\n\n", "(mrkbroken"):
+    for broken in ("1\tzqmarkerbroken\n\n", "(zqmarkerbroken"):
         organiser.post(f"{at}/revisions", json={"reason": "r", "parts": {"en": {"gold": broken}}}, headers=wait)
     jobs = [job["id"] for job in team.get("/v1/jobs").json().get("items", [])]
     return Known(
