@@ -27,7 +27,7 @@ from scoring.significance.units import Sample
 
 LAW_BUDGET = 2e9
 """Nanoseconds, about, that exact laws of ratios may cost where all pairs get theirs."""
-NEAR_BUDGET = 3e8
+NEAR_BUDGET = 5e8
 """Likewise where only those near the threshold do."""
 NEAR = 4.0
 """An exact law is sought for a p within this factor of where the decision turns."""
@@ -150,7 +150,7 @@ def _laws(
         jobs[index] = pair
         # once a few are known, what all of them would cost is as good as known
         ahead = spent / len(jobs) * len(rest) if len(jobs) >= _FEW else 0.0
-        if (spent > plan.law_budget and len(rest) > 1) or ahead > 2.0 * plan.law_budget:
+        if spent > plan.law_budget or ahead > 2.0 * plan.law_budget:
             return
     found.update(_solved(jobs, alternative, "exact law of a ratio"))
 
@@ -184,22 +184,32 @@ def _mapped(function: Callable[[int], Test | None], indices: Sequence[int]) -> l
 def _by_shuffles(
     sample: Sample, pairs: Sequence[tuple[int, int]], rest: Sequence[int], alternative: str, plan: ShufflePlan
 ) -> dict[int, Test]:
-    wanted = shuffles_needed(plan.asked, plan.family, plan.alpha, plan.correction)
-    shuffles = affordable_shuffles(wanted, plan.asked, sample, len(rest))
     chosen = [pairs[index] for index in rest]
+    differing = [int(sample.differing_units(first, second).sum()) for first, second in chosen]
+    smallest = [smallest_p(units, alternative) for units in differing]
+    shuffles = _shuffles(sample, min(smallest), len(rest), plan)
     counts = extreme_counts(sample, chosen, shuffles, plan.seed, alternative)
-    tests = {}
-    for index, (first, second), count in zip(rest, chosen, counts, strict=True):
-        differing = int(sample.differing_units(first, second).sum())
-        tests[index] = Test(
+    return {
+        index: Test(
             (int(count) + 1) / (shuffles + 1),
             "monte-carlo",
             "random swaps shared by all pairs",
             shuffles=shuffles,
-            differing=differing,
-            smallest=max(1 / (shuffles + 1), smallest_p(differing, alternative)),
+            differing=units,
+            smallest=max(1 / (shuffles + 1), least),
         )
-    return tests
+        for index, units, least, count in zip(rest, differing, smallest, counts, strict=True)
+    }
+
+
+def _shuffles(sample: Sample, smallest: float, pairs: int, plan: ShufflePlan) -> int:
+    """As many as asked; more where the correction needs them, unless the data or the budget let nothing be rejected."""
+    threshold = first_threshold(plan.family, plan.alpha, plan.correction)
+    if smallest > threshold:
+        return plan.asked
+    wanted = shuffles_needed(plan.asked, plan.family, plan.alpha, plan.correction)
+    shuffles = affordable_shuffles(wanted, plan.asked, sample, pairs)
+    return shuffles if 1 / (shuffles + 1) <= threshold else plan.asked
 
 
 def _near_threshold(

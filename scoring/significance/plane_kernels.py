@@ -8,13 +8,13 @@ import numpy as np
 
 from scoring.jit import compiled
 
-_NOTHING = -46.0
+NOTHING = -46.0
 """A characteristic function whose logarithm is below this adds nothing that a double could hold."""
 
 _WIDE, _TALL = 16, 4
 """Points of a block that is judged as a whole before its points are."""
 _ROUNDING = 1e-6
-"""Far more than what rounding makes of a sum of logarithms around _NOTHING."""
+"""Far more than what rounding makes of a sum of logarithms around NOTHING."""
 
 
 @compiled
@@ -70,9 +70,9 @@ def significant_points(us: Any, vs: Any, sizes: Any, width: int, height: int, fo
             total = 0.0
             for kind in range(len(us)):
                 total += sizes[kind, (first * us[kind] * by_width + second * vs[kind] * by_height) & mask]
-                if total < _NOTHING:
+                if total < NOTHING:
                     break
-            if total >= _NOTHING:
+            if total >= NOTHING:
                 if count == len(found):
                     return -1
                 found[count, 0] = first
@@ -97,7 +97,7 @@ def _may_matter(us: Any, vs: Any, sizes: Any, start: tuple[int, int], extent: tu
         if begin == 0 or end >= size:
             continue
         total += sizes[kind, min(begin, size - end)]
-        if total < _NOTHING - _ROUNDING:
+        if total < NOTHING - _ROUNDING:
             return False
     return True
 

@@ -190,6 +190,14 @@ def test_a_table_in_which_nothing_could_be_significant_says_so(monkeypatch: Any)
     assert any("No difference could have become significant" in note for note in poor["notes"])
 
 
+@pytest.mark.parametrize(("units", "alpha"), [(40, 1e-12), (6, 0.05)])
+def test_shuffles_are_not_raised_where_nothing_could_be_rejected_all_the_same(units: int, alpha: float) -> None:
+    counts = [rows(seed, units) * 0.3 for seed in range(12)]
+    found = asked(F1, *counts, shuffles=500, interval="none", alpha=alpha)
+    assert found["signature"]["trials"] == 500
+    assert found["smallest_p"]["significance_possible"] is False
+
+
 def test_undefined_scores_are_listed_and_not_tested() -> None:
     silent = np.zeros((60, 3), np.int64)
     found = asked(F1, rows(1), silent, rows(2))

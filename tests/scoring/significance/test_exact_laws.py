@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scoring.scores import f1_score, ratio_score
 from scoring.significance import law, linear, ratio
 from scoring.significance.permutation import ShufflePlan, permutation
-from scoring.significance.plane import log_mass
+from scoring.significance.plane import Plane, log_mass, plane_cost
 from scoring.significance.plane_kernels import factor_tables, significant_points
 from scoring.significance.units import Sample, sample_of
 
@@ -192,6 +192,14 @@ def test_hopeless_sizes_are_refused_not_tried() -> None:
     pair = ratio.pair_of(sample_of(F1, NAMES, rows, None, None), 0, 1)
     assert math.isinf(law.law_cost(pair))
     assert law.law_p(pair, "two-sided") is None
+
+
+def test_a_transform_over_units_that_are_all_different_counts_as_the_slow_one_that_it_is() -> None:
+    generator = np.random.default_rng(1)
+    us, vs = generator.integers(-30, 30, 120), generator.integers(1, 30, 120)
+    scattered = Plane(us, vs, np.ones(120, np.int64), -200.0, 0.0, 0.0)
+    alike = Plane(us[:12], vs[:12], np.full(12, 10, np.int64), -200.0, 0.0, 0.0)
+    assert plane_cost(scattered) > 5 * plane_cost(alike)
 
 
 def test_a_transform_that_is_not_precise_says_so() -> None:
