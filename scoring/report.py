@@ -102,12 +102,7 @@ def evaluate_systems(
         progress(done, total, f"scoring {system.name}")
         found, odd = evaluation.score(system.text, system.format, system.pointer, system.name)
         outcomes.append(found)
-        warnings += [{"system": system.name, **_warning(problem)} for problem in odd]
-        warnings += [
-            {"system": system.name, "metric": key, **_warning(problem.at(system.pointer))}
-            for key, outcome in found.items()
-            for problem in outcome.warnings
-        ]
+        warnings += _warnings_of(system, found, odd)
     comparisons = []
     if addresses is not None and significance is not None:
 
@@ -125,6 +120,15 @@ def evaluate_systems(
     if agreement:
         document["agreement"] = _agreements(spec, systems, outcomes, agreement)
     return Report(spec, evaluation.gold, outcomes, document, warnings)
+
+
+def _warnings_of(system: System, found: Mapping[str, Outcome], odd: Sequence[Problem]) -> list[dict[str, Json]]:
+    """What is odd in an output, as it was read (`odd`) and under each metric."""
+    of_metrics = [(key, problem.at(system.pointer)) for key, outcome in found.items() for problem in outcome.warnings]
+    return [
+        *({"system": system.name, **_warning(problem)} for problem in odd),
+        *({"system": system.name, "metric": key, **_warning(problem)} for key, problem in of_metrics),
+    ]
 
 
 def _comparisons(

@@ -13,7 +13,7 @@ from service.caller import Caller
 from service.context import Context
 from service.errors import BadRequest, NotAcceptable, Unauthorized, Unprocessable
 from service.schemas.base import Strict, load
-from service.usecases.jobs import Idempotency
+from service.usecases.repeats import Idempotency
 from service.usecases.tokens import authenticate
 from service.usecases.views import View
 

@@ -18,7 +18,7 @@ from service.errors import Conflict, NotFound, PreconditionFailed, PreconditionR
 from service.ids import new_id
 from service.policy import Level
 from service.queue import LIVE
-from service.store import artifacts, benchmarks, idempotency, revisions, runs, submissions, texts, tokens
+from service.store import artifacts, benchmarks, revisions, runs, submissions, texts, tokens
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Part, Revision
 from service.usecases.access import benchmark_of, check_cursor
@@ -32,8 +32,8 @@ from service.usecases.benchmark_settings import (
 )
 from service.usecases.board_comparisons import put_board, schedule_board_comparison
 from service.usecases.happened import happened
-from service.usecases.jobs import Idempotency, repeated
 from service.usecases.owned import GOLD, items_name, named_texts
+from service.usecases.repeats import Idempotency, made_before
 from service.usecases.rulers import check_ruler, ruler_of
 from service.usecases.views import Page, View, etag_of, json_view, moment
 from service.usecases.waiting import wait_for
@@ -79,11 +79,9 @@ def create_benchmark(
     first = Revision(slug, 1, revision_id, ruler, None, False, revisions.CHECKING, None, None, now, None)
     try:
         with context.store.write() as db:
-            if repeat is not None:
-                known = repeated(db, caller, repeat)
-                if known is not None:
-                    return known, False
-                idempotency.remember(db, caller.owner, repeat.key, repeat.digest, slug, now)
+            known = made_before(db, caller, repeat, slug, now)
+            if known is not None:
+                return known, False
             if benchmarks.get(db, slug) is not None:
                 raise _taken(slug)
             runs.add(db, revision_id, REVISION_KIND, LIVE, now)

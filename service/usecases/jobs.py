@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from scoring.errors import InputError, Problem, ScoringError
@@ -17,22 +15,15 @@ from scoring.significance import parse_settings
 from scoring.spec import FormatChoice, parse_format, parse_items, parse_spec
 from service.caller import Caller
 from service.context import Context
-from service.errors import SOON, Conflict, Gone, NotFound, Unprocessable, unprocessable
+from service.errors import SOON, Conflict, Gone, NotFound, unprocessable
 from service.ids import new_id
 from service.queue import LIVE
-from service.store import idempotency, jobs, runs, texts
+from service.store import jobs, runs, texts
+from service.usecases.repeats import Idempotency, made_before
 from service.usecases.views import Page, View, etag_of, json_view, moment
 from service.usecases.waiting import wait_for
 
 KIND = "job"
-
-
-@dataclass(frozen=True, slots=True)
-class Idempotency:
-    """A client's key for one request, and the digest of that request."""
-
-    key: str
-    digest: str
 
 
 def submit_job(
@@ -50,11 +41,9 @@ def submit_job(
     kept, named = split_texts(request)
     try:
         with context.store.write() as db:
-            if repeat is not None:
-                known = repeated(db, caller, repeat)
-                if known is not None:
-                    return known, False
-                idempotency.remember(db, caller.owner, repeat.key, repeat.digest, job_id, now)
+            known = made_before(db, caller, repeat, job_id, now)
+            if known is not None:
+                return known, False
             runs.add(db, job_id, KIND, LIVE, now)
             jobs.add(db, job_id, caller.owner, kept)
             texts.put(db, job_id, named)
@@ -266,25 +255,6 @@ def delete_job(context: Context, caller: Caller, job_id: str) -> None:
         jobs.erase(db, [job_id], now)
     context.queue.take_out(job_id)
     context.queue.wake(job_id)
-
-
-def repeated(db: Connection, caller: Caller, repeat: Idempotency) -> str | None:
-    """What an earlier request under this key made, or None.
-
-    Raises:
-        Unprocessable: that was another request.
-    """
-    known = idempotency.find(db, caller.owner, repeat.key)
-    if known is None:
-        return None
-    digest, resource = known
-    if digest != repeat.digest:
-        raise Unprocessable(
-            "This Idempotency-Key was used for another request. Take a new key for each new request.",
-            slug="idempotency-key-reused",
-            title="The Idempotency-Key belongs to another request",
-        )
-    return resource
 
 
 def _texts_of(request: Mapping[str, Any], gold_format: FormatChoice) -> list[tuple[str, Any, FormatChoice]]:

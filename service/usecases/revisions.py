@@ -17,7 +17,7 @@ from service.errors import SOON, Conflict, NotFound, Unprocessable, unprocessabl
 from service.ids import new_id
 from service.policy import Level
 from service.queue import BULK, LIVE
-from service.store import idempotency, revisions, runs, texts
+from service.store import revisions, runs, texts
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Revision
 from service.usecases.access import benchmark_of
@@ -32,8 +32,8 @@ from service.usecases.benchmarks import (
     shown_revision,
 )
 from service.usecases.happened import happened
-from service.usecases.jobs import Idempotency, repeated
 from service.usecases.owned import GOLD, items_name, names_of
+from service.usecases.repeats import Idempotency, made_before
 from service.usecases.rulers import MEMBERS, check_ruler, ruler_of
 from service.usecases.submission_requests import ruling
 from service.usecases.views import Page, View, json_view, moment
@@ -60,10 +60,10 @@ def create_revision(
     now = context.now()
     with context.store.write() as db:
         benchmark = benchmark_of(db, slug, lock=True)
-        if repeat is not None:
-            known = repeated(db, caller, repeat)
-            if known is not None:
-                return int(known), False
+        number = revisions.last_number(db, slug) + 1
+        known = made_before(db, caller, repeat, str(number), now)
+        if known is not None:
+            return int(known), False
         under_way = revisions.unsettled(db, slug)
         if under_way is not None:
             raise Conflict(
@@ -76,10 +76,7 @@ def create_revision(
         ruler = _ruler(base, request)
         gold, carried = _parts(db, benchmark, base, request)
         named = _texts(gold, ruler, request)
-        number = revisions.last_number(db, slug) + 1
         revision_id = new_id("rev", now)
-        if repeat is not None:
-            idempotency.remember(db, caller.owner, repeat.key, repeat.digest, str(number), now)
         queue = LIVE if benchmark.active_revision is None else BULK
         dry_run = bool(request.get("dry_run", False))
         if dry_run:

@@ -16,13 +16,13 @@ from service.errors import SOON, Conflict, NotFound
 from service.ids import new_id
 from service.policy import Level
 from service.queue import LIVE
-from service.store import idempotency, runs, submissions, teams, texts
+from service.store import runs, submissions, teams, texts
 from service.store.benchmarks import Benchmark
 from service.store.submissions import Submission
 from service.usecases import quotas
 from service.usecases.access import benchmark_of, check_cursor, submission_of, team_of
 from service.usecases.happened import happened
-from service.usecases.jobs import Idempotency, repeated
+from service.usecases.repeats import Idempotency, made_before
 from service.usecases.submission_changes import (
     cancel_submission,
     delete_submission,
@@ -91,11 +91,9 @@ def submit(
     )
     try:
         with context.store.write() as db:
-            if repeat is not None:
-                known = repeated(db, caller, repeat)
-                if known is not None:
-                    return known, False
-                idempotency.remember(db, caller.owner, repeat.key, repeat.digest, submission_id, now)
+            known = made_before(db, caller, repeat, submission_id, now)
+            if known is not None:
+                return known, False
             if team_id is not None:
                 _count(db, caller, benchmark, team_id, now)
             runs.add(db, submission_id, SUBMISSION_KIND, LIVE, now)

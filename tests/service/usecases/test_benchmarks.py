@@ -27,7 +27,7 @@ from service.usecases.benchmarks import (
     patch_benchmark,
     view_benchmark,
 )
-from service.usecases.jobs import Idempotency
+from service.usecases.repeats import Idempotency
 from tests.fixtures.contexts import ORGANISER, SCORER
 from tests.fixtures.requests import GOLD_CONLLU, GOLD_TREE
 from tests.fixtures.tasks import BENCHMARK, SLUG, TWO_PARTS

@@ -18,8 +18,8 @@ from service.store.submissions import Standing
 from service.store.tables import scores
 from service.usecases import rescore
 from service.usecases.benchmarks import patch_benchmark
-from service.usecases.jobs import Idempotency
 from service.usecases.moves import moved, places
+from service.usecases.repeats import Idempotency
 from service.usecases.revisions import create_revision, list_revisions, view_revision, wait_for_revision
 from tests.fixtures.contexts import ORGANISER, work_of
 from tests.fixtures.tasks import ONE_SENTENCE, RIGHT, SECOND_PART, SLUG, TWO_PARTS, WRONG, Task

@@ -14,7 +14,7 @@ from service.errors import Conflict, Forbidden, Gone, NotFound, Unprocessable
 from service.problem_documents import failure_record
 from service.store import runs, score_records
 from service.usecases.benchmarks import create_benchmark
-from service.usecases.jobs import Idempotency
+from service.usecases.repeats import Idempotency
 from service.usecases.score_submission import fail_submission
 from service.usecases.submissions import (
     cancel_submission,
