@@ -52,7 +52,7 @@ class Worker(rq.Worker):  # type: ignore[misc]
     def perform_job(self, job: Any, queue: Any) -> bool:
         """RQ's job, then whatever else waits. In the forked process."""
         begun, size = monotonic(), _peak()
-        done = bool(super().perform_job(job, queue))
+        done = bool(super().perform_job(job, queue)) and self._in_time(begun)
         try:
             while done and monotonic() < begun + AGE and _peak() < size + GROWTH:
                 run_id = self._next(queue.name)
@@ -72,7 +72,11 @@ class Worker(rq.Worker):  # type: ignore[misc]
         return None
 
     def _carry(self, run_id: str, queue: str) -> bool:
-        """Work on a run under RQ's time limit; False where it broke off and waits in the queue again."""
+        """Work on a run under RQ's time limit; False where this process had better end.
+
+        So it is where the run broke off, and waits in the queue again, or where its time was over.
+        """
+        begun = monotonic()
         self.set_current_job_id(run_id)
         try:
             with self.death_penalty_class(self.runs.timeout, JobTimeoutException):
@@ -82,7 +86,11 @@ class Worker(rq.Worker):  # type: ignore[misc]
             return False
         finally:
             self.set_current_job_id(None)
-        return True
+        return self._in_time(begun)
+
+    def _in_time(self, begun: float) -> bool:
+        """Whether a run kept its limit: what its end by a signal left of this process, nobody knows."""
+        return monotonic() < begun + self.runs.timeout
 
     def monitor_work_horse(self, job: Any, queue: Any) -> None:
         """Until the work-horse has ended; what it left undone of its further runs is queued again."""
