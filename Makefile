@@ -19,9 +19,9 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Building $(VENV) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[postgres]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable . --group service
 	@echo "Compiling the scoring kernels (once) ..."
-	@$(BIN)/python -m scoring.warm
+	@$(BIN)/python -m treescore.warm
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed

@@ -37,8 +37,8 @@ NEEDS = {"nltk": "nltk", "pyevalb": "PYEVALB"}
 
 def score(metric: str, gold: Path, system: Path) -> str:
     """Main score by Treescore."""
-    from scoring.evaluate import Evaluation  # noqa: PLC0415 - each process imports what it measures
-    from scoring.spec import parse_spec  # noqa: PLC0415
+    from treescore.evaluation.evaluate import Evaluation  # noqa: PLC0415 - each process imports what it measures
+    from treescore.evaluation.spec import parse_spec  # noqa: PLC0415
 
     layout = {"name": "bracketed", "layout": "lines", "unreadable": "sentence"}
     spec = parse_spec({"format": layout, "metrics": [metric]})

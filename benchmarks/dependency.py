@@ -43,11 +43,11 @@ TIMES = 10
 
 def ours(metric: str, *, compiled: bool = False) -> Contestant:
     """The whole way: bytes to summed counts."""
-    from scoring.evaluate import Evaluation  # noqa: PLC0415 - a contestant imports only itself
-    from scoring.spec import parse_spec  # noqa: PLC0415
+    from treescore.evaluation.evaluate import Evaluation  # noqa: PLC0415 - a contestant imports only itself
+    from treescore.evaluation.spec import parse_spec  # noqa: PLC0415
 
     if compiled:
-        from scoring.warm import warm  # noqa: PLC0415
+        from treescore.warm import warm  # noqa: PLC0415
 
         warm()
     spec = parse_spec({"format": "conllu", "metrics": [metric]})

@@ -12,13 +12,13 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-from scoring.formats.bracketed import Bracketed
-from scoring.limits import DEFAULT_LIMITS
-from scoring.registry import make_transform
-from scoring.spec import parse_format
-from scoring.transforms.strip_functions import base_label
-from scoring.trees import ConstituentTreebank
-from scoring.vocabulary import Vocabulary
+from treescore.core.limits import DEFAULT_LIMITS
+from treescore.core.registry import make_transform
+from treescore.core.trees import ConstituentTreebank
+from treescore.core.vocabulary import Vocabulary
+from treescore.evaluation.spec import parse_format
+from treescore.formats.bracketed import Bracketed
+from treescore.transforms.strip_functions import base_label
 
 
 def main() -> None:

@@ -30,7 +30,7 @@ import redis
 import rq
 from rq.serializers import JSONSerializer
 
-from scoring.warm import warm
+from treescore.warm import warm
 
 ROOT = Path(__file__).parents[1]
 SENTENCE = (
@@ -194,7 +194,7 @@ def main() -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TREESCORE_BULK_WORKERS": "0"}
     with tempfile.TemporaryDirectory(prefix="ts-bench-") as folder:
         url = f"unix://{folder}/redis.sock"
-        serve = [sys.executable, "-m", "service.cli.main", "serve", "--bind", f"127.0.0.1:{port}", "--data-dir", folder,
+        serve = [sys.executable, "-m", "service", "serve", "--bind", f"127.0.0.1:{port}", "--data-dir", folder,
                  "--workers", "1"]  # fmt: skip
         hello = [sys.executable, "-m", "gunicorn", "--config", "python:service.gunicorn_conf", "--bind",
                  f"127.0.0.1:{hello_port}", "--chdir", str(ROOT / "benchmarks"), "hello_world:app"]  # fmt: skip

@@ -33,9 +33,6 @@ import orjson
 import psutil
 from sqlalchemy import func, select
 
-from scoring.arrays import Counts, FloatArray
-from scoring.parts import macro_mean
-from scoring.scores import ScoreTable
 from service.config import load_config
 from service.ids import new_id
 from service.store import benchmarks, runs, score_records, submissions, tables, teams
@@ -44,7 +41,10 @@ from service.store.packing import pack_array
 from service.store.score_records import ScoreRecord, artifact_name
 from service.store.submissions import Submission
 from service.store.teams import Team
-from service.usecases.rulers import Ruler, ruler_of
+from service.usecases.scoring.config import ScoringConfig, scoring_config
+from treescore.core.arrays import Counts, FloatArray
+from treescore.core.scores import ScoreTable
+from treescore.evaluation.parts import macro_mean
 
 ROOT = Path(__file__).parents[1]
 SLUG = "large"
@@ -57,7 +57,7 @@ CONNECTIONS = 8
 def service(folder: Path) -> Iterator[tuple[httpx.Client, int]]:
     """`treescore serve` on a folder: an organiser's client, and the supervisor's process."""
     port = free_port()
-    command = [sys.executable, "-m", "service.cli.main", "serve", "--bind", f"127.0.0.1:{port}", "--data-dir", folder]
+    command = [sys.executable, "-m", "treescore.cli.main", "serve", "--bind", f"127.0.0.1:{port}", "--data-dir", folder]
     clean = {name: value for name, value in os.environ.items() if not name.startswith("TREESCORE_")}
     with (folder / "log").open("w") as log:
         server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, cwd=ROOT, env=clean)
@@ -160,13 +160,13 @@ class Filler:
         self.store = store
         with store.read() as db:
             found, record = submissions.get(db, pattern), score_records.get(db, pattern, 1)
-            ruler = db.scalar(select(tables.revisions.c.ruler))
+            scoring = db.scalar(select(tables.revisions.c.scoring))
             counts = score_records.counts(db, pattern, 1, 0, 0)
         if found is None or record is None or counts is None:
             sys.exit("there is nothing to go by")
         self.pattern, self.record, self.counts = found, record, counts
-        self.ruler: Ruler = ruler_of(orjson.loads(str(ruler)))
-        self.table: ScoreTable = self.ruler.spec.entries[0].metric.table
+        self.scoring: ScoringConfig = scoring_config(orjson.loads(str(scoring)))
+        self.table: ScoreTable = self.scoring.spec.entries[0].metric.table
         self.began = datetime.now(UTC) - timedelta(days=30)
 
     def team(self, number: int, each: int, rng: np.random.Generator) -> None:
@@ -194,7 +194,7 @@ class Filler:
     def _row(self, rng: np.random.Generator, quality: float) -> tuple[ScoreRecord, bytes]:
         counts = drawn(rng, self.counts, self.table.count_names, quality)
         figures = self._figures(counts.sum(axis=0))
-        main = float(figures[score_records.MACRO, self.ruler.main_column])
+        main = float(figures[score_records.MACRO, self.scoring.main_column])
         return replace(self.record, main=main, figures=figures), pack_array(counts)
 
     def _figures(self, totals: Counts) -> FloatArray:

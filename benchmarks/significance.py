@@ -22,11 +22,11 @@ import numpy as np
 import scipy
 from scipy.stats import permutation_test
 
-from scoring.scores import Score, f1_score, ratio_score
-from scoring.significance import Candidate, Settings, compare
-from scoring.significance.montecarlo import extreme_counts
-from scoring.significance.units import sample_of
-from scoring.warm import warm
+from treescore.core.scores import Score, f1_score, ratio_score
+from treescore.significance import Candidate, Settings, compare
+from treescore.significance.montecarlo import extreme_counts
+from treescore.significance.units import sample_of
+from treescore.warm import warm
 
 try:
     from sacrebleu.significance import _paired_ar_test

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from scoring.registry import TokenBits
-from scoring.scores import Score, f1_score, ratio_score
-from scoring.significance import Candidate, Settings, compare
+from treescore.core.registry import TokenBits
+from treescore.core.scores import Score, f1_score, ratio_score
+from treescore.significance import Candidate, Settings, compare
 
 NAMES = ("right", "tokens", "whole", "sentences", "predicted")
 LAS = ratio_score("las", "share of tokens right", "right", "tokens")

@@ -108,7 +108,7 @@ def system_parts(folder: Path, gold: Parts, gold_place: Path) -> dict[str, dict[
 def own_service() -> Iterator[tuple[str, str]]:
     """A service for the time of the run: its address and its organise token."""
     with tempfile.TemporaryDirectory(prefix="treescore-") as folder:
-        command = [sys.executable, "-m", "service.cli.main", "serve", "--bind", f"127.0.0.1:{free_port()}"]
+        command = [sys.executable, "-m", "treescore.cli.main", "serve", "--bind", f"127.0.0.1:{free_port()}"]
         command += ["--data-dir", folder]
         with Path(folder, "log").open("w") as log:
             server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, cwd=ROOT)  # noqa: S603 - our own command line

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from scoring.limits import Limits
+from treescore.core.limits import Limits
 
 PREFIX = "TREESCORE_"
 LOOPBACK = ("127.", "localhost", "[::1]", "unix:")
@@ -42,7 +42,7 @@ class Config:
         max_wait_seconds: the longest `Prefer: wait`.
         max_job_seconds: run time of one job.
         max_attempts: runs of one job before a service fault is final.
-        max_sentences, max_words, max_depth, max_lineage_cells, max_problems: see scoring.limits.
+        max_sentences, max_words, max_depth, max_lineage_cells, max_problems: see treescore.core.limits.
         retain_outputs_days: outputs of submissions are dropped so many days after they were scored (410 afterwards,
             scores stay); 0 keeps them.
         retain_jobs_days: finished jobs are dropped after so many days (410 afterwards); 0 keeps them.

@@ -24,8 +24,3 @@ def new_token() -> str:
 def token_hash(token: str) -> str:
     """What the store keeps of a token; 256 random bits need no slow hash."""
     return hashlib.sha256(token.encode()).hexdigest()
-
-
-def digest_of(data: bytes) -> str:
-    """`sha256:...` of a text."""
-    return "sha256:" + hashlib.sha256(data).hexdigest()

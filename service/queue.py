@@ -23,7 +23,7 @@ WAKE = "treescore:wake:"
 RETRIES = 2
 ABANDONED_AFTER = 6
 """Seconds without a sign of life after which what a worker held is given to another."""
-GONE = (redis.ConnectionError, redis.TimeoutError)
+REDIS_ERRORS = (redis.ConnectionError, redis.TimeoutError)
 """What is raised while the server is away."""
 
 
@@ -51,14 +51,14 @@ class Queue:
                 failure_ttl=3600,
                 retry=rq.Retry(max=RETRIES),
             )
-        except GONE:
+        except REDIS_ERRORS:
             return False
         return True
 
     def take(self, queue: str, seconds: float) -> str | None:
         """The id at the head of a queue, out of it and out of RQ's hands; None where none comes within the time.
 
-        Raises GONE where Redis goes away. Whoever takes a run sets it as its worker's `current_job`.
+        Raises REDIS_ERRORS where Redis goes away. Whoever takes a run sets it as its worker's `current_job`.
         """
         key = self.rq_queue(queue).key
         popped: Any = self.redis.blpop(key, seconds) if seconds else (key, self.redis.lpop(key))
@@ -76,14 +76,14 @@ class Queue:
                     send_command(self.redis, worker, "stop-job", job_id=run_id)
                     return
             rq.job.Job.fetch(run_id, connection=self.redis, serializer=JSONSerializer).delete()
-        except (NoSuchJobError, InvalidJobOperation, *GONE):
+        except (NoSuchJobError, InvalidJobOperation, *REDIS_ERRORS):
             return
 
     def wake(self, run_id: str) -> None:
         """Tell those who wait for a run that it moved. Silent where Redis is away: they look again at the end."""
         try:
             self.redis.publish(WAKE + run_id, b"1")
-        except GONE:
+        except REDIS_ERRORS:
             return
 
     def listen(self, run_id: str) -> Listener:
@@ -118,7 +118,7 @@ class Queue:
         """Whether Redis answers."""
         try:
             return bool(self.redis.ping())
-        except GONE:
+        except REDIS_ERRORS:
             return False
 
     def workers(self, name: str) -> int:
@@ -146,5 +146,5 @@ class Listener:
         self._pubsub.close()
 
     def wait(self, seconds: float) -> bool:
-        """Until a wake-up or until time is over; True for a wake-up. Raises GONE where Redis goes away."""
+        """Until a wake-up or until time is over; True for a wake-up. Raises REDIS_ERRORS where Redis goes away."""
         return self._pubsub.get_message(ignore_subscribe_messages=True, timeout=seconds) is not None

@@ -7,14 +7,14 @@ from types import TracebackType
 
 from rq.timeouts import JobTimeoutException
 
-from scoring.errors import Problem
 from service.config import load_config
 from service.context import Context, open_context
+from service.errors import failure_document
 from service.logs import fault
-from service.problem_documents import failure_document
 from service.store import runs
-from service.usecases.handlers import HANDLERS
-from service.usecases.progress import Cancelled
+from service.usecases.kinds import HANDLERS
+from service.usecases.runs.progress import Cancelled
+from treescore.errors import Problem
 
 
 class WorkBroke(Exception):

@@ -8,7 +8,7 @@ import os
 from service.logs import configure_logs
 from service.queue import LIVE, QUEUES
 from workers.entry import process_context
-from workers.rehearsal import rehearse
+from workers.warm_up import warm_up
 from workers.worker import worker_on
 
 
@@ -20,7 +20,7 @@ def main() -> None:
     chosen = parser.parse_args()
     configure_logs()
     context = process_context()
-    rehearse(context)
+    warm_up(context)
     os.environ["TREESCORE_WORKER_PID"] = str(os.getpid())
     worker_on(context.queue, chosen.queue, burst=chosen.burst).work(burst=chosen.burst, logging_level="WARNING")
 

@@ -11,9 +11,9 @@ from sqlalchemy.exc import OperationalError
 
 from service.context import Context
 from service.logs import configure_logs, fault
-from service.queue import GONE
+from service.queue import REDIS_ERRORS
 from service.store import idempotency, jobs, runs, submissions
-from service.usecases.deliver import deliver_due
+from service.usecases.events.deliver import deliver_due
 from workers.entry import process_context
 
 INTERVAL = 1.0
@@ -48,11 +48,11 @@ class Sweeper:
             log.warning("requeued", run=run_id)
         self._suspects = set(lost).difference(again)
         if self._sweeps % HOUSEKEEPING_EVERY == 0:
-            self.keep_house()
+            self.clean_up()
         self._sweeps += 1
         return again
 
-    def keep_house(self) -> None:
+    def clean_up(self) -> None:
         """Drop what has outlived its time."""
         context = self._context
         now = context.now()
@@ -86,7 +86,7 @@ def main() -> None:
     while not stop.wait(INTERVAL):
         try:
             sweeper.sweep()
-        except GONE as error:
+        except REDIS_ERRORS as error:
             log.warning("redis-away", error=str(error))
 
 

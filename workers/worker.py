@@ -13,7 +13,7 @@ from rq.serializers import JSONSerializer
 from rq.timeouts import JobTimeoutException
 
 from service.posix import die_with_parent
-from service.queue import ABANDONED_AFTER, GONE, Queue
+from service.queue import ABANDONED_AFTER, REDIS_ERRORS, Queue
 from workers.entry import WorkBroke, run
 
 HEARTBEAT_SECONDS = 2
@@ -57,7 +57,7 @@ class Worker(rq.Worker):  # type: ignore[misc]
             while done and monotonic() < begun + AGE and _peak() < size + GROWTH:
                 run_id = self._next(queue.name)
                 done = run_id is not None and self._carry(run_id, queue.name)
-        except GONE:
+        except REDIS_ERRORS:
             return done
         return done
 

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import orjson
 from flask import Response, request
 
-from service.usecases.views import JSON_TYPE, Page, View, etag_of
+from service.usecases.runs.views import JSON_TYPE, Page, View, etag_of
 
 RETRY_AFTER = "1"
 

@@ -10,7 +10,6 @@ from flask import Flask, Response
 from sqlalchemy.exc import OperationalError
 from werkzeug.exceptions import HTTPException, InternalServerError
 
-from service import problems
 from service.api import (
     access_log,
     benchmarks,
@@ -20,6 +19,7 @@ from service.api import (
     health,
     jobs,
     leaderboard,
+    problems,
     revisions,
     scorers,
     submissions,
@@ -31,7 +31,7 @@ from service.config import Config
 from service.context import Context, open_context
 from service.errors import ServiceError, Unavailable
 from service.logs import places
-from service.queue import GONE
+from service.queue import REDIS_ERRORS
 
 BLUEPRINTS = (
     jobs,
@@ -80,7 +80,7 @@ def create_app(config: Config, context: Context | None = None) -> Flask:
     app.register_error_handler(ServiceError, problems.of_service_error)
     app.register_error_handler(HTTPException, problems.of_http_error)
     app.register_error_handler(InternalServerError, lambda _fault: problems.of_fault())
-    for gone in (*GONE, OperationalError):
+    for gone in (*REDIS_ERRORS, OperationalError):
         app.register_error_handler(gone, _away)
     return app
 

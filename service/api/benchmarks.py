@@ -7,7 +7,7 @@ from flask import Blueprint, Response, request
 from service.api import answers, calls
 from service.schemas import queries
 from service.schemas.benchmarks import BenchmarkChanges, BenchmarkRequest
-from service.usecases import benchmarks
+from service.usecases.benchmarks import benchmarks
 
 blueprint = Blueprint("benchmarks", __name__, url_prefix="/v1/benchmarks")
 
@@ -19,7 +19,7 @@ def create_benchmark() -> Response:
     calls.query(queries.NOTHING)
     context = calls.context()
     document = calls.parts_body(BenchmarkRequest(), "parts", "gold")
-    slug, new = benchmarks.create_benchmark(context, caller, document, repeat=calls.repeat(document))
+    slug, new = benchmarks.create_benchmark(context, caller, document, idempotency_key=calls.idempotency_key(document))
     wait = calls.wait_seconds()
     view = benchmarks.wait_for_benchmark(context, caller, slug, wait or 0)
     return answers.created(view, f"/v1/benchmarks/{slug}", wait, repeated=not new)

@@ -13,9 +13,9 @@ from service.caller import Caller
 from service.context import Context
 from service.errors import BadRequest, NotAcceptable, Unauthorized, Unprocessable
 from service.schemas.base import Strict, load
-from service.usecases.repeats import Idempotency
-from service.usecases.tokens import authenticate
-from service.usecases.views import View
+from service.usecases.access.idempotency import IdempotencyKey
+from service.usecases.access.tokens import authenticate
+from service.usecases.runs.views import View
 
 _BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9._~+/-]+=*)")
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
@@ -68,7 +68,7 @@ def query(schema: Strict) -> dict[str, Any]:
         raise BadRequest(details, slug="invalid-query", title=title) from error
 
 
-def idempotency_key() -> str | None:
+def _given_key() -> str | None:
     """The client's name for this request.
 
     Raises:
@@ -114,10 +114,10 @@ def parts_body(schema: Strict, folder: str, key: str | None = None) -> dict[str,
     return body(schema)
 
 
-def repeat(document: Mapping[str, Any]) -> Idempotency | None:
+def idempotency_key(document: Mapping[str, Any]) -> IdempotencyKey | None:
     """The client's name for this request beside what it asks, or None."""
-    key = idempotency_key()
-    return None if key is None else Idempotency(key, bodies.digest(request, document))
+    key = _given_key()
+    return None if key is None else IdempotencyKey(key, bodies.digest(request, document))
 
 
 def form(formats: Mapping[str, str], asked: str | None) -> str:

@@ -6,10 +6,10 @@ from flask import Blueprint, Response
 
 from service.api import answers, calls
 from service.api.item_pages import item_page
-from service.render import FORMATS
 from service.schemas import queries
 from service.schemas.comparisons import ComparisonRequest
-from service.usecases import comparison_items, comparisons
+from service.usecases.comparisons import ask, items
+from treescore.render import FORMATS
 
 blueprint = Blueprint("comparisons", __name__, url_prefix="/v1")
 
@@ -22,9 +22,9 @@ def ask_comparison(benchmark: str) -> Response:
     caller = calls.caller(*ASKERS)
     calls.query(queries.NOTHING)
     context = calls.context()
-    comparison = comparisons.ask(context, caller, benchmark, calls.body(ComparisonRequest()))
+    comparison = ask.ask(context, caller, benchmark, calls.body(ComparisonRequest()))
     wait = calls.wait_seconds()
-    view = comparisons.wait_for_comparison(context, caller, comparison, wait or 0)
+    view = ask.wait_for_comparison(context, caller, comparison, wait or 0)
     return answers.accepted(view, f"/v1/comparisons/{comparison}", wait, repeated=False)
 
 
@@ -33,9 +33,7 @@ def list_benchmark_comparisons(benchmark: str) -> Response:
     """Which questions were asked."""
     caller = calls.caller()
     asked = calls.query(queries.PAGE)
-    return answers.page(
-        comparisons.list_comparisons(calls.context(), caller, benchmark, asked.get("cursor"), asked["limit"])
-    )
+    return answers.page(ask.list_comparisons(calls.context(), caller, benchmark, asked.get("cursor"), asked["limit"]))
 
 
 @blueprint.get("/comparisons/<comparison>")
@@ -48,12 +46,12 @@ def get_comparison(comparison: str) -> Response:
     if form != "json":
         wait = calls.wait_seconds()
         if wait:
-            comparisons.wait_for_comparison(context, caller, comparison, wait)
-        return answers.varied(answers.conditional(comparisons.view_comparison(context, caller, comparison, form), wait))
+            ask.wait_for_comparison(context, caller, comparison, wait)
+        return answers.varied(answers.conditional(ask.view_comparison(context, caller, comparison, form), wait))
     return answers.varied(
         calls.polled(
-            lambda: comparisons.view_comparison(context, caller, comparison),
-            lambda seconds, known: comparisons.wait_for_comparison(context, caller, comparison, seconds, known),
+            lambda: ask.view_comparison(context, caller, comparison),
+            lambda seconds, known: ask.wait_for_comparison(context, caller, comparison, seconds, known),
         )
     )
 
@@ -63,7 +61,7 @@ def list_differing_items(comparison: str) -> Response:
     """The sentences in which two submissions differ most."""
     caller = calls.caller("submit", "read")
     asked = calls.query(queries.DIFFERING)
-    found = comparison_items.comparison_items(
+    found = items.comparison_items(
         calls.context(), caller, comparison, asked.get("a"), asked.get("b"), asked.get("cursor"), asked["limit"]
     )
     return item_page(found, asked.get("format"))

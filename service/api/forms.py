@@ -17,13 +17,13 @@ from flask import Request
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.formparser import MultiPartParser, default_stream_factory
 
-from scoring.errors import Problem
-from scoring.params import Json, escape
-from scoring.text import place
 from service.api import strict_json
 from service.api.bodies import CHUNK, Body
 from service.config import Config
 from service.errors import BadRequest, PayloadTooLarge, Unprocessable, counted
+from treescore.core.params import Json, escape
+from treescore.core.text import place
+from treescore.errors import Problem
 
 FORM = "multipart/form-data"
 FIELDS = ("source", "target", "alignment")

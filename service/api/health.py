@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from flask import Blueprint, Response
 
-from service import problems
-from service.api import answers, calls
-from service.usecases import health
-from service.usecases.views import View, etag_of, json_view
+from service.api import answers, calls, problems
+from service.usecases.runs.views import View, etag_of, json_view
+from service.usecases.status import health
 
 blueprint = Blueprint("health", __name__)
 METRICS_TEXT = "text/plain; version=0.0.4; charset=utf-8"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from flask import Response
 
 from service.api import answers, calls
-from service.render import ITEM_FORMATS, render_items
-from service.usecases.views import JSON_TYPE, Page, View, etag_of
+from service.usecases.runs.views import JSON_TYPE, Page, View, etag_of
+from treescore.render import ITEM_FORMATS, render_items
 
 FORMS = {"json": JSON_TYPE, **ITEM_FORMATS}
 

@@ -9,7 +9,7 @@ from service.api.item_pages import item_page
 from service.schemas import queries
 from service.schemas.base import load
 from service.schemas.jobs import JobRequest
-from service.usecases import job_results, jobs
+from service.usecases.jobs import jobs, results
 
 blueprint = Blueprint("jobs", __name__, url_prefix="/v1/jobs")
 
@@ -27,7 +27,7 @@ def submit_job() -> Response:
     else:
         given = bodies.read_json(request, config.max_body_bytes)
     document = load(JobRequest(config.max_systems), given, config.max_problems)
-    job_id, new = jobs.submit_job(calls.context(), caller, document, calls.repeat(document))
+    job_id, new = jobs.submit_job(calls.context(), caller, document, calls.idempotency_key(document))
     wait = calls.wait_seconds()
     view = jobs.wait_for_job(calls.context(), caller, job_id, wait or 0)
     return answers.accepted(view, f"/v1/jobs/{job_id}", wait, repeated=not new)
@@ -77,7 +77,7 @@ def list_items(job_id: str) -> Response:
     """Sentence by sentence."""
     caller = calls.caller(*READERS)
     asked = calls.query(queries.ITEMS)
-    found = job_results.job_items(
+    found = results.job_items(
         calls.context(), caller, job_id, asked["system"], asked["metric"], asked.get("cursor"), asked["limit"]
     )
     return item_page(found, asked.get("format"))
@@ -89,7 +89,7 @@ def get_slices(job_id: str) -> Response:
     caller = calls.caller(*READERS)
     asked = calls.query(queries.SLICES)
     return answers.conditional(
-        job_results.job_slices(calls.context(), caller, job_id, asked["system"], asked["metric"], asked.get("by"))
+        results.job_slices(calls.context(), caller, job_id, asked["system"], asked["metric"], asked.get("by"))
     )
 
 
@@ -99,7 +99,7 @@ def get_report(job_id: str) -> Response:
     caller = calls.caller(*READERS)
     asked = calls.query(queries.REPORT)
     return answers.conditional(
-        job_results.job_report(calls.context(), caller, job_id, asked["system"], asked["metric"], asked["style"])
+        results.job_report(calls.context(), caller, job_id, asked["system"], asked["metric"], asked["style"])
     )
 
 
@@ -109,7 +109,7 @@ def get_comparisons(job_id: str) -> Response:
     caller = calls.caller(*READERS)
     asked = calls.query(queries.COMPARISONS)
     return answers.conditional(
-        job_results.job_comparisons(calls.context(), caller, job_id, asked.get("score"), asked["format"])
+        results.job_comparisons(calls.context(), caller, job_id, asked.get("score"), asked["format"])
     )
 
 
@@ -118,4 +118,4 @@ def get_agreement(job_id: str) -> Response:
     """How far two scores agree over the same sentences."""
     caller = calls.caller(*READERS)
     calls.query(queries.NOTHING)
-    return answers.conditional(job_results.job_agreement(calls.context(), caller, job_id))
+    return answers.conditional(results.job_agreement(calls.context(), caller, job_id))

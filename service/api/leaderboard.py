@@ -7,7 +7,7 @@ from flask import Blueprint, Response, request
 from service.api import answers, calls
 from service.render import LEADERBOARD_FORMATS
 from service.schemas import queries
-from service.usecases import leaderboard
+from service.usecases.boards import leaderboard
 
 blueprint = Blueprint("leaderboard", __name__, url_prefix="/v1/benchmarks/<benchmark>/leaderboard")
 

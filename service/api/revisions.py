@@ -8,7 +8,7 @@ from service.api import answers, calls
 from service.errors import NotFound
 from service.schemas import queries
 from service.schemas.benchmarks import RevisionRequest
-from service.usecases import revisions
+from service.usecases.benchmarks import revisions
 
 blueprint = Blueprint("revisions", __name__, url_prefix="/v1/benchmarks/<benchmark>/revisions")
 
@@ -20,7 +20,7 @@ def create_revision(benchmark: str) -> Response:
     calls.query(queries.NOTHING)
     context = calls.context()
     document = calls.parts_body(RevisionRequest(), "parts", "gold")
-    number, new = revisions.create_revision(context, caller, benchmark, document, calls.repeat(document))
+    number, new = revisions.create_revision(context, caller, benchmark, document, calls.idempotency_key(document))
     wait = calls.wait_seconds()
     view = revisions.wait_for_revision(context, caller, benchmark, number, wait or 0)
     return answers.accepted(view, f"/v1/benchmarks/{benchmark}/revisions/{number}", wait, repeated=not new)

@@ -6,7 +6,7 @@ from flask import Blueprint, Response
 
 from service.api import answers, calls
 from service.schemas import queries
-from service.usecases import catalogue
+from service.usecases.status import catalogue
 
 blueprint = Blueprint("scorers", __name__, url_prefix="/v1/scorers")
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import orjson
 
-from scoring.errors import Problem
-from scoring.params import Json
-from scoring.text import place
 from service.errors import BadRequest
+from treescore.core.params import Json
+from treescore.core.text import place
+from treescore.errors import Problem
 
 LARGEST_INTEGER = 2**63 - 1
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")

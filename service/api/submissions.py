@@ -12,7 +12,8 @@ from service.api.item_pages import item_page
 from service.caller import Caller
 from service.schemas import queries
 from service.schemas.submissions import SubmissionChanges, SubmissionRequest
-from service.usecases import jobs, submission_results, submissions
+from service.usecases.jobs import jobs
+from service.usecases.submissions import changes, results, submissions, validation
 
 blueprint = Blueprint("submissions", __name__, url_prefix="/v1")
 
@@ -28,7 +29,7 @@ def submit(benchmark: str) -> Response:
     if asked["validate_only"] == "true":
         return _validated(caller, benchmark, document)
     context = calls.context()
-    submission, new = submissions.submit(context, caller, benchmark, document, calls.repeat(document))
+    submission, new = submissions.submit(context, caller, benchmark, document, calls.idempotency_key(document))
     wait = calls.wait_seconds()
     view = submissions.wait_for_submission(context, caller, submission, wait or 0)
     response = answers.accepted(view, f"/v1/submissions/{submission}", wait, repeated=not new)
@@ -67,8 +68,8 @@ def patch_submission(submission: str) -> Response:
     """Rename, annotate, choose, withdraw."""
     caller = calls.caller("submit")
     calls.query(queries.NOTHING)
-    changes = calls.body(SubmissionChanges())
-    return answers.plain(submissions.patch_submission(calls.context(), caller, submission, changes))
+    wanted = calls.body(SubmissionChanges())
+    return answers.plain(changes.patch_submission(calls.context(), caller, submission, wanted))
 
 
 @blueprint.delete("/submissions/<submission>")
@@ -76,7 +77,7 @@ def delete_submission(submission: str) -> Response:
     """Erase a submission's outputs and scores."""
     caller = calls.caller("submit")
     calls.query(queries.NOTHING)
-    submissions.delete_submission(calls.context(), caller, submission)
+    changes.delete_submission(calls.context(), caller, submission)
     return answers.nothing()
 
 
@@ -85,7 +86,7 @@ def cancel_submission(submission: str) -> Response:
     """Stop a submission that is not finished."""
     caller = calls.caller("submit")
     calls.query(queries.NOTHING)
-    return answers.plain(submissions.cancel_submission(calls.context(), caller, submission))
+    return answers.plain(changes.cancel_submission(calls.context(), caller, submission))
 
 
 @blueprint.post("/submissions/<submission>/retry")
@@ -94,7 +95,7 @@ def retry_submission(submission: str) -> Response:
     caller = calls.caller("submit")
     calls.query(queries.NOTHING)
     context = calls.context()
-    submissions.retry_submission(context, caller, submission)
+    changes.retry_submission(context, caller, submission)
     wait = calls.wait_seconds()
     view = submissions.wait_for_submission(context, caller, submission, wait or 0)
     return answers.accepted(view, f"/v1/submissions/{submission}", wait, repeated=False)
@@ -105,7 +106,7 @@ def list_submission_items(submission: str) -> Response:
     """Sentence by sentence, where the organisers show that."""
     caller = calls.caller(*READERS)
     asked = calls.query(queries.SUBMISSION_ITEMS)
-    found = submission_results.submission_items(
+    found = results.submission_items(
         calls.context(), caller, submission, asked.get("part"), asked.get("metric"), asked.get("cursor"), asked["limit"]
     )
     return item_page(found, asked.get("format"))
@@ -117,7 +118,7 @@ def get_submission_slices(submission: str) -> Response:
     caller = calls.caller(*READERS)
     asked = calls.query(queries.SUBMISSION_SLICES)
     return answers.conditional(
-        submission_results.submission_slices(
+        results.submission_slices(
             calls.context(), caller, submission, asked.get("part"), asked.get("metric"), asked.get("by")
         )
     )
@@ -128,13 +129,13 @@ def get_output(submission: str) -> Response:
     """One part of what was sent, byte for byte."""
     caller = calls.caller(*READERS)
     asked = calls.query(queries.OUTPUT)
-    return answers.conditional(submissions.submission_output(calls.context(), caller, submission, asked.get("part")))
+    return answers.conditional(changes.submission_output(calls.context(), caller, submission, asked.get("part")))
 
 
 def _validated(caller: Caller, benchmark: str, document: Mapping[str, Any]) -> Response:
     """200 with what was found, or 202 with the job that is looking."""
     context = calls.context()
-    job_id = submissions.validate(context, caller, benchmark, document)
+    job_id = validation.validate(context, caller, benchmark, document)
     wait = calls.wait_seconds()
     view = jobs.wait_for_job(context, caller, job_id, wait or 0)
     response = answers.accepted(view, f"/v1/jobs/{job_id}", wait, repeated=False)

@@ -7,7 +7,7 @@ from flask import Blueprint, Response
 from service.api import answers, calls
 from service.schemas import queries
 from service.schemas.teams import TeamRequest
-from service.usecases import teams
+from service.usecases.benchmarks import teams
 
 blueprint = Blueprint("teams", __name__, url_prefix="/v1/benchmarks/<benchmark>/teams")
 

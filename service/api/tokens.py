@@ -6,12 +6,12 @@ from datetime import UTC
 
 from flask import Blueprint, Response
 
-from scoring.errors import Problem
 from service.api import answers, calls
 from service.errors import Unprocessable, counted
 from service.schemas import queries
 from service.schemas.tokens import TokenRequest
-from service.usecases import tokens
+from service.usecases.access import tokens
+from treescore.errors import Problem
 
 blueprint = Blueprint("tokens", __name__, url_prefix="/v1/tokens")
 

@@ -7,7 +7,7 @@ from flask import Blueprint, Response
 from service.api import answers, calls
 from service.schemas import queries
 from service.schemas.webhooks import WebhookRequest
-from service.usecases import webhooks
+from service.usecases.events import webhooks
 
 blueprint = Blueprint("webhooks", __name__, url_prefix="/v1/webhooks")
 

@@ -1,15 +1,5 @@
-"""Comparisons, leaderboards and items shown to people and programs: one document in, many forms out."""
+"""Leaderboards shown to people and programs."""
 
-from service.render.comparisons import FORMATS, Rendered, render_comparisons
-from service.render.items import ITEM_FORMATS, render_items
 from service.render.leaderboard import LEADERBOARD_FORMATS, render_leaderboard
 
-__all__ = [
-    "FORMATS",
-    "ITEM_FORMATS",
-    "LEADERBOARD_FORMATS",
-    "Rendered",
-    "render_comparisons",
-    "render_items",
-    "render_leaderboard",
-]
+__all__ = ["LEADERBOARD_FORMATS", "render_leaderboard"]

@@ -9,11 +9,11 @@ from typing import Any
 
 import orjson
 
-from service.render.comparisons import Rendered
-from service.render.latex import escaped as latex_escaped
 from service.render.leaderboard_rows import HEADS, Row, board_rows, headline, notes, shown_columns
-from service.render.markdown import escaped as markdown_escaped
-from service.render.rows import safe_value
+from treescore.render.comparisons import Rendered
+from treescore.render.latex import escaped as latex_escaped
+from treescore.render.markdown import escaped as markdown_escaped
+from treescore.render.rows import safe_value
 
 Document = Mapping[str, Any]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from service.render.leaderboard_rows import Row, board_rows, headline, notes, stepped
-from service.render.svg import accessible, drawn
+from treescore.render.svg import accessible, drawn
 
 MOST_BARS = 100
 """Rows that are drawn; the rest is in the other formats."""

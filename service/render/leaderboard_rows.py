@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from service.render.crosstable import clean, interval_text, p_text, score_text
+from treescore.render.crosstable import clean, interval_text, p_text, score_text
 
 Document = Mapping[str, Any]
 

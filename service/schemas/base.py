@@ -10,9 +10,9 @@ from typing import Any, Self
 
 from marshmallow import RAISE, Schema, ValidationError, fields
 
-from scoring.errors import Problem, ProblemList
-from scoring.params import Json, escape
 from service.errors import Unprocessable, counted
+from treescore.core.params import Json, escape
+from treescore.errors import Problem, ProblemList
 
 MAX_NAME = 200
 

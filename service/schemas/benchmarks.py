@@ -6,8 +6,8 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, validate
 
-from scoring.params import Json
-from service.policy import LEVELS
+from service.policy.gate import LEVELS
+from service.requests import PICKS
 from service.schemas.base import (
     Checked,
     Columns,
@@ -27,7 +27,8 @@ from service.schemas.base import (
     wrong_type,
 )
 from service.schemas.jobs import MAX_METRICS, MAX_TRANSFORMS, FormatChoice, MetricEntry, TransformEntry
-from service.usecases.benchmark_settings import INPUTS, MAX_NOTES, MAX_QUOTA, PICKS
+from service.usecases.benchmarks.settings import INPUTS, MAX_NOTES, MAX_QUOTA
+from treescore.core.params import Json
 
 MAX_PARTS = 1000
 

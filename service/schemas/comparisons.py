@@ -6,11 +6,11 @@ from typing import ClassVar
 
 from marshmallow import ValidationError, fields, validate
 
-from scoring.params import Json
-from scoring.significance import PARAMS
+from service.requests import PICKS
 from service.schemas.base import Checked, Fault, Strict, Whole, wrong_type
-from service.usecases.benchmark_settings import PICKS
-from service.usecases.comparisons import LEADERBOARD, MOST_SYSTEMS
+from service.usecases.comparisons.ask import LEADERBOARD, MOST_SYSTEMS
+from treescore.core.params import Json
+from treescore.significance import PARAMS
 
 
 class Compared(Checked):

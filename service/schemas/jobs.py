@@ -6,7 +6,6 @@ from typing import Any
 
 from marshmallow import INCLUDE, ValidationError, fields, pre_load, validate, validates_schema
 
-from scoring.params import Json
 from service.schemas.base import (
     Checked,
     Columns,
@@ -21,6 +20,7 @@ from service.schemas.base import (
     Text,
     wrong_type,
 )
+from treescore.core.params import Json
 
 STATES = ("queued", "running", "succeeded", "failed", "cancelled")
 SIDES = ("both", "gold", "system")

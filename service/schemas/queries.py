@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from marshmallow import fields, validate
 
-from service.render import ITEM_FORMATS, LEADERBOARD_FORMATS
+from service.render import LEADERBOARD_FORMATS
+from service.requests import PICKS
 from service.schemas.base import Strict
 from service.schemas.jobs import STATES
-from service.usecases.benchmark_settings import PICKS
+from treescore.render import ITEM_FORMATS
 
 CURSOR = validate.Regexp(r"\A[A-Za-z0-9_=.~-]{1,512}\Z")
 SLUG = validate.Regexp(r"\A[A-Za-z0-9][A-Za-z0-9_.-]{0,59}\Z")

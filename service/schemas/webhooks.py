@@ -5,7 +5,7 @@ from __future__ import annotations
 from marshmallow import fields, validate
 
 from service.schemas.base import Slug, Strict
-from service.usecases.events import KINDS
+from service.usecases.events.listing import KINDS
 
 
 class WebhookRequest(Strict):

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, LargeBinary, delete, func, insert, select
 
-from scoring.arrays import FloatArray
 from service.store import artifacts, runs
 from service.store.runs import SUCCEEDED
 from service.store.score_records import figures_of
 from service.store.tables import board_comparisons, scores, submissions
+from treescore.core.arrays import FloatArray
 
 WORK = ""
 """The row of `board_comparisons` that only says which run makes the comparisons of a revision."""

@@ -9,7 +9,7 @@ import numpy as np
 import zstandard
 from numpy.typing import NDArray
 
-from scoring.arrays import Counts
+from treescore.core.arrays import Counts
 
 LEVEL = 3
 SIZES = (np.int8, np.int16, np.int32, np.int64)

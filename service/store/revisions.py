@@ -32,7 +32,7 @@ class Revision:
     benchmark_id: str
     number: int
     id: str
-    ruler: dict[str, Any]
+    scoring: dict[str, Any]
     reason: str | None
     dry_run: bool
     state: str
@@ -67,7 +67,7 @@ def add(db: Connection, revision: Revision, part_names: Sequence[str]) -> None:
             benchmark_id=revision.benchmark_id,
             number=revision.number,
             id=revision.id,
-            ruler=orjson.dumps(revision.ruler).decode(),
+            scoring=orjson.dumps(revision.scoring).decode(),
             reason=revision.reason,
             dry_run=revision.dry_run,
             state=revision.state,
@@ -180,7 +180,7 @@ def _revision(row: Any) -> Revision:
         benchmark_id=row.benchmark_id,
         number=row.number,
         id=row.id,
-        ruler=orjson.loads(row.ruler),
+        scoring=orjson.loads(row.scoring),
         reason=row.reason,
         dry_run=row.dry_run,
         state=row.state,

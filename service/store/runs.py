@@ -71,12 +71,12 @@ def note_progress(db: Connection, run_id: str, done: int, total: int, step: str)
     return result.rowcount == 1
 
 
-def forgive(db: Connection, run_id: str) -> None:
+def reset_attempts(db: Connection, run_id: str) -> None:
     """Count attempts anew: the work has come on since it was begun again."""
     db.execute(update(runs).where(runs.c.id == run_id, runs.c.attempts > 1).values(attempts=1))
 
 
-def give_back(db: Connection, run_id: str) -> None:
+def requeue(db: Connection, run_id: str) -> None:
     """Leave the rest of the work to whoever claims it next."""
     db.execute(update(runs).where(runs.c.id == run_id, runs.c.state == RUNNING).values(state=QUEUED, attempts=0))
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, literal, select, update
 
-from scoring.arrays import Counts, FloatArray
 from service.store import artifacts
 from service.store.packing import unpack_array
 from service.store.runs import SUCCEEDED
 from service.store.tables import Utc, scores, submissions
+from treescore.core.arrays import Counts, FloatArray
 
 POOLED, MACRO = -6, -5
 POOLED_INTERVAL, MACRO_INTERVAL = slice(-4, -2), slice(-2, None)
@@ -33,7 +33,7 @@ class ScoreRecord:
         main: the main score (the mean of the parts; of one part its own); None where undefined.
         figures: float64 (parts + 6, scores): each part, all parts pooled (row POOLED), the mean of the parts (MACRO),
             the 95 % intervals of both (POOLED_INTERVAL, MACRO_INTERVAL); NaN where undefined. The columns are the
-            revision's score addresses, in their order (rulers.Ruler.addresses).
+            revision's score addresses, in their order (rulers.ScoringConfig.addresses).
         document: everything that scoring found, uncensored: `revision`, `metrics`, `parts`, ... (JSON).
         created_at: when it was scored.
     """

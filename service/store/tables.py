@@ -169,7 +169,7 @@ revisions = Table(
     Column("benchmark_id", String(64), ForeignKey("benchmarks.id"), primary_key=True),
     Column("number", Integer, primary_key=True, autoincrement=False),
     Column("id", String(64), ForeignKey("runs.id"), nullable=False, unique=True),
-    Column("ruler", Text, nullable=False, comment="JSON: format, transforms, metrics, main_score"),
+    Column("scoring", Text, nullable=False, comment="JSON: format, transforms, metrics, main_score"),
     Column("reason", Text),
     Column("dry_run", Boolean, nullable=False),
     Column("state", String(12), nullable=False),

@@ -9,9 +9,9 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.sql.dml import Insert
 from sqlalchemy.sql.schema import Table
 
-from service.ids import digest_of
 from service.store.packing import pack, unpack
 from service.store.tables import owned_texts, texts
+from treescore.core.digests import digest_of
 
 Packed = Mapping[str, tuple[str, int, bytes]]
 """Texts ready to be stored: name -> (digest, size, zstd)."""

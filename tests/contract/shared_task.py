@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from itertools import count
 from typing import Any
 
-from service.problem_documents import failure_record
+from service.errors import failure_record
 from service.store import runs
-from service.usecases.score_submission import fail_submission
+from service.usecases.submissions.work import fail_submission
 from tests.contract.checking import CheckedClient
 from tests.contract.stage import Stage
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG

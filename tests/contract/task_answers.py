@@ -108,7 +108,7 @@ def _too_many_asked(stage: Stage) -> TestResponse:
     task = SharedTask(stage, feedback="scores")
     at, question, client = f"{task.address}/comparisons", {"submissions": task.two()}, task.team("metz")
     with asleep(stage), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("service.usecases.comparisons.MOST_WAITING", 1)
+        patch.setattr("service.usecases.comparisons.ask.MOST_WAITING", 1)
         client.post(at, json=question)
         return client.post(at, json={**question, "seed": 2})
 

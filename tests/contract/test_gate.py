@@ -20,8 +20,9 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from service import ids, policy
-from service.usecases.events import KINDS
+from service import ids
+from service.policy import gate
+from service.usecases.events.listing import KINDS
 from tests.contract.stage import ADMIN, Stage, close_stage, open_stage
 from tests.contract.walking import Known, Request, requests
 from tests.fixtures.requests import GOLD_CONLLU
@@ -111,7 +112,7 @@ def world(folder: Path, url: str, gold: str, settings: dict[str, Any], patch: py
         if getattr(module, "new_id", None) is ids.new_id and module is not ids:
             patch.setattr(module, "new_id", new_id)
     # keyed digests differ where gold does, and nobody without the key can tell why
-    patch.setattr("service.usecases.check_revision.keyed_digest", lambda _db, _digest: "hmac-sha256:" + "0" * 64)
+    patch.setattr("service.usecases.benchmarks.work.keyed_digest", lambda _db, _digest: "hmac-sha256:" + "0" * 64)
     stage = open_stage(folder, url)
     context = replace(stage.context, now=lambda: NOW)
     stage.queue.context = context
@@ -207,4 +208,4 @@ def test_nobody_can_tell_apart_what_a_level_hides(level, phase, tmp_path, valkey
 
 
 def test_every_level_but_the_highest_has_its_pair():
-    assert [*PAIRS, "gold"] == list(policy.LEVELS)
+    assert [*PAIRS, "gold"] == list(gate.LEVELS)

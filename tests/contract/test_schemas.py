@@ -9,10 +9,10 @@ from apispec import APISpec
 from apispec.ext.marshmallow import MarshmallowPlugin, OpenAPIConverter
 from marshmallow import Schema, fields
 
-from scoring.significance.settings import PARAMS
 from service.schemas import base, benchmarks, comparisons, jobs, queries, submissions, teams, tokens, webhooks
-from service.usecases.benchmark_settings import MAX_NOTES
+from service.usecases.benchmarks.settings import MAX_NOTES
 from tests.contract.checking import by_id, contract, resolved
+from treescore.significance.settings import PARAMS
 
 QUERIES: dict[str, type[Schema]] = {
     "list_jobs": queries.JobsQuery,

@@ -51,7 +51,7 @@ class Containers:
             given["TREESCORE_BIND"] = given["TREESCORE_BIND"].replace("8000", str(self.port))
         inherited = {key: value for key, value in os.environ.items() if not key.startswith("TREESCORE_")}
         # What the image's `treescore` runs, whether or not the project is installed here
-        command = [sys.executable, "-m", "service.cli.main", *self.services[name]["command"]]
+        command = [sys.executable, "-m", "service", *self.services[name]["command"]]
         with (self.folder / f"{name}.log").open("ab") as log:
             process = subprocess.Popen(command, env=inherited | given, cwd=ROOT, stdout=log, stderr=log)
         self.processes[name] = process

@@ -113,7 +113,7 @@ def test_every_variable_is_one_that_the_service_reads(services: dict[str, Any]) 
 
 def test_every_command_is_a_command_of_the_image(services: dict[str, Any]) -> None:
     instructions = dockerfile_instructions()
-    assert ("ENTRYPOINT", '["treescore"]') in instructions
+    assert ("ENTRYPOINT", '["python", "-m", "service"]') in instructions
     with (ROOT / "pyproject.toml").open("rb") as file:
         assert "treescore" in tomllib.load(file)["project"]["scripts"]
     assert all(isinstance(services[name]["command"], list) for name in OURS)

@@ -8,11 +8,11 @@ from dataclasses import fields
 import click
 import pytest
 
-from scoring import spec  # noqa: F401 - fills the registry
-from scoring.registry import FORMATS, METRICS, TRANSFORMS
-from service.cli.main import main
 from service.config import PREFIX, Config
 from tests.conftest import ROOT
+from treescore.cli.main import main
+from treescore.core.registry import FORMATS, METRICS, TRANSFORMS
+from treescore.evaluation import spec  # noqa: F401 - fills the registry
 
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*.md")])
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")

@@ -17,7 +17,7 @@ from tests.fixtures.service_process import ROOT, ServiceProcess, free_port, unti
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 
-TREESCORE = [sys.executable, "-m", "service.cli.main"]
+TREESCORE = [sys.executable, "-m", "treescore.cli.main"]
 
 
 @pytest.fixture

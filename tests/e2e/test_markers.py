@@ -14,7 +14,7 @@ import httpx
 import pytest
 import redis
 
-from service.cli.embedded_redis import socket_path
+from service.commands.embedded_redis import socket_path
 from tests.contract.walking import Known, requests
 from tests.fixtures.service_process import ServiceProcess, until
 

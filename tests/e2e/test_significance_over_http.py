@@ -13,7 +13,7 @@ from tests.fixtures.service_process import ROOT, ServiceProcess
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 
-TREESCORE = [sys.executable, "-m", "service.cli.main"]
+TREESCORE = [sys.executable, "-m", "treescore.cli.main"]
 SIDES = {"two-sided": "p_two_sided", "greater": "p_greater", "less": "p_less"}
 RIGHT = "1\tw\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
 WRONG = RIGHT.replace("root", "dep")

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from scoring.evaluate import Evaluation
-from scoring.registry import ERROR, Outcome
-from scoring.significance import Candidate, compare
-from scoring.significance.settings import Settings
-from scoring.spec import Spec, parse_spec
+from treescore.core.registry import ERROR, Outcome
+from treescore.evaluation.evaluate import Evaluation
+from treescore.evaluation.spec import Spec, parse_spec
+from treescore.significance import Candidate, compare
+from treescore.significance.settings import Settings
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 BENCHMARKS = {

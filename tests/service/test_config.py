@@ -7,8 +7,8 @@ import socket
 import pytest
 from click.testing import CliRunner
 
-from service.cli.embedded_redis import clear_run_directory, socket_path
-from service.cli.main import main
+from service.__main__ import main
+from service.commands.embedded_redis import clear_run_directory, socket_path
 from service.config import ConfigError, load_config
 
 pytestmark = pytest.mark.usefixtures("process_settings")

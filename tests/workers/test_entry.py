@@ -6,8 +6,9 @@ import pytest
 
 from service.logs import configure_logs
 from service.store import runs
-from service.usecases import handlers, jobs
-from service.usecases.jobs import submit_job
+from service.usecases import kinds
+from service.usecases.jobs import jobs
+from service.usecases.jobs.jobs import submit_job
 from tests.fixtures.contexts import SCORER
 from tests.fixtures.requests import DEPENDENCIES
 from workers import entry
@@ -28,8 +29,8 @@ def break_off(_context, _run):
 
 @pytest.fixture
 def broken(context, monkeypatch):
-    kept = handlers.HANDLERS[jobs.KIND]
-    monkeypatch.setattr(entry, "HANDLERS", {jobs.KIND: handlers.Handler(break_off, kept.fail)})
+    kept = kinds.HANDLERS[jobs.KIND]
+    monkeypatch.setattr(entry, "HANDLERS", {jobs.KIND: kinds.Handler(break_off, kept.fail)})
     monkeypatch.setattr(entry, "process_context", lambda: context)
     return submit_job(context, SCORER, DEPENDENCIES)[0]
 

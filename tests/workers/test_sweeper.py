@@ -10,7 +10,7 @@ from rq.utils import now, utcformat
 from service.errors import Gone
 from service.queue import ABANDONED_AFTER
 from service.store import runs
-from service.usecases.jobs import submit_job, view_job
+from service.usecases.jobs.jobs import submit_job, view_job
 from tests.fixtures.contexts import SCORER, with_config
 from tests.fixtures.requests import DEPENDENCIES
 from workers.entry import do
@@ -77,10 +77,10 @@ def test_old_jobs_go_where_retention_is_set(context, job, work):
     work()
     aged = with_config(later(context), retain_jobs_days=1)
     fresh = Sweeper(aged)
-    fresh.keep_house()
+    fresh.clean_up()
     assert state(context, job) == runs.SUCCEEDED
     much_later = type(aged)(aged.config, aged.store, aged.queue, lambda: context.now() + timedelta(days=2))
-    Sweeper(much_later).keep_house()
+    Sweeper(much_later).clean_up()
     with pytest.raises(Gone):
         view_job(context, SCORER, job)
 

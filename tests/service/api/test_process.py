@@ -12,5 +12,5 @@ def test_an_api_process_draws_nothing_and_does_no_work(tmp_path: Path) -> None:
     environment = {"TREESCORE_DATA_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
-    assert {"flask", "scoring", "service"} <= loaded
+    assert {"flask", "service", "treescore"} <= loaded
     assert not loaded & {"matplotlib", "workers", "alembic", "pytest"}

@@ -12,7 +12,7 @@ import orjson
 import pytest
 from werkzeug.test import TestResponse
 
-from service.usecases.tokens import create_token
+from service.usecases.access.tokens import create_token
 from tests.contract.shared_task import BENCHMARK, SharedTask, asleep
 from tests.contract.stage import Stage
 from tests.fixtures.contexts import ORGANISER
@@ -290,7 +290,7 @@ def test_lists_are_pages_with_links(task: SharedTask) -> None:
 def test_a_board_of_more_rows_than_one_answer_holds_links_to_the_next(
     task: SharedTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("service.usecases.leaderboard.MOST_ROWS", 1)
+    monkeypatch.setattr("service.usecases.boards.leaderboard.MOST_ROWS", 1)
     first, second = task.two()
     board = task.organiser.get(f"{task.address}/leaderboard")
     link = board.headers["Link"].partition(">")[0][1:]

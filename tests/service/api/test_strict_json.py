@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from scoring.errors import Problem
 from service.api.strict_json import parse
 from service.errors import BadRequest
+from treescore.errors import Problem
 
 
 def refusal(body: bytes) -> Problem:

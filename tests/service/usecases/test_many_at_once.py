@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from service.errors import Conflict, Gone, NotFound
 from service.store import runs, score_records
 from service.store import submissions as stored
-from service.usecases.benchmarks import patch_benchmark
-from service.usecases.revisions import create_revision
-from service.usecases.submission_views import SUBMISSION_KIND
-from service.usecases.submissions import cancel_submission, delete_submission, patch_submission
-from service.usecases.teams import create_team, erase_team, rotate_token
+from service.usecases.benchmarks.benchmarks import patch_benchmark
+from service.usecases.benchmarks.revisions import create_revision
+from service.usecases.benchmarks.teams import create_team, erase_team, rotate_token
+from service.usecases.submissions.submissions import cancel_submission, delete_submission, patch_submission
+from service.usecases.submissions.views import SUBMISSION_KIND
 from tests.fixtures.contexts import ORGANISER, work_of
 from tests.fixtures.tasks import SLUG, WRONG, Task
 from workers.entry import do

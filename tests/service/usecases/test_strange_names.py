@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from service.errors import NotFound, Unprocessable
-from service.usecases.benchmarks import create_benchmark, list_benchmarks, part_input, view_benchmark
-from service.usecases.revisions import view_revision
-from service.usecases.submissions import list_submissions, submission_output, submit, view_submission
-from service.usecases.teams import list_teams, rotate_token
+from service.usecases.benchmarks.benchmarks import create_benchmark, list_benchmarks, part_input, view_benchmark
+from service.usecases.benchmarks.revisions import view_revision
+from service.usecases.benchmarks.teams import list_teams, rotate_token
+from service.usecases.submissions.submissions import list_submissions, submission_output, submit, view_submission
 from tests.fixtures.contexts import ORGANISER, work_of
 from tests.fixtures.tasks import BENCHMARK, RIGHT, SLUG, Task
 

@@ -1,5 +1,0 @@
-"""One file a metric; importing the package registers them all."""
-
-from scoring.registry import import_siblings
-
-import_siblings(__name__, __path__)

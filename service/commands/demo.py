@@ -1,0 +1,85 @@
+"""`treescore demo` (`make run`): start the service, score the example benchmark, show what came out."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+import httpx
+
+from treescore.cli.tables import comparison_text, scores_table
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+BENCHMARKS: Mapping[str, tuple[str, str, list[Any]]] = {
+    "trees": ("bracketed", ".mrg", ["parseval", "leaf_ancestor"]),
+    "dependencies": ("conllu", ".conllu", ["attachment"]),
+}
+WAIT_SECONDS = 60
+
+
+@click.command()
+@click.option("--once", is_flag=True, help="End after printing.")
+@click.option("--bind", default="127.0.0.1:8000", show_default=True, help="Address and port of the API.")
+@click.option("--data-dir", type=click.Path(path_type=Path), default=Path(".treescore"), show_default=True)
+def demo(bind: str, data_dir: Path, *, once: bool) -> None:
+    """Start the service, score the example benchmark over HTTP and print scores and cross-tables."""
+    if not EXAMPLES.is_dir():
+        raise click.ClickException("The example benchmark is part of the source checkout; run this there (`make run`).")
+    command = [sys.executable, "-m", "service", "serve", "--bind", bind, "--data-dir", str(data_dir)]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own command line
+    for sign in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(sign, lambda number, _: server.send_signal(number))
+    try:
+        line = (server.stdout.readline() if server.stdout else "").strip()
+        if not line:
+            raise click.ClickException("The service did not start; see above.")
+        address, token = told(line)
+        with httpx.Client(base_url=address, headers={"Authorization": f"Bearer {token}"}, timeout=120) as client:
+            for name in BENCHMARKS:
+                show(name, client)
+        click.echo(f"Address:        {address}   (reference: {address}/docs)\nOrganise token: {token}")
+        if not once:
+            click.echo("The service goes on; Ctrl-C stops it.")
+            server.wait()
+    finally:
+        if server.poll() is None:
+            server.terminate()
+        server.wait()
+
+
+def told(ready_line: str) -> tuple[str, str]:
+    """Address and token from the one line that `treescore serve` prints."""
+    words = ready_line.split()
+    return words[words.index("at") + 1], words[-1].rstrip(")")
+
+
+def show(name: str, client: httpx.Client) -> None:
+    """Score one example benchmark and print it."""
+    response = client.post("/v1/jobs", json=request_for(name), headers={"Prefer": f"wait={WAIT_SECONDS}"})
+    response.raise_for_status()
+    job = response.json()
+    if job["state"] != "succeeded":
+        raise click.ClickException(f"The example job {job['id']} is {job['state']}: {job['failure']}")
+    click.echo(f"\n=== examples/{name}: job {job['id']} ===\n")
+    click.echo(scores_table(job["results"]))
+    click.echo(comparison_text(job["results"]["comparisons"]))
+
+
+def request_for(name: str) -> dict[str, Any]:
+    """The job request of one example benchmark."""
+    text_format, ending, metrics = BENCHMARKS[name]
+    folder = EXAMPLES / name
+    return {
+        "format": text_format,
+        "gold": (folder / f"gold{ending}").read_text(encoding="utf-8"),
+        "systems": [
+            {"name": path.stem, "output": path.read_text(encoding="utf-8")}
+            for path in sorted((folder / "systems").glob(f"*{ending}"))
+        ],
+        "metrics": metrics,
+    }

@@ -1,0 +1,192 @@
+"""`treescore serve`: the whole service on one machine, supervised."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic
+
+import click
+import httpx
+import redis
+
+from service.commands import embedded_redis
+from service.commands.processes import ONE_THREAD, api_command, migrate_command, sweeper_command, worker_command
+from service.commands.supervisor import Child, Supervisor
+from service.config import Config, environment, load_config
+from service.ids import new_token
+from service.logs import configure_logs
+from service.queue import LIVE, REDIS_ERRORS, Queue
+
+READY_WITHIN = 900.0
+"""Seconds in which all parts must answer after the start; a worker compiles first where nothing is compiled yet."""
+
+
+class Stop:
+    """Set by SIGINT and SIGTERM."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+        for sign in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(sign, lambda *_: self._event.set())
+
+    def __call__(self, seconds: float) -> bool:
+        """Wait, at most so long; True once a signal has come."""
+        return self._event.wait(seconds)
+
+
+@click.command()
+@click.option("--bind", help="Address and port of the API.  [default: 127.0.0.1:8000]")
+@click.option("--data-dir", type=click.Path(path_type=Path), help="Where all state lives.  [default: .treescore]")
+@click.option("--workers", type=click.IntRange(1), help="Processes that score.  [default: one per core]")
+def serve(bind: str | None, data_dir: Path | None, workers: int | None) -> None:
+    """Start everything (store, Redis, API, workers, sweeper) and keep it running until Ctrl-C.
+
+    Where TREESCORE_REDIS_URL or TREESCORE_DATABASE_URL is set, that server is used and none is started.
+    """
+    configure_logs()
+    given = dict(os.environ)
+    for name, value in (("BIND", bind), ("DATA_DIR", data_dir), ("WORKERS", workers)):
+        if value is not None:
+            given[f"TREESCORE_{name}"] = str(value)
+    config = load_config(given)
+    stop = Stop()
+    check_free(config.bind)
+    with locked(config.data_dir):
+        config = replace(config, admin_token=config.admin_token or kept_token(config.data_dir))
+        run(config, stop, own_redis="TREESCORE_REDIS_URL" not in given)
+
+
+def check_free(bind: str) -> None:
+    """Refuse an address that another program listens on, before anything is started.
+
+    Raises:
+        ClickException: it cannot be listened on, and why.
+    """
+    if bind.startswith("unix:"):
+        return
+    host, _, port = bind.rpartition(":")
+    family = socket.AF_INET6 if host.startswith("[") else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host.strip("[]"), int(port)))
+        except OSError as error:
+            raise click.ClickException(
+                f"Nothing can listen at {bind}: {error.strerror}. Stop what listens there, or take another --bind."
+            ) from error
+
+
+def run(config: Config, stop: Stop, *, own_redis: bool) -> None:
+    """Start all parts in order, say when they are ready, keep them running."""
+    if own_redis:
+        listens = embedded_redis.socket_path(config.data_dir)
+        config = replace(config, redis_url=f"unix://{listens}")
+    supervisor = Supervisor({**ONE_THREAD, **os.environ, **environment(config)})
+    try:
+        if own_redis:
+            start_redis(supervisor, config, listens)
+        if subprocess.run(migrate_command(), env=supervisor.environment, check=False).returncode:  # noqa: S603 - ours
+            raise click.ClickException("The store could not be brought up to date; see above.")
+        supervisor.add(Child("sweeper", sweeper_command()))
+        for number in range(config.workers or os.cpu_count() or 1):
+            supervisor.add(Child(f"worker-{number}", worker_command("live"), stop_seconds=30))
+        for number in range(config.bulk_workers):
+            supervisor.add(Child(f"bulk-{number}", ["nice", *worker_command("bulk")], stop_seconds=30))
+        supervisor.add(Child("api", api_command(), orphan_signal=signal.SIGTERM))
+        if wait_until_ready(config, supervisor, stop):
+            click.echo(f"Treescore is ready at {address(config)} (organise token: {config.admin_token})")
+            sys.stdout.flush()
+            supervisor.watch(stop)
+    finally:
+        supervisor.stop()
+        if own_redis:
+            embedded_redis.clear_run_directory(listens, config.data_dir)
+
+
+def start_redis(supervisor: Supervisor, config: Config, listens: Path) -> None:
+    """Start the embedded server and wait until it answers."""
+    folder = config.data_dir / "queue"
+    folder.mkdir(exist_ok=True)
+    try:
+        binary = embedded_redis.find_binary()
+        embedded_redis.stamp(folder, binary)
+    except embedded_redis.EmbeddedRedisError as error:
+        raise click.ClickException(str(error)) from error
+    embedded_redis.clear_stale_socket(listens)
+    command = embedded_redis.command(binary, folder, listens)
+    supervisor.add(Child("redis", command, orphan_signal=signal.SIGTERM, needed=True))
+    client = redis.Redis(unix_socket_path=str(listens))
+    end = monotonic() + READY_WITHIN
+    while monotonic() < end:
+        try:
+            if client.ping():
+                return
+        except redis.RedisError:
+            threading.Event().wait(0.01)
+    raise click.ClickException("The embedded Redis server did not start.")
+
+
+def wait_until_ready(config: Config, supervisor: Supervisor, stop: Stop) -> bool:
+    """Until /readyz says yes and a worker waits for work; False where a signal came first."""
+    end = monotonic() + READY_WITHIN
+    queue = Queue(config.redis_url)
+    while monotonic() < end:
+        try:
+            if httpx.get(f"{address(config)}/readyz", timeout=2).is_success and queue.workers(LIVE):
+                return True
+        except (httpx.TransportError, *REDIS_ERRORS):
+            pass
+        supervisor.look()
+        if stop(0.05):
+            return False
+    raise click.ClickException(f"The service did not get ready within {READY_WITHIN:.0f} s; see the log above.")
+
+
+def address(config: Config) -> str:
+    """The API's URL as seen from this machine."""
+    host, _, port = config.bind.rpartition(":")
+    return f"http://{'127.0.0.1' if host in ('0.0.0.0', '', '[::]') else host}:{port}"  # noqa: S104 - compared only
+
+
+@contextmanager
+def locked(data_dir: Path) -> Iterator[None]:
+    """Hold the data directory: a second service on it would lose the first one's data.
+
+    Raises:
+        ClickException: another service holds it.
+    """
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        opened = (data_dir / "lock").open("w")
+    except OSError as error:
+        raise click.ClickException(
+            f"{data_dir} cannot hold the service's state: {error.strerror}. Take another --data-dir."
+        ) from error
+    with opened as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise click.ClickException(
+                f"{data_dir} is in use by another Treescore. Stop that one, or take another --data-dir."
+            ) from error
+        yield
+
+
+def kept_token(data_dir: Path) -> str:
+    """The organise token of this data directory, made at the first start and readable by its owner only."""
+    path = data_dir / "admin-token"
+    if not path.exists():
+        path.touch(mode=0o600)
+        path.write_text(new_token() + "\n")
+    return path.read_text().strip() or secrets.token_urlsafe(32)

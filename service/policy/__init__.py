@@ -1,0 +1,1 @@
+"""What a caller may see of what comes from gold."""

@@ -1,0 +1,1 @@
+"""Benchmarks, their teams and revisions."""

@@ -1,0 +1,130 @@
+"""Teams of a benchmark and their tokens."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import IntegrityError
+
+from service.caller import Caller
+from service.context import Context
+from service.errors import Conflict, NotFound, refuse
+from service.ids import new_id, new_token, token_hash
+from service.store import runs, submissions, teams, tokens
+from service.store.teams import Team
+from service.usecases.access.access import benchmark_of, check_cursor, storable
+from service.usecases.benchmarks.settings import check_name, check_slug
+from service.usecases.boards.work import board_changed, put_board
+from service.usecases.events.record import record_event
+from service.usecases.runs.views import Page, moment
+from treescore.errors import ProblemList
+
+
+def create_team(
+    context: Context, caller: Caller, slug: str, team_id: str, name: str, expires_at: datetime | None = None
+) -> dict[str, Any]:
+    """Make a team. Its token, which may expire, is in the answer, this once.
+
+    Raises:
+        Conflict: the id is taken, by an erased team too.
+    """
+    caller.require("organise")
+    problems = ProblemList()
+    check_slug(problems, team_id, "/id")
+    check_name(problems, name, "/name")
+    refuse(problems)
+    now = context.now()
+    team = Team(slug, team_id, name, now, None)
+    try:
+        with context.store.write() as db:
+            benchmark_of(db, slug, lock=True)
+            if teams.get(db, slug, team_id) is not None:
+                raise _taken(team_id)
+            teams.add(db, team)
+            token = _new_token(db, context, team, expires_at)
+            record_event(db, context, "team.created", slug, actor=caller.owner, team_id=team_id, subject=team_id)
+    except IntegrityError as error:
+        raise _taken(team_id) from error
+    return {**_document(team), "token": token}
+
+
+def list_teams(context: Context, caller: Caller, slug: str, cursor: str | None, limit: int) -> Page:
+    """The teams of a benchmark, by id."""
+    caller.require("organise")
+    check_cursor(cursor)
+    with context.store.read() as db:
+        benchmark_of(db, slug)
+        rows = teams.listing(db, slug, cursor, limit + 1)
+    return Page([_document(row) for row in rows[:limit]], rows[limit - 1].id if len(rows) > limit else None)
+
+
+def rotate_token(
+    context: Context, caller: Caller, slug: str, team_id: str, expires_at: datetime | None = None
+) -> dict[str, Any]:
+    """A new token for a team; its earlier ones end at once."""
+    caller.require("organise")
+    with context.store.write() as db:
+        benchmark_of(db, slug)
+        team = _team_of(db, slug, team_id)
+        tokens.revoke_of(db, slug, team_id, context.now())
+        token = _new_token(db, context, team, expires_at)
+        record_event(db, context, "team.token_rotated", slug, actor=caller.owner, team_id=team_id, subject=team_id)
+    return {**_document(team), "token": token}
+
+
+def erase_team(context: Context, caller: Caller, slug: str, team_id: str) -> None:
+    """Drop a team's name, outputs and items, and end its tokens. Its scores stay as anonymous rows of the board."""
+    caller.require("organise")
+    now = context.now()
+    with context.store.write() as db:
+        benchmark_of(db, slug, lock=True)
+        _team_of(db, slug, team_id)
+        tokens.revoke_of(db, slug, team_id, now)
+        teams.erase(db, slug, team_id, now)
+        stopped = submissions.anonymise(db, slug, team_id, now)
+        for run_id in stopped:
+            runs.finish(db, run_id, runs.CANCELLED, now)
+        scheduled = board_changed(db, context, slug)
+        record_event(db, context, "team.erased", slug, actor=caller.owner, team_id=team_id, subject=team_id)
+    put_board(context, scheduled)
+    for run_id in stopped:
+        context.queue.take_out(run_id)
+        context.queue.wake(run_id)
+
+
+def _team_of(db: Connection, slug: str, team_id: str) -> Team:
+    team = teams.get(db, slug, team_id, lock=True) if storable(team_id) else None
+    if team is None or team.erased_at is not None:
+        raise NotFound(f"The benchmark {slug!r} has no team {team_id!r}.")
+    return team
+
+
+def _new_token(db: Connection, context: Context, team: Team, expires_at: datetime | None) -> str:
+    now = context.now()
+    text = new_token()
+    row = {
+        "id": new_id("tok", now),
+        "hash": token_hash(text),
+        "scopes": "read submit",
+        "name": None,
+        "team_id": team.id,
+        "benchmark_id": team.benchmark_id,
+        "created_at": now,
+        "expires_at": expires_at,
+    }
+    tokens.add(db, row)
+    return text
+
+
+def _document(team: Team) -> dict[str, Any]:
+    return {"id": team.id, "name": team.name, "created_at": moment(team.created_at)}
+
+
+def _taken(team_id: str) -> Conflict:
+    return Conflict(
+        f"The team id {team_id!r} is taken (ids of erased teams stay taken). Choose another one.",
+        slug="id-taken",
+        title="The id is taken",
+    )

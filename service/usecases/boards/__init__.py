@@ -1,0 +1,1 @@
+"""Leaderboards and the comparisons behind them."""

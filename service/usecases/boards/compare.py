@@ -1,0 +1,147 @@
+"""The worker's half of a comparison: stored counts in, a significance document out. No text is parsed again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection
+
+from service.context import Context
+from service.requests import MACRO, POOLED
+from service.store import artifacts, benchmarks, score_records
+from service.store.packing import unpack_array
+from service.store.revisions import Part
+from service.store.score_records import artifact_name
+from service.usecases.boards.board import Board, board_of, incomplete
+from service.usecases.scoring.gold import evaluation_of, load_part
+from treescore.core.arrays import Counts, IntArray
+from treescore.core.registry import TokenBits
+from treescore.evaluation.report import documents_of
+from treescore.significance import Candidate, Settings, compare
+
+COUNTS_DELETED = "its counts are not kept any more"
+
+
+def compare_submissions(context: Context, question: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer to a question of `boards.question_of`.
+
+    Raises:
+        InputError: the unit asked for is not there.
+    """
+    settings = Settings(**question["settings"])
+    with context.store.read() as db:
+        board = board_behind(db, question)
+        untested = incomplete(db, board, question["submissions"])
+    entry, score = board.scored_by
+    names, kept = _columns(entry.metric.table.count_names, board, settings)
+    candidates = []
+    for each in question["submissions"]:
+        if each in untested:
+            continue
+        with context.store.read() as db:
+            candidate = _candidate(db, board, each, kept, tokens=settings.unit == "token")
+        if candidate is None:
+            untested[each] = COUNTS_DELETED
+        else:
+            candidates.append(candidate)
+    parts = chosen_parts(board)
+    strata = _strata(parts, candidates) if board.part == MACRO else None
+    blocks = _blocks(context, board, parts) if settings.unit == "block" else None
+    gold = " ".join(part.gold_key or "" for part in parts)
+    document = compare(
+        board.score, score, names, candidates, settings, blocks=blocks, parts=strata, gold_digest=gold
+    )  # fmt: skip
+    document["untested"] += [{"name": each, "reason": reason} for each, reason in untested.items()]
+    if strata is not None:
+        document["part_names"] = [part.name for part in parts]
+    return document
+
+
+def board_behind(db: Connection, question: Mapping[str, Any]) -> Board:
+    """The revision, score and parts that a question is about."""
+    benchmark = benchmarks.get(db, question["benchmark"])
+    if benchmark is None:
+        raise RuntimeError(f"there is no benchmark {question['benchmark']}")
+    return board_of(db, benchmark, score=question["score"], part=question["part"], revision=question["revision"])
+
+
+def chosen_parts(board: Board) -> list[Part]:
+    """The parts that a board's statistic is computed from."""
+    return [part for part in board.parts if board.part in (None, MACRO, POOLED, part.name)]
+
+
+def _columns(names: Sequence[str], board: Board, settings: Settings) -> tuple[list[str], list[int]]:
+    """The counts that the score is made of; compare.pl's question also looks at others."""
+    score = board.scored_by[1]
+    used = {name for ratio in score.ratios for name in (*ratio.numerator, *ratio.denominator)}
+    if settings.test == "compare_pl":
+        used = set(names)
+    kept = [at for at, name in enumerate(names) if name in used]
+    return [names[at] for at in kept], kept
+
+
+def _candidate(db: Connection, board: Board, submission: str, kept: list[int], *, tokens: bool) -> Candidate | None:
+    """A submission's counts over the chosen parts, and its token bits where they are asked for."""
+    entry, score = board.scored_by
+    metric = board.scoring.spec.entries.index(entry)
+    number = board.revision.number
+    rows: list[Counts] = []
+    bits: list[TokenBits | None] = []
+    for part in chosen_parts(board):
+        found = score_records.counts(db, submission, number, part.position, metric)
+        if found is None:
+            return None
+        rows.append(found[:, kept])
+        if tokens:
+            right, starts = (
+                artifacts.get(db, submission, artifact_name(number, kind, part.position, metric))
+                for kind in (f"tokens/{score.name}", "tokens")
+            )
+            bits.append(_bits(right, starts))
+    # whole numbers everywhere, or real ones everywhere: a metric's counts are of one kind
+    together: Counts = np.concatenate(rows)  # type: ignore[assignment]
+    return Candidate(submission, (together,), _joined(bits))
+
+
+def _bits(right: bytes | None, starts: bytes | None) -> TokenBits | None:
+    if right is None or starts is None:
+        return None
+    return TokenBits(unpack_array(right).astype(np.bool_), unpack_array(starts).astype(np.int64))
+
+
+def _joined(bits: Sequence[TokenBits | None]) -> TokenBits | None:
+    """The tokens of all parts, one after the other."""
+    known = [each for each in bits if each is not None]
+    if not known or len(known) < len(bits):
+        return None
+    offsets = [np.zeros(1, np.int64)]
+    for each in known:
+        offsets.append(each.offsets[1:] + offsets[-1][-1])
+    return TokenBits(np.concatenate([each.bits for each in known]), np.concatenate(offsets))
+
+
+def _strata(parts: Sequence[Part], candidates: Sequence[Candidate]) -> IntArray:
+    """The part of each sentence, by its place among the chosen ones."""
+    sizes = [part.sentences or 0 for part in parts]
+    if candidates and sum(sizes) != len(candidates[0].runs[0]):
+        raise RuntimeError("counts and parts do not fit together")
+    return np.repeat(np.arange(len(parts), dtype=np.int64), sizes)
+
+
+def _blocks(context: Context, board: Board, parts: Sequence[Part]) -> list[str] | None:
+    """The document of each sentence; None where nothing names those of a part.
+
+    The one thing that counts do not say, so that gold is read again.
+    """
+    names: list[str] = []
+    for part in parts:
+        with context.store.read() as db:
+            gold = load_part(db, board.revision, part.name, board.scoring.spec)
+        evaluation = evaluation_of(board.scoring.spec, gold, board.revision, part.name, context.config.limits)
+        found = documents_of(evaluation)
+        if found is None:
+            return None
+        names += [f"{part.name}/{block}" for block in found]
+    return names

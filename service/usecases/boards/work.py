@@ -1,0 +1,181 @@
+"""The comparisons behind a leaderboard, made by a worker whenever something on the board has changed.
+
+At most one run of a revision's board is unfinished at any time: what changes while it works is noted by the board's
+version, and the run sees at its end whether another one is needed. So many submissions at once queue one comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection
+
+from service.context import Context
+from service.ids import new_id
+from service.queue import BULK
+from service.store import benchmarks, boards, runs
+from service.store.benchmarks import Benchmark
+from service.store.boards import WORK, BoardComparison
+from service.usecases.boards.board import (
+    Board,
+    board_of,
+    comparison_id,
+    places_of,
+    question_of,
+    standard_boards,
+    tested_of,
+)
+from service.usecases.boards.compare import compare_submissions
+from service.usecases.runs.progress import Progress
+
+BOARD_KIND = "board"
+MOST_ASKED = 16
+"""Boards beside the standard ones whose comparisons are kept up to date for one revision."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """The comparison of one board, `fresh` unless it was kept because the tested rows are the same."""
+
+    board: Board
+    body: dict[str, Any]
+    fresh: bool
+
+
+def schedule_board_comparison(db: Connection, context: Context, benchmark_id: str) -> str | None:
+    """Note that a board's comparisons are to be made anew, in the transaction that changes the board.
+
+    Returns:
+        The id of a new run, to be put into the bulk queue after the transaction; None where one is under way already,
+        which will see the change, and where no revision rules.
+    """
+    benchmark = benchmarks.get(db, benchmark_id)
+    if benchmark is None or benchmark.active_revision is None or benchmark.deleted_at is not None:
+        return None
+    if boards.working(db, benchmark_id, benchmark.active_revision) is not None:
+        return None
+    now = context.now()
+    run_id = new_id("brd", now)
+    runs.add(db, run_id, BOARD_KIND, BULK, now)
+    work = BoardComparison(run_id, benchmark.board_version, None)
+    boards.save(db, benchmark_id, benchmark.active_revision, WORK, work, now)
+    return run_id
+
+
+def board_changed(db: Connection, context: Context, benchmark_id: str) -> str | None:
+    """Note that something on a board has changed: what `schedule_board_comparison` answers, for `put_board`."""
+    benchmarks.touch_board(db, benchmark_id)
+    return schedule_board_comparison(db, context, benchmark_id)
+
+
+def put_board(context: Context, run_id: str | None) -> None:
+    """Queue the run that a transaction has scheduled, once that is over."""
+    if run_id is not None:
+        context.queue.put(run_id, BULK)
+
+
+def keep_asked(db: Connection, board: Board, now: datetime) -> None:
+    """Keep the comparison of a board up to date from now on, as somebody has asked for it."""
+    number = board.revision.number
+    known = boards.keys(db, board.benchmark_id, number)
+    if board.key in known or len(known) >= MOST_ASKED:
+        return
+    body = {"id": None, "asked": {"score": board.score, "part": board.part, "pick": board.pick}, "comparison": None}
+    boards.save(db, board.benchmark_id, number, board.key, BoardComparison(None, 0, body), now)
+
+
+def make_board_comparisons(context: Context, run: runs.Run) -> None:
+    """Compare the rows of a revision's boards where they are others than before; save everything at once."""
+    with context.store.read() as db:
+        place = boards.of_run(db, run.id)
+        benchmark = None if place is None else benchmarks.get(db, place[0])
+    if place is None or benchmark is None or benchmark.deleted_at is not None:
+        _end(context, run)
+        return
+    with context.store.read() as db:
+        known = boards.keys(db, benchmark.id, place[1])
+        wanted = _wanted(db, context, benchmark, place[1])
+    progress = Progress(context, run.id)
+    made = []
+    for done, (board, asked) in enumerate(wanted):
+        progress.note(done, len(wanted), f"comparing {board.score}")
+        made.append(_made(context, board, asked))
+    _save(context, run, benchmark, place[1], known, made)
+
+
+def fail_board_comparisons(context: Context, run: runs.Run, failure: Mapping[str, Any]) -> None:
+    """Give up: the rows go on without significance until the board changes again."""
+    del failure
+    with context.store.write() as db:
+        place = boards.of_run(db, run.id)
+        if place is not None:
+            benchmarks.get(db, place[0], lock=True)
+        if runs.finish(db, run.id, runs.FAILED, context.now()) and place is not None:
+            benchmarks.touch_board(db, place[0])
+    context.queue.wake(run.id)
+
+
+def _end(context: Context, run: runs.Run) -> None:
+    with context.store.write() as db:
+        runs.finish(db, run.id, runs.SUCCEEDED, context.now())
+    context.queue.wake(run.id)
+
+
+def _wanted(
+    db: Connection, context: Context, benchmark: Benchmark, revision: int
+) -> list[tuple[Board, dict[str, Any] | None]]:
+    """The standard boards and those that were asked for, each also as it was frozen; with what was asked."""
+    standard = board_of(db, benchmark, revision=revision)
+    live: dict[str, tuple[Board, dict[str, Any] | None]] = {
+        board.key: (board, None) for board in standard_boards(standard)
+    }
+    for key in boards.keys(db, benchmark.id, revision):
+        kept = boards.get(db, benchmark.id, revision, key)
+        asked = None if kept is None else kept.body.get("asked")
+        if asked is not None and key not in live:
+            live[key] = (board_of(db, benchmark, revision=revision, **asked), asked)
+    frozen_at = benchmark.frozen_at
+    if frozen_at is None or context.now() < frozen_at:
+        return list(live.values())
+    frozen = [(replace(board, until=frozen_at), None) for board, _ in live.values()]
+    return [*live.values(), *frozen]
+
+
+def _made(context: Context, board: Board, asked: dict[str, Any] | None) -> _Made:
+    """What is to be stored of a board: the id of its question, and the answer."""
+    with context.store.read() as db:
+        ids, untested = tested_of(db, board, places_of(db, board))
+        kept = boards.get(db, board.benchmark_id, board.revision.number, board.key)
+    question = question_of(board, ids)
+    body = {"id": comparison_id(question), "asked": asked, "untested": untested, "comparison": None}
+    if kept is not None and kept.body is not None and kept.body["id"] == body["id"]:
+        return _Made(board, {**body, "comparison": kept.body["comparison"]}, fresh=False)
+    if len(ids) > 1:
+        body["comparison"] = compare_submissions(context, question)
+    return _Made(board, body, fresh=True)
+
+
+def _save(
+    context: Context, run: runs.Run, seen: Benchmark, revision: int, known: Sequence[str], made: Sequence[_Made]
+) -> None:
+    """Put what was made in the place of what was known when the run began."""
+    now = context.now()
+    again = None
+    with context.store.write() as db:
+        # whoever changes the board holds this row, and either finds the run finished or is seen here
+        current = benchmarks.get(db, seen.id, lock=True)
+        if not runs.finish(db, run.id, runs.SUCCEEDED, now) or current is None:
+            return
+        boards.remove(db, seen.id, revision, known)
+        for each in made:
+            comparison = BoardComparison(run.id, seen.board_version, each.body)
+            boards.save(db, seen.id, revision, each.board.key, comparison, now)
+        if any(each.fresh for each in made):
+            benchmarks.touch_board(db, seen.id)
+        if current.board_version != seen.board_version:
+            again = schedule_board_comparison(db, context, seen.id)
+    context.queue.wake(run.id)
+    put_board(context, again)

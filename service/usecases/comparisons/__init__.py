@@ -1,0 +1,1 @@
+"""Comparisons that callers ask for."""

@@ -1,0 +1,141 @@
+"""The sentences in which two submissions differ most."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection
+
+from service.caller import Caller
+from service.context import Context
+from service.errors import Forbidden, Gone, NotFound, Unprocessable
+from service.policy import gate
+from service.policy.gate import Level
+from service.store import score_records
+from service.store.revisions import Part
+from service.store.submissions import Submission
+from service.usecases.access.access import benchmark_of, item_number, may_read
+from service.usecases.boards.board import Board
+from service.usecases.boards.compare import board_behind, chosen_parts
+from service.usecases.comparisons.ask import found
+from service.usecases.runs.views import Page
+from service.usecases.scoring.config import visibility_key
+from service.usecases.scoring.results import load_items
+from treescore.core.arrays import FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class _Differing:
+    """Sentences in which two differ, those that differ most first: difference (n,), part and sentence from 0 (n,)."""
+
+    difference: FloatArray
+    part: IntArray
+    sentence: IntArray
+
+
+def comparison_items(
+    context: Context,
+    caller: Caller,
+    comparison_id: str,
+    a: str | None,
+    b: str | None,
+    cursor: str | None,
+    limit: int,
+) -> Page:
+    """Sentences by how far the scores of two of a comparison's submissions lie apart, the farthest first.
+
+    Args:
+        context: the parts to work with.
+        caller: the team of both, or an organiser.
+        comparison_id: of which.
+        a: a submission's id; may be left out, with `b`, where there are two.
+        b: the other's.
+        cursor: `next` of the page before.
+        limit: sentences in a page.
+
+    Returns:
+        For each sentence `part`, `item`, `difference` (a less b; an undefined score counts as the worst), and the items
+        of both.
+
+    Raises:
+        NotFound: no such comparison, or no such submission in it.
+        Forbidden: the benchmark's feedback level shows no items, or a submission is another team's.
+        Unprocessable: it is not said which two.
+        Gone: the counts are not kept any more.
+    """
+    start = item_number(cursor)
+    with context.store.read() as db:
+        comparison, known, _ = found(db, context, caller, comparison_id)
+        level = gate.level_of(benchmark_of(db, comparison.benchmark_id), caller, context.now())
+        gate.require(level, Level.ITEMS, "items")
+        first, second = _two(comparison.question["submissions"], a, b)
+        _require_own(caller, known[first], known[second])
+        board = board_behind(db, comparison.question)
+        parts = chosen_parts(board)
+        address = (visibility_key(board.scored_by[0]), board.scored_by[1].name)
+        differing = _differing(db, board, parts, first, second)
+        items = [
+            _item(db, board, level, parts[int(differing.part[at])], int(differing.sentence[at]), (first, second))
+            | {"difference": gate.difference_view(level, *address, float(differing.difference[at]))}
+            for at in range(start, min(start + limit, len(differing.difference)))
+        ]
+    more = start + limit < len(differing.difference)
+    return Page(items, str(start + limit) if more else None)
+
+
+def _two(ids: Sequence[str], a: str | None, b: str | None) -> tuple[str, str]:
+    if a is None and b is None and len(ids) == 2:
+        return ids[0], ids[1]
+    if a is None or b is None or a == b:
+        raise Unprocessable("Name two submissions of the comparison, `a` and `b`.")
+    for each in (a, b):
+        if each not in ids:
+            raise NotFound(f"The comparison has no submission {each!r}.")
+    return a, b
+
+
+def _require_own(caller: Caller, *pair: Submission) -> None:
+    for submission in pair:
+        if not may_read(caller, submission):
+            raise Forbidden("Single sentences are shown of one's own submissions only.")
+
+
+def _differing(db: Connection, board: Board, parts: Sequence[Part], first: str, second: str) -> _Differing:
+    entry, score = board.scored_by
+    metric = board.scoring.spec.entries.index(entry)
+    worst = 0.0 if score.worst is None else score.worst
+    differences, places, sentences = [], [], []
+    for at, part in enumerate(parts):
+        values = []
+        for each in (first, second):
+            rows = score_records.counts(db, each, board.revision.number, part.position, metric)
+            if rows is None:
+                raise Gone(f"The counts of {each} are not kept any more.")
+            found_values = score.of(entry.metric.table.count_names, rows)
+            values.append(np.where(np.isnan(found_values), worst, found_values))
+        apart = values[0] - values[1]
+        kept = np.flatnonzero(apart)
+        differences.append(apart[kept])
+        sentences.append(kept)
+        places.append(np.full(len(kept), at))
+    together, numbers, owners = (np.concatenate(each) for each in (differences, sentences, places))
+    order = np.argsort(-np.abs(together), kind="stable")
+    return _Differing(together[order], owners[order], numbers[order])
+
+
+def _item(
+    db: Connection, board: Board, level: Level, part: Part, sentence: int, pair: tuple[str, str]
+) -> dict[str, Any]:
+    entry, _ = board.scored_by
+    place = (part.position, board.scoring.spec.entries.index(entry))
+    document: dict[str, Any] = {"part": part.name, "item": sentence + 1}
+    for side, each in zip("ab", pair, strict=True):
+        items = load_items(
+            db, entry.metric.table, each, board.revision.number, place, sentence, sentence + 1
+        )  # fmt: skip
+        shown = [gate.item_view(level, visibility_key(entry), item) for item in items]
+        document[side] = {"submission": each, **(shown[0] if shown else {})}
+    return document

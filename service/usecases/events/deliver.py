@@ -1,0 +1,180 @@
+"""Deliveries by Standard Webhooks: signed, repeated with growing pauses, given up in the end.
+
+At least once: whoever is killed while sending leaves the delivery to be sent again, under the same `webhook-id`.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from http import HTTPStatus
+
+import orjson
+from sqlalchemy import Connection
+
+from service import outbound
+from service.caller import Caller
+from service.context import Context
+from service.outbound import BadAddress, NoAnswer
+from service.store import teams, tokens, webhooks
+from service.store.webhooks import Delivery, Webhook
+from service.usecases.access.tokens import ADMIN
+from service.usecases.events.listing import visible
+from service.usecases.events.record import record_event
+from service.usecases.events.webhooks import SECRET_PREFIX
+
+PAUSES = tuple(timedelta(seconds=seconds) for seconds in (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400))
+"""Between the attempts at one delivery: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h; ten attempts in all."""
+ATTEMPTS = len(PAUSES) + 1
+LEASE = timedelta(seconds=120)
+"""After so long a delivery that was begun and not ended is begun again."""
+AT_ONCE = 8
+"""Webhooks that are sent to at the same time."""
+IN_A_ROW = 4
+"""Deliveries to one webhook in one round, so that nobody's many hold up another's few."""
+LOOKED_AT = 256
+Send = Callable[[str, bytes, Mapping[str, str]], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What is sent: the headers that sign it, and its body."""
+
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def deliver_due(context: Context, send: Send | None = None) -> int:
+    """Send what is due, once; how many deliveries were tried.
+
+    Args:
+        context: the parts to work with.
+        send: (URL, body, headers) -> status; the outer world unless given.
+    """
+    now = context.now()
+    with context.store.read() as db:
+        due = webhooks.due(db, now, LOOKED_AT)
+    if not due:
+        return 0
+    by_webhook: dict[str, list[Delivery]] = {}
+    for delivery in due:
+        by_webhook.setdefault(delivery.webhook.id, []).append(delivery)
+    with context.store.write() as db:
+        batches = [_claimed(db, batch, now) for batch in by_webhook.values()]
+    chosen = send if send is not None else _sender(context)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return sum(pool.map(lambda batch: _deliver(context, batch, chosen), batches))
+
+
+def signature(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
+    """`v1,...` of Standard Webhooks: HMAC-SHA256 over id, timestamp and body, joined by dots."""
+    key = base64.b64decode(secret.removeprefix(SECRET_PREFIX))
+    signed = f"{message_id}.{timestamp}.".encode() + body
+    return "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+
+
+def _claimed(db: Connection, batch: Sequence[Delivery], now: datetime) -> list[Delivery]:
+    return [delivery for delivery in batch[:IN_A_ROW] if webhooks.claim(db, delivery, now + LEASE)]
+
+
+def _sender(context: Context) -> Send:
+    private = context.config.webhooks_private
+    return lambda url, body, headers: outbound.post(url, body, headers, private=private)
+
+
+def _deliver(context: Context, batch: Sequence[Delivery], send: Send) -> int:
+    """Send one webhook's deliveries one after the other; after a failure the rest is put off unsent."""
+    tried = 0
+    failed = False
+    for delivery in batch:
+        if failed:
+            with context.store.write() as db:
+                webhooks.put_off(db, delivery.id, delivery.attempts, context.now() + PAUSES[0], None)
+            continue
+        with context.store.read() as db:
+            caller = _reader(db, context, delivery.webhook)
+            message = None if caller is None else _message(db, context, caller, delivery)
+        if message is None:
+            _drop(context, delivery, end_webhook=caller is None)
+            continue
+        tried += 1
+        status = _status(send, delivery.webhook.url, message)
+        failed = not _settle(context, delivery, status)
+    return tried
+
+
+def _status(send: Send, url: str, message: Message) -> int | None:
+    try:
+        return send(url, message.body, message.headers)
+    except (BadAddress, NoAnswer):
+        return None
+
+
+def _message(db: Connection, context: Context, caller: Caller, delivery: Delivery) -> Message | None:
+    """Type, time and names only: whoever gets it asks for the rest with a token. None where it may not be told."""
+    shown = visible(db, context, caller, delivery.event)
+    if shown is None:
+        return None
+    data = {"event": shown["id"], **{name: shown[name] for name in ("benchmark", "team", "subject")}}
+    body = orjson.dumps({"type": shown["type"], "timestamp": shown["at"], "data": data})
+    timestamp = int(context.now().timestamp())
+    headers = {
+        "Content-Type": "application/json",
+        "User-Agent": "Treescore",
+        "webhook-id": shown["id"],
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": signature(delivery.webhook.secret, shown["id"], timestamp, body),
+    }
+    return Message(headers, body)
+
+
+def _reader(db: Connection, context: Context, hook: Webhook) -> Caller | None:
+    """On whose behalf it is sent; None where they may not read any more. A team's tokens change, the team stays."""
+    if hook.team_id is not None and hook.benchmark_id is not None:
+        team = teams.get(db, hook.benchmark_id, hook.team_id)
+        if team is None or team.erased_at is not None:
+            return None
+        return Caller(hook.owner, frozenset({"submit"}), hook.team_id, hook.benchmark_id)
+    if hook.owner == ADMIN:
+        return Caller(ADMIN, frozenset({"organise"})) if context.config.admin_token else None
+    row = tokens.by_id(db, hook.owner)
+    if row is None or row.revoked_at is not None or (row.expires_at is not None and row.expires_at <= context.now()):
+        return None
+    return Caller(row.id, frozenset(row.scopes.split()), row.team_id, row.benchmark_id)
+
+
+def _settle(context: Context, delivery: Delivery, status: int | None) -> bool:
+    """Keep how an attempt ended; True where it was received."""
+    received = status is not None and HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES
+    now = context.now()
+    with context.store.write() as db:
+        failures = webhooks.note(db, delivery.webhook.id, delivered=received)
+        if received:
+            webhooks.delivered(db, delivery.id)
+            return True
+        attempts = delivery.attempts + 1
+        if status == HTTPStatus.GONE or (attempts >= ATTEMPTS and failures >= ATTEMPTS):
+            _disable(db, context, delivery.webhook)
+        elif attempts >= ATTEMPTS:
+            # others were received meanwhile: only this one is given up
+            webhooks.delivered(db, delivery.id)
+        else:
+            webhooks.put_off(db, delivery.id, attempts, now + PAUSES[attempts - 1], status)
+    return False
+
+
+def _drop(context: Context, delivery: Delivery, *, end_webhook: bool) -> None:
+    with context.store.write() as db:
+        webhooks.delivered(db, delivery.id)
+        if end_webhook:
+            _disable(db, context, delivery.webhook)
+
+
+def _disable(db: Connection, context: Context, hook: Webhook) -> None:
+    if webhooks.disable(db, hook.id, context.now()):
+        record_event(db, context, "webhook.disabled", hook.benchmark_id, team_id=hook.team_id, subject=hook.id)

@@ -1,0 +1,77 @@
+"""What use-cases answer with: ready bodies, and pages of lists."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from service.store import runs
+
+JSON_TYPE = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A body ready to send.
+
+    Attributes:
+        body: the bytes.
+        etag: strong validator, without quotes.
+        final: whether it will never change.
+        state: of the resource, where it has one.
+        content_type: of the body.
+        next: cursor of what follows, where the body is one page of several.
+    """
+
+    body: bytes
+    etag: str
+    final: bool = True
+    state: str = ""
+    content_type: str = JSON_TYPE
+    next: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a list; `next` is the cursor of the next one."""
+
+    items: Sequence[dict[str, Any]]
+    next: str | None = None
+
+
+def etag_of(body: bytes) -> str:
+    """A validator of these bytes."""
+    return hashlib.blake2b(body, digest_size=16).hexdigest()
+
+
+def json_view(value: Any, *, final: bool = True, state: str = "") -> View:
+    """A value as a ready JSON body."""
+    body = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
+    return View(body, etag_of(body), final, state)
+
+
+def moment(time: datetime | None) -> str | None:
+    """A time as RFC 3339 in UTC, to the millisecond."""
+    if time is None:
+        return None
+    return time.strftime("%Y-%m-%dT%H:%M:%S.") + f"{time.microsecond // 1000:03d}Z"
+
+
+def state_document(run: runs.Run) -> dict[str, Any]:
+    """A job that has no answer yet."""
+    return {
+        "id": run.id,
+        "state": run.state,
+        "created_at": moment(run.created_at),
+        "started_at": moment(run.started_at),
+        "finished_at": moment(run.finished_at),
+        "progress": run.progress,
+        "results": None,
+        "warnings": [],
+        "failure": None,
+    }

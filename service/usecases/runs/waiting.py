@@ -1,0 +1,36 @@
+"""Long polls: look, wait for a wake-up, look again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic
+
+from service.context import Context
+from service.queue import REDIS_ERRORS
+from service.usecases.runs.views import View
+
+LOOK_AGAIN = 5.0
+"""Seconds after which a waiting request looks into the store though nobody woke it."""
+
+
+def wait_for(context: Context, run_id: str, look: Callable[[], View], seconds: float, etag: str | None) -> View:
+    """What `look` shows once it is final, or has moved on from `etag`, or when time is over."""
+    seen = look()
+    if settled(seen, etag) or seconds <= 0:
+        return seen
+    end = monotonic() + min(seconds, context.config.max_wait_seconds)
+    try:
+        with context.queue.listen(run_id) as listener:
+            while True:
+                seen = look()
+                left = end - monotonic()
+                if settled(seen, etag) or left <= 0:
+                    return seen
+                listener.wait(min(left, LOOK_AGAIN))
+    except REDIS_ERRORS:
+        return seen
+
+
+def settled(view: View, etag: str | None) -> bool:
+    """Whether there is nothing to wait for."""
+    return view.final or (etag is not None and view.etag != etag)

@@ -1,0 +1,1 @@
+"""Submissions to a benchmark."""

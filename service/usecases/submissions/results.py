@@ -1,0 +1,165 @@
+"""What a scored submission shows beside its document: items and slices, by policy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from service.caller import Caller
+from service.context import Context
+from service.errors import SOON, Conflict, Gone, NotFound
+from service.policy import gate
+from service.policy.gate import Level
+from service.store import artifacts, revisions, score_records
+from service.store.revisions import Part, Revision
+from service.store.runs import SUCCEEDED, UNFINISHED
+from service.store.score_records import artifact_name
+from service.store.submissions import Submission
+from service.usecases.access.access import benchmark_of, item_number, submission_of
+from service.usecases.runs.views import Page, View, json_view
+from service.usecases.scoring.config import scoring_config, visibility_key
+from service.usecases.scoring.results import load_items
+from treescore.evaluation.spec import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class _Results:
+    """A submission's results of one part under one metric entry."""
+
+    submission: Submission
+    revision: Revision
+    part: Part
+    entry: Entry
+    place: tuple[int, int]
+    level: Level
+
+
+def submission_items(
+    context: Context,
+    caller: Caller,
+    submission_id: str,
+    part: str | None,
+    metric: str | None,
+    cursor: str | None,
+    limit: int,
+) -> Page:
+    """Sentences of one part under one metric, from after the item numbered `cursor`.
+
+    Args:
+        context: the parts to work with.
+        caller: the submission's team, or an organiser.
+        submission_id: whose.
+        part: its name; may be left out where there is one.
+        metric: its key; the one that ranks unless given.
+        cursor: `next` of the page before.
+        limit: items in a page.
+
+    Raises:
+        NotFound: no such submission, part or metric.
+        Forbidden: the benchmark's feedback level shows no items.
+        Conflict: there are no scores.
+        Gone: items are not kept any more.
+    """
+    start = item_number(cursor)
+    with context.store.read() as db:
+        results = _results(db, context, caller, submission_id, part, metric)
+        table, number = results.entry.metric.table, results.revision.number
+        items = load_items(db, table, submission_id, number, results.place, start, start + limit + 1)
+    if not items and not start:
+        _require_kept(results)
+    shown = gate.items_view(results.level, visibility_key(results.entry), items[:limit])
+    return Page(shown, str(start + limit) if len(items) > limit else None)
+
+
+def submission_slices(
+    context: Context, caller: Caller, submission_id: str, part: str | None, metric: str | None, by: str | None
+) -> View:
+    """Scores of one part by groups of sentences, words or brackets; without `by`, the names of the groupings.
+
+    Raises:
+        NotFound: no such submission, part, metric or grouping; the part was not scored.
+        Forbidden: the benchmark's feedback level does not show them.
+        Conflict: there are no scores.
+        Gone: slices are not kept any more.
+    """
+    with context.store.read() as db:
+        results = _results(db, context, caller, submission_id, part, metric)
+        body = artifacts.get(db, submission_id, artifact_name(results.revision.number, "slices", *results.place))
+    if body is None:
+        _require_kept(results)
+        raise NotFound(f"The part {results.part.name!r} of {submission_id} was not scored.")
+    groupings: dict[str, Any] = artifacts.unpack_json(body)
+    head = {
+        "submission": submission_id,
+        "revision": results.revision.number,
+        "part": results.part.name,
+        "metric": results.entry.key,
+    }
+    names = gate.groupings_view(results.level, visibility_key(results.entry), sorted(groupings))
+    if by is None:
+        return json_view({**head, "groupings": names})
+    if by not in names:
+        # gold's own groupings are not even told apart from what there is not
+        raise NotFound(f"There is no grouping {by!r} to be seen here. There are: {', '.join(names) or 'none'}.")
+    return json_view(
+        {**head, "by": by, "slices": gate.slices_view(results.level, visibility_key(results.entry), by, groupings[by])}
+    )
+
+
+def entry_of(revision: Revision, metric: str | None) -> tuple[int, Entry]:
+    """A metric entry by its key, and its position; the one that ranks where none is named.
+
+    Raises:
+        NotFound: there is none.
+    """
+    scoring = scoring_config(revision.scoring)
+    keys = [entry.key for entry in scoring.spec.entries]
+    key = scoring.main[0].key if metric is None else metric
+    if key not in keys:
+        raise NotFound(f"The benchmark has no metric {metric!r}. It has: {', '.join(keys)}.")
+    return keys.index(key), scoring.spec.entries[keys.index(key)]
+
+
+def part_of(known: list[Part], asked: str | None) -> Part:
+    """A part by its name; the only one where none is named.
+
+    Raises:
+        NotFound: there is none, or there are several.
+    """
+    names = [part.name for part in known]
+    if asked is None and len(known) == 1:
+        return known[0]
+    if asked not in names:
+        said = "Name the part" if asked is None else f"There is no part {asked!r}"
+        raise NotFound(f"{said}. There are: {', '.join(names[:20])}{' ...' if len(names) > 20 else ''}.")
+    return known[names.index(asked)]
+
+
+def _results(
+    db: Connection, context: Context, caller: Caller, submission_id: str, part: str | None, metric: str | None
+) -> _Results:
+    submission = submission_of(db, caller, submission_id)
+    benchmark = benchmark_of(db, submission.benchmark_id)
+    level = gate.level_of(benchmark, caller, context.now())
+    gate.require(level, Level.ITEMS, "items")
+    if submission.state != SUCCEEDED or benchmark.active_revision is None:
+        raise Conflict(
+            f"The submission {submission_id} is {submission.state} and has no scores to show.",
+            slug="no-results",
+            title="The submission has no results",
+            headers=SOON if submission.state in UNFINISHED else None,
+        )
+    record = score_records.newest(db, submission_id, benchmark.active_revision)
+    revision = None if record is None else revisions.get(db, benchmark.id, record.revision)
+    if revision is None:
+        raise Gone(f"The results of {submission_id} are not kept any more.")
+    chosen = part_of(revisions.parts_of(db, revision.id), part)
+    place, entry = entry_of(revision, metric)
+    return _Results(submission, revision, chosen, entry, (chosen.position, place), level)
+
+
+def _require_kept(results: _Results) -> None:
+    if results.submission.output_deleted_at is not None and results.part.name in results.submission.outputs:
+        raise Gone(f"The items of {results.submission.id} are not kept any more; its scores are.")

@@ -1,0 +1,90 @@
+"""A submission as it is shown: everything passes service.policy.gate."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from sqlalchemy import Connection
+
+from service.caller import Caller
+from service.context import Context
+from service.policy import gate
+from service.store import runs, score_records, submissions
+from service.store.benchmarks import Benchmark
+from service.store.runs import Run
+from service.store.submissions import Submission
+from service.usecases.runs.views import View, json_view, moment
+from service.usecases.submissions import quotas
+
+SUBMISSION_KIND = "submission"
+LOOKED_AT = 10
+"""Finished submissions whose times make the estimate for those that wait."""
+
+
+def view_of(db: Connection, context: Context, caller: Caller, benchmark: Benchmark, submission: Submission) -> View:
+    """The whole document, as far as the caller may see it."""
+    now = context.now()
+    run = runs.get(db, submission.run_id)
+    document = _document(submission, run)
+    document["queue"] = None if run is None or run.final else _queue(db, context, run, benchmark.id)
+    document["quota"] = None
+    if submission.team_id is not None:
+        document["quota"] = quotas.quota_document(quotas.quotas_of(db, benchmark, submission.team_id, now), now)
+    record = None
+    if submission.state == runs.SUCCEEDED and benchmark.active_revision is not None:
+        record = score_records.newest(db, submission.id, benchmark.active_revision)
+    document["scores"] = None if record is None else _scores(record)
+    document["warnings"] = [] if record is None else record.document["warnings"]
+    document["failure"] = submission.failures[-1] if submission.state == runs.FAILED and submission.failures else None
+    document["failures"] = list(submission.failures)
+    level = gate.level_of(benchmark, caller, now)
+    shown = gate.submission_view(level, document, rounding=benchmark.settings["rounding"])
+    final = submission.state not in runs.UNFINISHED or shown["state"] == gate.RECEIVED
+    return json_view(shown, final=final, state=str(shown["state"]))
+
+
+def summary(submission: Submission, run: Run | None, level: gate.Level) -> dict[str, Any]:
+    """A submission in a list, as far as the caller may see it."""
+    document = _document(submission, run)
+    del document["outputs"], document["progress"]
+    shown = gate.submission_view(level, {**document, "failure_kind": submission.failure_kind}, rounding=None)
+    return {name: shown[name] for name in document}
+
+
+def _document(submission: Submission, run: Run | None) -> dict[str, Any]:
+    waits = submission.state in runs.UNFINISHED and run is not None
+    attempts = submission.run_id.removeprefix(submission.id).lstrip("-")
+    return {
+        "id": submission.id,
+        "benchmark": submission.benchmark_id,
+        "team": submission.team_id,
+        "name": submission.name,
+        "notes": submission.notes,
+        "role": submission.role,
+        "state": run.state if waits and run is not None else submission.state,
+        "attempt": int(attempts) if attempts else 1,
+        "created_at": moment(submission.created_at),
+        "started_at": moment(None if run is None else run.started_at),
+        "finished_at": moment(submission.finished_at),
+        "progress": run.progress if waits and run is not None else None,
+        "outputs": submission.outputs,
+        "chosen": submission.chosen,
+        "withdrawn_at": moment(submission.withdrawn_at),
+        "output_deleted_at": moment(submission.output_deleted_at),
+    }
+
+
+def _scores(record: score_records.ScoreRecord) -> dict[str, Any]:
+    kept = ("revision", "metrics", "parts")
+    return {
+        **{name: record.document[name] for name in kept},
+        "main": {"score": record.document["main_score"], "value": record.main},
+    }
+
+
+def _queue(db: Connection, context: Context, run: Run, benchmark_id: str) -> dict[str, Any]:
+    ahead = runs.ahead(db, run)
+    seconds = submissions.recent_seconds(db, benchmark_id, LOOKED_AT)
+    workers = max(1, context.config.workers)
+    return {"ahead": ahead, "eta_seconds": math.ceil((ahead + 1) * seconds / workers)}

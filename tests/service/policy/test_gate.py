@@ -1,0 +1,246 @@
+"""The gate, level by level: what is on no list is not shown."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from service.caller import Caller
+from service.errors import Conflict, Forbidden
+from service.policy import gate, items
+from service.policy.gate import Level
+from service.usecases.benchmarks.benchmarks import view_benchmark
+from service.usecases.boards.leaderboard import leaderboard
+from service.usecases.jobs.jobs import view_job
+from service.usecases.status.health import metrics_text
+from service.usecases.submissions import changes, submissions
+from service.usecases.submissions.validation import validate
+from tests.fixtures.contexts import ORGANISER
+from tests.fixtures.tasks import OTHER_WORDS, RIGHT, SLUG, WRONG
+from treescore.core.registry import METRICS
+from treescore.evaluation.document import item_documents
+from treescore.evaluation.evaluate import Evaluation
+from treescore.evaluation.spec import parse_spec
+
+LEVELS = ["none", "status", "rounded", "scores", "items", "gold"]
+GOLD_TREE = "(TOP (S (NP (DT the) (NN dog)) (VP (VBD saw) (NP (PRP it)))))\n"
+OTHER_TREE = "(TOP (S (NP (DT the)) (VP (NN dog) (VBD saw) (NX (PRP it)))))\n"
+
+
+@pytest.mark.parametrize("feedback", LEVELS)
+def test_each_level_shows_what_it_says(task, feedback):
+    task.make(feedback=feedback, rounding=0.1)
+    level = gate.LEVELS[feedback]
+    lyon = task.team()
+    shown = task.shown(lyon, task.scored(lyon, WRONG))
+    assert shown["state"] == ("received" if level is Level.NONE else "succeeded")
+    assert (shown["scores"] is not None) == (level >= Level.ROUNDED)
+    if shown["scores"] is None:
+        return
+    metric = shown["scores"]["metrics"]["attachment"]
+    exact = task.shown(ORGANISER, shown["id"])["scores"]["metrics"]["attachment"]["scores"]["las"]
+    assert metric["scores"]["las"] == (round(exact, 1) if level is Level.ROUNDED else exact)
+    assert ("ci95" in metric) == (level >= Level.SCORES)
+    assert ("counts" in metric) == (level >= Level.SCORES)
+    assert metric["signature"]["gold"].startswith("hmac-sha256:")
+    assert "extra" not in orjson.dumps(shown).decode()
+
+
+def test_nobody_can_tell_at_level_none_how_a_submission_ended(task, context):
+    task.make(feedback="none", quota={"scored_per_day": 9, "attempts_per_day": 9})
+    lyon, oslo = task.team(), task.team("oslo")
+    ids = task.scored(lyon, RIGHT), task.scored(oslo, OTHER_WORDS)
+    seen = []
+    for caller, submission in zip((lyon, oslo), ids, strict=True):
+        shown = task.shown(caller, submission)
+        listed = submissions.list_submissions(context, caller, SLUG, None, 10).items
+        view = submissions.view_submission(context, caller, submission)
+        changes.patch_submission(context, caller, submission, {"chosen": True})
+        with pytest.raises(Conflict) as retried:
+            changes.retry_submission(context, caller, submission)
+        varying = ("id", "team", "created_at", "outputs")
+        seen.append(
+            (
+                {name: value for name, value in shown.items() if name not in varying},
+                [{name: value for name, value in row.items() if name not in varying} for row in listed],
+                view.final,
+                retried.value.detail.replace(submission, "it"),
+                submissions.rate_limits(context, caller, SLUG),
+            )
+        )
+        assert set(shown["outputs"]["en"]) == {"digest", "bytes"}
+    assert seen[0] == seen[1]
+
+
+def test_what_everybody_may_read_does_not_move_with_how_a_submission_ends(task, context):
+    task.make(feedback="none")
+    nobody = Caller(None, frozenset())
+    lyon = task.team()
+    after = []
+    for output in (RIGHT, OTHER_WORDS):
+        task.scored(lyon, output)
+        board = leaderboard(context, nobody, SLUG)
+        after.append((view_benchmark(context, nobody, SLUG).body, board.body, board.etag))
+        assert b'state="failed"' not in metrics_text(context)
+        assert b'state="succeeded"' not in metrics_text(context)
+    assert after[0] == after[1]
+
+
+def test_states_cannot_be_asked_for_where_they_are_not_told(task, context):
+    task.make(feedback="none")
+    lyon = task.team()
+    with pytest.raises(Forbidden):
+        submissions.list_submissions(context, lyon, SLUG, None, 10, state="failed")
+
+
+def test_a_validation_tells_the_fit_from_status_on(task, context, work):
+    def validated(caller, output):
+        job = validate(context, caller, SLUG, {"outputs": {"en": output}})
+        work()
+        return orjson.loads(view_job(context, caller, job).body)["results"]
+
+    task.make(feedback="none")
+    lyon = task.team()
+    assert validated(lyon, OTHER_WORDS) == validated(lyon, RIGHT)
+    task.patch(feedback="status")
+    assert (validated(lyon, OTHER_WORDS)["valid"], validated(lyon, RIGHT)["valid"]) == (False, True)
+
+
+def test_feedback_may_open_when_the_benchmark_has_closed(task, context):
+    task.make(feedback="none", feedback_after_closing="scores")
+    lyon = task.team()
+    submission = task.scored(lyon, WRONG)
+    assert task.shown(lyon, submission)["scores"] is None
+    task.patch(closes_at="2020-01-01T00:00:00Z")
+    assert task.shown(lyon, submission)["scores"] is not None
+
+
+def test_a_fault_of_the_service_can_be_seen_and_retried_at_any_level():
+    document = {
+        "id": "sub_1",
+        "state": "failed",
+        "failure": {"kind": "service", "detail": "d", "errors": []},
+        "scores": None,
+    }
+    shown = gate.submission_view(Level.NONE, document, rounding=None)
+    assert (shown["state"], shown["failure"]["kind"]) == ("failed", "service")
+
+
+def test_members_that_nobody_thought_of_are_not_shown():
+    submission = {"id": "sub_1", "state": "succeeded", "secret": 1, "scores": None}
+    row = {"team": "lyon", "rank": 1, "secret": 1}
+    item = {"item": 1, "status": "ok", "secret": 1, "words": []}
+    event = dict.fromkeys(("id", "at", "subject", "actor", "team"))
+    event |= {"type": "benchmark.changed", "benchmark": "b", "data": {"secret": 1}, "secret": 1}
+    for level in list(Level)[:-1]:
+        shown = [
+            gate.submission_view(level, submission, rounding=None),
+            gate.row_view(level, row, rounding=None),
+            gate.event_view(level, Caller(None, frozenset()), event),
+            gate.failure_view(level, {"kind": "input", "secret": 1, "errors": [{"code": "c", "secret": 1}]}),
+            gate.warnings_view(level, [{"code": "c", "secret": 1}]),
+            [items.item(metric, item) for metric in (*METRICS, "new-metric")],
+        ]
+        assert b"secret" not in orjson.dumps(shown)
+
+
+def test_rows_are_ranked_from_rounded_on_and_tested_from_scores_on():
+    row = {"team": "lyon", "rank": 1, "rank_interval": [1, 2], "cluster": 1, "score": 0.876, "scores": {"las": 0.876}}
+    row |= {"ci95": {"low": 0.8, "high": 0.9}, "p_next": 0.01}
+    blind = gate.row_view(Level.STATUS, row, rounding=None)
+    assert [blind[name] for name in ("rank", "score", "scores", "p_next")] == [None, None, {"las": None}, None]
+    rounded = gate.row_view(Level.ROUNDED, row, rounding=0.1)
+    assert [rounded[name] for name in ("rank", "score", "scores")] == [1, 0.9, {"las": 0.9}]
+    assert [rounded[name] for name in ("rank_interval", "cluster", "ci95", "p_next")] == [None] * 4
+    assert gate.row_view(Level.SCORES, row, rounding=None) == row
+
+
+def test_warnings_that_come_from_gold_wait_for_scores():
+    own = {"code": "cycle", "detail": "own text"}
+    compared = {"code": "alignment-suspicious-indices", "metric": "alignment", "detail": "fits better"}
+    assert gate.warnings_view(Level.NONE, [own, compared]) == []
+    assert gate.warnings_view(Level.ROUNDED, [own, compared]) == [own]
+    assert gate.warnings_view(Level.SCORES, [own, compared]) == [own, compared]
+
+
+EDGES = "1\ta\t_\t_\t_\t_\t0\troot\t0:root\t_\n\n"
+CASES = {
+    "attachment": ("conllu", RIGHT, WRONG),
+    "ud": ("conllu", RIGHT, WRONG),
+    "enhanced": ("conllu", EDGES, EDGES.replace("0:root", "1:obj")),
+    "dependency_relations": ("conllu", RIGHT, WRONG),
+    "parseval": ("bracketed", GOLD_TREE, OTHER_TREE),
+    "leaf_ancestor": ("bracketed", GOLD_TREE, OTHER_TREE),
+    "conformance": ("bracketed", GOLD_TREE, OTHER_TREE),
+    "alignment": ("pharaoh", "0-0 1-1 2-2\n", "0-0 1-2\n"),
+}
+PARALLEL = ({"source": RIGHT, "target": RIGHT, "alignment": "0-0\n0-0 1-1\n"},
+            {"source": WRONG, "target": RIGHT, "alignment": "0-0\n1-0 1-1\n"})  # fmt: skip
+
+
+def outcome(metric):
+    choice, gold, output = CASES.get(metric, ("parallel", *PARALLEL))
+    spec = parse_spec({"format": choice, "metrics": [metric]})
+
+    def text(value):
+        return {name: each.encode() for name, each in value.items()} if isinstance(value, dict) else value.encode()
+
+    evaluation = Evaluation(spec, text(gold))
+    outcomes, _ = evaluation.score(text(output))
+    found = outcomes[metric]
+    return found, item_documents(spec.entries[0].metric.table, found, evaluation.gold, 0, len(found.rows))
+
+
+@pytest.mark.parametrize("metric", sorted(METRICS))
+def test_items_show_own_errors_and_not_a_word_of_gold(metric):
+    _, documents = outcome(metric)
+    shown = gate.items_view(Level.ITEMS, metric, documents)
+    text = orjson.dumps(shown).decode()
+    for hidden in ("gold", "missed", "violated", "sent_id", "key"):
+        assert hidden not in text
+    if metric != "conformance":
+        own = [name for item in shown for name in item if name not in ("item", "status", "scores", "counts")]
+        assert own
+    assert gate.items_view(Level.GOLD, metric, documents) == documents
+    for level in list(Level)[: Level.ITEMS]:
+        with pytest.raises(Forbidden):
+            gate.items_view(level, metric, documents)
+
+
+@pytest.mark.parametrize("metric", sorted(METRICS))
+def test_slices_go_by_what_the_output_has(metric):
+    found, _ = outcome(metric)
+    slices = found.slices()
+    for by in gate.groupings_view(Level.ITEMS, metric, sorted(slices)):
+        rows = gate.slices_view(Level.ITEMS, metric, by, slices[by])
+        assert rows
+        for hidden in ("gold", "recall", "key", "f1"):
+            assert hidden not in orjson.dumps([[row["counts"], row["scores"]] for row in rows]).decode()
+    for by in set(slices) - set(items.groupings(metric)):
+        with pytest.raises(Forbidden):
+            gate.slices_view(Level.ITEMS, metric, by, slices[by])
+    assert gate.groupings_view(Level.SCORES, metric, sorted(slices)) == []
+
+
+def test_the_score_of_a_single_lineage_is_told_by_no_slice():
+    found, documents = outcome("leaf_ancestor")
+    [item] = gate.items_view(Level.ITEMS, "leaf_ancestor", documents)
+    assert {tuple(word) for word in item["words"]} == {("word", "system_lineage", "right")}
+    assert gate.groupings_view(Level.ITEMS, "leaf_ancestor", sorted(found.slices())) == []
+
+
+def test_own_brackets_are_marked_right_or_wrong():
+    _, documents = outcome("parseval")
+    shown = gate.items_view(Level.ITEMS, "parseval", documents)[0]
+    marked = dict(zip(map(tuple, shown["system_spans"]), shown["system_spans_right"], strict=True))
+    assert marked == {("S", 0, 4): True, ("NP", 0, 1): False, ("VP", 1, 4): False, ("NX", 3, 4): False}
+
+
+def test_sentences_of_another_division_are_the_outputs_own():
+    words = [{"system_sentence": 2, "system_word": 1, "system_form": "a"}, {"system_sentence": 1, "system_word": 3}]
+    lost = {"system_sentence": None, "system_word": None}
+    shown = gate.items_view(Level.ITEMS, "ud", [{"item": 7, "status": "ok", "words": [*words, lost]}])
+    assert shown == [
+        {"item": 1, "status": "ok", "words": [{"word": 3}]},
+        {"item": 2, "status": "ok", "words": [{"word": 1, "system_form": "a"}]},
+    ]

@@ -1,0 +1,286 @@
+"""Organisers make benchmarks, and change of them what cannot change a score."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from service.caller import Caller
+from service.errors import (
+    Conflict,
+    Forbidden,
+    Gone,
+    NotFound,
+    PreconditionFailed,
+    PreconditionRequired,
+    Unauthorized,
+    Unprocessable,
+)
+from service.store import artifacts, revisions, texts
+from service.usecases.access.idempotency import IdempotencyKey
+from service.usecases.benchmarks import benchmarks
+from service.usecases.benchmarks.benchmarks import (
+    blocks_name,
+    create_benchmark,
+    delete_benchmark,
+    list_benchmarks,
+    part_input,
+    patch_benchmark,
+    view_benchmark,
+)
+from tests.fixtures.contexts import ORGANISER, SCORER
+from tests.fixtures.requests import GOLD_CONLLU, GOLD_TREE
+from tests.fixtures.tasks import BENCHMARK, SLUG, TWO_PARTS
+
+NOBODY = Caller(None, frozenset())
+
+
+def codes(error):
+    return {(problem.code, problem.pointer) for problem in error.value.problems}
+
+
+def test_gold_is_checked_by_a_worker_and_the_first_revision_becomes_active(task, context):
+    create_benchmark(context, ORGANISER, BENCHMARK)
+    before = task.benchmark()
+    assert (before["state"], before["active_revision"]) == ("checking", None)
+    assert not view_benchmark(context, ORGANISER, SLUG).final
+    task.work()
+    after = task.benchmark()
+    assert (after["state"], after["revision"], after["active_revision"]) == (
+        "active",
+        {"number": 1, "state": "active"},
+        1,
+    )
+    assert after["main_score"] == "attachment.las"
+    assert after["parts"]["en"]["sentences"] == 2
+    assert after["parts"]["en"]["words"] == 6
+
+
+def test_the_main_score_is_the_first_metrics_unless_another_is_named(task):
+    request = {name: value for name, value in BENCHMARK.items() if name != "main_score"}
+    task.make({**request, "metrics": ["ud"]})
+    assert task.benchmark()["main_score"] == "ud.las_f1"
+
+
+def test_faulty_gold_is_told_to_organisers_alone(task, context):
+    task.make(parts={"en": {"gold": GOLD_CONLLU.replace("2\tnsubj", "9\tnsubj")}, "de": {"gold": "1\tx\n"}})
+    document = task.benchmark()
+    assert (document["state"], document["active_revision"]) == ("failed", None)
+    assert {error["part"] for error in document["failure"]["errors"]} == {"en", "de"}
+    assert document["failure"]["kind"] == "input"
+    assert task.benchmark(NOBODY)["failure"] is None
+
+
+def test_digests_of_gold_are_keyed_and_the_key_is_this_stores(task, context):
+    task.make(TWO_PARTS)
+    shown = orjson.dumps(task.benchmark(NOBODY)).decode()
+    with context.store.read() as db:
+        plain = [digest for digest, _ in texts.read(db, revisions.get(db, SLUG, 1).id).values()]
+    assert plain
+    assert all(digest.removeprefix("sha256:") not in shown for digest in plain)
+    assert "hmac-sha256:" in shown
+
+
+def test_who_may_not_read_gold_learns_no_size_of_it(task):
+    task.make()
+    assert task.benchmark(NOBODY)["parts"]["en"]["words"] is None
+    assert task.benchmark(NOBODY)["parts"]["en"]["sentences"] is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "pointer"),
+    [
+        ({"id": "no slash/here"}, "bad-id", "/id"),
+        ({"title": "\x00"}, "bad-value", "/title"),
+        ({"parts": {}}, "no-parts", "/parts"),
+        ({"parts": {"..": {"gold": "x"}}}, "bad-part-name", "/parts"),
+        ({"parts": {"pooled": {"gold": "x"}}}, "bad-part-name", "/parts"),
+        ({"parts": {"en": {"gold": {"source": "x"}}}}, "wrong-text-shape", "/parts/en"),
+        ({"opens_at": "2027-01-01T00:00:00Z", "closes_at": "2026-01-01T00:00:00Z"},
+         "closes-before-opening", "/closes_at"),
+        ({"opens_at": "2027-01-01T00:00:00Z", "closes_at": "2027-01-01T11:00:00+11:00"},
+         "closes-before-opening", "/closes_at"),
+        ({"closes_at": "2027-01-01T00:00:00"}, "bad-time", "/closes_at"),
+        ({"quota": {"scored_per_day": -1}}, "bad-quota", "/quota/scored_per_day"),
+        ({"quota": {"scored_per_day": True}}, "bad-quota", "/quota/scored_per_day"),
+        ({"quota": {"per_week": 1}}, "bad-value", "/quota/per_week"),
+        ({"feedback": "everything"}, "bad-value", "/feedback"),
+        ({"rounding": 0}, "bad-value", "/rounding"),
+        ({"rounding": float("nan")}, "bad-value", "/rounding"),
+        ({"leaderboard": {"pick": "luckiest"}}, "bad-value", "/leaderboard/pick"),
+        ({"metrics": ["no-such-metric"], "main_score": None}, "unknown-metric", "/metrics/0"),
+        ({"main_score": "attachment.nothing"}, "unknown-score", "/main_score"),
+        ({"format": "bracketed"}, "metric-format-mismatch", "/metrics/0"),
+    ],
+)  # fmt: skip
+def test_a_request_that_makes_no_sense_is_refused_with_a_pointer(context, changes, code, pointer):
+    with pytest.raises(Unprocessable) as error:
+        create_benchmark(context, ORGANISER, {**BENCHMARK, **changes})
+    assert (code, pointer) in codes(error)
+
+
+def test_a_slug_is_taken_once_and_for_ever(task, context):
+    task.make()
+    with pytest.raises(Conflict, match="taken"):
+        create_benchmark(context, ORGANISER, BENCHMARK)
+    delete_benchmark(context, ORGANISER, SLUG)
+    with pytest.raises(Conflict, match="taken"):
+        create_benchmark(context, ORGANISER, BENCHMARK)
+
+
+def test_a_repeated_request_finds_its_benchmark(context):
+    repeat = IdempotencyKey("key-1", "digest-1")
+    assert create_benchmark(context, ORGANISER, BENCHMARK, None, repeat) == (SLUG, True)
+    assert create_benchmark(context, ORGANISER, BENCHMARK, None, repeat) == (SLUG, False)
+    with pytest.raises(Unprocessable, match="another request"):
+        create_benchmark(context, ORGANISER, {**BENCHMARK, "id": "other"}, None, IdempotencyKey("key-1", "digest-2"))
+
+
+def test_only_organisers_make_benchmarks(context):
+    with pytest.raises(Forbidden):
+        create_benchmark(context, SCORER, BENCHMARK)
+    with pytest.raises(Unauthorized):
+        create_benchmark(context, NOBODY, BENCHMARK)
+
+
+def test_gold_may_come_beside_the_request(task, context):
+    request = {**BENCHMARK, "parts": {}}
+    create_benchmark(context, ORGANISER, request, {"en": {"gold": GOLD_CONLLU.encode()}, "de": GOLD_CONLLU})
+    task.work()
+    assert list(task.benchmark()["parts"]) == ["en", "de"]
+
+
+def blocks_of(context):
+    with context.store.read() as db:
+        body = artifacts.get(db, revisions.get(db, SLUG, 1).id, blocks_name(0))
+    return None if body is None else artifacts.unpack_json(body)
+
+
+def test_what_is_said_of_the_sentences_of_gold_goes_with_it(task, context):
+    task.make(parts={"en": {"gold": GOLD_CONLLU, "items": {"blocks": ["one", "two"]}}})
+    assert blocks_of(context) == ["one", "two"]
+
+
+def test_documents_of_gold_are_its_blocks(task, context):
+    task.make(parts={"en": {"gold": "# newdoc id = one\n" + GOLD_CONLLU}})
+    assert blocks_of(context) == ["one", "one"]
+
+
+def test_items_that_do_not_fit_gold_fail_its_check(task):
+    task.make(parts={"en": {"gold": GOLD_CONLLU, "items": {"blocks": ["one"]}}})
+    document = task.benchmark()
+    assert document["state"] == "failed"
+    assert document["failure"]["errors"][0]["code"] == "item-count-mismatch"
+
+
+class TestPatch:
+    """PATCH goes from one known state to the next."""
+
+    def test_it_needs_the_state_it_goes_from(self, task, context):
+        task.make()
+        with pytest.raises(PreconditionRequired):
+            patch_benchmark(context, ORGANISER, SLUG, {"title": "New"}, None)
+        with pytest.raises(PreconditionFailed):
+            patch_benchmark(context, ORGANISER, SLUG, {"title": "New"}, '"0123"')
+
+    def test_of_two_at_once_one_is_refused(self, task, context):
+        task.make()
+        etag = f'"{view_benchmark(context, ORGANISER, SLUG).etag}"'
+        patched = patch_benchmark(context, ORGANISER, SLUG, {"title": "First"}, etag)
+        with pytest.raises(PreconditionFailed):
+            patch_benchmark(context, ORGANISER, SLUG, {"title": "Second"}, etag)
+        assert task.benchmark()["title"] == "First"
+        assert patched.etag == view_benchmark(context, ORGANISER, SLUG).etag
+
+    def test_members_of_quota_and_leaderboard_change_one_by_one(self, task, context):
+        task.make(quota={"scored_per_day": 5}, leaderboard={"anonymous": True})
+        patch_benchmark(
+            context,
+            ORGANISER,
+            SLUG,
+            {"quota": {"scored_total": 9}, "leaderboard": {"pick": "last"}, "closes_at": "2027-11-01T23:59:59-12:00"},
+            "*",
+        )
+        document = task.benchmark()
+        assert document["quota"] == {"scored_per_day": 5, "scored_total": 9, "attempts_per_day": None}
+        assert document["leaderboard"] == {"public": True, "anonymous": True, "pick": "last", "frozen_at": None}
+        assert document["closes_at"] == "2027-11-02T11:59:59.000Z"
+
+    @pytest.mark.parametrize("member", ["metrics", "format", "parts", "main_score", "id", "transforms"])
+    def test_what_would_change_a_score_needs_a_revision(self, task, context, member):
+        task.make()
+        with pytest.raises(Unprocessable) as error:
+            patch_benchmark(context, ORGANISER, SLUG, {member: "x"}, "*")
+        assert codes(error) == {("not-changeable", f"/{member}")}
+
+    def test_a_change_that_makes_no_sense_changes_nothing(self, task, context):
+        task.make(opens_at="2026-01-01T00:00:00Z")
+        with pytest.raises(Unprocessable):
+            patch_benchmark(context, ORGANISER, SLUG, {"title": "New", "closes_at": "2025-01-01T00:00:00Z"}, "*")
+        assert task.benchmark()["title"] == BENCHMARK["title"]
+
+
+class TestDelete:
+    """DELETE erases gold, and nothing that somebody has submitted."""
+
+    def test_a_benchmark_with_submissions_stays(self, task, context):
+        task.make()
+        task.scored(task.team())
+        with pytest.raises(Conflict, match="1 submissions"):
+            delete_benchmark(context, ORGANISER, SLUG)
+
+    def test_a_deleted_one_is_gone_with_its_gold_and_its_tokens(self, task, context):
+        task.make()
+        revision = "".join(benchmarks.revisions.ids_of(context.store.engine.connect(), SLUG))
+        delete_benchmark(context, ORGANISER, SLUG)
+        with pytest.raises(Gone):
+            view_benchmark(context, ORGANISER, SLUG)
+        with context.store.read() as db:
+            assert texts.read(db, revision) == {}
+            assert artifacts.names(db, revision) == set()
+        assert list_benchmarks(context, NOBODY, None, 10).items == []
+
+
+class TestInput:
+    """The words of gold, where organisers give them out."""
+
+    def test_it_is_given_out_only_where_organisers_say_so(self, task, context):
+        task.make()
+        with pytest.raises(NotFound):
+            part_input(context, NOBODY, SLUG, "en")
+        patch_benchmark(context, ORGANISER, SLUG, {"publish_input": True}, "*")
+        body = part_input(context, NOBODY, SLUG, "en").body.decode()
+        assert body.splitlines()[0] == "1\tShe" + "\t_" * 8
+        for annotation in ("nsubj", "PRON", "see", "s1"):
+            assert annotation not in body
+
+    def test_not_before_the_benchmark_opens(self, task, context):
+        task.make(publish_input=True, opens_at="2999-01-01T00:00:00Z")
+        with pytest.raises(NotFound, match="opens"):
+            part_input(context, NOBODY, SLUG, "en")
+        assert part_input(context, ORGANISER, SLUG, "en").body
+
+    def test_words_are_not_given_out_where_tokenization_is_scored(self, task, context):
+        task.make({**BENCHMARK, "metrics": ["ud"], "main_score": None}, publish_input=True)
+        assert part_input(context, NOBODY, SLUG, "en").body == b"She saw stars . Go home\n"
+
+    def test_of_trees_their_words(self, task, context):
+        task.make(
+            format="bracketed", metrics=["parseval"], main_score=None, parts={"a": {"gold": GOLD_TREE}},
+            publish_input="words",
+        )  # fmt: skip
+        assert part_input(context, NOBODY, SLUG, "a").body == b"the dog saw it\n"
+
+    def test_an_unknown_part_is_not_found(self, task, context):
+        task.make(publish_input=True)
+        with pytest.raises(NotFound):
+            part_input(context, NOBODY, SLUG, "fr")
+
+
+def test_lists_are_paged_by_slug_and_filtered_by_series(task, context):
+    for slug, series in (("b", "x"), ("a", "x"), ("c", "y")):
+        create_benchmark(context, ORGANISER, {**BENCHMARK, "id": slug, "series": series})
+    page = list_benchmarks(context, NOBODY, None, 2)
+    assert [item["id"] for item in page.items] == ["a", "b"]
+    assert [item["id"] for item in list_benchmarks(context, NOBODY, page.next, 2).items] == ["c"]
+    assert [item["id"] for item in list_benchmarks(context, NOBODY, None, 9, "y").items] == ["c"]

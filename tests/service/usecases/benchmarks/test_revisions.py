@@ -1,0 +1,382 @@
+"""A revision re-scores everything, then rules at once; whatever happens before leaves the old one in force."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import orjson
+import pytest
+from sqlalchemy import func, select
+
+from service.caller import Caller
+from service.context import Context
+from service.errors import Conflict, Forbidden, NotFound, Unprocessable
+from service.queue import BULK
+from service.store import revisions as stored
+from service.store import runs, score_records, submissions, texts
+from service.store.submissions import Standing
+from service.store.tables import scores
+from service.usecases.access.idempotency import IdempotencyKey
+from service.usecases.benchmarks import rescore
+from service.usecases.benchmarks.benchmarks import patch_benchmark
+from service.usecases.benchmarks.revisions import create_revision, list_revisions, view_revision, wait_for_revision
+from service.usecases.boards.rank_changes import places, rank_changes
+from tests.fixtures.contexts import ORGANISER, work_of
+from tests.fixtures.tasks import ONE_SENTENCE, RIGHT, SECOND_PART, SLUG, TWO_PARTS, WRONG, Task
+from workers.entry import do
+from workers.sweeper import Sweeper
+
+NOBODY = Caller(None, frozenset())
+FIXED = {"reason": "a wrong head", "parts": {"en": {"gold": WRONG}}}
+"""Gold that makes the wrong output the right one."""
+
+
+@pytest.fixture
+def board(task):
+    """Two teams: lyon is right under revision 1, oslo would be under FIXED."""
+    task.make()
+    task.lyon, task.oslo = task.team("lyon"), task.team("oslo")
+    task.right, task.wrong = task.scored(task.lyon, RIGHT), task.scored(task.oslo, WRONG)
+    return task
+
+
+def shown(context: Context, number: int, caller: Caller = ORGANISER):
+    return orjson.loads(view_revision(context, caller, SLUG, number).body)
+
+
+def main(task: Task, submission: str) -> float:
+    return task.shown(ORGANISER, submission)["scores"]["main"]["value"]
+
+
+def test_everything_is_scored_again_then_the_board_switches(board, context):
+    assert create_revision(context, ORGANISER, SLUG, FIXED) == (2, True)
+    assert shown(context, 2)["state"] == "checking"
+    assert main(board, board.right) == 1.0
+    board.work()
+    after = shown(context, 2)
+    assert (after["state"], after["active"], after["reason"]) == ("active", True, "a wrong head")
+    assert shown(context, 1)["state"] == "superseded"
+    assert board.benchmark()["active_revision"] == 2
+    assert main(board, board.right) == pytest.approx(5 / 6)
+    assert main(board, board.wrong) == 1.0
+    assert task_scores(context, 1) == {board.right: 1.0, board.wrong: pytest.approx(5 / 6)}
+
+
+def task_scores(context, number):
+    with context.store.read() as db:
+        return score_records.mains(db, SLUG, number)
+
+
+def test_it_says_who_moved_and_by_how_much(board, context):
+    create_revision(context, ORGANISER, SLUG, FIXED)
+    board.work()
+    rows = {row["team"]: row for row in shown(context, 2)["moved"]}
+    assert rows["lyon"] == {
+        "team": "lyon",
+        "submission": board.right,
+        "submission_before": board.right,
+        "rank_before": 1,
+        "rank_after": 2,
+        "score_before": 1.0,
+        "score_after": pytest.approx(5 / 6),
+        "difference": pytest.approx(-1 / 6),
+    }
+    assert (rows["oslo"]["rank_before"], rows["oslo"]["rank_after"]) == (2, 1)
+    assert shown(context, 2, NOBODY)["moved"] == shown(context, 2)["moved"]
+
+
+@pytest.mark.parametrize("hidden", [{"feedback": "rounded"}, {"leaderboard": {"anonymous": True}},
+                                    {"leaderboard": {"public": False}},
+                                    {"leaderboard": {"frozen_at": "2026-01-01T00:00:00Z"}}])  # fmt: skip
+def test_who_moved_is_told_where_the_whole_board_is(board, context, hidden):
+    patch_benchmark(context, ORGANISER, SLUG, hidden, "*")
+    create_revision(context, ORGANISER, SLUG, FIXED)
+    board.work()
+    assert shown(context, 2, NOBODY)["moved"] is None
+    assert shown(context, 2)["moved"]
+
+
+def test_the_work_is_bulk_work_and_tells_how_far_it_is(board, context):
+    create_revision(context, ORGANISER, SLUG, FIXED)
+    with context.store.read() as db:
+        revision = stored.get(db, SLUG, 2)
+        assert runs.get(db, revision.id).queue == BULK
+    assert not view_revision(context, ORGANISER, SLUG, 2).final
+    board.work()
+    assert wait_for_revision(context, ORGANISER, SLUG, 2, 1).final
+
+
+def test_a_dry_run_tells_the_same_and_switches_nothing(board, context):
+    create_revision(context, ORGANISER, SLUG, {**FIXED, "dry_run": True})
+    assert (board.benchmark()["pending_revision"], board.benchmark(NOBODY)["pending_revision"]) == (2, None)
+    board.work()
+    tried = shown(context, 2)
+    assert (tried["state"], tried["active"], tried["dry_run"]) == ("ready", False, True)
+    assert board.benchmark()["active_revision"] == 1
+    assert main(board, board.right) == 1.0
+    with pytest.raises(NotFound):
+        view_revision(context, NOBODY, SLUG, 2)
+    assert [item["number"] for item in list_revisions(context, NOBODY, SLUG, None, 5).items] == [1]
+    create_revision(context, ORGANISER, SLUG, FIXED)
+    board.work()
+    assert shown(context, 3)["moved"] == tried["moved"] != []
+    with context.store.read() as db:
+        assert db.scalar(select(func.count()).where(scores.c.revision == 2)) == 0
+
+
+def test_other_metrics_measure_the_same_gold(board, context):
+    create_revision(context, ORGANISER, SLUG, {"metrics": ["ud", "attachment"], "main_score": "ud.uas_f1"})
+    board.work()
+    document = shown(context, 2)
+    assert (document["state"], document["main_score"], document["metrics"]) == (
+        "active",
+        "ud.uas_f1",
+        ["ud", "attachment"],
+    )
+    assert main(board, board.wrong) == pytest.approx(5 / 6)
+    assert set(board.shown(board.lyon, board.right)["scores"]["metrics"]) == {"ud", "attachment"}
+
+
+def test_faulty_gold_leaves_the_old_revision_in_force(board, context):
+    create_revision(context, ORGANISER, SLUG, {"parts": {"en": {"gold": "no treebank\n"}}})
+    board.work()
+    document = shown(context, 2)
+    assert (document["state"], document["active"]) == ("failed", False)
+    assert document["failure"]["errors"][0]["part"] == "en"
+    assert shown(context, 2, NOBODY)["failure"] is None
+    assert board.benchmark()["active_revision"] == 1
+    assert create_revision(context, ORGANISER, SLUG, FIXED) == (3, True)
+
+
+def test_a_failure_half_way_leaves_the_old_revision_in_force(board, context, monkeypatch):
+    create_revision(context, ORGANISER, SLUG, FIXED)
+    with context.store.read() as db:
+        revision = stored.get(db, SLUG, 2)
+    scored = []
+    original = rescore.Scorer.score
+
+    def breaks(self, submission, note, **more):
+        if scored:
+            raise MemoryError
+        scored.append(submission.id)
+        return original(self, submission, note, **more)
+
+    monkeypatch.setattr(rescore.Scorer, "score", breaks)
+    for _ in range(context.config.max_attempts):
+        with pytest.raises(MemoryError):
+            do(context, revision.id)
+    assert shown(context, 2)["state"] == "rescoring"
+    assert (board.benchmark()["active_revision"], board.benchmark()["pending_revision"]) == (1, 2)
+    assert main(board, board.right) == 1.0
+    do(context, revision.id)
+    document = shown(context, 2)
+    assert (document["state"], document["failure"]["kind"]) == ("failed", "service")
+    assert task_scores(context, 2) == {}
+    assert main(board, board.right) == 1.0
+
+
+def test_begun_again_it_goes_on_where_it_was(board, context, monkeypatch):
+    create_revision(context, ORGANISER, SLUG, FIXED)
+    monkeypatch.setattr(rescore, "STEP_SECONDS", 0.0)
+    scored = []
+    original = rescore.Scorer.score
+
+    def counted(self, submission, note, **more):
+        scored.append(submission.id)
+        return original(self, submission, note, **more)
+
+    monkeypatch.setattr(rescore.Scorer, "score", counted)
+    board.work()
+    assert shown(context, 2)["state"] == "rescoring"
+    assert shown(context, 2)["progress"] == {"done": 1, "total": 2, "step": "scoring submissions again"}
+    board.work()
+    board.work()
+    assert shown(context, 2)["state"] == "active"
+    assert scored == [board.right, board.wrong]
+
+
+def test_a_submission_that_lands_meanwhile_is_on_the_new_board_too(board, context, monkeypatch):
+    create_revision(context, ORGANISER, SLUG, FIXED)
+    original = rescore.Scorer.score
+    landed = []
+
+    def lands(self, submission, note, **more):
+        if not landed:
+            landed.append(board.submit(board.lyon, WRONG.replace("Go\tgo", "Go\tGO")))
+            do(context, landed[0])
+        return original(self, submission, note, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(rescore.Scorer, "score", lands)
+        with context.store.read() as db:
+            do(context, stored.get(db, SLUG, 2).id)
+    assert board.benchmark()["active_revision"] == 2
+    assert set(task_scores(context, 2)) == {board.right, board.wrong, landed[0]}
+    assert set(task_scores(context, 1)) == {board.right, board.wrong, landed[0]}
+
+
+def test_a_submission_that_was_being_scored_while_the_board_switched_is_scored_again(board, context, monkeypatch):
+    late = board.submit(board.lyon, WRONG.replace("Go\tgo", "Go\tGO"))
+    original = rescore.Scorer.score
+    switched = []
+
+    def switches(self, submission, note, **more):
+        found = original(self, submission, note, **more)
+        if not switched:
+            switched.append(create_revision(context, ORGANISER, SLUG, FIXED)[0])
+            with context.store.read() as db:
+                revision = stored.get(db, SLUG, 2).id
+            do(context, revision)
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(rescore.Scorer, "score", switches)
+        do(context, late)
+    assert board.benchmark()["active_revision"] == 2
+    assert late in task_scores(context, 2)
+    assert late not in task_scores(context, 1)
+
+
+def test_parts_that_are_not_named_stay_and_one_that_is_null_goes(task, context):
+    task.make(TWO_PARTS)
+    lyon = task.team()
+    submission = task.scored(lyon, {"en": RIGHT, "de": SECOND_PART})
+    create_revision(context, ORGANISER, SLUG, {"parts": {"en": {"gold": WRONG}}})
+    task.work()
+    assert list(task.benchmark()["parts"]) == ["en", "de"]
+    assert main(task, submission) == pytest.approx((5 / 6 + 1) / 2)
+    create_revision(context, ORGANISER, SLUG, {"parts": {"en": None}})
+    task.work()
+    assert list(task.benchmark()["parts"]) == ["de"]
+    assert main(task, submission) == 1.0
+
+
+def test_an_output_that_does_not_fit_the_new_gold_keeps_its_row_with_the_worst_value(board, context):
+    create_revision(context, ORGANISER, SLUG, {"parts": {"en": {"gold": ONE_SENTENCE}}})
+    board.work()
+    assert shown(context, 2)["state"] == "active"
+    document = board.shown(board.lyon, board.right)
+    assert document["state"] == "succeeded"
+    assert document["scores"]["parts"]["en"]["state"] == "failed"
+    assert document["scores"]["metrics"]["attachment"]["macro"]["las"] is None
+
+
+def test_outputs_that_are_not_kept_cannot_be_scored_again(board, context):
+    with context.store.write() as db:
+        submissions.drop_outputs(db, [board.right], context.now())
+    create_revision(context, ORGANISER, SLUG, FIXED)
+    board.work()
+    assert shown(context, 2)["state"] == "active"
+    assert set(task_scores(context, 2)) == {board.wrong}
+    assert board.shown(board.lyon, board.right)["scores"]["revision"] == 1
+    assert next(row for row in shown(context, 2)["moved"] if row["team"] == "lyon")["rank_after"] is None
+
+
+@pytest.mark.parametrize(
+    ("request_", "code"),
+    [
+        ({"parts": {"fr": {"gold": RIGHT}}}, "unknown-part"),
+        ({"parts": {"fr": None}}, "unknown-part"),
+        ({"parts": {"en": None}}, "no-parts"),
+        ({"format": "conllx"}, "format-changed"),
+        ({"metrics": ["no-such"]}, "unknown-metric"),
+        ({"reason": "\x00"}, "bad-value"),
+    ],
+)
+def test_a_request_that_makes_no_sense_is_refused(board, context, request_, code):
+    with pytest.raises(Unprocessable) as error:
+        create_revision(context, ORGANISER, SLUG, request_)
+    assert [problem.code for problem in error.value.problems] == [code]
+    assert shown(context, 1)["active"]
+    with pytest.raises(NotFound):
+        view_revision(context, ORGANISER, SLUG, 2)
+
+
+def test_one_revision_at_a_time(board, context):
+    repeat = IdempotencyKey("key", "digest")
+    assert create_revision(context, ORGANISER, SLUG, FIXED, repeat) == (2, True)
+    assert create_revision(context, ORGANISER, SLUG, FIXED, repeat) == (2, False)
+    with pytest.raises(Conflict):
+        create_revision(context, ORGANISER, SLUG, FIXED)
+
+
+def test_teams_revise_nothing_and_see_revisions_without_gold(board, context):
+    with pytest.raises(Forbidden):
+        create_revision(context, board.lyon, SLUG, FIXED)
+    assert [item["number"] for item in list_revisions(context, NOBODY, SLUG, None, 5).items] == [1]
+    for number in (0, -1, 2, 2**40):
+        with pytest.raises(NotFound):
+            view_revision(context, NOBODY, SLUG, number)
+
+
+def test_mending_gold_that_failed_its_check_opens_the_benchmark(task, context):
+    task.make(parts={"en": {"gold": "no treebank\n"}})
+    assert task.benchmark()["state"] == "failed"
+    with pytest.raises(Conflict):
+        create_revision(context, ORGANISER, SLUG, {"parts": {"en": {"gold": RIGHT}}, "dry_run": True})
+    create_revision(context, ORGANISER, SLUG, {"parts": {"en": {"gold": RIGHT}}})
+    task.work()
+    assert (task.benchmark()["state"], task.benchmark()["active_revision"]) == ("active", 2)
+    assert shown(context, 2)["moved"] == []
+
+
+def test_the_switch_on_either_store(either_context):
+    task = Task(either_context, work_of(either_context))
+    task.make()
+    submission = task.scored(task.team(), WRONG)
+    create_revision(either_context, ORGANISER, SLUG, FIXED)
+    task.work()
+    assert main(task, submission) == 1.0
+    with either_context.store.read() as db:
+        assert len(texts.read(db, stored.get(db, SLUG, 1).id)) == 1
+
+
+def test_through_the_queue_a_long_re_scoring_lets_others_in_between(board, context, rq_work, monkeypatch):
+    monkeypatch.setattr(rescore, "STEP_SECONDS", 0.0)
+    context.queue.redis.flushall()
+    create_revision(context, ORGANISER, SLUG, FIXED)
+    later = context.now() + timedelta(minutes=1)
+    sweeper = Sweeper(Context(context.config, context.store, context.queue, lambda: later))
+    steps = 0
+    while shown(context, 2)["state"] != "active":
+        rq_work()
+        sweeper.sweep()
+        steps += 1
+        assert steps < 20
+    assert main(board, board.wrong) == 1.0
+    assert steps > 2
+
+
+class TestPlaces:
+    """Who stands where on a board."""
+
+    ROWS = (
+        Standing("sub_1", "a", "system", chosen=True),
+        Standing("sub_2", "a", "system", chosen=False),
+        Standing("sub_3", "a", "system", chosen=False),
+        Standing("sub_4", "b", "system", chosen=False),
+        Standing("sub_5", None, "baseline", chosen=False),
+    )
+    MAINS = {"sub_1": 0.2, "sub_2": 0.9, "sub_3": 0.5, "sub_4": 0.9, "sub_5": 1.0}  # noqa: RUF012 - never changed
+
+    @pytest.mark.parametrize(("pick", "stands"), [("best", "sub_2"), ("last", "sub_3"), ("chosen", "sub_1")])
+    def test_one_of_each_team(self, pick, stands):
+        found = places(self.ROWS, pick, self.MAINS, higher_is_better=True)
+        assert found["team a"].entrant.id == stands
+
+    def test_ties_share_a_rank_and_baselines_have_none(self):
+        found = places(self.ROWS, "all", self.MAINS, higher_is_better=True)
+        assert {key: place.rank for key, place in found.items()} == {
+            "sub_1": 4, "sub_2": 1, "sub_3": 3, "sub_4": 1, "sub_5": None,
+        }  # fmt: skip
+
+    def test_lower_is_better_where_it_is(self):
+        found = places(self.ROWS, "best", self.MAINS, higher_is_better=False)
+        assert (found["team a"].entrant.id, found["team a"].rank, found["team b"].rank) == ("sub_1", 1, 2)
+
+    def test_an_undefined_score_has_no_rank(self):
+        found = places(self.ROWS, "best", {"sub_1": None, "sub_4": 0.5}, higher_is_better=True)
+        assert (found["team a"].rank, found["team b"].rank) == (None, 1)
+
+    def test_nobody_moves_where_nothing_changes(self):
+        assert rank_changes(self.ROWS, "best", (self.MAINS, True), (self.MAINS, True)) == []

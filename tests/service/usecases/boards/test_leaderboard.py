@@ -1,0 +1,313 @@
+"""The leaderboard: rows at once, significance when a worker has caught up, and what each viewer may see of it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from service.context import Context
+from service.errors import NotFound, Unprocessable
+from service.queue import BULK
+from service.store import benchmarks, boards, runs
+from service.usecases.boards.board import board_of, board_settings
+from service.usecases.boards.cache import BoardCache
+from service.usecases.boards.leaderboard import leaderboard
+from service.usecases.boards.work import BOARD_KIND, board_changed
+from service.usecases.comparisons.ask import ask
+from service.usecases.kinds import HANDLERS
+from service.usecases.runs.views import View
+from service.usecases.submissions.submissions import patch_submission
+from tests.fixtures.contexts import ORGANISER
+from tests.fixtures.requests import GOLD_CONLLU
+from tests.fixtures.tasks import ANYONE, BENCHMARK, SLUG, TWO_PARTS, Task, column, spoilt
+from workers.entry import do
+
+
+def test_rows_do_not_wait_for_significance_and_say_that_it_is_coming(board):
+    lyon, prague = board.team("lyon"), board.team("prague")
+    board.submit(lyon, spoilt(10))
+    board.submit(prague, spoilt(1))
+    board.work()
+    early = board.leaderboard()
+    assert column(early, "team") == ["prague", "lyon"]
+    assert column(early, "rank") == [1, 2]
+    assert early["significance"]["pending"] is True
+    assert leaderboard(board.context, ANYONE, SLUG).final is False
+    assert (early["significance"]["test"], early["significance"]["pairs"]) == ("permutation", None)
+    assert column(early, "p_next") == [None, None]
+    assert column(early, "rank_interval") == column(early, "cluster") == [None, None]
+    board.settle()
+    late = board.leaderboard()
+    assert late["significance"]["pending"] is False
+    assert leaderboard(board.context, ANYONE, SLUG).final is True
+    assert (late["significance"]["test"], late["significance"]["correction"]) == ("permutation", "holm")
+    assert column(late, "rank_interval") == [[1, 1], [2, 2]]
+    assert column(late, "cluster") == [1, 2]
+    # nine sentences differ, all in the same direction: 2 / 2^9
+    assert late["rows"][0]["p_next"] == pytest.approx(2 / 2**9)
+    assert late["rows"][1]["p_next"] is None
+
+
+def test_every_row_has_its_scores_and_interval(board):
+    board.scored(board.team(), spoilt(3))
+    row = board.leaderboard()["rows"][0]
+    assert row["score"] == row["scores"]["attachment.las"] == pytest.approx(69 / 72)
+    assert row["scores"]["attachment.uas"] == pytest.approx(69 / 72)
+    assert row["ci95"]["low"] < row["score"] <= row["ci95"]["high"]
+    assert (row["team"], row["team_name"], row["name"]) == ("lyon", "lyon Parsing Group", "biaffine-7")
+    assert (row["rank_interval"], row["cluster"], row["p_next"]) == ([1, 1], 1, None)
+
+
+def test_many_submissions_at_once_queue_one_comparison(board, context):
+    for number in range(6):
+        board.submit(board.team(f"t{number}"), spoilt(number))
+    board.work()
+    with context.store.read() as db:
+        waiting = [run for run in runs.unfinished(db, datetime.now(UTC) + timedelta(days=1)) if run.kind == BOARD_KIND]
+    assert len(waiting) == 1
+    board.settle()
+    assert board.leaderboard()["significance"]["pairs"] == 15
+
+
+def test_either_store_holds_a_board(either_context):
+    def work() -> int:
+        with either_context.store.read() as db:
+            waiting = runs.unfinished(db, datetime.now(UTC) + timedelta(days=1))
+        for run in waiting:
+            do(either_context, run.id)
+        return len(waiting)
+
+    task = Task(either_context, work)
+    task.make(TWO_PARTS)
+    second = TWO_PARTS["parts"]["de"]["gold"]
+    task.submit(task.team("lyon"), {"en": GOLD_CONLLU.replace("2\tobj", "1\tnmod"), "de": second})
+    task.submit(task.team("prague"), {"en": GOLD_CONLLU, "de": second})
+    task.settle()
+    macro = task.leaderboard()
+    assert column(macro, "team") == ["prague", "lyon"]
+    assert macro["significance"]["pairs"] == 1
+    assert column(task.leaderboard(score="attachment.uas", part="en"), "score") == [1.0, pytest.approx(5 / 6)]
+    assert column(task.leaderboard(part="pooled", pick="all"), "score") == [1.0, pytest.approx(11 / 12)]
+    ask(either_context, ORGANISER, SLUG, {"submissions": "leaderboard", "part": "en"})
+    task.settle()
+    assert task.leaderboard(part="en")["rows"][0]["p_next"] == 1.0
+
+
+def test_what_changes_while_a_comparison_is_made_is_seen_at_its_end(board, context):
+    lyon = board.team("lyon")
+    board.submit(lyon, spoilt(5))
+    board.work()
+    with context.store.read() as db:
+        first = boards.working(db, SLUG, 1)
+    with context.store.write() as db:
+        # a worker has begun, and something changes meanwhile: no second run
+        runs.claim(db, first, context.now())
+        assert board_changed(db, context, SLUG) is None
+    board.submit(board.team("prague"), spoilt(2))
+    board.settle()
+    assert board.leaderboard()["significance"]["pending"] is False
+    assert board.leaderboard()["significance"]["pairs"] == 1
+
+
+def test_where_the_tested_rows_stay_nothing_is_computed_again(board, context, monkeypatch):
+    lyon, prague = board.team("lyon"), board.team("prague")
+    board.submit(lyon, spoilt(5))
+    board.submit(prague, spoilt(1))
+    board.settle()
+    monkeypatch.setattr("service.usecases.boards.work.compare_submissions", None)
+    board.submit(lyon, spoilt(9))
+    board.settle()
+    assert board.leaderboard()["significance"]["pending"] is False
+
+
+def test_best_last_chosen_and_all(board):
+    lyon = board.team()
+    first = board.scored(lyon, spoilt(5))
+    best = board.scored(lyon, spoilt(1))
+    last = board.scored(lyon, spoilt(3))
+    assert column(board.leaderboard(), "submission") == [best]
+    assert column(board.leaderboard(pick="last"), "submission") == [last]
+    assert column(board.leaderboard(pick="chosen"), "submission") == [last]
+    assert column(board.leaderboard(pick="all"), "submission") == [best, last, first]
+    patch_submission(board.context, lyon, first, {"chosen": True})
+    assert column(board.leaderboard(pick="chosen"), "submission") == [first]
+
+
+def test_ties_share_a_rank(board):
+    for number, wrong in enumerate((1, 2, 2, 4)):
+        board.scored(board.team(f"t{number}"), spoilt(wrong))
+    assert column(board.leaderboard(), "rank") == [1, 2, 2, 4]
+
+
+def test_baselines_stand_between_the_rows_and_have_no_rank(board):
+    board.submit(board.team("lyon"), spoilt(1))
+    board.submit(board.team("prague"), spoilt(11))
+    board.submit(ORGANISER, spoilt(6), role="baseline")
+    board.settle()
+    document = board.leaderboard()
+    assert column(document, "role") == ["system", "baseline", "system"]
+    assert column(document, "rank") == [1, None, 2]
+    assert column(document, "rank_interval") == [[1, 1], None, [2, 2]]
+    assert document["significance"]["pairs"] == 3
+    assert document["rows"][1]["p_next"] is not None
+
+
+def test_by_part_pooled_and_as_the_mean_of_parts(task):
+    task.make(TWO_PARTS)
+    lyon, prague = task.team("lyon"), task.team("prague")
+    wrong = {"en": GOLD_CONLLU.replace("2\tobj", "1\tnmod"), "de": TWO_PARTS["parts"]["de"]["gold"]}
+    other = {"en": GOLD_CONLLU}
+    task.submit(lyon, wrong)
+    task.submit(prague, other)
+    task.settle()
+    macro = task.leaderboard()
+    assert macro["part"] == "macro"
+    assert column(macro, "team") == ["lyon", "prague"]
+    assert column(macro, "score") == [pytest.approx(11 / 12), pytest.approx(0.5)]
+    assert macro["rows"][1]["reason"] == "without a scored output for: de"
+    assert column(macro, "tested") == [True, False]
+    assert column(task.leaderboard(part="pooled"), "team") == ["prague", "lyon"]
+    single = task.leaderboard(part="en")
+    assert column(single, "score") == [1.0, pytest.approx(5 / 6)]
+    last = task.leaderboard(part="de")
+    assert column(last, "score") == [1.0, None]
+    assert column(last, "rank") == [1, None]
+    with pytest.raises(NotFound):
+        task.leaderboard(part="fr")
+
+
+def test_where_pairs_and_parts_are_very_many_there_are_fewer_shuffles(task, context):
+    task.make(TWO_PARTS)
+    with context.store.read() as db:
+        small = board_of(db, benchmarks.get(db, SLUG))
+    large = replace(small, parts=small.parts * 41)
+    assert [board_settings(each, 50).shuffles for each in (small, large)] == [100_000, 49_776]
+    assert board_settings(large, 26).shuffles == 100_000
+    assert board_settings(replace(large, part="pooled"), 50).shuffles == 100_000
+    assert board_settings(replace(large, parts=small.parts * 500), 50).shuffles == 10_000
+
+
+def test_of_the_only_part_there_is_one_board(board):
+    board.scored(board.team(), spoilt(1))
+    boards_of_it = [board.leaderboard(part=part) for part in (None, "en", "pooled", "macro")]
+    assert all(each == boards_of_it[0] for each in boards_of_it)
+    assert boards_of_it[0]["part"] is None
+
+
+def test_by_any_score_and_tested_on_request(board):
+    board.submit(board.team("lyon"), spoilt(5))
+    board.submit(board.team("prague"), spoilt(1))
+    board.settle()
+    other = board.leaderboard(score="attachment.uas")
+    assert other["score"] == "attachment.uas"
+    assert (other["significance"]["pending"], other["significance"]["test"]) == (False, None)
+    assert "were not tested" in other["significance"]["reason"]
+    ask(board.context, ORGANISER, SLUG, {"score": "attachment.uas", "submissions": "leaderboard"})
+    assert board.leaderboard(score="attachment.uas")["significance"]["pending"] is True
+    board.settle()
+    assert board.leaderboard(score="attachment.uas")["rows"][0]["p_next"] == pytest.approx(2 / 2**4)
+    # and it is kept up to date from now on
+    board.submit(board.team("turku"), spoilt(9))
+    board.settle()
+    assert board.leaderboard(score="attachment.uas")["significance"]["pairs"] == 3
+
+
+def test_unknown_scores_picks_revisions_and_forms_are_refused(board):
+    for wrong in ({"score": "attachment.f1"}, {"pick": "worst"}, {"form": "xls"}):
+        with pytest.raises(Unprocessable):
+            board.leaderboard(**wrong)
+    for number in (0, 2, 10**12):
+        with pytest.raises(NotFound):
+            board.leaderboard(revision=number)
+    with pytest.raises(NotFound):
+        leaderboard(board.context, ANYONE, "none")
+
+
+def test_the_validator_holds_until_something_changes(board):
+    lyon = board.team()
+    board.scored(lyon, spoilt(1))
+    board.settle()
+    before = leaderboard(board.context, ANYONE, SLUG)
+    assert leaderboard(board.context, ANYONE, SLUG, etag=before.etag).body == b""
+    assert leaderboard(board.context, lyon, SLUG).etag == before.etag
+    assert leaderboard(board.context, ANYONE, SLUG, form="csv").etag != before.etag
+    board.scored(lyon, spoilt(0))
+    after = leaderboard(board.context, ANYONE, SLUG, etag=before.etag)
+    assert after.etag != before.etag
+    assert after.body != b""
+
+
+def test_another_process_makes_the_same_bytes(board, context):
+    board.scored(board.team(), spoilt(1))
+    board.settle()
+    here = leaderboard(context, ANYONE, SLUG)
+    other = Context(context.config, type(context.store)(context.config.database_url), context.queue, context.now)
+    there = leaderboard(other, ANYONE, SLUG)
+    assert (here.etag, here.body) == (there.etag, there.body)
+    other.store.close()
+
+
+def test_csv_has_a_line_for_each_row(board):
+    board.submit(board.team("lyon"), spoilt(5))
+    board.submit(board.team("prague"), spoilt(1))
+    board.settle()
+    view = leaderboard(board.context, ANYONE, SLUG, form="csv")
+    rows = list(csv.DictReader(io.StringIO(view.body.decode())))
+    assert view.content_type.startswith("text/csv")
+    assert [(row["rank"], row["team"]) for row in rows] == [("1", "prague"), ("2", "lyon")]
+    assert float(rows[0]["attachment.las"]) == 71 / 72
+
+
+def test_a_large_board_comes_in_pages_with_one_ranking(board, monkeypatch):
+    monkeypatch.setattr("service.usecases.boards.leaderboard.MOST_ROWS", 2)
+    for number in range(3):
+        board.submit(board.team(f"t{number}"), spoilt(number))
+    board.settle()
+    first = board.leaderboard()
+    second = board.leaderboard(cursor=first["next"])
+    assert [*column(first, "rank"), *column(second, "rank")] == [1, 2, 3]
+    assert (first["total_rows"], first["next"], second["next"]) == (3, "2", None)
+    assert "2 of 3 rows" in leaderboard(board.context, ANYONE, SLUG, form="markdown").body.decode()
+    with pytest.raises(Unprocessable):
+        board.leaderboard(cursor="two")
+
+
+def test_the_cache_forgets_what_was_longest_unused():
+    cache = BoardCache(most_bytes=10)
+    for name in "abc":
+        cache.get_or_build(name, lambda name=name: View(b"1234", name))
+        cache.get("a")
+    assert cache.get("a") is not None
+    assert cache.get("b") is None
+    assert cache.get("c") is not None
+
+
+def test_asking_while_a_board_is_compared_is_not_forgotten(board, context):
+    board.submit(board.team("lyon"), spoilt(5))
+    board.submit(board.team("prague"), spoilt(1))
+    board.work()
+    with context.store.read() as db:
+        run = runs.get(db, boards.working(db, SLUG, 1))
+        known = boards.keys(db, SLUG, 1)
+    ask(context, ORGANISER, SLUG, {"submissions": "leaderboard", "score": "attachment.uas"})
+    do(context, run.id)
+    with context.store.read() as db:
+        assert len(boards.keys(db, SLUG, 1)) == len(known) + 2
+
+
+def test_a_comparison_that_failed_leaves_the_rows(board, context):
+    board.submit(board.team("lyon"), spoilt(5))
+    board.submit(board.team("prague"), spoilt(1))
+    board.work()
+    with context.store.read() as db:
+        run = runs.get(db, boards.working(db, SLUG, 1))
+    HANDLERS[run.kind].fail(context, run, {})
+    document = board.leaderboard()
+    assert run.queue == BULK
+    assert column(document, "rank") == [1, 2]
+    assert (document["significance"]["pending"], document["significance"]["test"]) == (False, None)
+    assert BENCHMARK["id"] == document["benchmark"]

@@ -1,0 +1,351 @@
+"""Comparisons as stored resources: one id for one question, answered from counts, shown by policy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import orjson
+import pytest
+
+from service.caller import Caller
+from service.errors import Conflict, Forbidden, NotFound, TooManyRequests, Unauthorized, Unprocessable
+from service.queue import BULK, LIVE
+from service.store import runs
+from service.usecases.boards.leaderboard import leaderboard
+from service.usecases.comparisons.ask import ask, list_comparisons, view_comparison, wait_for_comparison
+from service.usecases.comparisons.items import comparison_items
+from service.usecases.comparisons.work import fail_comparison
+from service.usecases.submissions.results import submission_items, submission_slices
+from service.usecases.submissions.submissions import delete_submission, patch_submission
+from tests.fixtures.contexts import ORGANISER
+from tests.fixtures.requests import GOLD_CONLLU
+from tests.fixtures.tasks import ANYONE, LONG, SLUG, TWO_PARTS, Task, spoilt
+from treescore.render import FORMATS
+
+
+@pytest.fixture
+def two(board: Task) -> tuple[Caller, str, str]:
+    """Two scored submissions of one team; the second is better in four sentences."""
+    lyon = board.team()
+    found = board.submit(lyon, spoilt(6)), board.submit(lyon, spoilt(2))
+    board.settle()
+    return (lyon, *found)
+
+
+def answered(task: Task, caller: Caller, **question: Any) -> dict[str, Any]:
+    name = ask(task.context, caller, SLUG, question)
+    task.settle()
+    return shown(task, caller, name)
+
+
+def shown(task: Task, caller: Caller, name: str) -> dict[str, Any]:
+    return orjson.loads(view_comparison(task.context, caller, name).body)
+
+
+def test_two_submissions_are_tested_from_their_counts(board, two):
+    lyon, worse, better = two
+    document = answered(board, lyon, submissions=[worse, better])
+    assert document["state"] == "succeeded"
+    assert (document["score"], document["test"], document["units"]) == ("attachment.las", "permutation", "sentence")
+    (pair,) = document["pairs"]
+    assert {pair["a"], pair["b"]} == {worse, better}
+    assert pair["p"] == pytest.approx(2 / 2**4)
+    assert pair["p_kind"] == "exact"
+    assert document["labels"][worse] == {"team": "lyon", "team_name": "lyon Parsing Group", "name": "biaffine-7"}
+    assert document["gold_digest"].startswith("hmac-sha256:")
+
+
+def test_the_same_question_has_the_same_id(board, two):
+    lyon, worse, better = two
+    names = {
+        ask(board.context, lyon, SLUG, {"submissions": [worse, better]}),
+        ask(board.context, ORGANISER, SLUG, {"submissions": [better, worse], "test": "auto"}),
+        ask(board.context, lyon, SLUG, {"submissions": [worse, better], "score": "attachment", "revision": 1}),
+    }
+    assert len(names) == 1
+    one_sided = {
+        ask(board.context, lyon, SLUG, {"submissions": order, "alternative": "greater"})
+        for order in ([worse, better], [better, worse])
+    }
+    assert len(one_sided) == 2
+    assert not one_sided & names
+
+
+def test_one_sided_questions_keep_the_order_in_which_they_were_asked(board, two):
+    lyon, worse, better = two
+    greater = answered(board, lyon, submissions=[better, worse], alternative="greater")["pairs"][0]
+    assert (greater["a"], greater["p"]) == (better, pytest.approx(1 / 2**4))
+    assert answered(board, lyon, submissions=[worse, better], alternative="greater")["pairs"][0]["p"] == 1.0
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"test": "permutation"},
+        {"test": "bootstrap", "interval": "bca"},
+        {"test": "mcnemar"},
+        {"test": "mcnemar", "unit": "token"},
+        {"test": "auto", "correction": "bh", "clusters": "greedy", "seed": 3},
+    ],
+)
+def test_every_test_of_the_significance_module_can_be_asked(board, two, settings):
+    lyon, worse, better = two
+    document = answered(board, lyon, submissions=[worse, better], **settings)
+    assert document["state"] == "succeeded"
+    assert len(document["pairs"]) == 1
+    assert document["settings"]["test"] == settings["test"]
+
+
+def test_documents_as_units_come_from_gold(task):
+    blocks = [f"doc{number // 4}" for number in range(24)]
+    task.make(parts={"en": {"gold": LONG, "items": {"blocks": blocks}}})
+    lyon = task.team()
+    pair = [task.submit(lyon, spoilt(6)), task.submit(lyon, spoilt(0))]
+    task.settle()
+    document = answered(task, lyon, submissions=pair, unit="block")
+    assert (document["state"], document["unit_count"]) == ("succeeded", 6)
+
+
+def test_a_unit_that_gold_does_not_have_is_a_failure_that_says_so(board, two):
+    lyon, worse, better = two
+    document = answered(board, lyon, submissions=[worse, better], unit="block")
+    assert document["state"] == "failed"
+    assert document["failure"]["kind"] == "input"
+    assert document["failure"]["errors"][0]["code"] == "no-blocks"
+
+
+def test_over_parts_the_mean_of_the_parts_is_tested_within_each(task):
+    task.make(TWO_PARTS)
+    lyon = task.team()
+    second = TWO_PARTS["parts"]["de"]["gold"]
+    whole = task.submit(lyon, {"en": GOLD_CONLLU, "de": second})
+    spoiled = task.submit(lyon, {"en": GOLD_CONLLU.replace("2\tobj", "1\tnmod"), "de": second})
+    half = task.submit(lyon, {"en": GOLD_CONLLU})
+    task.settle()
+    document = answered(task, lyon, submissions=[whole, spoiled, half])
+    assert document["statistic"] == "macro-average of ratio-of-sums"
+    assert document["part_names"] == ["en", "de"]
+    assert {system["name"] for system in document["systems"]} == {whole, spoiled}
+    assert document["untested"] == [{"name": half, "reason": "without a scored output for: de"}]
+    assert set(document["pairs"][0]["parts"]) == {"a_better", "b_better"}
+    assert len(document["pairs"][0]["parts"]["a_better"]["p"]) == 2
+    pooled = answered(task, lyon, submissions=[whole, spoiled], part="pooled")
+    assert pooled["statistic"] == "ratio-of-sums"
+    assert pooled["unit_count"] == 4
+    single = answered(task, lyon, submissions=[whole, half], part="en")
+    assert single["pairs"][0]["p"] == 1.0
+
+
+def test_the_whole_leaderboard_finds_what_the_board_has(board, two):
+    lyon = two[0]
+    board.submit(board.team("prague"), spoilt(11))
+    board.settle()
+    name = ask(board.context, lyon, SLUG, {"submissions": "leaderboard"})
+    document = shown(board, lyon, name)
+    assert document["state"] == "succeeded"
+    on_board = orjson.loads(leaderboard(board.context, ANYONE, SLUG).body)
+    assert on_board["significance"]["comparison"] == name
+    assert on_board["rows"][0]["p_next"] == document["pairs"][0]["p_adjusted"]
+
+
+def test_large_questions_do_not_hold_up_submissions(board, context):
+    lyon = board.team()
+    ids = [board.submit(lyon, spoilt(number)) for number in range(11)]
+    board.settle()
+    names = [ask(context, lyon, SLUG, {"submissions": chosen}) for chosen in (ids, ids[:2])]
+    with context.store.read() as db:
+        assert [runs.get(db, name).queue for name in names] == [BULK, LIVE]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_form_shows_names(board, two, form):
+    lyon, worse, better = two
+    patch_submission(board.context, lyon, better, {"name": "transition-9"})
+    name = ask(board.context, lyon, SLUG, {"submissions": [worse, better]})
+    if form != "json":
+        with pytest.raises(Unprocessable):
+            view_comparison(board.context, lyon, name, form)
+    board.settle()
+    view = view_comparison(board.context, lyon, name, form)
+    assert view.content_type.split(";")[0] == FORMATS[form].split(";")[0]
+    assert b"transition-9" in view.body
+
+
+def test_equal_names_are_told_apart_by_their_ids(board, two):
+    lyon, worse, better = two
+    name = ask(board.context, lyon, SLUG, {"submissions": [worse, better]})
+    board.settle()
+    words = view_comparison(board.context, lyon, name, "text").body.decode()
+    assert worse in words
+    assert better in words
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"submissions": []},
+        {"submissions": "all"},
+        {"submissions": None},
+        {"submissions": ["sub_x", "sub_y"]},
+        {"submissions": [1, 2]},
+        {"submissions": "leaderboard", "score": "attachment.f1"},
+        {"submissions": "leaderboard", "alpha": 2},
+        {"submissions": "leaderboard", "unit": "token"},
+        {"submissions": "leaderboard", "sumbissions": []},
+        {"submissions": "leaderboard", "pick": "worst"},
+    ],
+)
+def test_questions_that_make_no_sense_are_refused(board, two, wrong):
+    with pytest.raises(Unprocessable):
+        ask(board.context, two[0], SLUG, wrong)
+
+
+def test_a_submission_is_named_once_and_has_scores(board, two):
+    lyon, worse, _ = two
+    waiting = board.submit(lyon, spoilt(3))
+    for chosen in ([worse, worse], [worse, waiting]):
+        with pytest.raises(Unprocessable):
+            ask(board.context, lyon, SLUG, {"submissions": chosen})
+
+
+def test_a_board_of_one_cannot_be_compared(board):
+    lyon = board.team()
+    board.scored(lyon, spoilt(1))
+    with pytest.raises(Unprocessable):
+        ask(board.context, lyon, SLUG, {"submissions": "leaderboard"})
+
+
+def test_what_is_not_on_the_board_is_nobody_elses(board, two):
+    lyon, worse, better = two
+    prague = board.team("prague")
+    name = ask(board.context, lyon, SLUG, {"submissions": [worse, better]})
+    assert shown(board, prague, name)["id"] == name
+    patch_submission(board.context, lyon, worse, {"withdrawn": True})
+    with pytest.raises(NotFound):
+        view_comparison(board.context, prague, name)
+    with pytest.raises(Unprocessable):
+        ask(board.context, prague, SLUG, {"submissions": [worse, better]})
+    assert list_comparisons(board.context, prague, SLUG, None, 10).items == []
+    assert [each["id"] for each in list_comparisons(board.context, lyon, SLUG, None, 10).items] == [name]
+    delete_submission(board.context, lyon, better)
+    with pytest.raises(NotFound):
+        view_comparison(board.context, lyon, name)
+    assert shown(board, ORGANISER, name)["id"] == name
+
+
+def test_asking_needs_a_token_and_a_level_that_shows_significance(board, two):
+    lyon, worse, better = two
+    with pytest.raises(Unauthorized):
+        ask(board.context, ANYONE, SLUG, {"submissions": [worse, better]})
+    name = ask(board.context, lyon, SLUG, {"submissions": [worse, better]})
+    board.patch(feedback="rounded")
+    for refused in (
+        lambda: ask(board.context, lyon, SLUG, {"submissions": [worse, better]}),
+        lambda: view_comparison(board.context, lyon, name),
+        lambda: list_comparisons(board.context, lyon, SLUG, None, 10),
+    ):
+        with pytest.raises(Forbidden):
+            refused()
+
+
+def test_an_anonymous_board_names_one_s_own_only(board, two):
+    lyon, worse, better = two
+    board.patch(leaderboard={"anonymous": True})
+    name = ask(board.context, lyon, SLUG, {"submissions": [worse, better]})
+    assert shown(board, lyon, name)["labels"][worse]["team"] == "lyon"
+    prague = board.team("prague")
+    assert shown(board, prague, name)["labels"][worse] == {"team": None, "team_name": None, "name": None}
+
+
+def test_pages_of_comparisons(board, two):
+    lyon, worse, better = two
+    names = sorted(ask(board.context, lyon, SLUG, {"submissions": [worse, better], "seed": seed}) for seed in range(5))
+    first = list_comparisons(board.context, lyon, SLUG, None, 3)
+    second = list_comparisons(board.context, lyon, SLUG, first.next, 3)
+    assert [each["id"] for each in (*first.items, *second.items)] == names
+    assert second.next is None
+
+
+def test_only_so_many_questions_wait(board, two, monkeypatch):
+    lyon, worse, better = two
+    monkeypatch.setattr("service.usecases.comparisons.ask.MOST_WAITING", 2)
+    first, _ = (ask(board.context, lyon, SLUG, {"submissions": [worse, better], "seed": seed}) for seed in (1, 2))
+    with pytest.raises(TooManyRequests):
+        ask(board.context, lyon, SLUG, {"submissions": [worse, better], "seed": 3})
+    assert ask(board.context, lyon, SLUG, {"submissions": [worse, better], "seed": 1}) == first
+    assert ask(board.context, ORGANISER, SLUG, {"submissions": [worse, better], "seed": 3})
+    board.settle()
+    assert ask(board.context, lyon, SLUG, {"submissions": [worse, better], "seed": 4})
+
+
+def test_a_fault_of_the_service_is_asked_again(board, two, context):
+    lyon, worse, better = two
+    name = ask(context, lyon, SLUG, {"submissions": [worse, better]})
+    with context.store.read() as db:
+        run = runs.get(db, name)
+    fail_comparison(context, run, {"kind": "service", "detail": "broken off", "errors": []})
+    assert shown(board, lyon, name)["state"] == "failed"
+    assert ask(context, lyon, SLUG, {"submissions": [worse, better]}) == name
+    assert shown(board, lyon, name)["state"] == "queued"
+    board.settle()
+    assert wait_for_comparison(context, lyon, name, 1).state == "succeeded"
+
+
+def test_sentences_where_two_differ_most(board, two):
+    lyon, worse, better = two
+    name = ask(board.context, lyon, SLUG, {"submissions": [worse, better]})
+    with pytest.raises(Forbidden):
+        comparison_items(board.context, lyon, name, None, None, None, 10)
+    board.patch(feedback="items")
+    page = comparison_items(board.context, lyon, name, worse, better, None, 3)
+    assert [item["item"] for item in page.items] == [5, 7, 9]
+    assert [item["difference"] for item in page.items] == [-0.25] * 3
+    assert page.items[0]["a"]["submission"] == worse
+    rest = comparison_items(board.context, lyon, name, worse, better, page.next, 3)
+    assert [item["item"] for item in rest.items] == [11]
+    assert rest.next is None
+    with pytest.raises(Unprocessable):
+        comparison_items(board.context, lyon, name, worse, None, None, 3)
+    with pytest.raises(NotFound):
+        comparison_items(board.context, lyon, name, worse, "sub_none", None, 3)
+    with pytest.raises(Forbidden):
+        comparison_items(board.context, board.team("prague"), name, None, None, None, 3)
+
+
+def test_items_and_slices_of_a_submission_by_policy(board, two):
+    lyon, worse, _ = two
+    with pytest.raises(Forbidden):
+        submission_items(board.context, lyon, worse, "en", "attachment", None, 10)
+    board.patch(feedback="items")
+    page = submission_items(board.context, lyon, worse, "en", "attachment", None, 20)
+    rest = submission_items(board.context, lyon, worse, None, None, page.next, 20)
+    assert [item["item"] for item in (*page.items, *rest.items)] == list(range(1, 25))
+    assert rest.next is None
+    groupings = orjson.loads(submission_slices(board.context, lyon, worse, "en", "attachment", None).body)
+    assert groupings["groupings"] != []
+    slices = orjson.loads(
+        submission_slices(board.context, ORGANISER, worse, "en", "attachment", groupings["groupings"][0]).body
+    )
+    assert slices["slices"] != []
+    for wrong in (("fr", None), ("en", "ud")):
+        with pytest.raises(NotFound):
+            submission_items(board.context, lyon, worse, *wrong, None, 10)
+    with pytest.raises(NotFound):
+        submission_slices(board.context, lyon, worse, "en", "attachment", "moon")
+    with pytest.raises(NotFound):
+        submission_items(board.context, board.team("prague"), worse, "en", None, None, 10)
+
+
+def test_a_submission_without_scores_has_no_items(board, two):
+    waiting = board.submit(two[0], spoilt(3))
+    with pytest.raises(Conflict):
+        submission_items(board.context, ORGANISER, waiting, "en", None, None, 10)
+
+
+def test_tokens_of_other_benchmarks_are_strangers(board, two):
+    lyon, worse, better = two
+    name = ask(board.context, lyon, SLUG, {"submissions": [worse, better]})
+    patch_submission(board.context, lyon, worse, {"withdrawn": True})
+    with pytest.raises(NotFound):
+        view_comparison(board.context, replace(lyon, benchmark="other"), name)

@@ -1,0 +1,156 @@
+"""One list of what happened: everything for organisers, their own and what is public for teams."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import service
+from service.caller import Caller
+from service.errors import Forbidden, NotFound
+from service.usecases.benchmarks import teams
+from service.usecases.benchmarks.revisions import create_revision
+from service.usecases.events.listing import KINDS, list_events
+from service.usecases.events.record import record_event
+from service.usecases.submissions import changes
+from tests.fixtures.contexts import ORGANISER, SCORER
+from tests.fixtures.tasks import OTHER_WORDS, RIGHT, SLUG
+
+
+def kinds(context, caller, **more):
+    return [event["type"] for event in list_events(context, caller, None, 100, **more).items]
+
+
+KIND = re.compile(r'"((?:benchmark|revision|team|submission|comparison|webhook|token)\.[a-z_]+)"')
+
+
+def test_every_kind_that_is_noted_can_be_asked_for():
+    sources = Path(service.__file__).parent.rglob("*.py")
+    noted = {kind for source in sources for kind in KIND.findall(source.read_text(encoding="utf-8"))}
+    assert noted == set(KINDS)
+
+
+def test_a_story_is_told_in_order(task, context):
+    task.make()
+    lyon = task.team()
+    submission = task.scored(lyon)
+    found = list_events(context, ORGANISER, None, 100).items
+    assert [event["type"] for event in found] == [
+        "benchmark.created",
+        "revision.active",
+        "team.created",
+        "submission.created",
+        "submission.scored",
+    ]
+    last = found[-1]
+    assert (last["benchmark"], last["team"], last["subject"]) == (SLUG, "lyon", submission)
+    assert found[0]["actor"] == ORGANISER.owner
+
+
+def test_a_revision_that_is_only_tried_is_told_to_organisers_alone(task, context):
+    task.make()
+    lyon = task.team()
+    before = kinds(context, lyon)
+    for gold in (RIGHT, "no treebank\n"):
+        create_revision(context, ORGANISER, SLUG, {"parts": {"en": {"gold": gold}}, "dry_run": True})
+        task.work()
+    assert kinds(context, ORGANISER)[-4:] == [
+        "revision.created", "revision.ready", "revision.created", "revision.failed",
+    ]  # fmt: skip
+    assert kinds(context, lyon) == before
+
+
+def test_a_team_reads_its_own_and_what_is_public(task, context):
+    task.make()
+    lyon, oslo = task.team(), task.team("oslo")
+    task.scored(lyon)
+    assert kinds(context, lyon) == [
+        "benchmark.created", "revision.active", "team.created", "submission.created", "submission.scored",
+    ]  # fmt: skip
+    assert kinds(context, oslo) == ["benchmark.created", "revision.active", "team.created"]
+    assert all(event["team"] in (None, "oslo") for event in list_events(context, oslo, None, 100).items)
+    stranger = Caller("tok_reader", frozenset({"read"}))
+    assert kinds(context, stranger) == ["benchmark.created", "revision.active"]
+
+
+def test_nobody_else_is_named_as_who_did_it(task, context):
+    task.make()
+    lyon = task.team()
+    task.submit(lyon)
+    actors = {event["actor"] for event in list_events(context, lyon, None, 100).items}
+    assert actors == {None, lyon.token_id}
+
+
+def test_scoring_tokens_read_no_events(context):
+    with pytest.raises(Forbidden):
+        list_events(context, SCORER, None, 10)
+
+
+def test_pages_go_on_where_the_last_ended_and_the_feed_goes_on_after_its_end(task, context):
+    task.make()
+    lyon = task.team()
+    task.scored(lyon)
+    whole = [event["id"] for event in list_events(context, ORGANISER, None, 100).items]
+    seen, after = [], None
+    while True:
+        page = list_events(context, ORGANISER, after, 2)
+        seen += [event["id"] for event in page.items]
+        if page.next is None:
+            break
+        after = page.next
+    assert seen == whole
+    assert list_events(context, ORGANISER, whole[-1], 10).items == []
+    task.scored(lyon, OTHER_WORDS)
+    assert [event["type"] for event in list_events(context, ORGANISER, whole[-1], 10).items] == [
+        "submission.created",
+        "submission.failed",
+    ]
+
+
+def test_a_long_run_of_others_events_hides_nothing(task, context, monkeypatch):
+    monkeypatch.setattr("service.usecases.events.listing.BATCH", 2)
+    task.make(feedback="none")
+    lyon = task.team()
+    for _ in range(3):
+        task.scored(lyon)
+    assert kinds(context, lyon).count("submission.created") == 3
+    assert "submission.scored" not in kinds(context, lyon)
+
+
+def test_an_unknown_place_is_refused(context):
+    with pytest.raises(NotFound):
+        list_events(context, ORGANISER, "evt_unknown", 10)
+
+
+def test_one_benchmark_can_be_picked(task, context):
+    task.make()
+    task.make(id="other")
+    assert kinds(context, ORGANISER, benchmark="other") == ["benchmark.created", "revision.active"]
+
+
+def test_a_level_that_opens_later_tells_then_what_happened_before(task, context):
+    task.make(feedback="none")
+    lyon = task.team()
+    task.scored(lyon)
+    assert "submission.scored" not in kinds(context, lyon)
+    task.patch(feedback="status")
+    assert "submission.scored" in kinds(context, lyon)
+
+
+def test_what_is_erased_or_deleted_is_noted_too(task, context):
+    task.make()
+    lyon = task.team()
+    submission = task.scored(lyon)
+    changes.delete_submission(context, lyon, submission)
+    teams.erase_team(context, ORGANISER, SLUG, "lyon")
+    assert kinds(context, ORGANISER)[-2:] == ["submission.deleted", "team.erased"]
+
+
+def test_places_follow_the_order_of_commits_on_either_database(either_context):
+    for number in range(3):
+        with either_context.store.write() as db:
+            record_event(db, either_context, "token.created", None, subject=f"tok_{number}")
+    found = list_events(either_context, ORGANISER, None, 10).items
+    assert [event["subject"] for event in found] == ["tok_0", "tok_1", "tok_2"]

@@ -1,0 +1,78 @@
+"""Items of a submission are those that a job would show, though less is kept of them."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from service.store import revisions, score_records
+from service.usecases.jobs.jobs import submit_job
+from service.usecases.jobs.results import job_items
+from service.usecases.scoring.config import scoring_config
+from service.usecases.scoring.results import load_items
+from service.usecases.submissions.results import submission_items, submission_slices
+from tests.fixtures.contexts import SCORER
+from tests.fixtures.tasks import RIGHT, SLUG, WRONG
+
+MANY = "".join(RIGHT.replace("s1", f"a{number}").replace("s2", f"b{number}") for number in range(60))
+SYSTEM = MANY.replace("2\tobj", "1\tnmod", 3)
+
+
+@pytest.mark.parametrize("metric", ["ud", "attachment", "leaf_ancestor"])
+def test_they_are_those_of_a_job(task, context, metric):
+    task.make(metrics=[metric], main_score=None, parts={"en": {"gold": MANY}})
+    submission = task.scored(task.team(), SYSTEM)
+    job, _ = submit_job(
+        context,
+        SCORER,
+        {"format": "conllu", "gold": MANY, "systems": [{"name": "A", "output": SYSTEM}], "metrics": [metric]},
+    )
+    task.work()
+    expected = [*job_items(context, SCORER, job, "A", metric, None, 200).items]
+    assert len(expected) == 120
+    with context.store.read() as db:
+        table = scoring_config(revisions.get(db, SLUG, 1).scoring).spec.entries[0].metric.table
+        for start, stop in ((0, 120), (0, 1), (95, 105), (100, 120), (119, 500), (7, 7), (500, 600)):
+            found = load_items(db, table, submission, 1, (0, 0), start, stop)
+            assert found == expected[start:stop]
+
+
+def test_a_part_that_was_not_scored_has_none(task, context):
+    task.make(parts={"en": {"gold": RIGHT}, "de": {"gold": RIGHT}})
+    submission = task.scored(task.team(), {"en": WRONG})
+    with context.store.read() as db:
+        table = scoring_config(revisions.get(db, SLUG, 1).scoring).spec.entries[0].metric.table
+        assert score_records.counts(db, submission, 1, 1, 0) is not None
+        assert load_items(db, table, submission, 1, (1, 0), 0, 10) == []
+
+
+TREES = "(TOP (S (NP (DT the) (NN dog)) (VP (VBD barked)) (. .)))\n(TOP (S (NP (PRP she)) (VP (VBD slept)) (. .)))\n"
+
+
+def bracketed(task, **changes):
+    task.make(
+        format="bracketed",
+        metrics=[{"name": "parseval", "params": {"preset": "plain"}}],
+        main_score=None,
+        parts={"en": {"gold": TREES}},
+        feedback="items",
+        **changes,
+    )
+    lyon = task.team()
+    return lyon, task.scored(lyon, TREES.replace("(. .)", "(NN .)").replace("VP", "XP", 1))
+
+
+def test_a_team_sees_its_own_brackets(task, context):
+    lyon, submission = bracketed(task)
+    [first, _] = submission_items(context, lyon, submission, None, None, None, 10).items
+    assert "XP" in first["system_tree"]
+
+
+@pytest.mark.parametrize("transform", ["drop-punctuation", "black", "drop-traces", "delete-labels", "flatten"])
+def test_a_team_sees_no_brackets_where_gold_decides_which_words_go(task, context, transform):
+    params = {"labels": ["."], "words": True} if transform == "delete-labels" else {}
+    lyon, submission = bracketed(task, transforms=[{"name": transform, "params": params, "on": "both"}])
+    found = submission_items(context, lyon, submission, None, None, None, 10).items
+    assert found == [{"item": number, "status": "ok", "scores": {}, "counts": {}} for number in (1, 2)]
+    slices = orjson.loads(submission_slices(context, lyon, submission, None, None, None).body)
+    assert slices["groupings"] == []

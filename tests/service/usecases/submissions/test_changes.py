@@ -1,0 +1,115 @@
+"""What a team does with a submission that is there: change it, cancel it, retry it, delete it."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.errors import Conflict, Gone, NotFound, Unprocessable, failure_record
+from service.store import runs, score_records, texts
+from service.usecases.benchmarks.benchmarks import patch_benchmark
+from service.usecases.submissions.submissions import (
+    cancel_submission,
+    delete_submission,
+    list_submissions,
+    patch_submission,
+    retry_submission,
+    submission_output,
+    view_submission,
+)
+from service.usecases.submissions.work import fail_submission
+from tests.fixtures.contexts import ORGANISER
+from tests.fixtures.tasks import (
+    ONE_SENTENCE,
+    RIGHT,
+    SLUG,
+    WRONG,
+)
+from treescore.errors import Problem
+
+
+class TestChanges:
+    """What a team does with a submission that is there."""
+
+    def test_names_notes_choice_and_withdrawal_change(self, task, lyon, context):
+        first, second = task.scored(lyon, WRONG), task.scored(lyon, RIGHT)
+        patch_submission(context, lyon, first, {"chosen": True, "name": "new", "notes": "why"})
+        patch_submission(context, lyon, second, {"chosen": True})
+        assert task.shown(lyon, first)["chosen"] is False
+        assert task.shown(lyon, first)["name"] == "new"
+        patch_submission(context, lyon, second, {"withdrawn": True})
+        assert task.shown(lyon, second)["withdrawn_at"] is not None
+        patch_submission(context, lyon, second, {"withdrawn": False})
+        assert task.shown(lyon, second)["withdrawn_at"] is None
+
+    @pytest.mark.parametrize("changes", [{"outputs": {}}, {"state": "x"}, {"name": ""}, {"chosen": 1}])
+    def test_nothing_else_does(self, task, lyon, context, changes):
+        submission = task.scored(lyon)
+        with pytest.raises(Unprocessable):
+            patch_submission(context, lyon, submission, changes)
+
+    def test_what_has_no_scores_cannot_be_chosen(self, task, lyon, context):
+        with pytest.raises(Conflict):
+            patch_submission(context, lyon, task.submit(lyon), {"chosen": True})
+
+    def test_nothing_is_chosen_after_closing(self, task, lyon, context):
+        submission = task.scored(lyon)
+        patch_benchmark(context, ORGANISER, SLUG, {"closes_at": "2026-01-01T00:00:00Z"}, "*")
+        with pytest.raises(Conflict):
+            patch_submission(context, lyon, submission, {"chosen": True})
+        patch_submission(context, lyon, submission, {"withdrawn": True})
+        with pytest.raises(Conflict):
+            patch_submission(context, lyon, submission, {"withdrawn": False})
+
+    def test_a_cancelled_one_is_never_scored(self, task, lyon, context):
+        submission = task.submit(lyon)
+        view = cancel_submission(context, lyon, submission)
+        assert (view.state, view.final) == ("cancelled", True)
+        task.work()
+        assert task.shown(lyon, submission)["scores"] is None
+        with pytest.raises(Conflict):
+            cancel_submission(context, lyon, submission)
+
+    def test_a_deleted_one_is_gone_with_its_texts(self, task, lyon, context):
+        submission = task.scored(lyon)
+        delete_submission(context, lyon, submission)
+        with pytest.raises(Gone):
+            view_submission(context, lyon, submission)
+        with context.store.read() as db:
+            assert texts.read(db, submission) == {}
+            assert score_records.get(db, submission, 1) is None
+        assert list_submissions(context, lyon, SLUG, None, 10).items == []
+
+    def test_the_output_comes_back_byte_for_byte(self, task, lyon, context):
+        submission = task.submit(lyon, WRONG)
+        assert submission_output(context, lyon, submission, "en").body == WRONG.encode()
+        with pytest.raises(NotFound):
+            submission_output(context, lyon, submission, "fr")
+
+
+class TestRetry:
+    """What failed through a fault of the service is tried again, beside the record of the failure."""
+
+    @pytest.fixture
+    def broken(self, task, lyon, context):
+        submission = task.submit(lyon, WRONG)
+        with context.store.read() as db:
+            run = runs.get(db, submission)
+        fail_submission(context, run, failure_record("service", [Problem(code="worker-died", detail="It broke.")], 1))
+        return submission
+
+    def test_a_new_attempt_stands_beside_the_failed_one(self, task, lyon, context, broken):
+        assert task.shown(lyon, broken)["failure"]["kind"] == "service"
+        retry_submission(context, lyon, broken)
+        task.work()
+        document = task.shown(lyon, broken)
+        assert (document["state"], document["attempt"], document["failure"]) == ("succeeded", 2, None)
+        assert [failure["kind"] for failure in document["failures"]] == ["service"]
+        with context.store.read() as db:
+            assert runs.get(db, broken).state == runs.FAILED
+            assert runs.get(db, broken + "-2").state == runs.SUCCEEDED
+
+    def test_only_such_failures_are_retried(self, task, lyon, context):
+        for output in (RIGHT, ONE_SENTENCE):
+            submission = task.scored(lyon, output)
+            with pytest.raises(Conflict):
+                retry_submission(context, lyon, submission)

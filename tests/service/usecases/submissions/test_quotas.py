@@ -1,0 +1,159 @@
+"""Quotas are exact, in days of UTC, and count neither what was cancelled nor our own faults."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+
+import pytest
+
+from service.context import Context
+from service.errors import TooManyRequests, failure_record
+from service.store import runs
+from service.usecases.submissions.submissions import (
+    cancel_submission,
+    delete_submission,
+    rate_limits,
+    retry_submission,
+    submit,
+)
+from service.usecases.submissions.work import fail_submission
+from tests.fixtures.contexts import ORGANISER, work_of
+from tests.fixtures.tasks import ONE_SENTENCE, RIGHT, SLUG, Task
+from treescore.errors import Problem
+
+
+def at(context: Context, moment: str) -> Context:
+    return Context(context.config, context.store, context.queue, lambda: datetime.fromisoformat(moment))
+
+
+def refused(error) -> str:
+    return error.value.detail.split()[2]
+
+
+def test_of_fifty_at_once_five_are_taken(either_context):
+    task = Task(either_context, work_of(either_context))
+    task.make(quota={"scored_per_day": 5})
+    lyon = task.team()
+
+    def post(number: int) -> bool:
+        try:
+            submit(either_context, lyon, SLUG, {"name": f"run {number}", "outputs": {"en": RIGHT}})
+        except TooManyRequests:
+            return False
+        return True
+
+    with ThreadPoolExecutor(50) as pool:
+        assert sum(pool.map(post, range(50))) == 5
+    assert task.work() == 5
+
+
+def test_what_fails_by_its_own_fault_costs_an_attempt_and_no_score(task):
+    task.make(quota={"scored_per_day": 1, "attempts_per_day": 3})
+    lyon = task.team()
+    for _ in range(2):
+        task.scored(lyon, ONE_SENTENCE)
+    submission = task.scored(lyon)
+    assert task.shown(lyon, submission)["quota"]["attempts_per_day"] == {"limit": 3, "used": 3, "left": 0}
+    with pytest.raises(TooManyRequests) as error:
+        task.submit(lyon)
+    assert refused(error) == "scored_per_day"
+
+
+def test_a_blind_benchmarks_quota_does_not_tell_what_failed(task):
+    task.make(feedback="none", quota={"scored_per_day": 2})
+    lyon, oslo = task.team("lyon"), task.team("oslo")
+    fits = task.shown(lyon, task.scored(lyon))["quota"]
+    fails = task.shown(oslo, task.scored(oslo, ONE_SENTENCE))["quota"]
+    assert fits == fails
+    assert fits["scored_per_day"]["left"] == 1
+
+
+def test_attempts_are_bounded_by_themselves(task):
+    task.make(quota={"attempts_per_day": 2})
+    lyon = task.team()
+    for _ in range(2):
+        task.scored(lyon, ONE_SENTENCE)
+    with pytest.raises(TooManyRequests) as error:
+        task.submit(lyon)
+    assert refused(error) == "attempts_per_day"
+    assert 1 <= int(error.value.headers["Retry-After"]) <= 86_400
+
+
+def test_a_waiting_submission_counts_as_if_it_was_going_to_be_scored(task):
+    task.make(quota={"scored_total": 1})
+    lyon = task.team()
+    task.submit(lyon)
+    with pytest.raises(TooManyRequests) as error:
+        task.submit(lyon)
+    assert refused(error) == "scored_total"
+    assert "Retry-After" not in error.value.headers
+
+
+def test_cancelled_ones_and_our_own_faults_are_free(task, context):
+    task.make(quota={"scored_per_day": 1, "attempts_per_day": 1})
+    lyon = task.team()
+    cancel_submission(context, lyon, task.submit(lyon))
+    broken = task.submit(lyon)
+    with context.store.read() as db:
+        run = runs.get(db, broken)
+    fail_submission(context, run, failure_record("service", [Problem(code="worker-died", detail="It broke.")], 1))
+    assert task.submit(lyon)
+
+
+def test_a_retry_of_our_own_fault_needs_quota_as_it_would_have_before(task, context):
+    task.make(quota={"scored_total": 1})
+    lyon = task.team()
+    broken = task.submit(lyon)
+    with context.store.read() as db:
+        run = runs.get(db, broken)
+    fail_submission(context, run, failure_record("service", [Problem(code="worker-died", detail="It broke.")], 1))
+    task.scored(lyon)
+    with pytest.raises(TooManyRequests):
+        retry_submission(context, lyon, broken)
+
+
+def test_deleting_gives_nothing_back(task, context):
+    task.make(quota={"scored_total": 1})
+    lyon = task.team()
+    delete_submission(context, lyon, task.scored(lyon))
+    with pytest.raises(TooManyRequests):
+        task.submit(lyon)
+
+
+def test_a_day_ends_at_midnight_utc(task, context):
+    task.make(quota={"attempts_per_day": 1})
+    lyon = task.team()
+    outputs = {"outputs": {"en": RIGHT}}
+    submit(at(context, "2026-11-01T23:59:59.9+00:00"), lyon, SLUG, outputs)
+    with pytest.raises(TooManyRequests):
+        submit(at(context, "2026-11-02T00:59:59+01:00"), lyon, SLUG, outputs)
+    assert submit(at(context, "2026-11-02T00:00:00+00:00"), lyon, SLUG, outputs)
+
+
+def test_a_quota_of_nought_takes_nothing(task):
+    task.make(quota={"scored_per_day": 0})
+    with pytest.raises(TooManyRequests):
+        task.submit(task.team())
+
+
+def test_teams_have_quotas_of_their_own_and_organisers_none(task):
+    task.make(quota={"attempts_per_day": 1})
+    sent = {task.submit(task.team("lyon")), task.submit(task.team("oslo"))}
+    sent |= {task.submit(ORGANISER) for _ in range(3)}
+    assert len(sent) == 5
+
+
+def test_headers_say_what_is_left(task, context):
+    task.make(quota={"scored_per_day": 5, "scored_total": 50})
+    lyon = task.team()
+    task.submit(lyon)
+    noon = at(context, f"{context.now().date()}T12:00:00+00:00")
+    assert rate_limits(noon, lyon, SLUG) == {
+        "RateLimit-Policy": '"scored_per_day";q=5;w=86400, "scored_total";q=50;w=3153600000',
+        "RateLimit": '"scored_per_day";r=4;t=43200, "scored_total";r=49',
+        "RateLimit-Limit": "5",
+        "RateLimit-Remaining": "4",
+        "RateLimit-Reset": "43200",
+    }
+    assert rate_limits(context, ORGANISER, SLUG) == {}

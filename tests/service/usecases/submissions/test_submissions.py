@@ -1,0 +1,278 @@
+"""Submissions are stored, scored part by part, and shown to their team."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import numpy as np
+import orjson
+import pytest
+
+from service.context import Context
+from service.errors import Conflict, Forbidden, Gone, NotFound, Unprocessable, failure_record
+from service.store import runs, score_records
+from service.usecases.access.idempotency import IdempotencyKey
+from service.usecases.benchmarks.benchmarks import create_benchmark
+from service.usecases.submissions.submissions import (
+    cancel_submission,
+    delete_submission,
+    list_submissions,
+    patch_submission,
+    retry_submission,
+    submission_output,
+    submit,
+    view_submission,
+    wait_for_submission,
+)
+from service.usecases.submissions.work import fail_submission
+from tests.fixtures.contexts import ORGANISER, with_config
+from tests.fixtures.tasks import (
+    BENCHMARK,
+    ONE_SENTENCE,
+    OTHER_WORDS,
+    RIGHT,
+    SECOND_PART,
+    SLUG,
+    WRONG,
+)
+from treescore.errors import Problem
+from workers.sweeper import Sweeper
+
+
+def at(context: Context, moment: str) -> Context:
+    return Context(context.config, context.store, context.queue, lambda: datetime.fromisoformat(moment))
+
+
+def test_a_submission_is_scored_as_a_job_would_be(task, lyon):
+    document = task.shown(lyon, task.scored(lyon, WRONG))
+    found = document["scores"]["metrics"]["attachment"]
+    assert document["state"] == "succeeded"
+    assert (document["team"], document["role"]) == ("lyon", "system")
+    assert found["scores"]["las"] == found["macro"]["las"] == found["parts"]["en"]["scores"]["las"] == 5 / 6
+    assert found["counts"]["correct_both"] == 5
+    assert found["ci95"]["las"] == {"low": 0.75, "high": 1.0}
+    assert document["outputs"]["en"]["words"] == 6
+    assert document["scores"]["revision"] == 1
+
+
+def test_scores_are_pooled_over_parts_and_averaged_over_parts(task, pair, context):
+    submission = task.scored(pair, {"en": WRONG, "de": SECOND_PART})
+    found = task.shown(pair, submission)["scores"]["metrics"]["attachment"]
+    assert found["scores"]["las"] == 11 / 12
+    assert found["macro"]["las"] == pytest.approx((5 / 6 + 1) / 2)
+    with context.store.read() as db:
+        record = score_records.get(db, submission, 1)
+        rows = score_records.counts(db, submission, 1, 0, 0)
+    assert record.main == pytest.approx((5 / 6 + 1) / 2)
+    assert record.figures.shape == (2 + 6, 5)
+    assert list(record.figures[:2, 0]) == [5 / 6, 1.0]
+    assert record.figures[score_records.POOLED, 0] == 11 / 12
+    assert rows.shape[0] == 2
+
+
+@pytest.mark.parametrize(("outputs", "state"), [({"en": WRONG}, "missing"), ({"en": WRONG, "de": RIGHT}, "failed")])
+def test_a_part_that_is_missing_or_fails_counts_as_worst_and_says_why(task, pair, context, outputs, state):
+    submission = task.scored(pair, outputs)
+    document = task.shown(pair, submission)
+    assert document["state"] == "succeeded"
+    assert document["scores"]["metrics"]["attachment"]["macro"]["las"] == pytest.approx(5 / 12)
+    assert document["scores"]["metrics"]["attachment"]["scores"]["las"] == 5 / 6
+    assert document["scores"]["parts"]["de"]["state"] == state
+    failure = document["scores"]["parts"]["de"]["failure"]
+    assert (failure is None) == (state == "missing")
+    with context.store.read() as db:
+        rows = score_records.counts(db, submission, 1, 1, 0)
+    assert rows.shape == (2, 7)
+    assert not rows.any()
+
+
+def test_where_lower_is_better_a_missing_part_counts_as_the_highest(task):
+    alignment = {"gold": "1-1 2p2\n"}
+    task.make(
+        format="pharaoh", metrics=["alignment"], main_score="alignment.aer", parts={"a": alignment, "b": alignment}
+    )
+    lyon = task.team()
+    found = task.shown(lyon, task.scored(lyon, {"a": "1-1\n"}))["scores"]["metrics"]["alignment"]
+    assert found["scores"]["aer"] == 0.0
+    assert found["macro"]["aer"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("output", "code"),
+    [
+        (OTHER_WORDS, "word-mismatch"),
+        (ONE_SENTENCE, "sentence-count-mismatch"),
+        ("", "empty-text"),
+        (RIGHT.replace("2\tnsubj", "x\tnsubj"), "conllu-invalid-head"),
+    ],
+)
+def test_an_output_that_does_not_fit_fails_and_quotes_no_gold(task, lyon, output, code):
+    document = task.shown(lyon, task.scored(lyon, output))
+    assert (document["state"], document["scores"]) == ("failed", None)
+    failure = document["failure"]
+    assert (failure["kind"], failure["status"], failure["type"]) == ("input", 422, "/problems/invalid-output")
+    assert 'in part "en"' in failure["detail"]
+    assert code in {error["code"] for error in failure["errors"]} or code.startswith("conllu")
+    assert all(error["part"] == "en" for error in failure["errors"])
+    assert b"stars" not in orjson.dumps(failure) or output.count("stars")
+
+
+@pytest.mark.parametrize(
+    ("request_", "code"),
+    [
+        ({"outputs": {}}, "no-outputs"),
+        ({"outputs": {"fr": RIGHT}}, "unknown-part"),
+        ({"outputs": {"en": {"source": "x"}}}, "wrong-text-shape"),
+        ({"outputs": {"en": RIGHT}, "name": "\x00"}, "bad-value"),
+    ],
+)
+def test_a_request_that_makes_no_sense_is_refused_before_it_is_stored(lyon, context, request_, code):
+    with pytest.raises(Unprocessable) as error:
+        submit(context, lyon, SLUG, request_)
+    assert [problem.code for problem in error.value.problems] == [code]
+    assert list_submissions(context, lyon, SLUG, None, 10).items == []
+
+
+def test_without_an_active_revision_nothing_is_taken(task, context):
+    create_benchmark(context, ORGANISER, BENCHMARK)
+    with pytest.raises(Conflict) as error:
+        task.submit(task.team())
+    assert error.value.type_slug == "no-active-revision"
+
+
+class TestTimes:
+    """A benchmark takes submissions from its opening to the last moment of its closing second."""
+
+    @pytest.fixture
+    def timed(self, task):
+        task.make(opens_at="2026-10-01T00:00:00Z", closes_at="2026-11-01T23:59:59-12:00")
+        return task.team()
+
+    @pytest.mark.parametrize("moment", ["2026-10-01T00:00:00Z", "2026-11-02T11:59:59.999Z"])
+    def test_open(self, timed, context, moment):
+        assert submit(at(context, moment), timed, SLUG, {"outputs": {"en": RIGHT}})[1]
+
+    @pytest.mark.parametrize(
+        ("moment", "slug"), [("2026-09-30T23:59:59.999Z", "not-open"), ("2026-11-02T12:00:00Z", "closed")]
+    )
+    def test_not_open(self, timed, context, moment, slug):
+        with pytest.raises(Conflict) as error:
+            submit(at(context, moment), timed, SLUG, {"outputs": {"en": RIGHT}})
+        assert error.value.type_slug == slug
+
+    @pytest.mark.usefixtures("timed")
+    def test_organisers_add_baselines_at_any_time(self, context):
+        late = at(context, "2027-01-01T00:00:00Z")
+        assert submit(late, ORGANISER, SLUG, {"outputs": {"en": RIGHT}})[1]
+
+
+class TestWhose:
+    """A submission belongs to the team of its token, or to the team that an organiser names."""
+
+    def test_another_teams_submission_is_not_found(self, task, lyon, context):
+        submission = task.scored(lyon)
+        oslo = task.team("oslo")
+        for look in (view_submission, cancel_submission, delete_submission, retry_submission):
+            with pytest.raises(NotFound):
+                look(context, oslo, submission)
+        with pytest.raises(NotFound):
+            patch_submission(context, oslo, submission, {"name": "mine"})
+        with pytest.raises(NotFound):
+            submission_output(context, oslo, submission, "en")
+        assert list_submissions(context, oslo, SLUG, None, 10).items == []
+        assert list_submissions(context, oslo, SLUG, None, 10, team="lyon").items == []
+
+    def test_a_token_of_another_benchmark_does_not_submit_here(self, task, lyon):
+        task.make(id="other")
+        with pytest.raises(Forbidden):
+            task.submit(lyon, slug="other")
+        with pytest.raises(Forbidden):
+            task.submit(task.team("lyon", slug="other"))
+
+    def test_organisers_send_baselines_or_name_a_team(self, task, lyon):
+        baseline = task.shown(ORGANISER, task.scored(ORGANISER))
+        assert (baseline["role"], baseline["team"], baseline["quota"]) == ("baseline", None, None)
+        named = task.submit(ORGANISER, team="lyon")
+        assert task.shown(lyon, named)["team"] == "lyon"
+        with pytest.raises(Unprocessable):
+            task.submit(ORGANISER, team="oslo")
+        with pytest.raises(Unprocessable):
+            task.submit(ORGANISER, role="system")
+
+    def test_teams_send_no_baselines_and_nothing_for_others(self, task, lyon):
+        with pytest.raises(Forbidden):
+            task.submit(lyon, role="baseline")
+        with pytest.raises(Forbidden):
+            task.submit(lyon, team="oslo")
+
+
+def test_a_repeated_request_finds_its_submission(lyon, context):
+    request = {"outputs": {"en": RIGHT}}
+    first = submit(context, lyon, SLUG, request, IdempotencyKey("key", "digest"))
+    assert submit(context, lyon, SLUG, request, IdempotencyKey("key", "digest")) == (first[0], False)
+    with pytest.raises(Unprocessable):
+        submit(context, lyon, SLUG, request, IdempotencyKey("key", "other"))
+
+
+def test_equal_outputs_of_one_team_reuse_its_scores(task, lyon, context, monkeypatch):
+    first = task.scored(lyon, WRONG)
+
+    def never(*_args, **_more):
+        raise AssertionError("scored again")
+
+    monkeypatch.setattr("service.usecases.scoring.part_scorer.Scorer.score", never)
+    again = task.scored(lyon, WRONG)
+    with context.store.read() as db:
+        records = [score_records.get(db, each, 1) for each in (first, again)]
+        counts = [score_records.counts(db, each, 1, 0, 0) for each in (first, again)]
+    assert again != first
+    assert np.array_equal(records[0].figures, records[1].figures, equal_nan=True)
+    assert np.array_equal(counts[0], counts[1])
+    assert task.shown(lyon, again)["outputs"] == task.shown(lyon, first)["outputs"]
+    with pytest.raises(AssertionError):
+        task.scored(task.team("oslo"), WRONG)
+
+
+def test_a_waiting_submission_says_what_is_before_it(task, lyon, context):
+    task.submit(lyon)
+    document = task.shown(lyon, task.submit(lyon))
+    assert document["state"] == "queued"
+    assert document["queue"]["ahead"] == 1
+    assert document["queue"]["eta_seconds"] >= 1
+    assert not view_submission(context, lyon, document["id"]).final
+    task.work()
+    view = wait_for_submission(context, lyon, document["id"], 5)
+    assert view.final
+    assert orjson.loads(view.body)["queue"] is None
+
+
+def test_lists_are_newest_first_and_paged(task, lyon, context):
+    sent = [task.submit(lyon) for _ in range(3)]
+    page = list_submissions(context, lyon, SLUG, None, 2)
+    assert len(page.items) == 2
+    rest = list_submissions(context, ORGANISER, SLUG, page.next, 2).items
+    assert sorted(sent, reverse=True) == [item["id"] for item in [*page.items, *rest]]
+
+
+def test_work_done_twice_changes_nothing(task, lyon, context):
+    submission = task.scored(lyon)
+    before = view_submission(context, lyon, submission)
+    with context.store.read() as db:
+        run = runs.get(db, submission)
+    fail_submission(context, run, failure_record("service", [Problem(code="late", detail="Late.")], 1))
+    assert view_submission(context, lyon, submission).etag == before.etag
+
+
+@pytest.mark.parametrize(("days", "kept"), [(0, True), (1, False), (3, True)])
+def test_outputs_go_after_their_time_and_scores_stay(task, lyon, context, days, kept):
+    submission = task.scored(lyon)
+    config = with_config(context, retain_outputs_days=days)
+    later = Context(config.config, context.store, context.queue, lambda: context.now() + timedelta(days=2))
+    Sweeper(later).clean_up()
+    assert task.shown(lyon, submission)["scores"] is not None
+    assert (task.shown(lyon, submission)["output_deleted_at"] is None) == kept
+    if kept:
+        assert submission_output(context, lyon, submission, "en").body == RIGHT.encode()
+    else:
+        with pytest.raises(Gone):
+            submission_output(context, lyon, submission, "en")

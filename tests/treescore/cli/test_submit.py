@@ -1,0 +1,352 @@
+"""`treescore submit` ends with the status that tells a CI job what happened, and sends nothing twice."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import pytest
+from click.testing import CliRunner
+
+from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
+from tests.fixtures.service_process import ROOT, free_port
+from treescore.cli.main import main
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+
+EXAMPLES = ROOT / "examples" / "dependencies"
+OTHER_WORDS = GOLD_CONLLU.replace("stars\tstar", "moons\tmoon")
+BAD_HEAD = GOLD_CONLLU.replace("2\tobj", "9\tobj")
+numbers = itertools.count()
+
+
+class Task:
+    """A benchmark on the running service, a team's token, and the command."""
+
+    def __init__(self, served, gold, **settings):
+        self.served = served
+        self.slug = f"submit-{os.getpid()}-{next(numbers)}"
+        parts = gold if isinstance(gold, dict) else {"en": gold}
+        request = {
+            "id": self.slug,
+            "title": "Tiny dependencies",
+            "format": "conllu",
+            "metrics": ["attachment"],
+            "parts": {name: {"gold": text} for name, text in parts.items()},
+            **settings,
+        }
+        made = self.organiser("POST", "/v1/benchmarks", json=request, headers={"Prefer": "wait=60"})
+        assert made["state"] == "active", made
+        self.token = self.team("lyon")
+
+    def organiser(self, method, path, **sent):
+        with self.served.client() as client:
+            answer = client.request(method, path, **sent)
+        assert answer.is_success, answer.text
+        return answer.json()
+
+    def team(self, name):
+        team = {"id": name, "name": name.title()}
+        return self.organiser("POST", f"/v1/benchmarks/{self.slug}/teams", json=team)["token"]
+
+    def submissions(self):
+        return self.organiser("GET", f"/v1/benchmarks/{self.slug}/submissions")["items"]
+
+    def run(self, *arguments, token=None, status=0):
+        """The command on the task's service; its result, which must have this status."""
+        given = ["submit", "--url", self.served.address, "--benchmark", self.slug, *map(str, arguments)]
+        return run(*given, token=token or self.token, status=status)
+
+    def scored(self, *arguments, **options):
+        """The id of what the command submitted."""
+        return json.loads(self.run(*arguments, "--json", **options).stdout)["id"]
+
+
+def run(*arguments, token, status):
+    done = CliRunner().invoke(main, arguments, env={"TREESCORE_TOKEN": token})
+    assert done.exit_code == status, (done.exit_code, done.stdout, done.stderr, done.exception)
+    return done
+
+
+@pytest.fixture(scope="module")
+def tiny(served):
+    """A benchmark of two sentences."""
+    return Task(served, GOLD_CONLLU)
+
+
+@pytest.fixture(scope="module")
+def example(served):
+    """The example benchmark: enough sentences for differences to be real."""
+    return Task(served, (EXAMPLES / "gold.conllu").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def files(tmp_path):
+    texts = {"right": GOLD_CONLLU, "wrong": ONE_WRONG, "other": OTHER_WORDS, "bad": BAD_HEAD}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.conllu").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_it_prints_score_interval_and_rank(tiny, files):
+    done = tiny.run(files / "wrong.conllu", "--name", "biaffine-7", "--notes", "commit 4f2a91c")
+    assert 'biaffine-7" on' in done.stdout
+    assert "attachment.las 0.8333, 95 % interval 0.7500-1.0000" in done.stdout
+    assert "\nrank " in done.stdout
+    assert done.stderr == ""
+
+
+def test_the_same_step_again_submits_nothing_and_tells_the_same(tiny, files):
+    first = tiny.scored(files / "right.conllu", "--name", "again")
+    count = len(tiny.submissions())
+    assert tiny.scored(files / "right.conllu", "--name", "again") == first
+    assert len(tiny.submissions()) == count
+    assert tiny.scored(files / "right.conllu", "--name", "another name") != first
+
+
+def test_json_has_everything_a_script_needs(tiny, files):
+    document = json.loads(tiny.run(files / "right.conllu", "--json", "--fail-below", "attachment.uas=0.5").stdout)
+    assert document["exit_status"] == 0
+    assert document["main"] == {"score": "attachment.las", "value": 1.0, "ci95": {"low": 1.0, "high": 1.0}}
+    assert document["rank"]["rank"] == 1
+    assert document["thresholds"] == [{"score": "attachment.uas", "bound": 0.5, "value": 1.0, "kept": True}]
+    assert document["scores"]["metrics"]["attachment"]["counts"]["tokens"] == 6
+
+
+def test_a_missed_threshold_is_status_1(tiny, files):
+    done = tiny.run(files / "wrong.conllu", "--fail-below", "attachment.las=0.85", status=1)
+    assert "attachment.las 0.8333" in done.stdout
+    assert done.stderr == "attachment.las >= 0.85: missed, it is 0.8333.\n"
+    tiny.run(files / "wrong.conllu", "--fail-below", "attachment.las=0.83", "--fail-below", "attachment.uas=0.8")
+
+
+def test_where_lower_is_better_a_threshold_is_missed_from_above(served, tmp_path):
+    folder = ROOT / "examples" / "alignments"
+    gold = (folder / "gold.pharaoh").read_text(encoding="utf-8")
+    task = Task(served, gold, format="pharaoh", metrics=["alignment"])
+    output = folder / "systems" / "hmm.pharaoh"
+    task.run(output, "--fail-below", "alignment.aer=0.2")
+    done = task.run(output, "--fail-below", "alignment.aer=0.1", status=1)
+    assert "alignment.aer <= 0.1: missed" in done.stderr
+
+
+def test_a_significantly_worse_submission_is_status_1(example):
+    good = example.scored(EXAMPLES / "systems" / "neural-b.conllu", "--name", "good")
+    done = example.run(EXAMPLES / "systems" / "rules.conllu", "--fail-if-worse-than", good, status=1)
+    assert f"It is significantly worse than {good}." in done.stderr
+    again = example.run(EXAMPLES / "systems" / "rules.conllu", "--fail-if-worse-than", "best", status=1)
+    assert again.stderr == done.stderr
+    close = example.run(
+        EXAMPLES / "systems" / "neural-a.conllu", "--fail-if-worse-than", good, "--compare-with", "best"
+    )
+    assert f"compared with {good}: -0." in close.stdout
+    assert "no significant difference" in close.stdout
+
+
+def test_a_repeated_step_that_leads_the_board_is_compared_with_the_next(served):
+    task = Task(served, (EXAMPLES / "gold.conllu").read_text(encoding="utf-8"))
+    other = task.scored(EXAMPLES / "systems" / "rules.conllu", token=task.team("paris"))
+    for _ in range(2):
+        done = task.run(EXAMPLES / "systems" / "neural-b.conllu", "--fail-if-worse-than", "best", "--json")
+        (found,) = json.loads(done.stdout)["comparisons"]
+        assert (found["with"], found["verdict"]) == (other, "better")
+
+
+def test_a_better_one_is_called_better_from_its_own_side(example):
+    poor = example.scored(EXAMPLES / "systems" / "baseline-neighbours.conllu", token=example.team("paris"))
+    done = example.run(EXAMPLES / "systems" / "graph.conllu", "--compare-with", poor, "--json")
+    (found,) = json.loads(done.stdout)["comparisons"]
+    assert found["with"] == poor
+    assert found["verdict"] == "better"
+    assert found["difference"] > 0.3
+    assert found["p"] < 0.05
+
+
+def test_the_first_submission_has_nothing_to_be_compared_with(served, files):
+    done = Task(served, GOLD_CONLLU).run(
+        files / "wrong.conllu", "--compare-with", "best", "--fail-if-worse-than", "best"
+    )
+    assert "compared with the best: there is no other submission on the board." in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [("bad.conllu", "bad.conllu:4:7: HEAD is 9"), ("other.conllu", "[word-mismatch]")],
+)
+def test_an_output_that_cannot_be_scored_is_status_2_with_a_line_for_each_problem(tiny, files, output, expected):
+    done = tiny.run(files / output, status=2)
+    assert expected in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    again = tiny.run(files / output, "--validate-only", status=2)
+    assert expected in again.stderr
+
+
+def test_validation_leaves_no_submission_behind(tiny, files):
+    count = len(tiny.submissions())
+    done = tiny.run(files / "right.conllu", "--validate-only")
+    assert done.stdout == "en: valid, 2 sentences, 6 words\n"
+    document = json.loads(tiny.run(files / "right.conllu", "--validate-only", "--json").stdout)
+    assert (document["exit_status"], document["valid"]) == (0, True)
+    assert len(tiny.submissions()) == count
+
+
+def test_several_parts_are_named_and_a_broken_one_is_status_2(served, files):
+    task = Task(served, {"en": GOLD_CONLLU, "de": GOLD_CONLLU.replace("She\tshe", "He\the")})
+    german = files / "german.conllu"
+    german.write_text(GOLD_CONLLU.replace("She\tshe", "He\the"), encoding="utf-8")
+    done = task.run(f"en={files / 'wrong.conllu'}", f"de={german}")
+    assert "attachment.las 0.9167" in done.stdout
+    assert "(mean of 2 parts)" in done.stdout
+    broken = task.run(f"en={files / 'bad.conllu'}", f"de={german}", status=2)
+    assert "attachment.las 0.5000" in broken.stdout
+    assert broken.stderr.startswith(f"{files / 'bad.conllu'}:4:7: HEAD is 9")
+    assert "name its part" in task.run(files / "right.conllu", status=2).stderr
+    assert "given twice" in task.run(f"en={german}", f"en={german}", status=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("nowhere.conllu",), "there is no such file"),
+        (("right.conllu", "--fail-below", "ud.las_f1=0.5"), "the metrics here are attachment"),
+        (("right.conllu", "--fail-below", "attachment.lass=0.5"), "there is no such score"),
+        (("right.conllu", "--fail-below", "attachment.las"), "write it as ud.las_f1=0.85"),
+        (("right.conllu", "--fail-below", "attachment.las=nan"), "write it as ud.las_f1=0.85"),
+        (("right.conllu", "--compare-with", "sub_nobody"), "sub_nobody"),
+        (("right.conllu", "--benchmark", "nowhere"), "nowhere"),
+    ],
+)
+def test_what_is_wrong_with_the_command_is_status_2(tiny, files, monkeypatch, arguments, expected):
+    monkeypatch.chdir(files)
+    assert expected in tiny.run(*arguments, status=2).stderr
+
+
+def test_tokens_quotas_and_closing_are_status_3(served, tiny, files):
+    output = files / "right.conllu"
+    assert "TREESCORE_TOKEN" in tiny.run(output, token=" ", status=3).stderr  # noqa: S106 - none
+    assert "oken" in tiny.run(output, token="ts_nobody", status=3).stderr  # noqa: S106 - nobody's
+    limited = Task(served, GOLD_CONLLU, quota={"scored_per_day": 1})
+    limited.run(output)
+    assert "scored_per_day" in limited.run(files / "wrong.conllu", status=3).stderr
+    closed = Task(served, GOLD_CONLLU, opens_at="2026-01-01T00:00:00Z", closes_at="2026-01-02T00:00:00Z")
+    assert "closed" in closed.run(output, status=3).stderr
+
+
+@pytest.mark.parametrize("feedback", ["none", "status"])
+def test_hidden_scores_are_no_failure_unless_a_threshold_needs_them(served, files, feedback):
+    task = Task(served, GOLD_CONLLU, feedback=feedback)
+    done = task.run(files / "wrong.conllu")
+    assert f"The feedback level of this benchmark ({feedback}) shows no scores." in done.stdout
+    assert "0.8333" not in done.stdout
+    hidden = task.run(files / "wrong.conllu", "--fail-below", "attachment.las=0.1", status=3)
+    assert "hides the score" in hidden.stderr
+    task.run(files / "wrong.conllu", "--fail-if-worse-than", task.submissions()[0]["id"])
+    task.run(files / "right.conllu", "--fail-if-worse-than", task.submissions()[0]["id"], status=3)
+
+
+def test_rounded_scores_come_without_interval_and_without_a_test(served, files):
+    task = Task(served, GOLD_CONLLU, feedback="rounded", rounding=0.1)
+    first = task.scored(files / "right.conllu")
+    done = task.run(files / "wrong.conllu", "--compare-with", first)
+    assert "attachment.las 0.8000\n" in done.stdout
+    assert "interval" not in done.stdout
+    task.run(files / "wrong.conllu", "--fail-if-worse-than", first, status=3)
+
+
+def test_a_service_that_does_not_answer_is_status_4(files):
+    arguments = ["submit", "--url", f"http://127.0.0.1:{free_port()}", "--benchmark", "x", "--timeout", "1"]
+    assert "does not answer" in run(*arguments, str(files / "right.conllu"), token="ts_x", status=4).stderr  # noqa: S106
+
+
+BENCHMARK = {"id": "x", "parts": {"en": {}}, "metrics": ["attachment"], "main_score": "attachment.las",
+             "feedback": "scores"}  # fmt: skip
+SUBMISSION = {"id": "sub_1", "name": "n", "team": "t", "quota": None, "scores": None, "failure": None}
+
+
+@contextmanager
+def stand_in(answers):
+    """A server whose answers are scripted: (method, path) -> answers in turn, the last one for ever."""
+    seen = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def answer(self):
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            seen.append((self.command, self.path))
+            turn = answers[self.command, self.path]
+            status, headers, document = turn.pop(0) if len(turn) > 1 else turn[0]
+            body = json.dumps(document).encode()
+            self.send_response(status)
+            for name, value in {"Content-Length": str(len(body)), **headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_GET = do_POST = answer  # noqa: N815 - named by the library
+
+        def log_message(self, *_):
+            """Says nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", seen
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def to_stand_in(answers, output, *more, status):
+    script = {("GET", "/v1/benchmarks/x"): [(200, {}, BENCHMARK)], **answers}
+    with stand_in(script) as (url, seen):
+        done = run("submit", "--url", url, "--benchmark", "x", str(output), *more, token="ts_x", status=status)  # noqa: S106
+    return done, seen
+
+
+POST = ("POST", "/v1/benchmarks/x/submissions")
+READ = ("GET", "/v1/submissions/sub_1")
+
+
+def test_a_busy_service_is_asked_again(files):
+    busy = (503, {"Retry-After": "0"}, {"title": "Busy"})
+    crowded = (429, {"Retry-After": "0"}, {"title": "Too many"})
+    received = (202, {}, {**SUBMISSION, "state": "received"})
+    done, seen = to_stand_in({POST: [busy, crowded, received]}, files / "right.conllu", status=0)
+    assert seen.count(POST) == 3
+    assert "received" in done.stdout
+
+
+def test_a_quota_that_is_refilled_after_the_timeout_is_not_waited_for(files):
+    used = (429, {"Retry-After": "3600"}, {"title": "The quota is used up", "detail": "Used up until midnight."})
+    done, seen = to_stand_in({POST: [used]}, files / "right.conllu", status=3)
+    assert done.stderr == "Used up until midnight.\n"
+    assert seen.count(POST) == 1
+
+
+def test_a_submission_that_is_not_finished_in_time_is_status_4(files):
+    queued = (202, {}, {**SUBMISSION, "state": "queued", "progress": None, "queue": {"ahead": 3, "eta_seconds": 9}})
+    done, _ = to_stand_in({POST: [queued], READ: [queued]}, files / "right.conllu", "--timeout", "1", status=4)
+    assert "sub_1 was not finished within 1 s" in done.stderr
+
+
+def test_a_fault_of_the_service_is_status_4_and_tried_again_by_the_next_run(files):
+    failure = {"kind": "service", "title": "The service failed", "detail": "Not yours.", "errors": []}
+    failed = (201, {}, {**SUBMISSION, "state": "failed", "failure": failure})
+    done, _ = to_stand_in({POST: [failed]}, files / "right.conllu", status=4)
+    assert done.stderr == "Not yours.\n"
+    replayed = (201, {"Idempotent-Replayed": "true"}, failed[2])
+    retry = ("POST", "/v1/submissions/sub_1/retry")
+    script = {POST: [replayed], retry: [(202, {}, {})], READ: [(200, {}, {**SUBMISSION, "state": "received"})]}
+    _, seen = to_stand_in(script, files / "right.conllu", status=0)
+    assert retry in seen
+
+
+def test_an_answer_that_is_no_document_is_status_4(files):
+    broken = {("GET", "/v1/benchmarks/x"): [(500, {}, "oops")]}
+    done, _ = to_stand_in(broken, files / "right.conllu", status=4)
+    assert "answers 500" in done.stderr

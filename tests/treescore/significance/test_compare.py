@@ -1,0 +1,392 @@
+"""What a comparison promises, whatever the data."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from treescore.core.registry import TokenBits
+from treescore.core.scores import Ratio, Score, f1_score, harmonic, ratio_score
+from treescore.errors import InputError
+from treescore.significance import Candidate, Settings, bootstrap, compare, kernels, montecarlo
+
+NAMES = ("matched", "gold", "system")
+F1 = f1_score("f1", "F1", "matched", "gold", "system", "nothing in gold and system")
+RECALL = ratio_score("recall", "recall", "matched", "gold")
+ERROR = ratio_score("error", "error", "matched", "gold", one_minus=True, higher_is_better=False)
+HARMONIC = Score(
+    "joined",
+    "F1 of two ratios",
+    (Ratio({"matched": 1}, {"system": 1}), Ratio({"matched": 1}, {"gold": 1})),
+    join=harmonic,
+)
+QUICK = {"resamples": 200}
+
+
+def rows(seed: int, units: int = 60, share: float = 0.8, *, same_size: bool = False) -> np.ndarray:
+    generator = np.random.default_rng([9, seed])
+    gold = np.random.default_rng(units).integers(1, 15, units)
+    system = gold if same_size else np.maximum(1, gold + generator.integers(-2, 3, units))
+    return np.array([np.minimum(generator.binomial(gold, share), system), gold, system]).T
+
+
+def asked(score: Score, *counts: Any, **given_settings: Any) -> dict[str, Any]:
+    extra = {name: given_settings.pop(name) for name in ("blocks", "parts") if name in given_settings}
+    candidates = [
+        Candidate(chr(65 + place), each if isinstance(each, tuple) else (each,)) for place, each in enumerate(counts)
+    ]
+    return compare(f"metric.{score.name}", score, NAMES, candidates, Settings(**{**QUICK, **given_settings}), **extra)
+
+
+def finite(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(map(finite, value.values()))
+    if isinstance(value, list):
+        return all(map(finite, value))
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+def test_the_contract_s_own_example() -> None:
+    pair = asked(F1, np.array([[4, 4, 4]]), np.array([[2, 4, 4]]))["pairs"][0]
+    shown = {key: pair[key] for key in ("a", "b", "score_a", "score_b", "difference", "p", "p_kind", "p_adjusted")}
+    assert shown == {
+        "a": "A",
+        "b": "B",
+        "score_a": 1.0,
+        "score_b": 0.5,
+        "difference": 0.5,
+        "p": 1.0,
+        "p_kind": "exact",
+        "p_adjusted": 1.0,
+    }
+
+
+@pytest.mark.parametrize("score", [F1, RECALL, ERROR, HARMONIC])
+@pytest.mark.parametrize("scale", [1, 0.3])
+def test_a_system_against_itself_has_p_1(score: Score, scale: float) -> None:
+    same = rows(1) * scale
+    pair = asked(score, same, same.copy())["pairs"][0]
+    assert (pair["p"], pair["p_kind"], pair["p_adjusted"], pair["better"]) == (1.0, "exact", 1.0, None)
+    assert pair["significant"] is False
+
+
+@pytest.mark.parametrize("score", [F1, RECALL, ERROR, HARMONIC])
+@pytest.mark.parametrize("scale", [1, 0.3])
+def test_turning_the_pair_round_turns_the_sides(score: Score, scale: float) -> None:
+    a, b = rows(1, share=0.85) * scale, rows(2) * scale
+    forth, back = asked(score, a, b)["pairs"][0], asked(score, b, a)["pairs"][0]
+    assert forth["p"] == pytest.approx(back["p"], rel=1e-9)
+    assert forth["difference"] == -back["difference"]
+    assert forth["ci"]["low"] == pytest.approx(-back["ci"]["high"])
+    greater, less = (
+        asked(score, *pair, alternative=way)["pairs"][0]["p"] for pair, way in (((a, b), "greater"), ((b, a), "less"))
+    )
+    assert greater == pytest.approx(less, rel=1e-9)
+
+
+@pytest.mark.parametrize("score", [F1, RECALL, ERROR, HARMONIC])
+def test_greater_means_that_the_first_is_better_also_where_lower_is_better(score: Score) -> None:
+    better, worse = rows(3, share=0.9), rows(4, share=0.7)
+    if score is ERROR:
+        assert asked(score, better, worse)["pairs"][0]["difference"] < 0
+    pair = asked(score, better, worse, alternative="greater")["pairs"][0]
+    assert pair["p"] < 0.01
+    assert pair["better"] == "a"
+    assert asked(score, better, worse, alternative="less")["pairs"][0]["p"] > 0.9
+
+
+@pytest.mark.parametrize("score", [F1, HARMONIC])
+def test_monte_carlo_stays_within_its_error_of_the_exact_p(score: Score) -> None:
+    whole = [rows(seed, share=share) for seed, share in ((5, 0.82), (6, 0.8), (7, 0.78))]
+    exact = asked(F1, *whole)
+    shuffled = asked(score, *[each * 0.3 for each in whole], shuffles=40_000)
+    for one, other in zip(exact["pairs"], shuffled["pairs"], strict=True):
+        assert (one["p_kind"], other["p_kind"]) == ("exact", "monte-carlo")
+        error = math.sqrt(one["p"] * (1 - one["p"]) / 40_000)
+        assert other["p"] == pytest.approx(one["p"], abs=4 * error + 1e-4)
+        assert other["p"] >= 1 / 40_001
+
+
+def test_zero_denominators_in_a_shuffle_count_as_0() -> None:
+    """Precision of systems that are silent in all but one sentence: swaps leave one of them without any."""
+    precision = ratio_score("precision", "precision", "matched", "system")
+    a, b = np.zeros((30, 3), np.int64), np.zeros((30, 3), np.int64)
+    a[:, 1] = b[:, 1] = 4
+    a[:20, 2], a[:20, 0] = 2, 1
+    b[20, 2], b[20, 0] = 3, 3
+    pair = asked(precision, a, b)["pairs"][0]
+    # 21 units differ: all land on one side (a: 20, b: 1) or are shared out
+    generator = np.random.default_rng(0)
+    swap = generator.random((200_000, 30)) < 0.5
+    tops = np.where(swap, b[:, 0], a[:, 0]).sum(1), np.where(swap, a[:, 0], b[:, 0]).sum(1)
+    bottoms = np.where(swap, b[:, 2], a[:, 2]).sum(1), np.where(swap, a[:, 2], b[:, 2]).sum(1)
+    one, two = (np.divide(t, d, out=np.zeros(len(t)), where=d > 0) for t, d in zip(tops, bottoms, strict=True))
+    share = (np.abs(one - two) >= abs(pair["difference"]) - 1e-12).mean()
+    assert pair["p_kind"] == "monte-carlo"
+    assert pair["p"] == pytest.approx(share, abs=0.02)
+
+
+@pytest.mark.parametrize("scale", [1, 0.3])
+@pytest.mark.parametrize("score", [F1, HARMONIC])
+def test_the_number_of_threads_changes_no_byte(score: Score, scale: float, monkeypatch: Any) -> None:
+    counts = [rows(seed, 300) * scale for seed in range(5)]
+    monkeypatch.setattr("treescore.significance.permutation.LAW_BUDGET", 0.0)
+    found = []
+    for threads in (1, 3):
+        monkeypatch.setattr(montecarlo, "THREADS", threads)
+        monkeypatch.setattr(montecarlo, "_SMALL_WORK", 0)
+        monkeypatch.setattr(montecarlo, "BATCH", 256)
+        monkeypatch.setattr(bootstrap, "_THREADS", threads)
+        monkeypatch.setattr(bootstrap, "BATCH_DRAWS", 20_000)
+        found.append(orjson.dumps(asked(score, *counts, shuffles=3_000, resamples=1_000)))
+    assert found[0] == found[1]
+
+
+def test_very_large_test_sets_get_fewer_resamples_and_say_so(monkeypatch: Any) -> None:
+    monkeypatch.setattr(bootstrap, "MOST_DRAWS", 1)
+    monkeypatch.setattr(bootstrap, "FEWEST_RESAMPLES", 100)
+    found = asked(F1, rows(1), rows(2), resamples=150)
+    assert found["signature"]["resamples"] == found["pairs"][0]["ci"]["resamples"] == 100
+    assert any("lowered from 150 to 100" in note for note in found["notes"])
+
+
+@pytest.mark.parametrize("units", [1, 63, 64, 200])
+@pytest.mark.parametrize("columns", [1, 3, 500])
+def test_swapped_sums_are_those_of_the_bits(units: int, columns: int) -> None:
+    generator = np.random.default_rng(units)
+    words = (units + 63) // 64
+    signs = generator.integers(0, 2**64, (20, words), dtype=np.uint64)
+    values = np.zeros((words * 64, columns))
+    values[:units] = generator.random((units, columns))
+    sums = np.zeros((columns, 20))
+    kernels.swapped_real_sums(signs, values, sums)
+    bits = np.unpackbits(signs.view(np.uint8), axis=1, bitorder="little")[:, :units]
+    np.testing.assert_allclose(sums.T, bits @ values[:units], rtol=1e-12)
+
+
+def test_shuffles_are_raised_where_the_correction_could_reject_nothing() -> None:
+    counts = [rows(seed, 40, 0.95 - 0.02 * seed) * 0.3 for seed in range(12)]
+    found = asked(F1, *counts, shuffles=500, interval="none")
+    assert found["signature"]["trials"] > 66 / 0.05
+    assert found["smallest_p"]["significance_possible"] is True
+    assert any("raised from 500" in note for note in found["notes"])
+    assert any(pair["significant"] for pair in found["pairs"])
+
+
+def test_a_table_in_which_nothing_could_be_significant_says_so(monkeypatch: Any) -> None:
+    few = asked(RECALL, rows(1, 4, same_size=True), rows(2, 4, 0.1, same_size=True))
+    assert few["smallest_p"]["significance_possible"] is False
+    assert any("No difference could have become significant" in note for note in few["notes"])
+    monkeypatch.setattr(montecarlo, "MOST_WORK", 1.0)
+    counts = [rows(seed, 40) * 0.3 for seed in range(12)]
+    poor = asked(F1, *counts, shuffles=500, interval="none")
+    assert poor["signature"]["trials"] == 500
+    assert any("No difference could have become significant" in note for note in poor["notes"])
+
+
+@pytest.mark.parametrize(("units", "alpha"), [(40, 1e-12), (6, 0.05)])
+def test_shuffles_are_not_raised_where_nothing_could_be_rejected_all_the_same(units: int, alpha: float) -> None:
+    counts = [rows(seed, units) * 0.3 for seed in range(12)]
+    found = asked(F1, *counts, shuffles=500, interval="none", alpha=alpha)
+    assert found["signature"]["trials"] == 500
+    assert found["smallest_p"]["significance_possible"] is False
+
+
+def test_undefined_scores_are_listed_and_not_tested() -> None:
+    silent = np.zeros((60, 3), np.int64)
+    found = asked(F1, rows(1), silent, rows(2))
+    assert found["untested"] == [{"name": "B", "reason": "undefined: nothing in gold and system"}]
+    assert found["family"]["size"] == 1
+    assert [pair["p"] is None for pair in found["pairs"]] == [True, False, True]
+    assert [system["name"] for system in found["systems"]] == ["C", "A"] or len(found["systems"]) == 2
+
+
+def test_linear_is_seen_from_the_data_not_from_the_score_s_name() -> None:
+    same, other = (asked(F1, rows(1, 400, same_size=s), rows(2, 400, same_size=s)) for s in (True, False))
+    assert same["pairs"][0]["how"] == "exact law of a sum"
+    assert other["pairs"][0]["how"] == "exact law of a ratio"
+    assert asked(RECALL, rows(1) * 0.3, rows(2) * 0.3)["pairs"][0]["p_kind"] == "monte-carlo"
+    # whole numbers that came as floats are whole numbers
+    assert asked(RECALL, rows(1) * 1.0, rows(2) * 1.0)["pairs"][0]["p_kind"] == "exact"
+
+
+def test_blocks_are_summed_first() -> None:
+    a, b = rows(1), rows(2)
+    names = [f"d{number % 12}" for number in range(60)]
+    summed = [np.array([each[np.arange(60) % 12 == block].sum(axis=0) for block in range(12)]) for each in (a, b)]
+    by_block = asked(F1, a, b, unit="block", blocks=names)
+    assert by_block["unit_count"] == by_block["blocks"] == 12
+    assert by_block["pairs"][0]["p"] == asked(F1, *summed)["pairs"][0]["p"]
+
+
+def test_runs_are_pooled_by_unit_and_their_spread_is_shown() -> None:
+    runs = tuple(rows(seed) for seed in range(3))
+    other = tuple(rows(seed, share=0.75) for seed in (7, 8, 9))
+    found = asked(F1, runs, other)
+    pooled = asked(F1, sum(runs), sum(other))
+    assert found["pairs"][0]["p"] == pooled["pairs"][0]["p"]
+    values = [2 * run[:, 0].sum() / run[:, 1:].sum() for run in runs]
+    shown = next(system for system in found["systems"] if system["name"] == "A")["runs"]
+    assert shown["scores"] == pytest.approx(values)
+    assert shown["sd"] == pytest.approx(np.std(values, ddof=1))
+
+
+def test_unequal_numbers_of_runs_are_brought_to_one_scale() -> None:
+    one, three = rows(1), (rows(2), rows(3), rows(4))
+    found = asked(F1, one, three)["pairs"][0]
+    assert found["score_a"] == pytest.approx(2 * one[:, 0].sum() / one[:, 1:].sum())
+    assert found["p"] == pytest.approx(asked(F1, 3 * one, sum(three))["pairs"][0]["p"])
+    assert asked(F1, one, (one, one, one))["pairs"][0]["p"] == 1.0
+
+
+def test_macro_average_swaps_within_parts() -> None:
+    parts = np.repeat([0, 1, 2], [10, 20, 30])
+    a, b = rows(1, share=0.84), rows(2)
+    found = asked(F1, a, b, parts=parts)
+    means = [
+        np.mean([2 * each[parts == part, 0].sum() / each[parts == part, 1:].sum() for part in range(3)])
+        for each in (a, b)
+    ]
+    pair = found["pairs"][0]
+    assert [pair["score_a"], pair["score_b"]] == pytest.approx(means)
+    assert found["statistic"] == "macro-average of ratio-of-sums"
+    assert pair["p_kind"] == "monte-carlo"
+    swap = np.random.default_rng(5).random((20_000, 60)) < 0.5
+    macro = np.zeros((2, 20_000))
+    for side, (x, y) in enumerate(((a, b), (b, a))):
+        for part in range(3):
+            here = parts == part
+            sums = [np.where(swap[:, here], y[here, column], x[here, column]).sum(axis=1) for column in range(3)]
+            macro[side] += 2 * sums[0] / (sums[1] + sums[2]) / 3
+    share = (np.abs(macro[0] - macro[1]) >= abs(pair["difference"]) - 1e-12).mean()
+    assert pair["p"] == pytest.approx(share, abs=5 * math.sqrt(share * (1 - share) / 10_000))
+    assert len(pair["parts"]["a_better"]["p"]) == 3
+    one = asked(F1, a[parts == 1], b[parts == 1], alternative="greater")["pairs"][0]["p"]
+    assert pair["parts"]["a_better"]["p"][1] == pytest.approx(one, rel=1e-9)
+
+
+def test_a_missing_part_counts_as_worst() -> None:
+    parts = np.repeat([0, 1], 30)
+    a, b = rows(1), rows(2)
+    b[parts == 1] = 0
+    scores = asked(F1, a, b, parts=parts)["pairs"][0]
+    own = 2 * b[parts == 0, 0].sum() / b[parts == 0, 1:].sum()
+    assert scores["score_b"] == pytest.approx(own / 2)
+
+
+@pytest.mark.parametrize("parts", [None, np.repeat([0, 1, 2], 20)])
+@pytest.mark.parametrize("interval", ["percentile", "bca"])
+def test_intervals_cover_the_score_and_the_difference(interval: str, parts: Any) -> None:
+    found = asked(F1, rows(1, share=0.85), rows(2), interval=interval, parts=parts, resamples=2_000)
+    for system in found["systems"]:
+        assert system["ci"]["low"] < system["score"] < system["ci"]["high"]
+    pair = found["pairs"][0]
+    assert pair["ci"]["low"] < pair["difference"] < pair["ci"]["high"]
+    wide = asked(F1, rows(1, share=0.85), rows(2), interval=interval, parts=parts, resamples=2_000, level=0.99)
+    assert wide["pairs"][0]["ci"]["low"] < pair["ci"]["low"]
+
+
+def test_bootstrap_gives_intervals_and_no_p() -> None:
+    found = asked(F1, rows(1), rows(2), rows(3), test="bootstrap")
+    assert all(pair["p"] is None and pair["p_adjusted"] is None for pair in found["pairs"])
+    assert all(pair["significant"] is None and pair["ci"] for pair in found["pairs"])
+    assert found["clusters"] is None
+
+
+def test_mcnemar_on_sentences_is_the_exact_permutation_of_exact_match() -> None:
+    a, b = rows(1, share=0.97, same_size=True), rows(2, share=0.93, same_size=True)
+    right = [np.array([each[:, 0] == each[:, 1], np.ones(60), np.ones(60)]).T.astype(np.int64) for each in (a, b)]
+    exact_match = asked(RECALL, *right)["pairs"][0]
+    for counts in ((a, b), right):
+        pair = asked(RECALL, *counts, test="mcnemar")["pairs"][0]
+        assert pair["p"] == pytest.approx(exact_match["p"], rel=1e-9)
+        assert pair["p_kind"] == "exact"
+    one_sided = asked(RECALL, a, b, test="mcnemar", alternative="greater")["pairs"][0]["p"]
+    assert one_sided == pytest.approx(asked(RECALL, *right, alternative="greater")["pairs"][0]["p"], rel=1e-9)
+
+
+def test_mcnemar_of_equal_systems_is_p_1_in_every_form() -> None:
+    pair = asked(RECALL, rows(1), rows(1), test="mcnemar")["pairs"][0]
+    table = pair["mcnemar"]
+    assert (pair["p"], table["exact"], table["mid_p"], table["chi2"]["p"], table["chi2_corrected"]["p"]) == (1.0,) * 5
+    assert table["malteval"] == {"z": None, "p01": False, "p05": False}
+
+
+def test_mcnemar_on_tokens_warns() -> None:
+    generator = np.random.default_rng(1)
+    offsets = np.arange(0, 601, 10)
+    candidates = [
+        Candidate(name, (rows(1),), TokenBits(generator.random(600) < share, offsets))
+        for name, share in (("A", 0.9), ("B", 0.7))
+    ]
+    found = compare("las", RECALL, NAMES, candidates, Settings(test="mcnemar", unit="token", resamples=100))
+    assert "not independent" in found["warnings"][0]
+    assert found["unit_count"] == 600
+    assert found["pairs"][0]["mcnemar"]["malteval"]["p01"] is True
+    for kind, p_kind in (("mid-p", None), ("chi2", None), ("chi2-corrected", None), ("exact", "exact")):
+        chosen = Settings(test="mcnemar", unit="token", resamples=100, mcnemar=kind)
+        assert compare("las", RECALL, NAMES, candidates, chosen)["pairs"][0]["p_kind"] == p_kind
+
+
+def test_units_that_are_not_there_are_refused() -> None:
+    for unit, test, code in (("block", "auto", "no-blocks"), ("token", "mcnemar", "no-token-bits")):
+        with pytest.raises(InputError) as error:
+            asked(F1, rows(1), rows(2), unit=unit, test=test)
+        assert error.value.problems[0].code == code
+        assert error.value.problems[0].pointer == "/unit"
+    with pytest.raises(InputError):
+        asked(F1, rows(1), rows(2), unit="block", blocks=["one"])
+
+
+def test_compare_pl_is_one_sided_in_the_observed_direction() -> None:
+    a, b = rows(1, share=0.84), rows(2)
+    pair = asked(F1, a, b, test="compare_pl")["pairs"][0]
+    one_sided = min(asked(F1, a, b, alternative=way)["pairs"][0]["p"] for way in ("greater", "less"))
+    assert pair["p"] == pytest.approx(one_sided, rel=1e-9)
+    recall = asked(RECALL, a, b, alternative="greater")["pairs"][0]
+    assert pair["compare_pl"]["recall"]["difference"] == recall["difference"]
+    assert pair["compare_pl"]["recall"]["p"] == pytest.approx(recall["p"], rel=1e-9)
+    assert pair["compare_pl"]["of"] == "brackets"
+    assert pair["compare_pl"]["precision"]["p_kind"] == "exact"
+
+
+def test_one_system_or_none_or_no_sentence_is_no_crash() -> None:
+    assert asked(F1, rows(1))["pairs"] == []
+    assert asked(F1)["systems"] == []
+    empty = np.zeros((0, 3), np.int64)
+    for test in ("auto", "bootstrap", "mcnemar", "compare_pl"):
+        assert len(asked(F1, empty, empty, test=test)["untested"]) == 2
+        assert finite(asked(F1, rows(1, 1), rows(2, 1), test=test))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.lists(st.tuples(*[st.integers(0, 4)] * 3), min_size=5, max_size=5), min_size=1, max_size=4),
+    st.sampled_from([F1, RECALL, ERROR, HARMONIC]),
+    st.sampled_from(["auto", "bootstrap", "mcnemar", "compare_pl"]),
+    st.sampled_from([1, 0.3]),
+    st.sampled_from(["percentile", "bca", "none"]),
+    st.booleans(),
+)
+def test_every_document_is_plain_json_without_nan(
+    counts: Any,
+    score: Score,
+    test: str,
+    scale: float,
+    interval: str,
+    by_part: bool,  # noqa: FBT001
+) -> None:
+    parts = np.array([0, 1, 0, 1, 1]) if by_part else None
+    arrays = [np.array(each) * scale for each in counts]
+    found = asked(score, *arrays, test=test, interval=interval, parts=parts, shuffles=50, resamples=30)
+    assert finite(found)
+    assert orjson.loads(orjson.dumps(found)) == found
+    for pair in found["pairs"]:
+        assert pair["p"] is None or 0 < pair["p"] <= 1
+        assert pair["p_adjusted"] is None or pair["p_adjusted"] >= pair["p"] * (1 - 1e-12)

@@ -1,0 +1,120 @@
+"""Reference figures: brute force, exact dynamic programmes, statsmodels, MaltEval, and one real comparison."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from treescore.core.scores import Score, f1_score, ratio_score
+from treescore.significance import Candidate, Settings, compare, partial_conjunction
+from treescore.significance.correction import adjusted, rejected
+from treescore.significance.mcnemar import mcnemar
+
+NAMES = ("matched", "gold", "system")
+SCORES = {
+    "f1": f1_score("f1", "F1", "matched", "gold", "system", "nothing"),
+    "precision": ratio_score("precision", "precision", "matched", "system"),
+    "recall": ratio_score("recall", "recall", "matched", "gold"),
+}
+
+
+def two(score: Score, a: np.ndarray, b: np.ndarray, **asked: Any) -> dict[str, Any]:
+    candidates = [Candidate("A", (a,)), Candidate("B", (b,))]
+    return compare("metric.score", score, NAMES, candidates, Settings(**asked))
+
+
+def rows_of(case: dict[str, Any]) -> tuple[Score, np.ndarray, np.ndarray]:
+    if case["kind"] == "linear":
+        total = case["total"]
+        return SCORES["recall"], *(np.array([case[side], total, total]).T for side in "ab")
+    rows = (np.array([case[f"match_{side}"], case["gold"], case[f"test_{side}"]]).T for side in "ab")
+    return SCORES[case["metric"]], *rows
+
+
+def test_permutation_agrees_with_brute_force(golden: Any) -> None:
+    for case in golden("significance/permutation_bruteforce"):
+        score, a, b = rows_of(case)
+        expected = case["expected"]
+        for alternative, key in (("two-sided", "p_two_sided"), ("greater", "p_greater"), ("less", "p_less")):
+            document = two(score, a, b, alternative=alternative, interval="none")
+            pair = document["pairs"][0]
+            if expected["undefined"]:
+                assert pair["p"] is None
+                assert [each["name"] for each in document["untested"]] == ["A"]
+                continue
+            assert pair["p_kind"] == "exact"
+            assert pair["p"] == pytest.approx(expected[key], rel=1e-9), (case["name"], alternative)
+            assert pair["difference"] == pytest.approx(expected["diff"], rel=1e-12)
+        if not expected["undefined"]:
+            document = two(score, a, b, test="compare_pl", interval="none")
+            assert document["pairs"][0]["p"] == pytest.approx(expected["p_compare_pl_direction"], rel=1e-9)
+
+
+def test_permutation_agrees_with_big_integers_at_corpus_size(golden: Any) -> None:
+    for case in golden("significance/permutation_mid"):
+        score, a, b = rows_of(case)
+        expected = case["expected"]
+        pair = two(score, a, b)["pairs"][0]
+        assert pair["p_kind"] == "exact"
+        assert pair["p"] == pytest.approx(expected["exact_p_two_sided"], rel=1e-9)
+        assert pair["log10_p"] == pytest.approx(expected["exact_log10_p"], rel=1e-12)
+        # a 2.5 % quantile of 10,000 resamples has an error of .027 standard errors; theirs has the same
+        error = 4 * math.sqrt(2) * 0.027 * expected["scipy_bootstrap_se"]
+        assert [pair["ci"]["low"], pair["ci"]["high"]] == pytest.approx(
+            expected["scipy_bootstrap_percentile"], abs=error
+        )
+        bca = two(score, a, b, interval="bca")["pairs"][0]["ci"]
+        assert [bca["low"], bca["high"]] == pytest.approx(expected["scipy_bootstrap_BCa"], abs=error)
+
+
+def test_corrections_agree_with_statsmodels(golden: Any) -> None:
+    names = {"holm": "holm", "hochberg": "simes-hochberg", "bh": "fdr_bh", "by": "fdr_by", "bonferroni": "bonferroni"}
+    for case in golden("significance/multiplicity"):
+        for method, theirs in names.items():
+            assert adjusted(np.array(case["p"], float), method) == pytest.approx(case["adjusted"][theirs], rel=1e-12)
+
+
+def test_partial_conjunction_agrees_with_dror(golden: Any) -> None:
+    for case in golden("significance/partial_conjunction"):
+        found = partial_conjunction(case["p"], 0.05)
+        assert found.bonferroni == pytest.approx(case["bonferroni_pc"], rel=1e-12)
+        assert found.fisher == pytest.approx(case["fisher_pc"], rel=1e-9)
+        assert (found.k_bonferroni, found.k_fisher) == (case["k_bonferroni"], case["k_fisher"])
+        assert sorted(found.holm) == case["holm_rejected"]
+        assert list(rejected(np.array(case["p"]), 0.05, "holm")) == list(found.holm)
+
+
+def test_mcnemar_agrees_with_statsmodels_and_malteval(golden: Any) -> None:
+    for case in golden("significance/mcnemar"):
+        expected = case["expected"]
+        found = mcnemar(expected["b"], expected["c"])
+        assert found.exact == pytest.approx(expected["exact_binomial"], rel=1e-9)
+        assert found.mid_p == pytest.approx(expected["mid_p"], rel=1e-9)
+        assert found.chi2 == pytest.approx([float(each) for each in expected["statsmodels_chi2_nocc"]], rel=1e-9)
+        if expected["b"] != expected["c"]:  # statsmodels corrects past 0 there: p = .75 for equal systems
+            assert found.chi2_corrected == pytest.approx(
+                [float(each) for each in expected["statsmodels_chi2_cc"]], rel=1e-9
+            )
+        assert found.z == pytest.approx(expected["malteval_z"], rel=1e-12)
+        assert (found.p05, found.p01) == (expected["malteval_p05"], expected["malteval_p01"])
+    for pair in golden("mcnemar_en_ewt")["pairs"]:
+        found = mcnemar(pair["a_only"], pair["b_only"])
+        assert found.z == pytest.approx(float(pair["malteval_z"]), abs=5e-11)
+        assert (found.p05, found.p01) == (bool(pair["malteval_p05"]), bool(pair["malteval_p01"]))
+        for p, key in (
+            (found.exact, "p_exact_binomial"),
+            (found.mid_p, "p_mid"),
+            (found.chi2[1], "p_chi2_uncorrected"),
+        ):
+            assert p == pytest.approx(pair[key], rel=1e-9, abs=1e-300)
+
+
+def test_bootstrap_agrees_with_all_resamples_listed(golden: Any) -> None:
+    for case in golden("significance/bootstrap_exact_enumeration"):
+        a, b = (np.array([case[side], case["total"], case["total"]]).T for side in "ab")
+        interval = two(SCORES["recall"], a, b, resamples=200_000)["pairs"][0]["ci"]
+        assert interval["low"] == pytest.approx(case["q025"], abs=0.005)
+        assert interval["high"] == pytest.approx(case["q975"], abs=0.005)

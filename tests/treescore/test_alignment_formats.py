@@ -1,0 +1,180 @@
+"""Pharaoh, Talp and NAACL: what they read, what they write, what they refuse and where."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from treescore.core.limits import Limits
+from treescore.core.registry import make_format
+from treescore.core.trees import Alignments
+from treescore.core.vocabulary import Vocabulary
+from treescore.errors import InputError, LimitError, Problem
+
+LIMITS = Limits()
+
+
+def read(name: str, text: str | bytes, limits: Limits = LIMITS, **options: Any) -> Alignments:
+    data = text if isinstance(text, bytes) else text.encode()
+    treebank = make_format(name, options).read(data, Vocabulary(), limits)
+    assert isinstance(treebank, Alignments)
+    return treebank
+
+
+def problems(name: str, text: str | bytes, **options: Any) -> tuple[Problem, ...]:
+    with pytest.raises(InputError) as caught:
+        read(name, text, **options)
+    return caught.value.problems
+
+
+def links(treebank: Alignments) -> list[list[tuple[int, int, bool]]]:
+    rows = list(zip(treebank.source.tolist(), treebank.target.tolist(), treebank.sure.tolist(), strict=True))
+    bounds = treebank.offsets.tolist()
+    return [rows[a:b] for a, b in pairwise(bounds)]
+
+
+def test_pharaoh_counts_from_0_and_talp_from_1() -> None:
+    assert links(read("pharaoh", "1-2 0-0 1p0\n\n0?1")) == [
+        [(1, 1, True), (2, 1, False), (2, 3, True)],
+        [],
+        [(1, 2, False)],
+    ]
+    assert links(read("talp", "1-1 3P4 0-2\n")) == [[(0, 2, True), (1, 1, True), (3, 4, False)]]
+
+
+def test_base_and_direction_are_options() -> None:
+    assert links(read("pharaoh", "1-2\n", base=1)) == [[(1, 2, True)]]
+    assert links(read("pharaoh", "0-1\n", reversed=True)) == [[(2, 1, True)]]
+    assert links(read("naacl", "7 0 1\n", base=0, reversed=True)) == [[(2, 1, True)]]
+
+
+def test_a_link_given_twice_is_one_sure_if_either_is() -> None:
+    assert links(read("pharaoh", "0p0 0-0 0p0 1p1 1p1\n")) == [[(1, 1, True), (2, 2, False)]]
+
+
+def test_line_ends_byte_order_mark_and_a_missing_last_line_end_make_no_difference() -> None:
+    for name, text in (("pharaoh", "0-0 1-1\n\n2-2\n"), ("naacl", "1 1 1\n\n2 1 2 P\n")):
+        plain = links(read(name, text))
+        assert links(read(name, text.replace("\n", "\r\n"))) == plain
+        assert links(read(name, text.replace("\n", "\r"))) == plain
+        assert links(read(name, b"\xef\xbb\xbf" + text.encode())) == plain
+        assert links(read(name, text.removesuffix("\n"))) == plain
+
+
+def test_aligners_own_prefixes_are_passed_over() -> None:
+    assert links(read("pharaoh", "das haus ||| the house ||| 0-0 1-1\nça ||| it |||\n")) == [
+        [(1, 1, True), (2, 2, True)],
+        [],
+    ]
+    assert links(read("pharaoh", "0\t0-0 1p1\n1\t\n2\t0-0\n")) == [[(1, 1, True), (2, 2, False)], [], [(1, 1, True)]]
+    (problem,) = problems("pharaoh", "0\t0-0\n2\t0-0\n")
+    assert (problem.code, problem.line) == ("alignment-line-order", 2)
+    assert problems("pharaoh", "é ||| e ||| 0-x\n")[0].column == 13
+
+
+def test_naacl_names_flags_and_confidences() -> None:
+    text = "0002 1 1\n0002 1 2 P\n  1\t2 2 s 0.5\n1 3 3 1e-3 p\n1 4 4 .7\n2 5 5 P 1\n"
+    treebank = read("naacl", text)
+    assert treebank.pair_ids == ["2", "1"]
+    assert treebank.sentences.sent_ids == ["0002", "1"]
+    assert links(treebank) == [
+        [(1, 1, True), (1, 2, False), (5, 5, False)],
+        [(2, 2, True), (3, 3, False), (4, 4, True)],
+    ]
+    assert treebank.lines.tolist() == [1, 2, 6, 3, 4, 5]
+
+
+def test_naacl_can_be_told_how_many_pairs_there_are() -> None:
+    assert links(read("naacl", "003 1 1\n", sentences=4)) == [[], [], [(1, 1, True)], []]
+    (problem,) = problems("naacl", "1 1 1\n5 1 1\n", sentences=4)
+    assert (problem.code, problem.line, problem.column) == ("alignment-unknown-sentence", 2, 1)
+    assert problem.sent_id == "5"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "code", "line", "column"),
+    [
+        ("pharaoh", "0-0\n1-1 x\n", "alignment-bad-link", 2, 5),
+        ("pharaoh", "0-0 1--1\n", "alignment-index-out-of-range", 1, 5),
+        ("pharaoh", "-1-0\n", "alignment-index-out-of-range", 1, 1),
+        ("pharaoh", "0-99999999999999999999999\n", "alignment-index-out-of-range", 1, 1),
+        ("pharaoh", "0-\n", "alignment-bad-link", 1, 1),
+        ("pharaoh", "-0\n", "alignment-bad-link", 1, 1),
+        ("pharaoh", "0-1-2\n", "alignment-bad-link", 1, 1),
+        ("pharaoh", "0-1.5\n", "alignment-bad-link", 1, 1),
+        ("talp", "1-1 ٣-٣\n", "alignment-bad-link", 1, 5),
+        ("talp", "é 1-1\n", "alignment-bad-link", 1, 1),
+        ("talp", "1-1 é é\n", "alignment-bad-link", 1, 5),
+        ("naacl", "1 1\n", "alignment-wrong-field-count", 1, 1),
+        ("naacl", "1 1 1\n1 1 1 S 1 1\n", "alignment-wrong-field-count", 2, 1),
+        ("naacl", "1 1x 1\n", "alignment-bad-link", 1, 3),
+        ("naacl", "1 1 -1\n", "alignment-index-out-of-range", 1, 5),
+        ("naacl", "1 1 100001\n", "alignment-index-out-of-range", 1, 5),
+        ("naacl", "1 1 1 X\n", "alignment-bad-flag", 1, 7),
+        ("naacl", "1 1 1 S P\n", "alignment-bad-flag", 1, 9),
+        ("naacl", "1 1 1 0.5 0.5\n", "alignment-bad-flag", 1, 11),
+        ("pharaoh", "", "empty-text", None, None),
+        ("pharaoh", b"\xef\xbb\xbf", "empty-text", None, None),
+        ("pharaoh", b"0-0 \xff\n", "invalid-utf8", 1, 5),
+        ("naacl", "1 1 1\n1 \0 1\n", "nul-character", 2, 3),
+    ],
+)
+def test_what_is_refused_and_where(
+    name: str, text: str | bytes, code: str, line: int | None, column: int | None
+) -> None:
+    problem = problems(name, text)[0]
+    assert (problem.code, problem.line, problem.column) == (code, line, column)
+
+
+def test_several_problems_at_once_up_to_the_cap() -> None:
+    with pytest.raises(InputError) as caught:
+        read("pharaoh", "x 0-0 y\n" * 30)
+    assert (len(caught.value.problems), caught.value.total) == (20, 60)
+    assert [problem.sentence for problem in caught.value.problems[:3]] == [1, 1, 2]
+
+
+def test_a_limit_on_sentence_pairs() -> None:
+    few = replace(LIMITS, max_sentences=2)
+    for name, text in (("pharaoh", "\n\n\n"), ("naacl", "1 1 1\n2 1 1\n3 1 1\n")):
+        with pytest.raises(LimitError):
+            read(name, text, few)
+
+
+def test_a_link_to_null_cannot_be_written_from_0() -> None:
+    treebank = read("talp", "0-1\n")
+    assert make_format("talp", {}).write(treebank) == "0-1\n"
+    with pytest.raises(InputError) as caught:
+        make_format("pharaoh", {}).write(treebank)
+    assert caught.value.problems[0].code == "alignment-null-unwritable"
+
+
+POSITION = st.integers(1, 300)
+PAIRS = st.lists(st.dictionaries(st.tuples(POSITION, POSITION), st.booleans(), max_size=6), min_size=1, max_size=6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(PAIRS, st.sampled_from(["pharaoh", "talp", "naacl"]), st.sampled_from([0, 1]), st.booleans())
+def test_what_is_written_reads_back(pairs: list[Any], name: str, base: int, turned: bool) -> None:  # noqa: FBT001
+    text = "".join(" ".join(f"{a}{'-' if sure else 'p'}{b}" for (a, b), sure in p.items()) + "\n" for p in pairs)
+    treebank = read("talp", text)
+    options: dict[str, Any] = {"base": base, "reversed": turned}
+    if name == "naacl":
+        options["sentences"] = len(pairs)
+    written = make_format(name, options).write(treebank)
+    again = read(name, written, **options)
+    assert links(again) == links(treebank)
+    assert make_format(name, options).write(again) == written
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(["pharaoh", "talp", "naacl"]), st.text(alphabet="01289-pPS?|\t \n\r.é\0x", max_size=40))
+def test_any_text_is_read_or_refused(name: str, text: str) -> None:
+    with contextlib.suppress(InputError):
+        treebank = read(name, text)
+        assert len(treebank.source) == treebank.offsets[-1]

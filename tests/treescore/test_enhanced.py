@@ -1,0 +1,107 @@
+"""Enhanced dependencies: multisets, the original's cross product, empty nodes, unreadable DEPS."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from treescore.core.registry import Outcome
+from treescore.errors import InputError, LimitError
+from treescore.evaluation.evaluate import Evaluation
+from treescore.evaluation.spec import parse_spec
+
+
+def sentence(*rows: tuple[str, str]) -> bytes:
+    """Words and empty nodes from (ID, DEPS)."""
+    lines = []
+    for number, deps in rows:
+        basic = ("_", "_") if "." in number else (str(int(number) - 1), "root" if number == "1" else "dep")
+        lines.append("\t".join((number, f"w{number}", "_", "X", "_", "_", *basic, deps, "_")))
+    return ("\n".join(lines) + "\n\n").encode()
+
+
+def enhanced(gold: bytes, system: bytes, **params: Any) -> Outcome:
+    spec = parse_spec({"format": "conllu", "metrics": [{"name": "enhanced", "params": params}]})
+    return Evaluation(spec, gold).score(system)[0]["enhanced"]
+
+
+def totals(gold: bytes, system: bytes, **params: Any) -> tuple[list[int], list[int]]:
+    found = enhanced(gold, system, **params).totals.tolist()
+    return found[:3], found[3:]
+
+
+def test_a_repeated_edge_is_right_once() -> None:
+    # The original finds 3 right edges of 2 in gold here: 120 % F1.
+    gold, system = sentence(("1", "2:nsubj"), ("2", "0:root")), sentence(("1", "2:nsubj|2:nsubj"), ("2", "0:root"))
+    assert totals(gold, system) == ([2, 2, 3], [2, 2, 3])
+    assert totals(gold, system, counting="cross-product") == ([3, 2, 3], [3, 2, 3])
+
+
+def test_subtypes_cut_away_leave_a_multiset() -> None:
+    # Without subtypes both edges of word 1 are 2:nsubj; the cross product makes 4 + 1 of 3.
+    gold = sentence(("1", "2:nsubj|2:nsubj:xsubj"), ("2", "0:root"))
+    assert totals(gold, gold) == ([3, 3, 3], [3, 3, 3])
+    assert totals(gold, gold, counting="cross-product") == ([3, 3, 3], [5, 3, 3])
+    system = sentence(("1", "2:nsubj:pass"), ("2", "0:root"))
+    assert totals(gold, system) == ([1, 3, 2], [2, 3, 2])
+
+
+def test_empty_nodes_collapse_to_paths() -> None:
+    gold = sentence(("1", "0:root"), ("1.1", "1:conj:and"), ("2", "1.1:obj"))
+    collapsed = sentence(("1", "0:root"), ("2", "1:conj:and>obj"))
+    assert totals(gold, collapsed) == ([2, 2, 2], [2, 2, 2])
+    assert totals(gold, collapsed, empty_nodes="skip") == ([1, 1, 2], [1, 1, 2])
+
+
+def test_paths_that_look_the_same_once_collapsed_are_one_edge() -> None:
+    # Two conjuncts elided, one shared dependent: the treebank tools' collapsing writes 1:conj>obj once.
+    gold = sentence(("1", "0:root"), ("1.1", "1:conj"), ("1.2", "1:conj"), ("2", "1.1:obj|1.2:obj|1.2:nsubj"))
+    collapsed = sentence(("1", "0:root"), ("2", "1:conj>obj|1:conj>nsubj"))
+    for counting in ("multiset", "cross-product"):
+        assert totals(gold, collapsed, counting=counting) == ([3, 3, 3], [3, 3, 3])
+        assert totals(collapsed, gold, counting=counting) == ([3, 3, 3], [3, 3, 3])
+
+
+def test_empty_nodes_on_a_cycle_lead_nowhere() -> None:
+    gold = sentence(("1", "0:root|1.1:dep"), ("1.1", "1.2:a"), ("1.2", "1.1:b"), ("2", "1.2:obj"))
+    assert totals(gold, gold) == ([1, 1, 1], [1, 1, 1])
+
+
+def test_paths_that_double_with_every_empty_node_are_a_limit() -> None:
+    nodes = [("1", "0:root"), ("1.1", "1:a|1:b")]
+    nodes += [(f"1.{n}", f"1.{n - 1}:a|1.{n - 1}:b") for n in range(2, 60)]
+    gold = sentence(*nodes, ("2", "1.59:obj"))
+    with pytest.raises(LimitError):
+        enhanced(gold, gold)
+
+
+@pytest.mark.parametrize(
+    ("deps", "code"),
+    [
+        ("2nsubj", "enhanced-bad-deps"),
+        ("-1:nsubj", "enhanced-bad-deps"),
+        ("2:nsubj||0:root", "enhanced-bad-deps"),
+        ("9:nsubj", "enhanced-head-out-of-range"),
+        ("1.1:nsubj", "enhanced-unknown-empty-node"),
+    ],
+)
+def test_unreadable_deps_are_named_with_their_place(deps: str, code: str) -> None:
+    gold = sentence(("1", "2:nsubj"), ("2", "0:root"))
+    with pytest.raises(InputError) as caught:
+        enhanced(gold, sentence(("1", deps), ("2", "0:root")))
+    problem = caught.value.problems[0]
+    assert (problem.code, problem.line, problem.column, problem.sentence) == (code, 1, 9, 1)
+
+
+def test_gold_that_cannot_be_read_is_golds_problem() -> None:
+    with pytest.raises(InputError) as caught:
+        enhanced(sentence(("1", "x")), sentence(("1", "0:root")))
+    assert caught.value.problems[0].pointer == "/gold"
+
+
+def test_nothing_to_compare_has_no_score() -> None:
+    gold = sentence(("1", "_"))
+    spec = parse_spec({"format": "conllu", "metrics": ["enhanced"]})
+    values = spec.entries[0].metric.table.values(enhanced(gold, gold).totals)
+    assert all(value != value for value in values.values())  # noqa: PLR0124 - NaN

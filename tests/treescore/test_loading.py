@@ -1,0 +1,76 @@
+"""What scoring loads: a command that scores one file starts at once and stays small; a worker loads before it forks."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+HEAVY = {"jsonschema", "llvmlite", "matplotlib", "numba", "scipy", "sqlalchemy", "flask", "redis", "rq"}
+
+GOLD = "1\ta\t_\tX\t_\t_\t2\tdet\t_\t_\n2\tb\t_\tX\t_\t_\t0\troot\t_\t_\n\n"
+OUTPUT = GOLD.replace("det", "obj")
+MULTIWORD = "1-2\tab\t_\t_\t_\t_\t_\t_\t_\t_\n"
+
+ONE_SYSTEM = """
+import json, sys
+from treescore.evaluation.report import System, evaluate_systems
+from treescore.evaluation.spec import parse_spec
+spec = parse_spec({"format": sys.argv[1], "metrics": [sys.argv[2]]})
+systems = [System("a", sys.argv[4].encode(), "digest", spec.format, "/systems/0")]
+evaluate_systems(spec, sys.argv[3].encode(), "digest", systems)
+print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
+"""
+
+AFTER_WARMING = """
+import json, sys
+from treescore.evaluation.report import System, evaluate_systems
+from treescore.evaluation.spec import parse_spec
+from treescore.warm import warm
+warm()
+before = set(sys.modules)
+for format, metrics, gold, output in json.loads(sys.argv[1]):
+    spec = parse_spec({"format": format, "metrics": metrics})
+    systems = [System(name, output.encode(), name, spec.format, f"/systems/{name}") for name in ("0", "1")]
+    report = evaluate_systems(spec, gold.encode(), "digest", systems, significance={})
+    for outcomes in report.outcomes:
+        for outcome in outcomes.values():
+            outcome.extra(), dict(outcome.slices()), outcome.details(0)
+print(json.dumps(sorted(set(sys.modules) - before)))
+"""
+
+
+def said(program: str, *arguments: str) -> list[str]:
+    """What a fresh process prints as JSON."""
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    names: list[str] = json.loads(done.stdout)
+    return names
+
+
+@pytest.mark.parametrize("text_format", ["conllu", "conllx"])
+@pytest.mark.parametrize("metric", ["attachment", "ud"])
+def test_one_system_of_dependencies_is_scored_without_compiler_and_libraries_of_tests(
+    metric: str, text_format: str
+) -> None:
+    loaded = set(said(ONE_SYSTEM, text_format, metric, GOLD, OUTPUT))
+    assert {"numpy", "treescore"} <= loaded
+    assert not loaded & HEAVY
+
+
+def test_multiword_tokens_alone_load_no_compiler() -> None:
+    assert not set(said(ONE_SYSTEM, "conllu", "ud", MULTIWORD + GOLD, MULTIWORD + OUTPUT)) & HEAVY
+
+
+def test_after_warming_no_job_loads_a_module() -> None:
+    trees = "(S (NP (DT the) (NN dog)) (VP (VBD ran)))\n"
+    jobs = [
+        ("conllu", ["attachment", "ud", "enhanced", "dependency_relations"], GOLD, OUTPUT),
+        ("conllu", [{"name": "attachment", "params": {"punctuation": False}}], GOLD, OUTPUT),
+        ("bracketed", ["parseval", "leaf_ancestor", "conformance"], trees, trees.replace("NP", "NX")),
+        ("pharaoh", ["alignment"], "0-0 1-1\n", "0-0 1-0\n"),
+    ]
+    assert said(AFTER_WARMING, json.dumps(jobs)) == []

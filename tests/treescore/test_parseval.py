@@ -1,0 +1,205 @@
+"""The parseval metric on trees small enough to count by hand."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from treescore.core.registry import ERROR, OK, SKIP, Outcome
+from treescore.core.values import score_values
+from treescore.errors import InputError
+from treescore.evaluation.document import metric_document
+from treescore.evaluation.evaluate import Evaluation
+from treescore.evaluation.spec import Spec, parse_spec
+
+TREE = "(S (NP (DT the) (NN dog)) (VP (VBD saw) (NP (PRP it))))"
+
+
+def outcome_of(gold: str, system: str, **params: Any) -> tuple[Spec, Outcome]:
+    spec = parse_spec(
+        {
+            "format": {"name": "bracketed", "layout": "lines", "unreadable": "sentence"},
+            "metrics": [{"name": "parseval", "params": params}],
+        }
+    )
+    return spec, Evaluation(spec, gold.encode()).score(system.encode())[0]["parseval"]
+
+
+def counts_of(gold: str, system: str, **params: Any) -> dict[str, int]:
+    spec, outcome = outcome_of(gold, system, **params)
+    return dict(zip(spec.entries[0].metric.table.count_names, outcome.totals.tolist(), strict=True))
+
+
+def scores_of(gold: str, system: str, **params: Any) -> dict[str, Any]:
+    spec, outcome = outcome_of(gold, system, **params)
+    return score_values(spec.entries[0].metric.table, outcome.totals)[0]
+
+
+def brackets(gold: str, system: str, **params: Any) -> tuple[int, int, int]:
+    counts = counts_of(gold, system, **params)
+    return counts["matched"], counts["gold"], counts["system"]
+
+
+def test_the_example_of_the_contract() -> None:
+    gold = f"(TOP {TREE})\n"
+    counts = counts_of(gold, "(TOP (S (NP (DT the)) (VP (NN dog) (VBD saw) (NP (PRP it)))))\n")
+    assert (counts["matched"], counts["gold"], counts["system"], counts["crossing"]) == (2, 4, 4, 1)
+
+
+def test_labelled_and_unlabelled_stand_side_by_side() -> None:
+    scores = scores_of(TREE + "\n", TREE.replace("VP", "XP") + "\n")
+    assert scores["labelled_f1"] == pytest.approx(3 / 4)
+    assert scores["unlabelled_f1"] == 1.0
+    assert scores["exact_match"] == 0.0
+
+
+def test_relative_and_mean_crossing() -> None:
+    gold, system = "(S (A (N a) (N b)) (N c))\n", "(S (N a) (B (N b) (N c)))\n"
+    scores = scores_of(gold * 2, gold + system)
+    assert scores["relative_crossing"] == 1 / 4
+    assert scores["mean_crossing"] == 1 / 2
+    assert scores["no_crossing"] == 1 / 2
+    assert scores["two_or_fewer_crossing"] == 1.0
+
+
+def test_the_cutoff_scores_short_sentences_again() -> None:
+    gold = "(S (A (N a)) (N b))\n(S (N a) (N b) (N c))\n"
+    scores = scores_of(gold, "(S (B (N a)) (N b))\n(S (N a) (N b) (N c))\n", cutoff=2)
+    assert scores["labelled_f1"] == pytest.approx(2 / 3)
+    assert scores["cutoff"]["labelled_f1"] == pytest.approx(1 / 2)
+
+
+def test_without_brackets_there_is_no_score() -> None:
+    scores = scores_of("(UH Yes)\n", "(UH Yes)\n")
+    assert scores["labelled_f1"] is None
+    assert scores["tagging_accuracy"] == 1.0
+
+
+def test_errors_and_skips_are_counted_and_cost_nothing_unless_asked() -> None:
+    gold = f"{TREE}\n{TREE}\n{TREE}\n"
+    system = f"{TREE}\n{TREE.replace('dog', 'cat')}\n\n"
+    spec, outcome = outcome_of(gold, system)
+    assert outcome.status.tolist() == [OK, ERROR, SKIP]
+    scores = score_values(spec.entries[0].metric.table, outcome.totals)[0]
+    assert (scores["labelled_f1"], scores["coverage"]) == (1.0, 1 / 3)
+    zero = scores_of(gold, system, errors="zero")
+    assert zero["labelled_recall"] == 1 / 3
+    assert zero["exact_match"] == 1 / 3
+    assert zero["labelled_precision"] == 1.0
+    assert zero["tagging_accuracy"] == 1 / 3
+    assert counts_of(gold, system, errors="zero")["error"] == 1
+
+
+def test_zero_does_not_punish_a_sentence_without_words() -> None:
+    assert scores_of(f"{TREE}\n\n", f"{TREE}\n\n", errors="zero")["exact_match"] == 1.0
+
+
+def test_a_problem_of_the_words_quotes_gold_only_where_gold_may_be_read() -> None:
+    _, outcome = outcome_of(f"{TREE}\n{TREE}\n", f"{TREE.replace('dog', 'cat')}\n(S (X the))\n")
+    word, length = outcome.problems[0], outcome.problems[1]
+    assert word.code == "word-mismatch"
+    assert "'cat'" in word.detail
+    assert "dog" not in word.detail
+    assert "'dog'" in str(word.gold_detail)
+    assert length.code == "word-count-mismatch"
+    assert "gold has 4" in str(length.gold_detail)
+    assert "4" not in length.detail
+
+
+def test_an_unbalanced_line_keeps_the_figures_evalb_shows() -> None:
+    """Worked out with EVALB's memory: brackets left open end at -1, so both S match only if both are left open."""
+    spec, outcome = outcome_of(f"{TREE}\n", f"{TREE[:-1]}\n")
+    assert outcome.status.tolist() == [ERROR]
+    assert not outcome.totals[:6].any()
+    item = outcome.details(0)
+    assert item["counts"]["matched"] == 3
+    assert item["counts"]["gold"] == item["counts"]["system"] == 4
+    assert item["scores"]["labelled_f1"] == 3 / 4
+    report = spec.entries[0].metric.report("evalb", outcome)
+    assert "\n   1    4    1   75.00  75.00     3      4    4      0      4     4   100.00\n" in report
+
+
+def test_spans_and_trees_of_a_sentence() -> None:
+    _, outcome = outcome_of(f"{TREE}\n", f"{TREE}\n")
+    item = outcome.details(0)
+    assert item["gold_spans"] == [["S", 0, 4], ["NP", 0, 2], ["VP", 2, 4], ["NP", 3, 4]]
+    assert item["system_tree"] == TREE
+
+
+def test_scores_by_length_and_by_label() -> None:
+    _, outcome = outcome_of(f"{TREE}\n", f"{TREE.replace('VP', 'XP')}\n")
+    slices = outcome.slices()
+    assert [row["value"] for row in slices["length"]] == ["0-10"]
+    labels = {row["value"]: row for row in slices["label"]}
+    assert labels["NP"]["scores"] == {"f1": 1.0, "precision": 1.0, "recall": 1.0}
+    assert labels["VP"]["counts"] == {"gold": 1, "system": 0, "matched": 0}
+    assert labels["XP"]["scores"] == {"f1": None, "precision": 0.0, "recall": None}
+
+
+def test_kinds_of_errors_in_order_and_the_confusion_of_labels() -> None:
+    gold = "(S (NP (A a) (B b)) (VP (C c) (D d) (E e)) (PP (F f)))\n"
+    system = "(S (XP (A a) (B b)) (C c) (VP (D d) (E e)) (F f) (Q (QQ)))\n"
+    _, outcome = outcome_of(gold, system)
+    extra = outcome.extra()
+    assert extra["errors"]["kinds"] == {"wrong_label": 1, "wrong_span": 1, "missing": 1, "spurious": 0}
+    assert {(row["kind"], row["label"]) for row in extra["errors"]["frequent"]} == {
+        ("wrong_label", "NP"),
+        ("wrong_span", "VP"),
+        ("missing", "PP"),
+    }
+    assert {"gold": "NP", "system": "XP", "count": 1} in extra["confusion"]
+
+
+def test_the_preset_plain_deletes_nothing_and_drops_only_the_outer_bracket() -> None:
+    gold = f"( (TOP-1 {TREE}))\n"
+    assert brackets(gold, f"(TOP-1 {TREE})\n", preset="plain") == (5, 5, 5)
+    assert brackets(gold, f"(TOP {TREE})\n", preset="plain") == (4, 5, 5)
+    assert brackets(gold, f"(TOP-1 {TREE})\n", preset="plain", outer_bracket=True) == (5, 6, 5)
+    assert brackets(gold, f"(TOP {TREE})\n", preset="evalb") == (5, 6, 5)
+    assert brackets(gold, f"(TOP {TREE})\n") == (4, 5, 4)
+
+
+def test_each_choice_beats_the_preset() -> None:
+    assert brackets(f"(TOP {TREE})\n", f"{TREE}\n", delete_labels=[]) == (4, 5, 4)
+    assert brackets(f"{TREE}\n", f"{TREE}\n", preterminals=True) == (8, 8, 8)
+    assert brackets("(S (A-X (N a)) (N b))\n", "(S (A+Y (N a)) (N b))\n", cut_labels_at="-=+") == (2, 2, 2)
+    assert brackets("(S (A (N a)) (N b))\n", "(S (B (N a)) (N b))\n", equal_labels=[["A", "B"]]) == (2, 2, 2)
+    assert brackets("(S (A (N a)) (N b))\n", "(S (B (N a)) (N b))\n", labelled=False) == (2, 2, 2)
+    assert brackets("(S (N a))\n", "(S (N b))\n", equal_words=[["b", "a"]]) == (1, 1, 1)
+    assert brackets("(S (N a))\n", "(S (N b))\n", check_words=False) == (1, 1, 1)
+
+
+def test_a_parameter_file_is_read_as_evalb_reads_it_and_what_it_changes_not_is_told() -> None:
+    prm = "DEBUG 1\nMAX_ERROR 5\nFOO 1\nEQ_LABEL A\nDELETE_LABEL S\nCUTOFF_LEN 3 x\nLABELED\n"
+    spec, outcome = outcome_of(f"{TREE}\n", f"{TREE}\n", prm=prm)
+    told = [(key, problem.code, problem.pointer, problem.line) for key, problem in spec.warnings()]
+    assert told == [
+        ("parseval", "prm-unknown-key", "/metrics/0/params/prm", 3),
+        ("parseval", "prm-not-a-pair", "/metrics/0/params/prm", 4),
+        ("parseval", "prm-empty-value", "/metrics/0/params/prm", 7),
+    ]
+    assert not outcome.warnings
+    values = spec.entries[0].metric.values
+    assert values["ignored"] == {"DEBUG": 1, "MAX_ERROR": 5}
+    assert (values["delete_labels"], values["cutoff"], values["labelled"]) == (["S"], 3, True)
+    assert outcome.totals[:3].tolist() == [3, 3, 3]
+
+
+def test_wrong_parameters_are_named() -> None:
+    with pytest.raises(InputError) as caught:
+        outcome_of("(S)\n", "(S)\n", equal_labels=[["A"]], preset="no", foo=1)
+    assert {problem.pointer for problem in caught.value.problems} == {
+        "/metrics/0/params/foo",
+        "/metrics/0/params/preset",
+        "/metrics/0/params/equal_labels",
+    }
+
+
+def test_the_document_carries_counts_of_error_and_skip() -> None:
+    spec, outcome = outcome_of(f"{TREE}\n\n", f"{TREE}\n\n")
+    document = metric_document(spec.entries[0], outcome, {})
+    assert document["counts"]["skip"] == 1
+    assert document["scores"]["coverage"] == 0.5
+    assert not math.isnan(document["scores"]["labelled_f1"])

@@ -1,0 +1,77 @@
+"""Several systems in one document: pooled runs, documents as units, errors with their place in the request."""
+
+from __future__ import annotations
+
+import pytest
+
+from treescore.errors import InputError
+from treescore.evaluation.report import System, asked_scores, evaluate_systems
+from treescore.evaluation.spec import parse_spec
+
+SENTENCE = "1\tGo\t_\t_\t_\t_\t0\troot\t_\t_\n2\thome\t_\t_\t_\t_\t1\tadvmod\t_\t_\n\n"
+WRONG = SENTENCE.replace("1\tadvmod", "1\tobl")
+SPEC = parse_spec({"format": "conllu", "metrics": ["attachment"]})
+
+
+def systems(**texts):
+    return [
+        System(
+            name, text.encode(), f"digest of {name}", SPEC.format, f"/systems/{index}/output", name.partition("-")[0]
+        )
+        for index, (name, text) in enumerate(texts.items())
+    ]
+
+
+def report(gold, outputs, **significance):
+    return evaluate_systems(SPEC, gold.encode(), "digest of gold", outputs, significance=significance).document
+
+
+def test_runs_of_one_system_are_pooled_in_comparisons_and_shown_apart_in_scores():
+    outputs = systems(**{"a-1": SENTENCE * 4, "a-2": SENTENCE * 3 + WRONG, "b-1": WRONG * 4})
+    document = report(SENTENCE * 4, outputs)
+    assert [system["name"] for system in document["systems"]] == ["a-1", "a-2", "b-1"]
+    comparison = document["comparisons"][0]
+    assert [system["name"] for system in comparison["systems"]] == ["a", "b"]
+    assert comparison["systems"][0]["score"] == pytest.approx(15 / 16)
+    assert len(comparison["pairs"]) == 1
+
+
+def test_what_is_odd_in_parameters_is_told_once_and_where_it_stands():
+    metrics = ["leaf_ancestor", {"name": "parseval", "params": {"prm": "FOO 1\n"}}]
+    spec = parse_spec({"format": "bracketed", "metrics": metrics})
+    tree = b"(S (N a))\n"
+    outputs = [System(name, tree, name, spec.format, f"/systems/{name}/output") for name in "01"]
+    warnings = evaluate_systems(spec, tree, "gold", outputs).warnings
+    told = [{name: value for name, value in warning.items() if name != "detail"} for warning in warnings]
+    place = {"pointer": "/metrics/1/params/prm", "line": 1}
+    assert told == [{"metric": "parseval", "code": "prm-unknown-key", **place}]
+
+
+def test_documents_of_gold_can_be_the_units():
+    gold = "".join(f"# newdoc id = d{number}\n{SENTENCE}{SENTENCE}" for number in range(3))
+    comparison = report(gold, systems(a=gold, b=WRONG * 6), unit="block")["comparisons"][0]
+    assert comparison["unit_count"] == 3
+
+
+def test_a_unit_that_the_text_does_not_have_is_an_error_with_its_place():
+    with pytest.raises(InputError) as caught:
+        report(SENTENCE, systems(a=SENTENCE, b=WRONG), unit="block")
+    assert caught.value.problems[0].pointer == "/significance/unit"
+
+
+def test_scores_are_asked_for_by_address_and_unknown_ones_are_refused():
+    assert asked_scores(SPEC, None) == ["attachment.las"]
+    assert asked_scores(SPEC, ["attachment", "attachment.uas", "attachment.las"]) == [
+        "attachment.las",
+        "attachment.uas",
+    ]
+    with pytest.raises(InputError) as caught:
+        asked_scores(SPEC, ["attachment.las", "attachment.f1"])
+    assert caught.value.problems[0].pointer == "/significance/scores/1"
+
+
+@pytest.mark.parametrize("asked", ["attachment.las", [1], 5, {"attachment.las": 1}])
+def test_what_is_no_list_of_scores_is_told_so(asked):
+    with pytest.raises(InputError) as caught:
+        asked_scores(SPEC, asked)
+    assert caught.value.problems[0].code == "wrong-type"

@@ -1,0 +1,54 @@
+"""Find words of tools/plain_words.txt in code, docs and contract: `python tools/plain_words.py [PATH...]`."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+WORDS = ROOT / "tools" / "plain_words.txt"
+CHECKED = ("treescore", "service", "workers", "docs", "openapi.yaml", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md",
+           "Makefile", "Dockerfile", "docker-compose.yml", "pyproject.toml", "examples/README.md")  # fmt: skip
+SUFFIXES = {".py", ".md", ".yaml", ".yml", ".toml", ".html", ""}
+
+
+def banned() -> list[tuple[re.Pattern[str], str]]:
+    """The expressions, and what to write instead."""
+    lines = [line for line in WORDS.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
+    pairs = [line.split("\t") for line in lines]
+    return [(re.compile(expression, re.IGNORECASE), better) for expression, better in pairs]
+
+
+def files(paths: list[str]) -> Iterator[Path]:
+    """The text files that git knows below `paths`."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *paths],  # noqa: S607
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    for name in listed.stdout.splitlines():
+        path = ROOT / name
+        if path.suffix in SUFFIXES and path.is_file():
+            yield path
+
+
+def main(paths: list[str]) -> int:
+    """Print every place; return 1 where there is one."""
+    found = 0
+    expressions = banned()
+    for path in files(paths or list(CHECKED)):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            for expression, better in expressions:
+                match = expression.search(line)
+                if match is not None:
+                    found += 1
+                    sys.stdout.write(f'{path.relative_to(ROOT)}:{number}: "{match[0]}": write {better}\n')
+    if found:
+        sys.stdout.write(f"{found} words of tools/plain_words.txt.\n")
+    return int(found > 0)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,42 @@
+"""Commands of the service: the wheel holds none of them, so they start `python -m service`."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+
+import click
+
+
+def service_command(name: str, help_line: str) -> click.Command:
+    """Return a command that replaces this process by the service's command of the same name.
+
+    Args:
+        name: of the command.
+        help_line: its short help.
+    """
+
+    @click.command(
+        name,
+        help=help_line,
+        add_help_option=False,
+        context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    )
+    @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+    def command(arguments: tuple[str, ...]) -> None:
+        if not service_is_here():
+            raise click.ClickException("The service is not part of this package. Use a checkout or the image.")
+        line = [sys.executable, "-m", "service", name, *arguments]
+        sys.stdout.flush()
+        os.execv(line[0], line)  # noqa: S606 - our own command line
+
+    return command
+
+
+def service_is_here() -> bool:
+    """Return whether the service can be imported: a package named `service` of somebody else's is not it."""
+    try:
+        return importlib.util.find_spec("service.wsgi") is not None
+    except ModuleNotFoundError:
+        return False

@@ -1,0 +1,264 @@
+"""`treescore submit`: send outputs to a benchmark, wait for the score, end with a status that a CI job can use."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import click
+import orjson
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from treescore.cli.client import NO_SERVICE, OK, REFUSED, WRONG_INPUT, Client, Stopped, problem_lines
+from treescore.cli.verdicts import Outcome, outcome_of, parse_threshold, report_lines, resolved
+
+BEST = "best"
+RECEIVED = "received"
+"""The final state where the feedback level tells no more."""
+TOKEN = "TREESCORE_TOKEN"  # noqa: S105 - the name of a variable
+EXIT = """\b
+Exit status:
+  0  scored, and every threshold kept
+  1  a threshold was missed
+  2  the command or the output is wrong; each problem is a line on standard error
+  3  refused: no valid token, quota used up, benchmark closed; or the feedback
+     level hides what a threshold needs
+  4  the service did not answer, failed, or did not finish within --timeout"""
+
+
+@click.command(epilog=EXIT)
+@click.argument("outputs", nargs=-1, required=True, metavar="[PART=]FILE...")
+@click.option("--url", envvar="TREESCORE_URL", required=True, help="Address of the service.  [env: TREESCORE_URL]")
+@click.option("--benchmark", "slug", required=True, help="Id of the benchmark.")
+@click.option("--name", help="Name of this submission, as `biaffine-7`.")
+@click.option("--notes", help="Anything to keep beside it, as the commit.")
+@click.option("--compare-with", metavar="SUB", help="Test the difference to a submission, or to the `best` one.")
+@click.option("--fail-below", "thresholds", multiple=True, metavar="SCORE=X", help="As `ud.las_f1=0.85`. Repeatable.")
+@click.option("--fail-if-worse-than", metavar="SUB", help="Fail where it is significantly worse than this, or `best`.")
+@click.option("--validate-only", is_flag=True, help="Have the files checked only; costs no quota, gives no score.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--timeout", default=600.0, show_default=True, type=click.FloatRange(1), help="Seconds for everything.")
+def submit(**given: Any) -> None:
+    """Send outputs to a benchmark, wait, and print score, interval, rank and whether a difference is real.
+
+    The token is read from TREESCORE_TOKEN. A benchmark of one part takes one FILE, others take PART=FILE for each; a
+    format of several texts takes PART/source=FILE, PART/target=FILE, PART/alignment=FILE. The same files under the
+    same name are never submitted twice, however often the command runs.
+    """
+    try:
+        status = _run(**given)
+    except Stopped as stopped:
+        status = stopped.status
+        for line in stopped.lines:
+            click.echo(line, err=True)
+        if given["as_json"]:
+            click.echo(orjson.dumps({"exit_status": status, "problems": stopped.lines}, option=orjson.OPT_INDENT_2))
+    sys.exit(status)
+
+
+def _run(**given: Any) -> int:
+    token = os.environ.get(TOKEN, "").strip()
+    if not token or not token.isascii() or not token.isprintable():
+        raise Stopped(REFUSED, f"Set {TOKEN} to your team's token (in CI: from the secrets).")
+    thresholds = [parse_threshold(text) for text in given["thresholds"]]
+    client = Client(given["url"], token, given["timeout"])
+    try:
+        benchmark = client.get(_address(given["slug"]))
+        files = _files(given["outputs"], benchmark)
+        if given["validate_only"]:
+            return _validate(client, given, files)
+        thresholds = resolved(client, benchmark, thresholds)
+        best = _best(client, given)
+        submission = _scored(client, given, token, files)
+        opponents = _opponents(given, best, submission["id"])
+        outcome = outcome_of(client, benchmark, submission, thresholds, opponents)
+        return _tell(outcome, files, as_json=given["as_json"])
+    finally:
+        client.close()
+
+
+def _address(slug: str) -> str:
+    return f"/v1/benchmarks/{quote(slug, safe='')}"
+
+
+def _files(outputs: Sequence[str], benchmark: Mapping[str, Any]) -> dict[str, Path]:
+    """Which file is sent under which name in the form: a part's, or `part/source`."""
+    parts = list(benchmark["parts"])
+    files: dict[str, Path] = {}
+    for argument in outputs:
+        name, sign, path = argument.partition("=")
+        if not sign or name.partition("/")[0] not in parts:
+            if len(outputs) > 1 or len(parts) > 1 or (sign and not Path(argument).is_file()):
+                shown = ", ".join(parts[:20]) + (", ..." if len(parts) > 20 else "")
+                raise Stopped(WRONG_INPUT, f"{argument}: name its part, as PART=FILE. The benchmark has: {shown}.")
+            name, path = parts[0], argument
+        if name in files:
+            raise Stopped(WRONG_INPUT, f"{argument}: the part {name!r} is given twice.")
+        if not Path(path).is_file():
+            raise Stopped(WRONG_INPUT, f"{path}: there is no such file.")
+        files[name] = Path(path)
+    return files
+
+
+def _meta(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: given[name] for name in ("name", "notes") if given[name]}
+
+
+def _key(given: Mapping[str, Any], token: str, files: Mapping[str, Path]) -> str:
+    """The same for the same files under the same name by the same team: so a repeated step repeats nothing."""
+    state = hashlib.sha256()
+
+    def feed(*values: bytes) -> None:
+        for value in values:
+            state.update(len(value).to_bytes(8, "big") + value)
+
+    feed(given["slug"].encode(), hashlib.sha256(token.encode()).digest(), orjson.dumps(_meta(given)))
+    for name, path in sorted(files.items()):
+        with _reading(path) as content:
+            feed(name.encode(), content)
+    return f"submit-{state.hexdigest()}"
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[bytes]:
+    try:
+        with path.open("rb") as file:
+            yield hashlib.file_digest(file, "sha256").digest()
+    except OSError as error:
+        raise Stopped(WRONG_INPUT, f"{path}: {error.strerror}.") from error
+
+
+def _validate(client: Client, given: Mapping[str, Any], files: Mapping[str, Path]) -> int:
+    """Have the files checked. Status 0 where they would be scored."""
+    path = f"{_address(given['slug'])}/submissions?validate_only=true"
+    with _progress() as bar:
+        bar("sending", 0, None)
+        job = orjson.loads(client.call("POST", path, json=_meta(given), form=files).content)
+        if job["state"] in ("queued", "running"):
+            job = client.final(f"/v1/jobs/{job['id']}", lambda document: _show(bar, document, "checking"))
+    if job["state"] != "succeeded":
+        raise _failed(job.get("failure"), files)
+    results = job["results"]
+    # at the feedback level `none` nobody is told
+    status = WRONG_INPUT if results["valid"] is False else OK
+    lines = []
+    for part, found in results["parts"].items():
+        failure = found.get("failure")
+        if failure is not None:
+            lines += _failure_lines(failure, part, files)
+    if given["as_json"]:
+        click.echo(orjson.dumps({"exit_status": status, **results}, option=orjson.OPT_INDENT_2))
+    else:
+        for part, found in results["parts"].items():
+            size = f", {found['sentences']} sentences, {found['words']} words" if "words" in found else ""
+            click.echo(f"{part}: {found['state']}{size}")
+    for line in lines:
+        click.echo(line, err=True)
+    return status
+
+
+def _best(client: Client, given: Mapping[str, Any]) -> list[str]:
+    """The best submissions on the board before this one is there, where `best` is asked for.
+
+    Two of them, as a repeated step may find its own at the top.
+    """
+    if BEST not in (given["compare_with"], given["fail_if_worse_than"]):
+        return []
+    try:
+        rows = client.get(f"{_address(given['slug'])}/leaderboard")["rows"]
+    except Stopped as stopped:
+        if stopped.refused in (401, 403, 404):
+            return []
+        raise
+    return [row["submission"] for row in rows if row["rank"] is not None][:2]
+
+
+def _opponents(given: Mapping[str, Any], best: Sequence[str], own: str) -> dict[str, str | None]:
+    """With which submission to compare: option -> id; None where `best` finds no other."""
+    wanted = {"compare_with": given["compare_with"], "fail_if_worse_than": given["fail_if_worse_than"]}
+    other = next((each for each in best if each != own), None)
+    return {option: other if value == BEST else value for option, value in wanted.items() if value is not None}
+
+
+def _scored(client: Client, given: Mapping[str, Any], token: str, files: Mapping[str, Path]) -> dict[str, Any]:
+    """The submission in its final state. One that failed through a fault of the service is tried once more."""
+    key = {"Idempotency-Key": _key(given, token, files)}
+    with _progress() as bar:
+        bar("sending", 0, None)
+        path = f"{_address(given['slug'])}/submissions"
+        response = client.call("POST", path, json=_meta(given), form=files, headers=key)
+        submission: dict[str, Any] = orjson.loads(response.content)
+        own = f"/v1/submissions/{submission['id']}"
+        if submission["state"] in ("queued", "running"):
+            submission = client.final(own, lambda document: _show(bar, document, "scoring"))
+        elif "Idempotent-Replayed" in response.headers and (submission.get("failure") or {}).get("kind") == "service":
+            client.call("POST", f"{own}/retry")
+            submission = client.final(own, lambda document: _show(bar, document, "scoring"))
+    if submission["state"] == "failed":
+        raise _failed(submission.get("failure"), files)
+    if submission["state"] not in ("succeeded", RECEIVED):
+        raise Stopped(NO_SERVICE, f"{submission['id']} is {submission['state']}. Submit it under another name.")
+    return submission
+
+
+def _failed(failure: Mapping[str, Any] | None, files: Mapping[str, Path]) -> Stopped:
+    found = failure or {"kind": "service", "detail": "It failed, and nobody says why."}
+    service = found.get("kind") == "service"
+    return Stopped(NO_SERVICE if service else WRONG_INPUT, *_failure_lines(found, "", files))
+
+
+def _failure_lines(failure: Mapping[str, Any], part: str, files: Mapping[str, Path]) -> list[str]:
+    named = {name: str(path) for name, path in files.items()}
+    errors = [{"part": part, **error} if part else error for error in failure.get("errors") or ()]
+    if not errors:
+        return [str(failure.get("detail") or failure.get("title"))]
+    return problem_lines(errors, named, failure.get("errors_total", len(errors)))
+
+
+def _tell(outcome: Outcome, files: Mapping[str, Path], *, as_json: bool) -> int:
+    """Print what came out; the exit status."""
+    lines = []
+    for part, found in outcome.failed_parts.items():
+        lines += _failure_lines(found, part, files)
+    status = outcome.status
+    if status == OK and lines:
+        status = WRONG_INPUT
+    if as_json:
+        click.echo(orjson.dumps({"exit_status": status, **outcome.document}, option=orjson.OPT_INDENT_2))
+    else:
+        for line in report_lines(outcome.document):
+            click.echo(line)
+    for line in (*lines, *outcome.complaints):
+        click.echo(line, err=True)
+    return status
+
+
+@contextmanager
+def _progress() -> Iterator[Any]:
+    """A bar on standard error, where that is a terminal: called with a text, what is done, and of how much."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task: TaskID = progress.add_task("", total=None)
+
+        def show(text: str, done: int, total: int | None) -> None:
+            progress.update(task, description=text, completed=done, total=total)
+
+        yield show
+
+
+def _show(bar: Any, document: Mapping[str, Any], doing: str) -> None:
+    progress, queue = document.get("progress"), document.get("queue")
+    if progress:
+        bar(progress["step"], progress["done"], progress["total"])
+    elif queue and document["state"] == "queued":
+        bar(f"waiting, {queue['ahead']} ahead, about {queue['eta_seconds']} s", 0, None)
+    else:
+        bar(doing, 0, None)

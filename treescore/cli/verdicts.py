@@ -1,0 +1,313 @@
+"""What a submission's scores mean for whoever sent it: rank, differences, thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import quote
+
+from treescore.cli.client import MISSED, OK, REFUSED, WRONG_INPUT, Client, Stopped
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A bound that a score must keep.
+
+    Attributes:
+        score: its address.
+        bound: the worst value that is good enough.
+        higher_is_better: of the score.
+    """
+
+    score: str
+    bound: float
+    higher_is_better: bool = True
+
+    def kept_by(self, value: float | None) -> bool:
+        """Whether a value is good enough; a score that is undefined never is."""
+        if value is None:
+            return False
+        return value >= self.bound if self.higher_is_better else value <= self.bound
+
+    @property
+    def text(self) -> str:
+        """As `ud.las_f1 >= 0.85`."""
+        return f"{self.score} {'>=' if self.higher_is_better else '<='} {self.bound:g}"
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What is told at the end.
+
+    Attributes:
+        document: as `--json` prints it.
+        status: exit status.
+        complaints: why it is not 0.
+        failed_parts: part -> failure, of parts that could not be scored.
+    """
+
+    document: dict[str, Any]
+    status: int = OK
+    complaints: list[str] = field(default_factory=list)
+    failed_parts: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def fail(self, status: int, complaint: str) -> None:
+        """What is missed weighs less than what could not be told."""
+        self.status = max(self.status, status)
+        self.complaints.append(complaint)
+
+
+def parse_threshold(text: str) -> Threshold:
+    """`ud.las_f1=0.85`.
+
+    Raises:
+        Stopped: it is none.
+    """
+    address, _, number = text.partition("=")
+    try:
+        bound = float(number)
+    except ValueError:
+        bound = float("nan")
+    if not address or bound != bound:  # noqa: PLR0124 - NaN
+        raise Stopped(WRONG_INPUT, f"--fail-below {text}: write it as ud.las_f1=0.85.")
+    return Threshold(address, bound)
+
+
+def resolved(client: Client, benchmark: Mapping[str, Any], thresholds: Sequence[Threshold]) -> list[Threshold]:
+    """Thresholds with the direction of their scores, checked before anything is sent.
+
+    Raises:
+        Stopped: the benchmark has no such score.
+    """
+    names = dict(_entry(entry) for entry in benchmark["metrics"])
+    found = []
+    for threshold in thresholds:
+        key, _, score = threshold.score.partition(".")
+        if key not in names:
+            raise Stopped(WRONG_INPUT, f"--fail-below {threshold.score}: the metrics here are {', '.join(names)}.")
+        catalogue = {each["name"]: each for each in client.get(f"/v1/scorers/{quote(names[key], safe='')}")["scores"]}
+        if score not in catalogue:
+            some = ", ".join(f"{key}.{name}" for name in list(catalogue)[:8])
+            raise Stopped(WRONG_INPUT, f"--fail-below {threshold.score}: there is no such score. There are {some}, ...")
+        found.append(replace(threshold, higher_is_better=catalogue[score]["higher_is_better"]))
+    return found
+
+
+def outcome_of(
+    client: Client,
+    benchmark: Mapping[str, Any],
+    submission: Mapping[str, Any],
+    thresholds: Sequence[Threshold],
+    opponents: Mapping[str, str | None],
+) -> Outcome:
+    """Everything about a scored submission.
+
+    Args:
+        client: to ask for what the submission does not say.
+        benchmark: its document.
+        submission: its document.
+        thresholds: with their directions.
+        opponents: option -> submission to compare with, or None where there is none.
+
+    Raises:
+        Stopped: an opponent is not known.
+    """
+    scores = submission["scores"]
+    document: dict[str, Any] = {
+        "benchmark": benchmark["id"],
+        **{name: submission[name] for name in ("id", "name", "team", "state")},
+        "feedback": benchmark["feedback"],
+        "parts": len(benchmark["parts"]),
+        "quota": submission.get("quota"),
+        "main": None,
+        "scores": scores,
+        "rank": None,
+        "comparisons": [],
+        "thresholds": [],
+    }
+    outcome = Outcome(document)
+    several = len(benchmark["parts"]) > 1
+    if scores is not None:
+        address = benchmark["main_score"]
+        value, interval = shown(scores, address, several=several)
+        document["main"] = {"score": address, "value": value, "ci95": interval}
+        document["rank"] = _rank(client, benchmark["id"], submission)
+        outcome.failed_parts = {
+            part: found["failure"] for part, found in (scores.get("parts") or {}).items() if found.get("failure")
+        }
+    _check_thresholds(outcome, thresholds, several=several)
+    _compare(client, outcome, opponents)
+    return outcome
+
+
+def shown(scores: Mapping[str, Any], address: str, *, several: bool) -> tuple[float | None, Any]:
+    """A score and its 95 % interval: the mean of the parts where there are several, as on the board."""
+    key, *path = address.split(".")
+    metric = scores["metrics"][key]
+    names = ("macro", "macro_ci95") if several else ("scores", "ci95")
+    value, interval = (_inside(metric.get(name), path) for name in names)
+    return value, interval
+
+
+def _inside(value: Any, path: Sequence[str]) -> Any:
+    for step in path:
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return value
+
+
+def _entry(entry: Any) -> tuple[str, str]:
+    """Key and name of a metric entry."""
+    if isinstance(entry, str):
+        return entry, entry
+    return entry.get("key") or entry["name"], entry["name"]
+
+
+def _rank(client: Client, slug: str, submission: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Where the submission stands on the board, or else its team; None where neither does, or the board is hidden."""
+    try:
+        board = _board(client, slug)
+    except Stopped as stopped:
+        if stopped.refused in (401, 403, 404):
+            return None
+        raise
+    rows = board["rows"]
+    row = next((row for row in rows if row["submission"] == submission["id"]), None)
+    if row is None and submission["team"] is not None:
+        row = next((row for row in rows if row["team"] == submission["team"]), None)
+    if row is None:
+        return None
+    told = ("rank", "rank_interval", "cluster", "p_next", "submission")
+    ranked = sum(row["rank"] is not None for row in rows)
+    return {**{name: row[name] for name in told}, "of": ranked, "pending": board["significance"]["pending"]}
+
+
+def _board(client: Client, slug: str) -> dict[str, Any]:
+    """The board with all its rows; large ones come in pages."""
+    path = f"/v1/benchmarks/{quote(slug, safe='')}/leaderboard"
+    board: dict[str, Any] = client.get(path)
+    cursor = board["next"]
+    while cursor is not None:
+        page = client.get(f"{path}?cursor={quote(cursor, safe='')}")
+        board["rows"] += page["rows"]
+        cursor = page["next"]
+    return board
+
+
+def _check_thresholds(outcome: Outcome, thresholds: Sequence[Threshold], *, several: bool) -> None:
+    scores = outcome.document["scores"]
+    for threshold in thresholds:
+        value = None if scores is None else shown(scores, threshold.score, several=several)[0]
+        kept = threshold.kept_by(value) if scores is not None else None
+        outcome.document["thresholds"].append(
+            {"score": threshold.score, "bound": threshold.bound, "value": value, "kept": kept}
+        )
+        if kept is None:
+            outcome.fail(REFUSED, f"{threshold.text}: the feedback level of this benchmark hides the score.")
+        elif not kept:
+            outcome.fail(MISSED, f"{threshold.text}: missed, it is {_number(value)}.")
+
+
+def _compare(client: Client, outcome: Outcome, opponents: Mapping[str, str | None]) -> None:
+    known: dict[str | None, dict[str, Any]] = {}
+    for option, opponent in opponents.items():
+        if opponent not in known:
+            known[opponent] = _compared(client, outcome.document, opponent)
+            outcome.document["comparisons"].append(known[opponent])
+        found = known[opponent]
+        if option != "fail_if_worse_than" or opponent is None:
+            continue
+        if found["reason"] is not None:
+            outcome.fail(REFUSED, f"Whether it is worse than {opponent} cannot be told: {found['reason']}")
+        elif found["verdict"] == "worse":
+            outcome.fail(MISSED, f"It is significantly worse than {opponent}.")
+
+
+def _compared(client: Client, document: Mapping[str, Any], opponent: str | None) -> dict[str, Any]:
+    """This submission against another one, by the main score; `reason` says why there is no verdict."""
+    own, main = document["id"], document["main"]
+    found: dict[str, Any] = {"with": opponent, "verdict": None, "difference": None, "p": None, "reason": None}
+    if opponent is None:
+        return {**found, "reason": "there is no other submission on the board."}
+    if opponent == own:
+        return {**found, "verdict": "same", "difference": 0.0}
+    if main is None:
+        return {**found, "reason": "the feedback level of this benchmark hides scores."}
+    question = {"score": main["score"], "submissions": [own, opponent]}
+    try:
+        asked = client.post(f"/v1/benchmarks/{quote(document['benchmark'], safe='')}/comparisons", question)
+        answer = client.final(f"/v1/comparisons/{asked['id']}")
+    except Stopped as stopped:
+        if stopped.refused == 403:
+            return {**found, "reason": stopped.lines[0]}
+        raise
+    if answer["state"] != "succeeded":
+        return {**found, "reason": str((answer.get("failure") or {}).get("detail", "the comparison failed."))}
+    pairs = answer["pairs"]
+    if not pairs:
+        untested = answer.get("untested") or [{"reason": "they cannot be compared."}]
+        return {**found, "reason": f"not tested: {untested[0]['reason']}"}
+    pair = pairs[0]
+    first = pair["a"] == own
+    verdict = "equal"
+    if pair["significant"] and pair["better"] is not None:
+        verdict = "better" if (pair["better"] == "a") == first else "worse"
+    difference = None if pair["difference"] is None else pair["difference"] * (1 if first else -1)
+    return {**found, "verdict": verdict, "difference": difference, "p": pair["p_adjusted"], "comparison": answer["id"]}
+
+
+def report_lines(document: Mapping[str, Any]) -> list[str]:
+    """The document for people."""
+    name = f' "{document["name"]}"' if document["name"] not in (None, document["id"]) else ""
+    state = "scored" if document["state"] == "succeeded" else document["state"]
+    lines = [f"{document['id']}{name} on {document['benchmark']}: {state}"]
+    main = document["main"]
+    if main is None:
+        lines.append(f"The feedback level of this benchmark ({document['feedback']}) shows no scores.")
+    else:
+        mean = f" (mean of {document['parts']} parts)" if document["parts"] > 1 else ""
+        interval = main["ci95"]
+        bounds = "" if interval is None else f", 95 % interval {_number(interval['low'])}-{_number(interval['high'])}"
+        lines.append(f"{main['score']} {_number(main['value'])}{bounds}{mean}")
+        lines += _rank_lines(document)
+    lines += [_comparison_line(found) for found in document["comparisons"]]
+    for threshold in document["thresholds"]:
+        if threshold["kept"]:
+            lines.append(f"{threshold['score']} keeps the threshold {threshold['bound']:g}")
+    left = [
+        f"{name} {each['left']} of {each['limit']}"
+        for name, each in (document["quota"] or {}).items()
+        if isinstance(each, Mapping) and each["limit"] is not None
+    ]
+    return [*lines, *([f"quota left: {', '.join(left)}"] if left else [])]
+
+
+def _rank_lines(document: Mapping[str, Any]) -> list[str]:
+    found = document["rank"]
+    if found is None or found["rank"] is None:
+        return ["not ranked on the board"]
+    more = []
+    if found["rank_interval"] is not None:
+        low, high = found["rank_interval"]
+        more.append(f"could be {low}" + (f" to {high}" if high != low else ""))
+    if found["cluster"] is not None:
+        more.append(f"cluster {found['cluster']}")
+    if found["pending"]:
+        more.append("significance on the board still pending")
+    of_team = "" if found["submission"] == document["id"] else f" by the team's {found['submission']}"
+    return [f"rank {found['rank']} of {found['of']}{of_team}" + (f" ({'; '.join(more)})" if more else "")]
+
+
+def _comparison_line(found: Mapping[str, Any]) -> str:
+    if found["reason"] is not None:
+        return f"compared with {found['with'] or 'the best'}: {found['reason']}"
+    if found["verdict"] == "same":
+        return f"compared with {found['with']}: it is this very submission"
+    words = {"better": "significantly better", "worse": "significantly worse", "equal": "no significant difference"}
+    difference = "" if found["difference"] is None else f"{found['difference']:+.4f}, "
+    p = "" if found["p"] is None else f"p {found['p']:.2g}: "
+    return f"compared with {found['with']}: {difference}{p}{words[found['verdict']]}"
+
+
+def _number(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.4f}"

@@ -1,0 +1,56 @@
+"""Values to group numbers without sorting them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treescore.core.arrays import IntArray
+from treescore.core.jit import compiled
+
+_START = 1024
+
+
+def grouped(values: IntArray) -> tuple[IntArray, IntArray]:
+    """Number equal values alike, in order of appearance.
+
+    Args:
+        values: int64 (n,).
+
+    Returns:
+        The group of each value, int64 (n,), and where each of the g groups appears first, int64 (g,).
+    """
+    groups = np.empty(len(values), np.int64)
+    firsts = number_groups(values, groups, _START)
+    return groups, firsts
+
+
+@compiled
+def number_groups(values: IntArray, groups: IntArray, start: int) -> IntArray:
+    """Fill `groups`; where each group appears first. The table grows with the groups, not with the values."""
+    table = np.full(start, -1, np.int64)
+    firsts = np.empty(start // 2, np.int64)
+    known = 0
+    for index in range(len(values)):
+        if known == len(firsts):
+            firsts = np.concatenate((firsts, np.empty(known, np.int64)))
+            table = np.full(2 * len(table), -1, np.int64)
+            for group in range(known):
+                table[slot_of(values[firsts[group]], values, firsts, table)] = group
+        slot = slot_of(values[index], values, firsts, table)
+        if table[slot] < 0:
+            table[slot] = known
+            firsts[known] = index
+            known += 1
+        groups[index] = table[slot]
+    return firsts[:known].copy()
+
+
+@compiled
+def slot_of(value: int, values: IntArray, firsts: IntArray, table: IntArray) -> int:
+    """Where a value stands in the table, or the free place where it belongs."""
+    mask = len(table) - 1
+    mixed = value * np.int64(-7046029254386353131)
+    slot = (mixed ^ (mixed >> np.int64(32))) & mask
+    while table[slot] >= 0 and values[firsts[table[slot]]] != value:
+        slot = (slot + 1) & mask
+    return int(slot)

@@ -1,0 +1,70 @@
+"""Compiled functions: numba's `njit` with its cache on disk, loaded at the first call, so that mypy sees signatures.
+
+The compiler takes 140 MB and most of a second to load. A process that scores one file with functions that need no
+compiled loops never loads it; one that lives loads it before its first job (`treescore.warm.warm`).
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from functools import cached_property, update_wrapper
+from types import FunctionType
+from typing import Any, Generic, ParamSpec, TypeVar, cast
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def compiled(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Function decorator: compile at the first call, keep the machine code beside the module.
+
+    It releases the interpreter lock. `treescore.warm.warm` calls every compiled function once, with tiny arrays.
+    """
+    return _Compiled(function, {"cache": True, "nogil": True})
+
+
+def inlined(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Function decorator: a small part of compiled loops, copied into each (a call would count references)."""
+    return _Compiled(function, {"cache": True, "nogil": True, "inline": "always"})
+
+
+def interpreted(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """The Python function behind a compiled one; the compiled functions that it calls stay compiled."""
+    assert isinstance(function, _Compiled)  # noqa: S101 - made by the decorators above
+    return cast("Callable[_P, _R]", function.plain)
+
+
+def compiler_loaded() -> bool:
+    """Whether this process has the compiler already, so that compiled loops cost it nothing more."""
+    return "numba" in sys.modules
+
+
+def load_compiler() -> None:
+    """Load the compiler now. Without it, readers of small texts do not."""
+    importlib.import_module("numba")
+
+
+class _Compiled(Generic[_P, _R]):
+    """A function that is handed to the compiler when it is first called, or called by another such function."""
+
+    def __init__(self, function: Callable[_P, _R], options: dict[str, Any]) -> None:
+        self.plain = cast("FunctionType", function)
+        self._options = options
+        update_wrapper(self, function)
+
+    def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        return self._dispatcher(*args, **kwargs)
+
+    @cached_property
+    def _dispatcher(self) -> Callable[_P, _R]:
+        from numba import njit  # noqa: PLC0415 - what this class is for
+
+        # The compiler knows its own functions only: it is shown those, under the names by which the code calls them.
+        code = self.plain.__code__
+        known = self.plain.__globals__
+        called = {name: known[name] for name in code.co_names if isinstance(known.get(name), _Compiled)}
+        names = {**known, **{name: one._dispatcher for name, one in called.items()}}  # noqa: SLF001 - of this class
+        function = FunctionType(code, names, argdefs=self.plain.__defaults__)
+        return cast("Callable[_P, _R]", njit(**self._options)(function))

@@ -1,0 +1,89 @@
+"""Parameters of formats, transforms and metrics: declared once as JSON Schema, checked and published from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from treescore.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from jsonschema import ValidationError
+
+Json = Any
+"""A JSON value, at the border where it is checked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """One parameter: its JSON Schema, its default, and a sentence for users."""
+
+    schema: Mapping[str, Json]
+    default: Json
+    doc: str
+
+
+BOOLEAN: Mapping[str, Json] = {"type": "boolean"}
+STRINGS: Mapping[str, Json] = {"type": "array", "items": {"type": "string"}}
+
+
+def schema_of(params: Mapping[str, Param]) -> dict[str, Json]:
+    """The JSON Schema of an object with these parameters, defaults and descriptions included."""
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            name: {**param.schema, "description": param.doc, "default": param.default} for name, param in params.items()
+        },
+    }
+
+
+def checked(owner: str, params: Mapping[str, Param], given: Mapping[str, Json]) -> dict[str, Json]:
+    """`given` with defaults filled in.
+
+    Raises:
+        InputError: unknown names and wrong values, each with its pointer below the parameters' object.
+    """
+    problems: list[Problem] = []
+    for name in given:
+        if name not in params:
+            known = ", ".join(sorted(params)) or "none"
+            problems.append(
+                Problem(
+                    code="unknown-parameter",
+                    detail=f"{owner} has no parameter {name!r}. It has: {known}.",
+                    pointer=f"/{escape(name)}",
+                )
+            )
+    for name, param in params.items():
+        if name not in given or given[name] == param.default:
+            continue
+        for error in _faults(given[name], param.schema):
+            path = "".join(f"/{escape(str(step))}" for step in (name, *error.absolute_path))
+            problems.append(
+                Problem(
+                    code="bad-parameter",
+                    detail=f"{owner}, parameter {name}: {_short(error.message)}. {param.doc}",
+                    pointer=path,
+                )
+            )
+    if problems:
+        raise InputError(problems)
+    return {name: given.get(name, param.default) for name, param in params.items()}
+
+
+def _faults(value: Json, schema: Mapping[str, Json]) -> Iterable[ValidationError]:
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 - what stands at its default needs no validator
+
+    return Draft202012Validator(schema).iter_errors(value)
+
+
+def escape(token: str) -> str:
+    """A string as a token of a JSON pointer (RFC 6901)."""
+    return token.replace("~", "~0").replace("/", "~1")
+
+
+def _short(message: str) -> str:
+    return message if len(message) <= 200 else message[:197] + "..."

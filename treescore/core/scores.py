@@ -1,0 +1,163 @@
+"""Scores as functions of summed counts.
+
+Nearly every score of the field is a ratio of two weighted sums of counts; a few join such ratios. Written so,
+one significance module serves all of them: it sees a score's terms and arrays, never a metric.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from treescore.core.arrays import Counts, FloatArray
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """`offset + sign * (weighted sum of counts) / (weighted sum of counts)`; undefined where the latter is 0.
+
+    Attributes:
+        numerator: count name -> weight.
+        denominator: count name -> weight.
+        one_minus: the score is one minus the ratio (AER).
+    """
+
+    numerator: Mapping[str, float]
+    denominator: Mapping[str, float]
+    one_minus: bool = False
+
+    def terms(self, names: Sequence[str], counts: Counts) -> tuple[Counts, Counts]:
+        """Numerator and denominator of each row: counts (..., k) -> two arrays (...), integer where exact."""
+        return weighted(self.numerator, names, counts), weighted(self.denominator, names, counts)
+
+    def of(self, numerator: Counts, denominator: Counts) -> FloatArray:
+        """The score of summed terms, any shape; NaN where the denominator is 0."""
+        top = np.asarray(numerator, np.float64)
+        bottom = np.asarray(denominator, np.float64)
+        value = np.divide(top, bottom, out=np.full(np.broadcast(top, bottom).shape, np.nan), where=bottom != 0)
+        return np.asarray(1.0 - value if self.one_minus else value, np.float64)
+
+
+class Joined(Protocol):
+    """How several ratios make one score."""
+
+    def __call__(self, ratios: Sequence[FloatArray]) -> FloatArray:
+        """Arrays of ratios, all of one shape -> the score, of that shape; NaN where undefined."""
+        ...
+
+
+def harmonic(ratios: Sequence[FloatArray]) -> FloatArray:
+    """Harmonic mean of two ratios (F1); 0 where both are 0, NaN where one is."""
+    first, second = ratios
+    total = np.asarray(first + second)
+    return np.divide(2 * first * second, total, out=np.where(np.isnan(total), np.nan, 0.0), where=total > 0)
+
+
+def weighted_mean(weights: Sequence[float]) -> Joined:
+    """The mean of ratios under weights with a positive sum."""
+
+    def mean(ratios: Sequence[FloatArray]) -> FloatArray:
+        used = [weight * ratio for weight, ratio in zip(weights, ratios, strict=True) if weight]
+        return np.asarray(sum(used) / sum(weights), np.float64)
+
+    return mean
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A named score of a metric.
+
+    Attributes:
+        name: as in API.md; a dot nests it in documents (`cutoff.labelled_f1`).
+        doc: a sentence for users, in the field's terms.
+        ratios: one for most scores.
+        join: how several ratios make the score; None where there is one ratio.
+        higher_is_better: False for error rates.
+        low, high: the range; None where unbounded.
+        undefined: why it has no value when it has none.
+    """
+
+    name: str
+    doc: str
+    ratios: tuple[Ratio, ...]
+    join: Joined | None = None
+    higher_is_better: bool = True
+    low: float = 0.0
+    high: float | None = 1.0
+    undefined: str = "its denominator is 0"
+
+    @property
+    def worst(self) -> float | None:
+        """The worst value of its range: what a missing part counts as."""
+        return self.low if self.higher_is_better else self.high
+
+    def of_terms(self, terms: Sequence[tuple[Counts, Counts]]) -> FloatArray:
+        """The score of summed terms, one pair for each ratio, any shape."""
+        values = [ratio.of(*pair) for ratio, pair in zip(self.ratios, terms, strict=True)]
+        return values[0] if self.join is None else self.join(values)
+
+    def of(self, names: Sequence[str], totals: Counts) -> FloatArray:
+        """The score of summed counts: totals (..., k) -> (...)."""
+        return self.of_terms([ratio.terms(names, totals) for ratio in self.ratios])
+
+
+def ratio_score(
+    name: str,
+    doc: str,
+    numerator: str | Mapping[str, float],
+    denominator: str | Mapping[str, float],
+    *,
+    one_minus: bool = False,
+    higher_is_better: bool = True,
+    high: float | None = 1.0,
+    undefined: str = "its denominator is 0",
+) -> Score:
+    """A score of one ratio; a plain count name stands for that count with weight 1."""
+    return Score(
+        name=name,
+        doc=doc,
+        ratios=(Ratio(_weights(numerator), _weights(denominator), one_minus=one_minus),),
+        higher_is_better=higher_is_better,
+        high=high,
+        undefined=undefined,
+    )
+
+
+def f1_score(name: str, doc: str, correct: str, gold: str, system: str, undefined: str) -> Score:
+    """F1 = 2 correct / (gold + system), undefined only where both are 0."""
+    return ratio_score(name, doc, {correct: 2}, {gold: 1, system: 1}, undefined=undefined)
+
+
+def weighted(weights: Mapping[str, float], names: Sequence[str], counts: Counts) -> Counts:
+    """The weighted sum of named columns: counts (..., k) -> (...); integer counts and weights stay integer."""
+    place = {name: column for column, name in enumerate(names)}
+    columns = counts[..., [place[name] for name in weights]]
+    factors = np.array(list(weights.values()), np.float64)
+    if np.issubdtype(counts.dtype, np.integer) and (factors == np.rint(factors)).all():
+        return np.asarray(columns @ factors.astype(np.int64), np.int64)
+    return np.asarray(columns @ factors, np.float64)
+
+
+def _weights(given: str | Mapping[str, float]) -> Mapping[str, float]:
+    return {given: 1} if isinstance(given, str) else given
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreTable:
+    """All scores of one metric with the names of its counts, main score first."""
+
+    count_names: tuple[str, ...]
+    scores: tuple[Score, ...]
+    by_name: Mapping[str, Score] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by_name", {score.name: score for score in self.scores})
+
+    def values(self, totals: Counts) -> dict[str, FloatArray]:
+        """Every score of summed counts: totals (..., k) -> name -> (...)."""
+        return {score.name: score.of(self.count_names, totals) for score in self.scores}

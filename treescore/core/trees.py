@@ -1,0 +1,231 @@
+"""The domain's values, column by column: a treebank is a handful of arrays, never a forest of objects.
+
+All strings are numbers of one `Vocabulary`, shared by gold and systems of an evaluation. Spans are half-open
+word ranges inside their sentence, from 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treescore.core.arrays import BoolArray, IntArray
+
+if TYPE_CHECKING:
+    from treescore.core.vocabulary import Vocabulary
+    from treescore.errors import Problem
+
+NO_TAG = -1
+"""Tag of a word that stands in its tree without a preterminal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentences:
+    """What every treebank knows of its sentences.
+
+    Attributes:
+        sent_ids: names of the sentences (None where unnamed), one a sentence; empty where the format has none.
+        attributes: named sentence attributes (`newdoc`, `genre`), each one value a sentence.
+        unreadable: sentence -> why it could not be read (only where the format was asked to go on).
+        warnings: what is odd in the text though readable.
+    """
+
+    sent_ids: Sequence[str | None] = ()
+    attributes: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+    unreadable: Mapping[int, Problem] = field(default_factory=dict)
+    warnings: Sequence[Problem] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConstituentTreebank:
+    """Sentences with constituent trees (or forests), n sentences, m nodes, w words.
+
+    Nodes are the brackets that are no preterminals, in pre-order, sentence after sentence: label, start and end
+    in this order determine the trees. A node with start == end dominates no word.
+
+    Attributes:
+        vocabulary: what the numbers mean.
+        labels: label of each node, int64 (m,).
+        starts, ends: its span, int64 (m,), counted inside its sentence.
+        node_offsets: int64 (n + 1,), sentence i has nodes `node_offsets[i]:node_offsets[i + 1]`.
+        words: word forms, int64 (w,).
+        tags: labels of their preterminals, NO_TAG where a word has none, int64 (w,).
+        word_offsets: int64 (n + 1,).
+        lines: line on which each sentence begins, int64 (n,).
+        sentences: names, attributes, what could not be read.
+    """
+
+    vocabulary: Vocabulary
+    labels: IntArray
+    starts: IntArray
+    ends: IntArray
+    node_offsets: IntArray
+    words: IntArray
+    tags: IntArray
+    word_offsets: IntArray
+    lines: IntArray
+    sentences: Sentences = field(default_factory=Sentences)
+
+    def __len__(self) -> int:
+        return len(self.node_offsets) - 1
+
+
+NO_HEAD = -1
+"""Head of a word whose HEAD field is `_`."""
+
+ODD_HEAD = -2
+"""Heads from here down are HEAD fields that are no plain decimal number (`02`, `+2`, `x`, absurdly large):
+`ODD_HEAD - number of the string`, so that equal heads are equal as written, as eval07.pl compares them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DependencyTreebank:
+    """Sentences with dependencies, n sentences, w syntactic words.
+
+    Attributes:
+        vocabulary: what the numbers mean.
+        forms, lemmas, upos, xpos, feats, deprels, deps, misc: columns, numbers of strings, int64 (w,).
+        heads: 0 the root, 1.. a word's position in its sentence (it may lie outside: what is a tree is each
+            metric's business), NO_HEAD none, ODD_HEAD or less what is no plain number, int64 (w,).
+        word_offsets: int64 (n + 1,).
+        lines: line of each word in its text, 0 where it comes from none, int64 (w,).
+        mwt_starts, mwt_ends: multiword tokens as ranges of words over the whole file, half-open, int64 (t,).
+        mwt_forms, mwt_misc: their surface forms and MISC, int64 (t,).
+        empty_after: sentence-crossing position (number of words before it in the file) of each empty node.
+        empty_deps: DEPS of the empty nodes, and `empty_ids` their IDs, numbers of strings.
+        empty_lines: their lines, int64.
+        empty_sentences: their sentences, from 0, int64.
+        sentences: names, attributes, what could not be read.
+    """
+
+    vocabulary: Vocabulary
+    forms: IntArray
+    lemmas: IntArray
+    upos: IntArray
+    xpos: IntArray
+    feats: IntArray
+    heads: IntArray
+    deprels: IntArray
+    deps: IntArray
+    misc: IntArray
+    word_offsets: IntArray
+    lines: IntArray
+    mwt_starts: IntArray
+    mwt_ends: IntArray
+    mwt_forms: IntArray
+    mwt_misc: IntArray
+    empty_after: IntArray
+    empty_ids: IntArray
+    empty_deps: IntArray
+    empty_lines: IntArray
+    empty_sentences: IntArray
+    sentences: Sentences = field(default_factory=Sentences)
+
+    def __len__(self) -> int:
+        return len(self.word_offsets) - 1
+
+    @classmethod
+    def of_columns(
+        cls,
+        vocabulary: Vocabulary,
+        word_offsets: IntArray,
+        *,
+        forms: IntArray,
+        heads: IntArray,
+        deprels: IntArray,
+        lemmas: IntArray | None = None,
+        upos: IntArray | None = None,
+        xpos: IntArray | None = None,
+        lines: IntArray | None = None,
+        sentences: Sentences | None = None,
+    ) -> DependencyTreebank:
+        """A treebank that comes from no CoNLL-U: missing columns hold `_`; no multiword tokens, no empty nodes.
+
+        Args:
+            vocabulary: what the numbers mean.
+            word_offsets: int64 (n + 1,).
+            forms: int64 (w,), as are all columns.
+            heads: as the attribute.
+            deprels: relations.
+            lemmas: lemmas.
+            upos: coarse parts of speech.
+            xpos: fine parts of speech.
+            lines: line of each word; 0 where unknown.
+            sentences: names and attributes.
+        """
+        blank = np.full(len(forms), vocabulary.number("_"), np.int64)
+        none = np.zeros(0, np.int64)
+        return cls(
+            vocabulary=vocabulary,
+            forms=forms,
+            lemmas=blank if lemmas is None else lemmas,
+            upos=blank if upos is None else upos,
+            xpos=blank if xpos is None else xpos,
+            feats=blank,
+            heads=heads,
+            deprels=deprels,
+            deps=blank,
+            misc=blank,
+            word_offsets=word_offsets,
+            lines=np.zeros(len(forms), np.int64) if lines is None else lines,
+            mwt_starts=none,
+            mwt_ends=none,
+            mwt_forms=none,
+            mwt_misc=none,
+            empty_after=none,
+            empty_ids=none,
+            empty_deps=none,
+            empty_lines=none,
+            empty_sentences=none,
+            sentences=sentences if sentences is not None else Sentences(),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alignments:
+    """Word alignments of n sentence pairs, l links. Position 0 is NULL, words count from 1.
+
+    Attributes:
+        source, target: positions of each link's ends, int64 (l,); no link stands twice in a pair.
+        sure: whether a link is sure (else it is possible), bool (l,).
+        offsets: int64 (n + 1,).
+        pair_ids: identifier of each sentence pair, normalised (`0001` is `1`); the line numbers, from 1, where the
+            format names no sentences.
+        lines, columns: where each link stands in its text, int64 (l,); empty where it stands in none.
+        sentences: names (empty where the format has none), what could not be read.
+    """
+
+    source: IntArray
+    target: IntArray
+    sure: BoolArray
+    offsets: IntArray
+    pair_ids: Sequence[str]
+    lines: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    columns: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    sentences: Sentences = field(default_factory=Sentences)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParallelTreebank:
+    """Two treebanks of one length and the alignment between them."""
+
+    source: DependencyTreebank
+    target: DependencyTreebank
+    alignment: Alignments
+
+    @property
+    def sentences(self) -> Sentences:
+        """The source side's sentences name the pairs."""
+        return self.source.sentences
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+
+Treebank = ConstituentTreebank | DependencyTreebank | Alignments | ParallelTreebank

@@ -1,0 +1,61 @@
+"""Scores and counts as members of documents: by name, dots nested, undefined ones told apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from treescore.core.arrays import Counts
+from treescore.core.params import Json
+from treescore.core.scores import ScoreTable
+
+_HEAD = ("item", "sent_id", "status", "problem")
+
+
+def with_values(table: ScoreTable, rows: Counts, documents: Sequence[dict[str, Json]]) -> list[dict[str, Json]]:
+    """Documents of `item_details` with scores and counts: rows (n, k), one for each document."""
+    values = {name: array.tolist() for name, array in table.values(rows).items()}
+    numbers = rows.tolist()
+    return [
+        {
+            **{name: document[name] for name in _HEAD if name in document},
+            "scores": nested_values((name, _defined(column[place])) for name, column in values.items()),
+            "counts": nested_values(zip(table.count_names, map(_whole, numbers[place]), strict=True)),
+            **document,
+        }
+        for place, document in enumerate(documents)
+    ]
+
+
+def score_values(table: ScoreTable, totals: Counts) -> tuple[dict[str, Json], dict[str, Json]]:
+    """Scores of summed counts (k,), dots nested, and why the undefined ones are."""
+    values = {name: float(value) for name, value in table.values(totals).items()}
+    undefined = nested_values(
+        (name, table.by_name[name].undefined) for name, value in values.items() if math.isnan(value)
+    )
+    return nested_values((name, _defined(value)) for name, value in values.items()), undefined
+
+
+def count_values(names: Sequence[str], totals: Counts) -> dict[str, Json]:
+    """Counts by name, dots nested; whole numbers are integers."""
+    return nested_values(zip(names, map(_whole, totals.tolist()), strict=True))
+
+
+def nested_values(members: Iterable[tuple[str, Json]]) -> dict[str, Json]:
+    """Members by name, names with dots as objects in objects."""
+    document: dict[str, Json] = {}
+    for name, value in members:
+        *path, last = name.split(".")
+        place = document
+        for step in path:
+            place = place.setdefault(step, {})
+        place[last] = value
+    return document
+
+
+def _defined(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _whole(value: float) -> float:
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -1,0 +1,80 @@
+"""Strings as small integers, shared by all texts of one evaluation, so that equal words are equal numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from treescore.core.arrays import IntArray
+
+
+class _Numbers(dict[str, int]):
+    """Number of each string; one that is new gets the next."""
+
+    __slots__ = ("strings",)
+
+    def __init__(self) -> None:
+        super().__init__({"": 0})
+        self.strings = [""]
+
+    def __missing__(self, string: str) -> int:
+        number = self[string] = len(self.strings)
+        self.strings.append(string)
+        return number
+
+
+class Vocabulary:
+    """Numbers strings in order of appearance. One is made for each evaluation and handed to every reader.
+
+    `vocabulary.strings[i]` is the string numbered i. Number 0 is always the empty string.
+    """
+
+    __slots__ = ("_numbers", "strings")
+
+    def __init__(self) -> None:
+        self._numbers = _Numbers()
+        self.strings: list[str] = self._numbers.strings
+
+    def __len__(self) -> int:
+        return len(self.strings)
+
+    def number(self, string: str) -> int:
+        """The number of one string, new or known."""
+        return self._numbers[string]
+
+    def get(self, string: str) -> int | None:
+        """The number of a string, or None where no text has it."""
+        return self._numbers.get(string)
+
+    def numbers(self, strings: Iterable[str]) -> IntArray:
+        """The numbers of many strings: int64 (n,)."""
+        strings = strings if isinstance(strings, (list, tuple)) else list(strings)
+        return np.fromiter(map(self._numbers.__getitem__, strings), np.int64, len(strings))
+
+    def distinct(self, numbers: IntArray) -> IntArray:
+        """The different numbers among `numbers`, sorted; sparing the sort that `np.unique` makes."""
+        used = np.zeros(len(self.strings), bool)
+        used[numbers] = True
+        return np.flatnonzero(used)
+
+    def table(self, numbers: IntArray, function: Callable[[str], int]) -> IntArray:
+        """`table[number]` is `function` of its string, for each that occurs in `numbers`: int64 (len(self),).
+
+        The table is as long as the vocabulary is when it is returned; strings that do not occur have 0.
+        """
+        distinct = self.distinct(numbers)
+        values = [function(self.strings[number]) for number in distinct.tolist()]
+        table = np.zeros(len(self.strings), np.int64)
+        table[distinct] = values
+        return table
+
+    def map(self, numbers: IntArray, function: dict[int, int]) -> IntArray:
+        """`numbers` with those in `function` replaced: int64, the same shape."""
+        table = np.arange(len(self.strings), dtype=np.int64)
+        for old, new in function.items():
+            table[old] = new
+        return table[numbers]

@@ -1,0 +1,126 @@
+"""Whether gold and system have the same words, sentence by sentence, as EVALB checks it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from treescore.core.arrays import IntArray, offsets_of
+from treescore.core.jit import compiled
+from treescore.core.registry import ERROR, OK, SKIP
+from treescore.core.trees import ConstituentTreebank, DependencyTreebank
+from treescore.core.vocabulary import Vocabulary
+from treescore.errors import Problem
+
+Words = ConstituentTreebank | DependencyTreebank
+
+
+@dataclass(frozen=True, slots=True)
+class WordCheck:
+    """Status of each sentence, uint8 (n,), and why some are errors."""
+
+    status: Any
+    problems: Mapping[int, Problem]
+
+
+def check_words(gold: Words, system: Words) -> WordCheck:
+    """Compare the words of two treebanks of one length n.
+
+    A sentence is skipped where the system has no word; else it is an error where it could not be read, where the
+    numbers of words differ, or where a word differs (first difference told).
+    """
+    gold_lengths, system_lengths = np.diff(gold.word_offsets), np.diff(system.word_offsets)
+    status = np.full(len(gold), OK, np.uint8)
+    same = gold_lengths == system_lengths
+    first = first_differences(forms_of(gold), gold.word_offsets, forms_of(system), system.word_offsets)
+    status[~same | (first >= 0)] = ERROR
+    status[system_lengths == 0] = SKIP
+    for side in (gold, system):
+        status[[sentence for sentence in side.sentences.unreadable if sentence < len(gold)]] = ERROR
+    return WordCheck(status, _WordProblems(gold, system, np.flatnonzero(status == ERROR), first))
+
+
+def forms_of(treebank: Words) -> IntArray:
+    """The word forms, int64 (w,)."""
+    return treebank.words if isinstance(treebank, ConstituentTreebank) else treebank.forms
+
+
+def paired_words(a: Words, b: Words, same: Any) -> tuple[IntArray, IntArray]:
+    """The words of the sentences in `same` (bool (n,), equal lengths) on both sides: two int64 (k,), file-wide."""
+    lengths = np.diff(a.word_offsets)[: len(same)][same]
+    steps = np.arange(lengths.sum(), dtype=np.int64) - np.repeat(offsets_of(lengths)[:-1], lengths)
+    places = [np.repeat(side.word_offsets[:-1][: len(same)][same], lengths) + steps for side in (a, b)]
+    return places[0], places[1]
+
+
+@compiled
+def first_differences(a: IntArray, a_offsets: IntArray, b: IntArray, b_offsets: IntArray) -> IntArray:
+    """Place of the first differing word in each sentence, -1 where there is none: int64 (n,).
+
+    Sentences of different lengths are compared as far as both go.
+    """
+    first = np.full(len(a_offsets) - 1, -1, np.int64)
+    for sentence in range(len(first)):
+        words = min(a_offsets[sentence + 1] - a_offsets[sentence], b_offsets[sentence + 1] - b_offsets[sentence])
+        for place in range(words):
+            if a[a_offsets[sentence] + place] != b[b_offsets[sentence] + place]:
+                first[sentence] = place
+                break
+    return first
+
+
+class _WordProblems(Mapping[int, Problem]):
+    """Sentence -> its problem, made when asked for: a wholly wrong file would otherwise cost a million objects."""
+
+    def __init__(self, gold: Words, system: Words, sentences: IntArray, first: IntArray) -> None:
+        self._gold, self._system, self._sentences, self._first = gold, system, sentences, first
+
+    def __len__(self) -> int:
+        return len(self._sentences)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._sentences.tolist())
+
+    def __getitem__(self, sentence: int) -> Problem:
+        place = int(np.searchsorted(self._sentences, sentence))
+        if place == len(self._sentences) or self._sentences[place] != sentence:
+            raise KeyError(sentence)
+        return self._problem(sentence)
+
+    def _problem(self, sentence: int) -> Problem:
+        unreadable = self._system.sentences.unreadable.get(sentence)
+        if unreadable is not None:
+            return unreadable
+        if sentence in self._gold.sentences.unreadable:
+            return Problem(
+                code="gold-unreadable",
+                sentence=sentence + 1,
+                detail="Gold could not be read here.",
+                gold_detail=self._gold.sentences.unreadable[sentence].detail,
+            )
+        gold, system = self._forms(self._gold, sentence), self._forms(self._system, sentence)
+        if len(gold) != len(system):
+            return Problem(
+                code="word-count-mismatch",
+                sentence=sentence + 1,
+                detail=f"The sentence has {len(system)} words, which is not gold's number. "
+                "Send a tree over exactly the words that were given out.",
+                gold_detail=f"The sentence has {len(system)} words, gold has {len(gold)}.",
+            )
+        place = int(self._first[sentence])
+        return Problem(
+            code="word-mismatch",
+            sentence=sentence + 1,
+            detail=f"Word {place + 1}, {system[place]!r}, is not gold's word. "
+            "Send the words as they were given out, in their order.",
+            gold_detail=f"Word {place + 1} is {system[place]!r}, in gold it is {gold[place]!r}.",
+        )
+
+    @staticmethod
+    def _forms(treebank: Words, sentence: int) -> list[str]:
+        vocabulary: Vocabulary = treebank.vocabulary
+        begin, end = treebank.word_offsets[sentence], treebank.word_offsets[sentence + 1]
+        return [vocabulary.strings[word] for word in forms_of(treebank)[begin:end].tolist()]

@@ -1,0 +1,140 @@
+"""What participants may get of a gold standard: its words, every annotation dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from treescore.core.trees import ConstituentTreebank, DependencyTreebank, ParallelTreebank, Treebank
+
+if TYPE_CHECKING:
+    from treescore.core.arrays import IntArray
+    from treescore.core.vocabulary import Vocabulary
+
+EMPTY_CATEGORY = "-NONE-"
+"""Tag of traces and other empty elements, which are annotation and no words."""
+_NO_SPACE = "SpaceAfter=No"
+_COLUMNS_AFTER_FORM = "\t_\t_\t_\t_\t_\t_\t_\t"
+
+
+class _Token(NamedTuple):
+    """One token of the surface: the word after its last, its form, whether a space follows."""
+
+    stop: int
+    surface: str
+    spaced: bool
+
+
+def blind_inputs(treebank: Treebank) -> Mapping[str, str]:
+    """What can be given out, by name; nothing where gold holds no words (alignments).
+
+    `words`: dependency trees as CoNLL-U with ID and FORM only, multiword tokens and SpaceAfter kept, comments, empty
+    nodes and everything else dropped; constituency trees as one sentence a line, words separated by spaces, empty
+    elements dropped. `text`: running text that tells no sentence and no word boundary beyond what spaces tell;
+    a blank line between documents.
+    """
+    if isinstance(treebank, ConstituentTreebank):
+        lines = list(_constituent_lines(treebank))
+        return {"words": "".join(f"{line}\n" for line in lines), "text": _running(lines, [None] * len(lines))}
+    if isinstance(treebank, DependencyTreebank):
+        documents = treebank.sentences.attributes.get("newdoc") or [None] * len(treebank)
+        return {"words": "".join(_columns(treebank)), "text": _running(_surface(treebank), documents)}
+    if isinstance(treebank, ParallelTreebank):
+        sides = {"source": treebank.source, "target": treebank.target}
+        return {f"{side}/{name}": text for side, half in sides.items() for name, text in blind_inputs(half).items()}
+    return {}
+
+
+def word_count(treebank: Treebank) -> int:
+    """Words of a treebank; links of alignments; both sides of a parallel treebank."""
+    if isinstance(treebank, ConstituentTreebank):
+        return len(treebank.words)
+    if isinstance(treebank, DependencyTreebank):
+        return len(treebank.forms)
+    if isinstance(treebank, ParallelTreebank):
+        return word_count(treebank.source) + word_count(treebank.target)
+    return len(treebank.source)
+
+
+def _constituent_lines(treebank: ConstituentTreebank) -> Iterator[str]:
+    strings = treebank.vocabulary.strings
+    empty = treebank.vocabulary.get(EMPTY_CATEGORY)
+    words, tags = treebank.words.tolist(), treebank.tags.tolist()
+    offsets = treebank.word_offsets.tolist()
+    for begin, end in pairwise(offsets):
+        yield " ".join(strings[words[place]] for place in range(begin, end) if tags[place] != empty)
+
+
+def _columns(treebank: DependencyTreebank) -> Iterator[str]:
+    """Line after line of CoNLL-U, a blank one after each sentence."""
+    form = _strings(treebank.vocabulary, treebank.forms)
+    spaced = _spaces(treebank.vocabulary, treebank.misc)
+    tokens = _multiword(treebank)
+    offsets = treebank.word_offsets.tolist()
+    for begin, end in pairwise(offsets):
+        for place in range(begin, end):
+            if place in tokens:
+                token = tokens[place]
+                misc = "_" if token.spaced else _NO_SPACE
+                yield f"{place - begin + 1}-{token.stop - begin}\t{token.surface}{_COLUMNS_AFTER_FORM}{misc}\n"
+            misc = "_" if spaced(place) else _NO_SPACE
+            yield f"{place - begin + 1}\t{form(place)}{_COLUMNS_AFTER_FORM}{misc}\n"
+        yield "\n"
+
+
+def _surface(treebank: DependencyTreebank) -> list[str]:
+    """The text of each sentence: as its comment gives it, else its tokens with the spaces that SpaceAfter tells."""
+    told = treebank.sentences.attributes.get("text")
+    form = _strings(treebank.vocabulary, treebank.forms)
+    spaced = _spaces(treebank.vocabulary, treebank.misc)
+    tokens = _multiword(treebank)
+    offsets = treebank.word_offsets.tolist()
+    found = []
+    for sentence, (begin, end) in enumerate(pairwise(offsets)):
+        comment = told[sentence] if told else None
+        if comment:
+            found.append(comment)
+            continue
+        pieces = []
+        place = begin
+        while place < end:
+            token = tokens.get(place) or _Token(place + 1, form(place), spaced(place))
+            pieces += [token.surface, " " if token.spaced else ""]
+            place = token.stop
+        found.append("".join(pieces).rstrip())
+    return found
+
+
+def _running(sentences: list[str], documents: Sequence[str | None]) -> str:
+    """Sentences in one line for each document."""
+    lines: list[list[str]] = []
+    for place, sentence in enumerate(sentences):
+        if not lines or documents[place] != documents[place - 1]:
+            lines.append([])
+        if sentence:
+            lines[-1].append(sentence)
+    return "\n".join(" ".join(line) + "\n" for line in lines)
+
+
+def _strings(vocabulary: Vocabulary, numbers: IntArray) -> Callable[[int], str]:
+    listed = numbers.tolist()
+    return lambda place: vocabulary.strings[listed[place]]
+
+
+def _spaces(vocabulary: Vocabulary, column: IntArray) -> Callable[[int], bool]:
+    """Whether a space follows, by MISC."""
+    misc = _strings(vocabulary, column)
+    return lambda place: _NO_SPACE not in misc(place).split("|")
+
+
+def _multiword(treebank: DependencyTreebank) -> dict[int, _Token]:
+    """First word of each multiword token -> the token. What its words' own MISC says of spaces holds for none."""
+    form = _strings(treebank.vocabulary, treebank.mwt_forms)
+    spaced = _spaces(treebank.vocabulary, treebank.mwt_misc)
+    return {
+        begin: _Token(end, form(number), spaced(number))
+        for number, (begin, end) in enumerate(
+            zip(treebank.mwt_starts.tolist(), treebank.mwt_ends.tolist(), strict=True)
+        )
+    }

@@ -1,0 +1,114 @@
+"""Outcomes as documents: the same in the service's answer and in `treescore score`."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import orjson
+
+from treescore.core.registry import ERROR, SKIP, STATUS_NAMES, Outcome
+from treescore.core.values import count_values, score_values, with_values
+from treescore.core.version import __version__
+from treescore.errors import Problem
+
+if TYPE_CHECKING:
+    from treescore.core.params import Json
+    from treescore.core.scores import ScoreTable
+    from treescore.core.trees import Treebank
+    from treescore.evaluation.spec import Entry, FormatChoice
+
+
+def metric_document(entry: Entry, outcome: Outcome, signature: Mapping[str, Json]) -> dict[str, Json]:
+    """Scores, counts and signature of one metric over a whole text."""
+    return {**outcome_document(entry, outcome), "signature": signature}
+
+
+def outcome_document(entry: Entry, outcome: Outcome) -> dict[str, Json]:
+    """Scores and counts of one metric over a whole text; `undefined` names the scores that have no value, if any."""
+    scores, undefined = score_values(entry.metric.table, outcome.totals)
+    document: dict[str, Json] = {"scores": scores}
+    if undefined:
+        document["undefined"] = undefined
+    document["counts"] = count_values(entry.metric.table.count_names, outcome.totals)
+    document["sentences"] = {
+        "total": len(outcome.rows),
+        "error": int((outcome.status == ERROR).sum()),
+        "skip": int((outcome.status == SKIP).sum()),
+    }
+    extra = outcome.extra()
+    if extra:
+        document["extra"] = extra
+    return document
+
+
+def item_documents(table: ScoreTable, outcome: Outcome, gold: Treebank, start: int, stop: int) -> list[dict[str, Json]]:
+    """Sentences `start` to `stop`: number, name, status, scores, counts and what the metric shows of each."""
+    return with_values(table, outcome.rows[start:stop], item_details(outcome, gold, start, stop))
+
+
+def item_details(outcome: Outcome, gold: Treebank, start: int, stop: int) -> list[dict[str, Json]]:
+    """Sentences `start` to `stop` without what their counts tell already; `with_values` completes them."""
+    sent_ids = gold.sentences.sent_ids
+    documents = []
+    for index in range(start, stop):
+        document: dict[str, Json] = {"item": index + 1}
+        if len(sent_ids) and sent_ids[index] is not None:
+            document["sent_id"] = sent_ids[index]
+        document["status"] = STATUS_NAMES[int(outcome.status[index])]
+        problem = outcome.problems.get(index)
+        if problem is not None:
+            document["problem"] = {"code": problem.code, "detail": problem.gold_detail or problem.detail}
+        document.update(outcome.details(index))
+        documents.append(document)
+    return documents
+
+
+def signature_document(
+    entry: Entry, gold_format: FormatChoice, system_format: FormatChoice, gold_digest: str, output_digest: str
+) -> dict[str, Json]:
+    """Everything that the numbers depend on, and the command that makes them again."""
+    return {
+        "metric": entry.name,
+        "params": dict(entry.metric.values),
+        "transforms": [step.document() for step in entry.steps],
+        "format": gold_format.document(),
+        "system_format": system_format.document(),
+        "version": f"{__version__}/{entry.name}.{type(entry.metric).version}",
+        "gold": gold_digest,
+        "output": output_digest,
+        "command": command(entry, gold_format, system_format),
+    }
+
+
+def command(entry: Entry, gold_format: FormatChoice, system_format: FormatChoice) -> str:
+    """The shell command that scores the same files without the service."""
+    words = ["treescore", "score", "--format", _argument(gold_format.document())]
+    if system_format.document() != gold_format.document():
+        words += ["--system-format", _argument(system_format.document())]
+    for step in entry.steps:
+        words += ["--transform", _argument({"name": step.name, "params": dict(step.params), "on": step.on})]
+    metric: dict[str, Json] = {"name": entry.name}
+    if entry.key != entry.name:
+        metric["key"] = entry.key
+    if entry.params:
+        metric["params"] = dict(entry.params)
+    words += ["--metric", _argument(metric if len(metric) > 1 else entry.name)]
+    return shlex.join([*words, "GOLD", "OUTPUT"])
+
+
+def _argument(value: Json) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+def warning_line(problem: Problem) -> str:
+    """A problem as one line for a terminal: `out.conllu, line 7, column 7: HEAD is 9 ... [conllu-head-...]`."""
+    places = [problem.pointer.removeprefix("/")] if problem.pointer else []
+    if problem.line is not None:
+        places.append(f"line {problem.line}")
+    if problem.column is not None:
+        places.append(f"column {problem.column}")
+    if problem.sent_id is not None:
+        places.append(f"sentence {problem.sent_id}")
+    return f"{', '.join(places)}{': ' if places else ''}{problem.gold_detail or problem.detail} [{problem.code}]"

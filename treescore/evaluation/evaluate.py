@@ -1,0 +1,148 @@
+"""The one place that joins a format, transforms and metrics: texts in, outcomes out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from treescore.core.limits import DEFAULT_LIMITS, Limits
+from treescore.core.params import escape
+from treescore.core.registry import ItemInfo, Outcome, Text
+from treescore.core.trees import Treebank
+from treescore.core.vocabulary import Vocabulary
+from treescore.errors import InputError, Problem, ScoringError
+from treescore.evaluation.slices import with_sentence_slices
+from treescore.evaluation.spec import Entry, FormatChoice, Spec, Step, check_fit
+
+
+class Evaluation:
+    """Gold, read once, and the systems scored against it one after the other.
+
+    Raises:
+        ScoringError: gold cannot be read, or the request's items do not fit it.
+    """
+
+    def __init__(
+        self,
+        spec: Spec,
+        gold: Text,
+        items: ItemInfo | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+        pointer: str = "/gold",
+        part: str | None = None,
+    ) -> None:
+        self.spec = spec
+        self.items = items if items is not None else ItemInfo()
+        self.limits = limits
+        self.part = part
+        self._pointer = pointer
+        self._vocabulary = Vocabulary()
+        try:
+            self.gold: Treebank = spec.format.format.read(gold, self._vocabulary, limits)
+        except ScoringError as error:
+            raise error.at(pointer, part) from error
+        self._stages: dict[tuple[int, ...], Any] = {}
+        _check_items(self.items, len(self.gold))
+        for entry in spec.entries:
+            after = self._gold_after(entry.steps)
+            try:
+                entry.metric.check_gold(after, self.items, limits)
+            except ScoringError as error:
+                raise error.at(pointer, part) from error
+
+    def score(
+        self, output: Text, choice: FormatChoice | None = None, pointer: str = "", name: str = ""
+    ) -> tuple[dict[str, Outcome], Sequence[Problem]]:
+        """Score one system under every metric entry: (key -> outcome, what is odd in its text).
+
+        Args:
+            output: its text.
+            choice: its format, gold's unless given.
+            pointer: where the text stands in the request.
+            name: the system's name, by which `items` may know more of it (parse times).
+
+        Raises:
+            ScoringError: the output cannot be read, or does not fit gold; problems are placed at `pointer`.
+        """
+        choice = choice if choice is not None else self.spec.format
+        system = self.read(output, choice, pointer)
+        del output  # a large text need not wait for the scores where the caller does not hold it
+        outcomes = self.compare(system, choice, pointer, name)
+        return outcomes, [problem.at(pointer, self.part) for problem in system.sentences.warnings]
+
+    def read(self, output: Text, choice: FormatChoice, pointer: str = "") -> Treebank:
+        """One system's output as a treebank; the first half of `score`."""
+        try:
+            return choice.format.read(output, self._vocabulary, self.limits)
+        except ScoringError as error:
+            raise error.at(pointer, self.part) from error
+
+    def compare(self, system: Treebank, choice: FormatChoice, pointer: str = "", name: str = "") -> dict[str, Outcome]:
+        """A treebank of `read` under every metric entry; the second half of `score`."""
+        items = replace(self.items, system=name)
+        try:
+            return {entry.key: self._outcome(entry, system, choice, items) for entry in self.spec.entries}
+        except ScoringError as error:
+            raise error.at(pointer, self.part) from error
+
+    def _outcome(self, entry: Entry, system: Treebank, choice: FormatChoice, items: ItemInfo) -> Outcome:
+        check_fit(entry, self.spec.format, choice)
+        for position, step in enumerate(entry.steps):
+            if step.on != "gold":
+                system = step.transform.apply(system, self._gold_after(entry.steps[:position]))
+        gold = self._gold_after(entry.steps)
+        if len(gold) != len(system) and not entry.metric.own_segmentation:
+            raise InputError([_unequal(len(gold), len(system))])
+        outcome = entry.metric.evaluate(gold, system, items, self.limits)
+        table = entry.metric.table
+        return replace(outcome, slices=lambda: with_sentence_slices(outcome, table, gold, items))
+
+    def _gold_after(self, steps: tuple[Step, ...]) -> Any:
+        if not steps:
+            return self.gold
+        key = tuple(id(step) for step in steps)
+        if key not in self._stages:
+            before = self._gold_after(steps[:-1])
+            on = steps[-1].on != "system"
+            try:
+                self._stages[key] = steps[-1].transform.apply(before, before) if on else before
+            except ScoringError as error:
+                raise error.at(self._pointer, self.part) from error
+        return self._stages[key]
+
+
+def _unequal(gold: int, system: int) -> Problem:
+    found = f"The output has {system} sentences"
+    mend = (
+        "Send one for each sentence of gold, in its order; where the parser failed, leave the sentence empty as the "
+        "format allows."
+    )
+    return Problem(
+        code="sentence-count-mismatch",
+        detail=f"{found}, which is not gold's number. {mend}",
+        gold_detail=f"{found}, gold has {gold}. {mend}",
+    )
+
+
+def _check_items(items: ItemInfo, sentences: int) -> None:
+    problems = []
+    lists: list[tuple[str, int]] = [
+        *((f"/attributes/{escape(name)}", len(values)) for name, values in items.attributes.items()),
+        *((f"/seconds/{escape(name)}", len(values)) for name, values in items.seconds.items()),
+    ]
+    if items.blocks is not None:
+        lists.append(("/blocks", len(items.blocks)))
+    if items.lengths is not None:
+        lists.append(("/lengths", len(items.lengths)))
+    for pointer, length in lists:
+        if length != sentences:
+            problems.append(
+                Problem(
+                    code="item-count-mismatch",
+                    pointer="/items" + pointer,
+                    detail=f"The list has {length} entries, gold has {sentences} sentences. Give one for each.",
+                )
+            )
+    if problems:
+        raise InputError(problems)

@@ -1,0 +1,120 @@
+"""A benchmark of several parts: each part's scores, all parts pooled, the mean of the parts, and their intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from treescore.core.arrays import Counts, FloatArray
+from treescore.core.scores import ScoreTable
+from treescore.significance.bootstrap import BATCH_DRAWS, EXACT_SINGLE, quantiles
+from treescore.significance.kernels import draw_weights
+
+RESAMPLES = 2_000
+"""Of the intervals that stand beside every score; comparisons take more."""
+SEED = 1
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class PartScores:
+    """Figures of one metric, columns in the order of its table's scores; NaN where undefined.
+
+    Attributes:
+        parts: of each part, float64 (parts, s).
+        pooled: of all counts together, (s,).
+        macro: the mean of the parts, an undefined part counting as the worst value, (s,).
+        pooled_interval, macro_interval: low and high, (2, s).
+    """
+
+    parts: FloatArray
+    pooled: FloatArray
+    macro: FloatArray
+    pooled_interval: FloatArray
+    macro_interval: FloatArray
+
+
+def part_scores(table: ScoreTable, rows: Sequence[Counts], resamples: int = RESAMPLES, seed: int = SEED) -> PartScores:
+    """The figures of one metric over parts.
+
+    Args:
+        table: the metric's counts and scores.
+        rows: counts of each part, (n, k), one row a sentence; all zero where the part is missing or failed.
+        resamples: bootstrap resamples, sentences redrawn within their part (percentile intervals).
+        seed: of the resamples.
+    """
+    totals = np.stack([part.sum(axis=0) for part in rows])
+    by_part = _columns(table, totals)
+    pooled, macro = resampled_scores(table, rows, resamples, seed)
+    tails = np.array([0.5 * (1 - LEVEL), 0.5 * (1 + LEVEL)])
+    return PartScores(
+        by_part,
+        _columns(table, totals.sum(axis=0)),
+        macro_mean(table, by_part),
+        quantiles(pooled, tails),
+        quantiles(macro, tails),
+    )
+
+
+def macro_mean(table: ScoreTable, values: FloatArray) -> FloatArray:
+    """The mean over parts: (..., parts, s) -> (..., s).
+
+    An undefined part counts as the worst value of the score's range. Undefined where all parts are, and where a part
+    is and the range has no worst value.
+    """
+    filled = np.where(np.isnan(values), _worst(table), values)
+    return np.where(np.isnan(values).all(axis=-2), np.nan, filled.mean(axis=-2))
+
+
+def resampled_scores(
+    table: ScoreTable, rows: Sequence[Counts], resamples: int, seed: int
+) -> tuple[FloatArray, FloatArray]:
+    """All scores in every resample, pooled and as the mean of parts: two float64 (s, resamples)."""
+    units = sum(len(part) for part in rows)
+    step = max(1, min(resamples, BATCH_DRAWS // max(1, units)))
+    grids = [_on_grid(part) for part in rows]
+    worst = _worst(table)
+    pooled, macro = [], []
+    for batch, start in enumerate(range(0, resamples, step)):
+        size = min(step, resamples - start)
+        states = np.random.SeedSequence([seed, batch]).generate_state(size * len(rows), np.uint64)
+        total = np.zeros((size, len(table.count_names)))
+        filled = np.zeros((size, len(table.scores)))
+        defined = np.zeros(filled.shape, np.bool_)
+        for place, (whole, scale) in enumerate(grids):
+            weights = np.zeros((size, len(whole)), whole.dtype)
+            draw_weights(states[place * size : (place + 1) * size], weights)
+            sums = (weights @ whole).astype(np.float64) * scale
+            total += sums
+            values = _columns(table, sums)
+            filled += np.where(np.isnan(values), worst, values)
+            defined |= ~np.isnan(values)
+        pooled.append(_columns(table, total))
+        macro.append(np.where(defined, filled / max(1, len(rows)), np.nan))
+    return np.concatenate(pooled).T, np.concatenate(macro).T
+
+
+def _worst(table: ScoreTable) -> FloatArray:
+    """The worst value of each score, NaN where its range has none: (s,)."""
+    return np.array([math.nan if score.worst is None else score.worst for score in table.scores], np.float64)
+
+
+def _columns(table: ScoreTable, totals: Counts) -> FloatArray:
+    """All scores of summed counts: (..., k) -> (..., s)."""
+    return np.stack([score.of(table.count_names, totals) for score in table.scores], axis=-1)
+
+
+def _on_grid(rows: Counts) -> tuple[Any, FloatArray]:
+    """Counts as whole numbers, whose sums depend on no order, and what one of each is worth."""
+    scale = np.ones(rows.shape[1])
+    if rows.dtype.kind == "i":
+        single = float(np.abs(rows).max(initial=0)) * max(1, len(rows)) < EXACT_SINGLE
+        return np.ascontiguousarray(rows, np.float32 if single else np.float64), scale
+    largest = np.abs(rows).max(axis=0, initial=0.0)
+    room = 52 - math.ceil(math.log2(max(2, len(rows))))
+    scale = np.where(largest > 0, 2.0 ** (np.ceil(np.log2(np.where(largest > 0, largest, 1.0))) - room), 1.0)
+    return np.rint(rows / scale), scale

@@ -1,0 +1,265 @@
+"""Several systems against one gold: scores, comparisons and agreement in one document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from treescore.core.limits import DEFAULT_LIMITS, Limits
+from treescore.core.params import Json
+from treescore.core.registry import ItemInfo, Outcome, Text
+from treescore.core.scores import Score
+from treescore.core.trees import Treebank
+from treescore.errors import InputError, Problem
+from treescore.evaluation.agreement import agreement as agree
+from treescore.evaluation.document import metric_document, signature_document
+from treescore.evaluation.evaluate import Evaluation
+from treescore.evaluation.spec import Entry, FormatChoice, Spec
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """One output to be scored, and where it stands in the request.
+
+    Attributes:
+        name: for documents.
+        text: the output.
+        digest: of the text, for signatures.
+        format: how to read it.
+        pointer: its place in the request.
+        run_of: the system of which this is one run (seed); comparisons pool the runs of a system.
+    """
+
+    name: str
+    text: Text
+    digest: str
+    format: FormatChoice
+    pointer: str
+    run_of: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was found.
+
+    Attributes:
+        spec: what was asked.
+        gold: as it was read.
+        outcomes: for each system, metric key -> outcome.
+        document: `results` of the answer.
+        warnings: for users, each with its place.
+    """
+
+    spec: Spec
+    gold: Treebank
+    outcomes: Sequence[Mapping[str, Outcome]]
+    document: dict[str, Json]
+    warnings: list[dict[str, Json]]
+
+
+def _silent(_done: int, _total: int, _step: str) -> None:
+    return
+
+
+def evaluate_systems(
+    spec: Spec,
+    gold: Text,
+    gold_digest: str,
+    systems: Sequence[System],
+    *,
+    significance: Mapping[str, Json] | None = None,
+    agreement: Sequence[Sequence[str]] = (),
+    items: ItemInfo | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    progress: Callable[[int, int, str], None] = _silent,
+) -> Report:
+    """Score all systems, then compare them on the asked scores.
+
+    Args:
+        spec: formats and metrics.
+        gold: the gold text.
+        gold_digest: its name in signatures.
+        systems: the outputs.
+        significance: settings as in a request; None for no comparison.
+        agreement: pairs of score addresses.
+        items: what the request says of its sentences.
+        limits: bounds on the texts.
+        progress: told (done, total, step) before each step.
+
+    Raises:
+        ScoringError: a text cannot be read or scored, or an asked score does not exist; with its place.
+    """
+    addresses = None if significance is None else asked_scores(spec, significance.get("scores"))
+    total = len(systems) + (0 if addresses is None else len(addresses))
+    progress(0, total, "reading gold")
+    evaluation = Evaluation(spec, gold, items, limits)
+    del gold  # as the text of an output in `Evaluation.score`
+    outcomes = []
+    warnings = [{"metric": key, **_warning(problem)} for key, problem in spec.warnings()]
+    warnings += [_warning(problem.at("/gold")) for problem in evaluation.gold.sentences.warnings]
+    for done, system in enumerate(systems):
+        progress(done, total, f"scoring {system.name}")
+        found, odd = evaluation.score(system.text, system.format, system.pointer, system.name)
+        outcomes.append(found)
+        warnings += _warnings_of(system, found, odd)
+    comparisons = []
+    if addresses is not None and significance is not None:
+
+        def comparing(done: int, address: str) -> None:
+            progress(len(systems) + done, total, f"comparing {address}")
+
+        comparisons = _comparisons(addresses, evaluation, systems, outcomes, significance, gold_digest, comparing)
+    document: dict[str, Json] = {
+        "systems": [
+            {"name": system.name, "metrics": _metrics(spec, system, found, gold_digest)}
+            for system, found in zip(systems, outcomes, strict=True)
+        ],
+        "comparisons": comparisons,
+    }
+    if agreement:
+        document["agreement"] = _agreements(spec, systems, outcomes, agreement)
+    return Report(spec, evaluation.gold, outcomes, document, warnings)
+
+
+def _warnings_of(system: System, found: Mapping[str, Outcome], odd: Sequence[Problem]) -> list[dict[str, Json]]:
+    """What is odd in an output, as it was read (`odd`) and under each metric."""
+    of_metrics = [(key, problem.at(system.pointer)) for key, outcome in found.items() for problem in outcome.warnings]
+    return [
+        *({"system": system.name, **_warning(problem)} for problem in odd),
+        *({"system": system.name, "metric": key, **_warning(problem)} for key, problem in of_metrics),
+    ]
+
+
+def _comparisons(
+    addresses: Sequence[str],
+    evaluation: Evaluation,
+    systems: Sequence[System],
+    outcomes: Sequence[Mapping[str, Outcome]],
+    significance: Mapping[str, Json],
+    gold_digest: str,
+    progress: Callable[[int, str], None],
+) -> list[dict[str, Json]]:
+    from treescore.significance import Candidate, compare, parse_settings  # noqa: PLC0415 - what scores alone can spare
+
+    settings = parse_settings(significance)
+    found = []
+    for done, address in enumerate(addresses):
+        progress(done, address)
+        entry, score = find_score(evaluation.spec, address)
+        runs: dict[str, list[Outcome]] = {}
+        for system, of_system in zip(systems, outcomes, strict=True):
+            runs.setdefault(system.run_of or system.name, []).append(of_system[entry.key])
+        candidates = [
+            Candidate(
+                name,
+                tuple(outcome.rows for outcome in of_one),
+                of_one[0].tokens.get(score.name) if len(of_one) == 1 else None,
+            )
+            for name, of_one in runs.items()
+        ]
+        names = entry.metric.table.count_names
+        blocks = documents_of(evaluation)
+        try:
+            found.append(compare(address, score, names, candidates, settings, blocks=blocks, gold_digest=gold_digest))
+        except InputError as error:
+            raise error.at("/significance") from error
+    return found
+
+
+def documents_of(evaluation: Evaluation) -> Sequence[str] | None:
+    """The document of each sentence: as the request says, else as gold's `newdoc` comments do."""
+    if evaluation.items.blocks is not None:
+        return evaluation.items.blocks
+    said = evaluation.gold.sentences.attributes.get("newdoc", ())
+    documents = [name for name in said if name is not None]
+    return documents if documents and len(documents) == len(evaluation.gold) else None
+
+
+def find_score(spec: Spec, address: str) -> tuple[Entry, Score]:
+    """The metric entry and the score of an address (`parseval.labelled_f1`; a bare key means its main score).
+
+    Raises:
+        InputError: there is no such score, with the known ones.
+    """
+    key, _, name = address.partition(".")
+    for entry in spec.entries:
+        if entry.key != key:
+            continue
+        table = entry.metric.table
+        if not name:
+            return entry, table.scores[0]
+        if name in table.by_name:
+            return entry, table.by_name[name]
+        known = ", ".join(f"{key}.{score.name}" for score in table.scores[:12])
+        raise InputError(
+            [Problem(code="unknown-score", detail=f"There is no score {address!r}. There are: {known} ...")]
+        )
+    known = ", ".join(entry.key for entry in spec.entries)
+    detail = f"The score {address!r} names no metric of this request. Metrics are: {known}."
+    raise InputError([Problem(code="unknown-score", detail=detail)])
+
+
+def full_address(entry: Entry, score: Score) -> str:
+    """`parseval.labelled_f1`."""
+    return f"{entry.key}.{score.name}"
+
+
+def asked_scores(spec: Spec, asked: Json) -> list[str]:
+    """The full addresses of the scores to compare; the first metric's main score where none is named.
+
+    Raises:
+        InputError: a score that does not exist, with its pointer.
+    """
+    if asked is not None and not (isinstance(asked, list) and all(isinstance(address, str) for address in asked)):
+        detail = 'This must be a list of score addresses, as ["parseval.labelled_f1"].'
+        raise InputError([Problem(code="wrong-type", pointer="/significance/scores", detail=detail)])
+    if asked is None:
+        first = spec.entries[0]
+        return [full_address(first, first.metric.table.scores[0])]
+    addresses = []
+    for index, address in enumerate(asked):
+        try:
+            addresses.append(full_address(*find_score(spec, address)))
+        except InputError as error:
+            raise error.at(f"/significance/scores/{index}") from error
+    return list(dict.fromkeys(addresses))
+
+
+def _metrics(spec: Spec, system: System, found: Mapping[str, Outcome], gold_digest: str) -> dict[str, Json]:
+    return {
+        entry.key: metric_document(
+            entry,
+            found[entry.key],
+            signature_document(entry, spec.format, system.format, gold_digest, system.digest),
+        )
+        for entry in spec.entries
+    }
+
+
+def _agreements(
+    spec: Spec,
+    systems: Sequence[System],
+    outcomes: Sequence[Mapping[str, Outcome]],
+    asked: Sequence[Sequence[str]],
+) -> list[dict[str, Json]]:
+    found = []
+    for first, second in asked:
+        sides = [find_score(spec, address) for address in (first, second)]
+        for system, outcome in zip(systems, outcomes, strict=True):
+            values = [score.of(entry.metric.table.count_names, outcome[entry.key].rows) for entry, score in sides]
+            found.append({"system": system.name, **agree(values[0], values[1], first, second)})
+    return found
+
+
+def _warning(problem: Problem) -> dict[str, Any]:
+    members: dict[str, Any] = {
+        "code": problem.code,
+        "pointer": problem.pointer,
+        "sentence": problem.sentence,
+        "sent_id": problem.sent_id,
+        "line": problem.line,
+        "column": problem.column,
+        "detail": problem.detail,
+    }
+    return {name: value for name, value in members.items() if value not in (None, "")}

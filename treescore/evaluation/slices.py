@@ -1,0 +1,81 @@
+"""Slices that every metric has: by sentence attribute, block and sentence length, from the counts of its sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from treescore.core.arrays import Counts, IntArray
+from treescore.core.params import Json
+from treescore.core.registry import ItemInfo, Outcome
+from treescore.core.scores import ScoreTable
+from treescore.core.trees import Alignments, ParallelTreebank, Treebank
+from treescore.core.values import count_values, score_values
+
+MAX_VALUES = 200
+"""Values of an attribute that a text's comments may have; one with more (`text`) names sentences, and groups none."""
+
+_BIN = 10
+
+
+def with_sentence_slices(outcome: Outcome, table: ScoreTable, gold: Treebank, items: ItemInfo) -> dict[str, Json]:
+    """All groupings of an outcome: grouping -> its rows. A metric's own grouping of a name goes before these."""
+    groupings = _groupings(gold, items)
+    own = dict(outcome.slices())
+    return {
+        **{name: _rows(table, outcome.rows, values) for name, values in groupings.items() if name not in own},
+        **own,
+    }
+
+
+def _groupings(gold: Treebank, items: ItemInfo) -> Mapping[str, Sequence[Json]]:
+    found: dict[str, Sequence[Json]] = {
+        name: values for name, values in gold.sentences.attributes.items() if len(set(values)) <= MAX_VALUES
+    }
+    found |= items.attributes
+    if items.blocks is not None:
+        found["block"] = items.blocks
+    lengths = _lengths(gold, items)
+    if lengths is not None:
+        found["sentence_length"] = [_bin(length) for length in lengths.tolist()]
+    return found
+
+
+def _lengths(gold: Treebank, items: ItemInfo) -> IntArray | None:
+    """Words of each sentence of gold, of the source side where there are two; None where nobody knows them."""
+    if isinstance(gold, ParallelTreebank):
+        return np.diff(gold.source.word_offsets)
+    if isinstance(gold, Alignments):
+        return None if items.lengths is None else np.array([pair[0] for pair in items.lengths], np.int64)
+    return np.diff(gold.word_offsets)
+
+
+def _bin(length: int) -> str:
+    number = (length - 1) // _BIN
+    return f"{number * _BIN + 1}-{(number + 1) * _BIN}" if length else "0"
+
+
+def _rows(table: ScoreTable, counts: Counts, values: Sequence[Json]) -> list[dict[str, Json]]:
+    """A row for each value, in order; sentences without a value are in none."""
+    used = sorted({value for value in values if value is not None}, key=_in_order)
+    place = {value: number for number, value in enumerate(used)}
+    groups = np.array([place.get(value, len(used)) for value in values], np.int64)
+    totals = np.zeros((len(used) + 1, counts.shape[1]), counts.dtype)
+    np.add.at(totals, groups, counts)
+    sentences = np.bincount(groups, minlength=len(used) + 1).tolist()
+    return [
+        {
+            "value": value,
+            "counts": count_values(table.count_names, totals[number]),
+            "scores": score_values(table, totals[number])[0],
+            "sentences": sentences[number],
+        }
+        for number, value in enumerate(used)
+    ]
+
+
+def _in_order(value: str) -> tuple[int, str]:
+    """Ranges of lengths by their number, all else by its letters."""
+    first = value.partition("-")[0]
+    return (int(first) if first.isascii() and first.isdigit() and len(first) < len("1000000") else -1, value)

@@ -1,0 +1,226 @@
+"""What is asked: formats, transforms and metrics of a request, resolved and checked before any text is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import treescore.formats
+import treescore.metrics
+import treescore.transforms  # noqa: F401 - importing the three packages fills the registry
+from treescore.core.params import Json
+from treescore.core.registry import Format, ItemInfo, Metric, Transform, make_format, make_metric, make_transform
+from treescore.core.trees import ConstituentTreebank, DependencyTreebank
+from treescore.errors import InputError, Problem, ProblemList, ScoringError
+
+SIDES = ("both", "gold", "system")
+
+
+@dataclass(frozen=True, slots=True)
+class FormatChoice:
+    """A format with its options as the request gave them."""
+
+    name: str
+    options: Mapping[str, Json]
+    format: Format
+
+    def document(self) -> Json:
+        """As it is written in a request."""
+        return {"name": self.name, **self.options} if self.options else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One transform, and on which side it works."""
+
+    name: str
+    params: Mapping[str, Json]
+    on: str
+    transform: Transform
+
+    def document(self) -> dict[str, Json]:
+        """As it is written in a request, all parameters shown."""
+        return {"name": self.name, "params": dict(self.transform.values), "on": self.on}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One metric of a request under its key, with the transforms before it."""
+
+    key: str
+    name: str
+    params: Mapping[str, Json]
+    metric: Metric
+    steps: tuple[Step, ...]
+
+    @property
+    def guided(self) -> bool:
+        """Whether gold decides what its transforms delete from an output."""
+        return any(step.transform.guided and step.on != "gold" for step in self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A checked request but for its texts."""
+
+    format: FormatChoice
+    entries: tuple[Entry, ...]
+
+    def entry(self, key: str) -> Entry:
+        """The metric entry of this key. Raises KeyError."""
+        for entry in self.entries:
+            if entry.key == key:
+                return entry
+        raise KeyError(key)
+
+    def warnings(self) -> list[tuple[str, Problem]]:
+        """What is odd in the parameters of the metrics, each placed in the request, beside the metric's key."""
+        return [
+            (entry.key, problem.at(f"/metrics/{index}/params"))
+            for index, entry in enumerate(self.entries)
+            for problem in entry.metric.warnings
+        ]
+
+
+def parse_spec(document: Mapping[str, Json]) -> Spec:
+    """Resolve `format`, `transforms` and `metrics` of a request; its other members are left alone.
+
+    Raises:
+        InputError: every problem found, each with its pointer into the request.
+    """
+    problems = ProblemList()
+    choice = _collect(problems, "/format", lambda: parse_format(document["format"]))
+    shared = _steps(problems, document.get("transforms", ()), "/transforms")
+    entries: list[Entry] = []
+    for index, item in enumerate(document["metrics"]):
+        entry = _entry(problems, item, f"/metrics/{index}", shared)
+        if entry is None:
+            continue
+        if any(entry.key == other.key for other in entries):
+            problems.add(
+                Problem(
+                    code="duplicate-metric-key",
+                    pointer=f"/metrics/{index}",
+                    detail=f'Two metrics have the key {entry.key!r}. Give one of them a "key" of its own.',
+                )
+            )
+        if choice is not None:
+            _collect(problems, f"/metrics/{index}", lambda entry=entry: check_fit(entry, choice, choice))
+        entries.append(entry)
+    if not document["metrics"]:
+        problems.add(Problem(code="no-metric", pointer="/metrics", detail="Name at least one metric."))
+    problems.raise_if_any()
+    assert choice is not None  # noqa: S101 - raise_if_any has raised otherwise
+    return Spec(format=choice, entries=tuple(entries))
+
+
+def parse_format(value: Json) -> FormatChoice:
+    """A format from its name or `{"name": ..., options}`. Raises InputError, pointers below the value."""
+    name, options = _named(value)
+    if isinstance(value, Mapping):
+        options = {key: option for key, option in value.items() if key != "name"}
+    return FormatChoice(name, options, make_format(name, options))
+
+
+def parse_items(value: Mapping[str, Json] | None) -> ItemInfo:
+    """The `items` of a request. Their lengths are checked against gold once it is read."""
+    if not value:
+        return ItemInfo()
+    lengths = value.get("lengths")
+    return ItemInfo(
+        attributes=value.get("attributes", {}),
+        blocks=value.get("blocks"),
+        seconds=value.get("seconds", {}),
+        lengths=None if lengths is None else [(int(a), int(b)) for a, b in lengths],
+    )
+
+
+def check_fit(entry: Entry, gold: FormatChoice, system: FormatChoice) -> None:
+    """Whether the metric can read what its transforms make of these formats.
+
+    Raises:
+        InputError: `metric-format-mismatch` or `transform-format-mismatch`.
+    """
+    for side, choice in (("gold", gold), ("system", system)):
+        kind: type[Any] = choice.format.yields
+        for step in entry.steps:
+            if step.on not in ("both", side):
+                continue
+            if kind not in step.transform.reads:
+                raise InputError(
+                    [
+                        Problem(
+                            code="transform-format-mismatch",
+                            detail=f"The transform {step.name!r} works on {_kinds(step.transform.reads)}, but here "
+                            f"{side} is {_KIND_NAMES.get(kind.__name__, kind.__name__)} (format {choice.name!r}).",
+                        )
+                    ]
+                )
+            kind = step.transform.yields(kind)
+        if kind not in entry.metric.reads:
+            mend = _mend(kind, entry.metric.reads)
+            raise InputError(
+                [
+                    Problem(
+                        code="metric-format-mismatch",
+                        detail=f"The metric {entry.name!r} scores {_kinds(entry.metric.reads)}, but {side} is "
+                        f"{_KIND_NAMES.get(kind.__name__, kind.__name__)} (format {choice.name!r}).{mend}",
+                    )
+                ]
+            )
+
+
+_KIND_NAMES = {
+    "ConstituentTreebank": "constituency trees",
+    "DependencyTreebank": "dependency trees",
+    "Alignments": "word alignments",
+    "ParallelTreebank": "a parallel treebank",
+}
+
+
+def _kinds(kinds: Sequence[type[Any]]) -> str:
+    return " or ".join(_KIND_NAMES.get(kind.__name__, kind.__name__) for kind in kinds)
+
+
+def _mend(kind: type[Any], wanted: Sequence[type[Any]]) -> str:
+    if kind is ConstituentTreebank and DependencyTreebank in wanted:
+        return ' The transform "heads" makes dependencies of constituency trees.'
+    return " See GET /v1/scorers for what goes together."
+
+
+def _entry(problems: ProblemList, item: Json, pointer: str, shared: Sequence[Step]) -> Entry | None:
+    name, params = _named(item)
+    key = item.get("key", name) if isinstance(item, Mapping) else name
+    own = _steps(problems, item.get("transforms", ()), pointer + "/transforms") if isinstance(item, Mapping) else []
+    below = pointer + "/params" if params else pointer
+    metric = _collect(problems, below, lambda: make_metric(name, params))
+    return None if metric is None else Entry(key, name, params, metric, (*shared, *own))
+
+
+def _steps(problems: ProblemList, items: Sequence[Json], pointer: str) -> list[Step]:
+    steps = []
+    for index, item in enumerate(items):
+        name, params = _named(item)
+        here = f"{pointer}/{index}"
+        below = here + "/params" if params else here
+        transform = _collect(problems, below, lambda name=name, params=params: make_transform(name, params))
+        if transform is None:
+            continue
+        on = item.get("on", transform.default_on) if isinstance(item, Mapping) else transform.default_on
+        steps.append(Step(name, params, on, transform))
+    return steps
+
+
+def _named(value: Json) -> tuple[str, Mapping[str, Json]]:
+    if isinstance(value, str):
+        return value, {}
+    return value["name"], value.get("params", {})
+
+
+def _collect(problems: ProblemList, pointer: str, make: Any) -> Any:
+    try:
+        return make()
+    except ScoringError as error:
+        problems.extend(error.at(pointer).problems)
+        return None

@@ -1,0 +1,123 @@
+"""What is wrong with a bracketed text, in words."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from treescore.core.limits import Limits
+from treescore.errors import Problem
+from treescore.formats.bracket_arrays import DEEP, LONG, MANY, OUTSIDE, UNOPENED, Scan
+
+_TOKEN = re.compile(rb"[(\[]?[ \t\n\v\f\r]*[^ \t\n\v\f\r()\[\]]*")
+_BRACKET_WORDS = "brackets that are words of the text are written -LRB- and -RRB-."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnbalancedLine(Problem):
+    """A sentence whose brackets do not balance: its words and constituents were read all the same.
+
+    Attributes:
+        unclosed: numbers, inside the sentence, of the nodes left open; their end is the sentence's.
+    """
+
+    unclosed: tuple[int, ...] = ()
+
+
+def problems_of(text: bytes, scanned: Scan, sentences: Sequence[int]) -> list[Problem]:
+    """What is wrong with each of these sentences, none of which is readable."""
+    if not sentences:
+        return []
+    places = _Places(text)
+    opened = scanned.sentences[:, 5]
+    before = np.cumsum(opened) - opened
+    found = []
+    for sentence in sentences:
+        _, _, begin, fault, at, left = scanned.sentences[sentence].tolist()
+        line, column = places.of(at)
+        if fault == OUTSIDE:
+            found.append(_outside(text[at : at + 200], sentence + 1, line, column))
+        elif fault == UNOPENED:
+            found.append(_unopened(sentence + 1, line, column))
+        else:
+            first = int(before[sentence])
+            unclosed = tuple(scanned.unclosed[first : first + left].tolist())
+            begun = places.of(begin)[0]
+            found.append(_unclosed(text[at : at + 200], sentence + 1, begun, (line, column), unclosed))
+    return found
+
+
+def limit_problem(text: bytes, scanned: Scan, limits: Limits) -> Problem:
+    """The bound that was passed, and where."""
+    code, bound, what = {
+        DEEP: ("too-deep", limits.max_depth, "nested brackets"),
+        LONG: ("too-many-words", limits.max_words, "words in a sentence"),
+        MANY: ("too-many-sentences", limits.max_sentences, "sentences"),
+    }[scanned.limit]
+    line, column = _Places(text).of(scanned.limit_at)
+    return Problem(
+        code=code,
+        sentence=None if scanned.limit == MANY else len(scanned.sentences) + 1,
+        line=line,
+        column=column,
+        detail=f"There are more than {bound:,} {what}. Split the text, or ask for a higher bound.",
+    )
+
+
+class _Places:
+    """Lines and columns of bytes; lines end at line feeds, columns count characters."""
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+        self._feeds = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")).tolist()
+
+    def of(self, at: int) -> tuple[int, int]:
+        line = bisect_left(self._feeds, at)
+        begin = self._feeds[line - 1] + 1 if line else 0
+        return line + 1, len(self._text[begin:at].decode("utf-8", "replace")) + 1
+
+
+def _outside(found: bytes, sentence: int, line: int, column: int) -> Problem:
+    return Problem(
+        code="text-outside-brackets",
+        sentence=sentence,
+        line=line,
+        column=column,
+        detail=f"{_quoted(found)} stands outside brackets. Put every tree in brackets, and leave the line empty "
+        f"where the parser failed; {_BRACKET_WORDS}",
+    )
+
+
+def _unopened(sentence: int, line: int, column: int) -> Problem:
+    return UnbalancedLine(
+        code="bracket-unopened",
+        sentence=sentence,
+        line=line,
+        column=column,
+        detail=f"A bracket is closed that was never opened. Remove it, or open one before; {_BRACKET_WORDS}",
+    )
+
+
+def _unclosed(found: bytes, sentence: int, begun: int, place: tuple[int, int], unclosed: tuple[int, ...]) -> Problem:
+    where = "" if begun == place[0] else f" that begins in line {begun}"
+    brackets = "1 bracket is" if len(unclosed) == 1 else f"{len(unclosed)} brackets are"
+    return UnbalancedLine(
+        code="bracket-unclosed",
+        sentence=sentence,
+        line=place[0],
+        column=place[1],
+        detail=f"The sentence{where} ends while {brackets} open, the last {_quoted(found)}. "
+        f"Close what is open; {_BRACKET_WORDS}",
+        unclosed=unclosed,
+    )
+
+
+def _quoted(found: bytes) -> str:
+    """The token at the beginning of `found`, cut."""
+    token = _TOKEN.match(found)
+    quoted = (token.group() if token else b"").decode("utf-8", "ignore")
+    return repr(quoted if len(quoted) <= 30 else quoted[:27] + "...")

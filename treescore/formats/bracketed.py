@@ -1,0 +1,197 @@
+"""Penn brackets and Sampson's square brackets, one tree a line or spread over lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from treescore.core.arrays import IntArray
+from treescore.core.limits import Limits
+from treescore.core.params import Param
+from treescore.core.registry import Format, Text, register
+from treescore.core.text import BOM, checked_bytes
+from treescore.core.trees import NO_TAG, ConstituentTreebank, Sentences
+from treescore.core.vocabulary import Vocabulary
+from treescore.errors import InputError, LimitError, Problem
+from treescore.formats.bracket_arrays import OUTSIDE, READABLE, ROUND, SQUARE, UNCLOSED, Scan, scan
+from treescore.formats.bracket_problems import limit_problem, problems_of
+
+_SPACE = b" \t\n\v\f\r"
+# What a C program, EVALB, sees of a word with a NUL in it is the part before.
+_C_STRING_TAIL = re.compile(rb"\0[^ \t\n\v\f\r()]*")
+
+
+@register
+class Bracketed(Format):
+    """Bracketed trees: `(S (NP (DT the) (NN dog)) (VP (VBD ran)))`, or `[S [NP the dog ] ran ]` without tags."""
+
+    name = "bracketed"
+    doc = (
+        "Constituency trees in brackets. Round brackets: `(TAG word)` is a word with its tag, other brackets are "
+        "constituents. Square brackets, where the text begins with one: words without tags. A blank between the "
+        "bracket and its label, or before a closing bracket, is allowed, and so are bare words beside constituents."
+    )
+    source = "Marcus, Santorini & Marcinkiewicz 1993; Sampson & Babarczy 2003"
+    yields = ConstituentTreebank
+    params: ClassVar[Mapping[str, Param]] = {
+        "layout": Param(
+            {"enum": ["lines", "free", None]},
+            None,
+            "lines: one sentence a line, as EVALB reads; a blank line is a sentence without a parse. free: trees "
+            "spread over lines. null: lines where the first non-blank line is balanced, else free.",
+        ),
+        "unreadable": Param(
+            {"enum": ["job", "sentence"]},
+            "job",
+            "What a sentence that cannot be read costs: the whole job, which says where, or itself (status error).",
+        ),
+    }
+
+    def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> ConstituentTreebank:
+        """The treebank.
+
+        Raises:
+            InputError: `bracket-unclosed`, `bracket-unopened`, `text-outside-brackets`, those of core.text.
+            LimitError: `too-deep`, `too-many-words`, `too-many-sentences`.
+        """
+        assert isinstance(text, bytes)  # noqa: S101 - a format of one text is given one
+        lenient = self.values["unreadable"] == "sentence"
+        if lenient and b"\0" in text:
+            text = _C_STRING_TAIL.sub(b"", text)
+        if not text or b"\0" in text:
+            checked_bytes(text)
+        text = text.removeprefix(BOM)
+        by_line = _by_line(text) if self.values["layout"] is None else self.values["layout"] == "lines"
+        scanned = _scanned(text, limits, by_line=by_line)
+        strings = _strings(text, scanned)
+        faults = np.flatnonzero(scanned.sentences[:, 3] != READABLE).tolist()
+        shown = faults if lenient else faults[: limits.max_problems]
+        unreadable = dict(zip(shown, problems_of(text, scanned, shown), strict=True))
+        if faults and not lenient:
+            raise InputError(list(unreadable.values()), len(faults))
+        tellings = Sentences(unreadable=unreadable, warnings=_odd(text))
+        return _treebank(scanned, vocabulary, strings, _lines(text, scanned, by_line=by_line), tellings)
+
+    def write(self, treebank: ConstituentTreebank) -> str:
+        """One tree a line; square brackets where no word has a tag."""
+        square = len(treebank.tags) > 0 and bool((treebank.tags == NO_TAG).all())
+        return "".join(line + "\n" for line in written(treebank, square=square))
+
+
+def _scanned(text: bytes, limits: Limits, *, by_line: bool) -> Scan:
+    brackets = SQUARE if text.lstrip(_SPACE)[:1] == b"[" else ROUND
+    array = np.frombuffer(text + (b"\0" if text.endswith(b"\n") else b"\n\0"), np.uint8)
+    bounds = (limits.max_depth, limits.max_words, limits.max_sentences)
+    # The hash of bytes is keyed by the process: a text made to collide in one collides in no other. The numbers
+    # that strings get do not depend on it.
+    seed = hash(text)
+    scanned = scan(array, brackets, bounds, by_line=by_line, resync=False, seed=seed)
+    if not by_line and len(scanned.sentences) and scanned.sentences[-1, 3] == UNCLOSED:
+        # Something is left open at the end of the text: find out in which tree, taking a bracket in the first
+        # column for a new one.
+        scanned = scan(array, brackets, bounds, by_line=by_line, resync=True, seed=seed)
+    if scanned.limit:
+        raise LimitError([limit_problem(text, scanned, limits)])
+    return scanned
+
+
+def _odd(text: bytes) -> list[Problem]:
+    """A warning where the lines end with a bare CR: the whole text is one line then, as it is for EVALB."""
+    if b"\r" not in text or b"\n" in text:
+        return []
+    detail = "The lines end with CR alone, so all trees are one sentence, as EVALB reads them. End lines with LF."
+    return [Problem(code="bare-carriage-return", detail=detail)]
+
+
+def _by_line(text: bytes) -> bool:
+    """Whether the first line that is not blank is balanced: then a sentence is a line."""
+    rest = text.lstrip(_SPACE)
+    end = rest.find(b"\n")
+    first = rest if end < 0 else rest[:end]
+    pair = (b"[", b"]") if first[:1] == b"[" else (b"(", b")")
+    return first.count(pair[0]) == first.count(pair[1])
+
+
+def _strings(text: bytes, scanned: Scan) -> list[str]:
+    """The distinct strings. Only here bytes are decoded: between strings there is nothing but ASCII.
+
+    Raises:
+        InputError: `invalid-utf8`.
+    """
+    try:
+        strings = [text[start:stop].decode("utf-8") for start, stop in scanned.strings[:, :2].tolist()]
+    except UnicodeDecodeError:
+        checked_bytes(text)
+        raise
+    if (scanned.sentences[:, 3] == OUTSIDE).any():
+        checked_bytes(text)
+    return strings
+
+
+def _lines(text: bytes, scanned: Scan, *, by_line: bool) -> IntArray:
+    if by_line:
+        return np.arange(1, len(scanned.sentences) + 1, dtype=np.int64)
+    feeds = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
+    return np.asarray(np.searchsorted(feeds, scanned.sentences[:, 2]) + 1, np.int64)
+
+
+def _treebank(
+    scanned: Scan, vocabulary: Vocabulary, strings: list[str], lines: IntArray, sentences: Sentences
+) -> ConstituentTreebank:
+    numbers = vocabulary.numbers(strings)
+    tags = numbers[scanned.tags]
+    tags[scanned.tags < 0] = NO_TAG
+    return ConstituentTreebank(
+        vocabulary=vocabulary,
+        labels=numbers[scanned.labels],
+        starts=scanned.starts.astype(np.int64),
+        ends=scanned.ends.astype(np.int64),
+        node_offsets=np.append(scanned.sentences[:, 0], len(scanned.labels)),
+        words=numbers[scanned.forms],
+        tags=tags,
+        word_offsets=np.append(scanned.sentences[:, 1], len(scanned.forms)),
+        lines=lines,
+        sentences=sentences,
+    )
+
+
+def written(treebank: ConstituentTreebank, *, square: bool) -> list[str]:
+    """Each sentence in brackets, on one line.
+
+    An empty node is written inside the deepest node before it that it touches; a lone word without a tag in a
+    round constituent of its own is written so that it reads back as one.
+    """
+    return [tree_text(treebank, index, square=square) for index in range(len(treebank))]
+
+
+def tree_text(treebank: ConstituentTreebank, index: int, *, square: bool) -> str:
+    """Sentence `index` in brackets, on one line."""
+    strings = treebank.vocabulary.strings
+    left, right = ("[", "]") if square else ("(", ")")
+    nodes = slice(*treebank.node_offsets[index : index + 2].tolist())
+    labels, starts, ends = (a[nodes].tolist() for a in (treebank.labels, treebank.starts, treebank.ends))
+    span = slice(*treebank.word_offsets[index : index + 2].tolist())
+    forms, tags = treebank.words[span].tolist(), treebank.tags[span].tolist()
+    pieces: list[str] = []
+    open_ends: list[int] = []
+    node = 0
+    for position in range(len(forms) + 1):
+        while node < len(labels) and starts[node] == position:
+            # A node with words leaves what ends here; an empty one stays in the lowest that touches its place.
+            while open_ends and (open_ends[-1] < position or (open_ends[-1] == position < ends[node])):
+                open_ends.pop()
+                pieces.append(right)
+            pieces.append(f" {left}{strings[labels[node]]}")
+            open_ends.append(ends[node])
+            node += 1
+        while open_ends and open_ends[-1] <= position:
+            open_ends.pop()
+            pieces.append(right)
+        if position < len(forms):
+            form = strings[forms[position]]
+            tagged = tags[position] != NO_TAG
+            pieces.append(f" {left}{strings[tags[position]]} {form}{right}" if tagged else f" {form}")
+    return "".join(pieces).strip()

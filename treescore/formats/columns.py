@@ -1,0 +1,239 @@
+"""What the two tab-separated formats share: lines, sentences, comments, and problems with their places."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from treescore.core.arrays import BoolArray, IntArray, offsets_of, sums_by
+from treescore.core.limits import Limits
+from treescore.core.text import BOM, checked_bytes
+from treescore.core.vocabulary import Vocabulary
+from treescore.errors import InputError, LimitError, Problem
+from treescore.formats.fields import Fields, numbered_fields, tabs_of
+
+COLUMNS = 10
+MAX_KEYS = 32
+"""Distinct keys of `# key = value` comments that become sentence attributes; a text with more keeps the first."""
+
+_HASH, _NEWLINE = 35, 10
+_SKIPPED_KEYS = (b"# text", b"#text")
+
+
+@dataclass(slots=True)
+class Findings:
+    """Problems of one text by row, kept as arrays until it is known which of them are shown."""
+
+    parts: list[tuple[IntArray, Callable[[int], Problem]]] = field(default_factory=list)
+
+    def add(self, rows: IntArray, make: Callable[[int], Problem]) -> None:
+        """Every row of `rows` has the problem that `make(row)` describes."""
+        if len(rows):
+            self.parts.append((rows, make))
+
+    def shown(self, cap: int) -> tuple[list[Problem], int]:
+        """The first `cap` in the order of the text, and how many there are."""
+        total = sum(len(rows) for rows, _ in self.parts)
+        problems = [make(int(row)) for rows, make in self.parts for row in np.sort(rows)[:cap]]
+        problems.sort(key=lambda problem: (problem.line or 0, problem.column or 0))
+        return problems[:cap], total
+
+    def raise_if_any(self, cap: int) -> None:
+        """Raise InputError where something was added."""
+        if self.parts:
+            raise InputError(*self.shown(cap))
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """Where the lines of a text are, and which sentence each belongs to; r token lines, n sentences.
+
+    Attributes:
+        text: valid UTF-8 with LF line ends.
+        starts, ends: bytes of each token line, half-open, int64 (r,).
+        lines: number of each token line, from 1, int64 (r,).
+        sentences: sentence of each token line, from 0, int64 (r,).
+        row_offsets: int64 (n + 1,), sentence i has the token lines `row_offsets[i]:row_offsets[i + 1]`.
+        sent_ids: name of each sentence, None where it has none.
+        attributes: `# key = value` comments, one value a sentence; `newdoc` goes on until the next one.
+        misplaced: lines of comments inside sentences.
+        spare: blank lines that end no sentence.
+    """
+
+    text: bytes
+    starts: IntArray
+    ends: IntArray
+    lines: IntArray
+    sentences: IntArray
+    row_offsets: IntArray
+    sent_ids: Sequence[str | None]
+    attributes: Mapping[str, Sequence[str | None]]
+    misplaced: IntArray
+    spare: IntArray
+
+    def line_text(self, row: int) -> str:
+        """The token line as it stands, cut short for a message."""
+        return short(self.text[self.starts[row] : self.ends[row]].decode())
+
+    def problem(self, row: int, column: int | None, code: str, detail: str) -> Problem:
+        """A problem of one token line; `column` is the field, from 1."""
+        sentence = int(self.sentences[row])
+        return Problem(
+            code=code,
+            detail=detail,
+            line=int(self.lines[row]),
+            column=column,
+            sentence=sentence + 1,
+            sent_id=self.sent_ids[sentence],
+        )
+
+
+def short(string: str, length: int = 60) -> str:
+    """A string cut for a message."""
+    return string if len(string) <= length else string[: length - 3] + "..."
+
+
+def without_spaces(form: str) -> str:
+    """A form without characters of Unicode category Zs."""
+    if form.isascii():
+        return form.replace(" ", "")
+    return "".join(character for character in form if unicodedata.category(character) != "Zs")
+
+
+def unix_lines(text: bytes) -> bytes:
+    """Checked UTF-8 without a byte order mark, every line ended by LF as Python's universal newlines end them.
+
+    Raises:
+        InputError: as `treescore.core.text.checked_bytes`.
+    """
+    checked_bytes(text)
+    text = text.removeprefix(BOM)
+    if b"\r" in text:
+        text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return text if text.endswith(b"\n") else text + b"\n"
+
+
+def outline_of(text: bytes, limits: Limits) -> Outline:
+    """Find lines and sentences: a sentence is a run of token lines up to a blank line, comments before it are its own.
+
+    Args:
+        text: as `unix_lines` makes it.
+        limits: bounds on sentences and words.
+
+    Raises:
+        InputError: no sentence at all.
+        LimitError: too many sentences, or too many lines in one.
+    """
+    characters = np.frombuffer(text, np.uint8)
+    ends = np.flatnonzero(characters == _NEWLINE)
+    starts = np.concatenate([np.zeros(1, np.int64), ends[:-1] + 1])
+    blank = starts == ends
+    comment = characters[starts] == _HASH
+    token = ~blank & ~comment
+    block = np.cumsum(blank) - blank
+    blocks = int(block[-1]) + 1
+    has_token = np.zeros(blocks, bool)
+    has_token[block[token]] = True
+    sentence_of_block = np.cumsum(has_token) - 1
+    rows = np.flatnonzero(token)
+    sentences = sentence_of_block[block[rows]]
+    count = int(has_token.sum())
+    _check_size(sentences, count, rows, limits)
+    row_offsets = offsets_of(sums_by(sentences, count))
+    first_row = np.full(blocks, len(starts))
+    first_row[has_token] = rows[row_offsets[:-1]]
+    comments = np.flatnonzero(comment)
+    inside = comments > first_row[block[comments]]
+    own = comments[~inside & has_token[block[comments]]]
+    sent_ids, attributes = _comments_of(text, starts[own], ends[own], sentence_of_block[block[own]], count)
+    return Outline(
+        text=text,
+        starts=starts[rows],
+        ends=ends[rows],
+        lines=rows + 1,
+        sentences=sentences,
+        row_offsets=row_offsets,
+        sent_ids=sent_ids,
+        attributes=attributes,
+        misplaced=comments[inside] + 1,
+        spare=np.flatnonzero(blank & ~has_token[block]) + 1,
+    )
+
+
+def columns_of(outline: Outline, vocabulary: Vocabulary) -> Fields:
+    """All fields of the token lines, each of which must have ten."""
+    return numbered_fields(outline.text, outline.starts, outline.ends, COLUMNS, vocabulary)
+
+
+def fields_per_line(outline: Outline) -> IntArray:
+    """How many fields each token line has: int64 (r,)."""
+    return tabs_of(outline.text, outline.starts, outline.ends) + 1
+
+
+def known(numbers: IntArray, vocabulary: Vocabulary, test: Callable[[str], bool]) -> BoolArray:
+    """Whether the strings behind `numbers` pass a test, each distinct string tested once: bool, the same shape."""
+    return vocabulary.table(numbers, test)[numbers] > 0
+
+
+def _check_size(sentences: IntArray, count: int, rows: IntArray, limits: Limits) -> None:
+    if not count:
+        raise InputError(
+            [Problem(code="no-sentence", detail="The text has no sentence, only blank lines or comments.")]
+        )
+    if count > limits.max_sentences:
+        raise LimitError(
+            [
+                Problem(
+                    code="too-many-sentences",
+                    detail=f"The text has {count} sentences; {limits.max_sentences} are allowed.",
+                )
+            ]
+        )
+    lengths = sums_by(sentences, count)
+    long = np.flatnonzero(lengths > limits.max_words)
+    if len(long):
+        first = int(long[0])
+        raise LimitError(
+            [
+                Problem(
+                    code="too-many-words",
+                    sentence=first + 1,
+                    line=int(rows[np.searchsorted(sentences, first)]) + 1,
+                    detail=f"Sentence {first + 1} has {int(lengths[first])} lines; {limits.max_words} words are "
+                    "allowed in one. A blank line ends a sentence.",
+                )
+            ]
+        )
+
+
+def _comments_of(
+    text: bytes, starts: IntArray, ends: IntArray, sentences: IntArray, count: int
+) -> tuple[list[str | None], dict[str, Sequence[str | None]]]:
+    sent_ids: list[str | None] = [None] * count
+    attributes: dict[str, list[str | None]] = {}
+    document = 0
+    for start, end, sentence in zip(starts.tolist(), ends.tolist(), sentences.tolist(), strict=True):
+        line = text[start:end]
+        if line.startswith(_SKIPPED_KEYS):
+            continue
+        key, equals, value = (part.strip() for part in line[1:].decode().partition("="))
+        if key in ("newdoc", "newdoc id"):
+            document += 1
+            key, value = "newdoc", value or str(document)
+        elif not equals:
+            continue
+        if key == "sent_id":
+            sent_ids[sentence] = value
+            continue
+        if key not in attributes and len(attributes) < MAX_KEYS:
+            attributes[key] = [None] * count
+        if key in attributes:
+            attributes[key][sentence] = value
+    documents = attributes.get("newdoc", [])
+    for sentence in range(1, len(documents)):
+        if documents[sentence] is None:
+            documents[sentence] = documents[sentence - 1]
+    return sent_ids, dict(attributes)

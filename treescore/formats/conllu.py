@@ -1,0 +1,327 @@
+"""CoNLL-U: ten tab-separated columns, multiword tokens, empty nodes, comments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treescore.core.arrays import BoolArray, IntArray, offsets_of, sums_by
+from treescore.core.heads import heads_of, plain_number
+from treescore.core.limits import Limits
+from treescore.core.registry import Format, Text, register
+from treescore.core.trees import DependencyTreebank, Sentences
+from treescore.core.vocabulary import Vocabulary
+from treescore.errors import Problem
+from treescore.formats.columns import (
+    COLUMNS,
+    Findings,
+    Outline,
+    columns_of,
+    fields_per_line,
+    known,
+    outline_of,
+    short,
+    unix_lines,
+    without_spaces,
+)
+from treescore.formats.fields import Fields
+from treescore.formats.rows import written
+
+ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(COLUMNS)
+
+_WORD, _RANGE, _EMPTY, _BAD = range(4)
+_RANGE_ID = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
+_EMPTY_ID = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})")
+
+
+@register
+class ConllU(Format):
+    """Universal Dependencies' format.
+
+    Read leniently where nothing can be misunderstood: a byte order mark, CR LF or CR line ends, a missing last
+    blank line, spare blank lines (with a warning). A comment inside a sentence, a wrong number of columns, IDs out
+    of order, heads that are no number or point outside are errors. Cycles and several roots are each metric's
+    business.
+    """
+
+    name: ClassVar[str] = "conllu"
+    doc: ClassVar[str] = "CoNLL-U (Universal Dependencies), with multiword tokens and empty nodes."
+    source: ClassVar[str] = "https://universaldependencies.org/format.html"
+    yields: ClassVar[type[DependencyTreebank]] = DependencyTreebank
+
+    def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
+        """The treebank. Raises InputError and LimitError as promised by `Format`."""
+        assert isinstance(text, bytes)  # noqa: S101 - a format of one text
+        outline = outline_of(unix_lines(text), limits)
+        cap = limits.max_problems
+        _check_layout(outline, cap)
+        fields = columns_of(outline, vocabulary)
+        findings, odd = Findings(), Findings()
+        ids = _ids_of(outline, fields[ID], vocabulary, findings)
+        _check_ranges(outline, ids, findings)
+        _check_words(outline, ids, findings)
+        words = np.flatnonzero(ids.kinds == _WORD)
+        _check_forms(outline, ids, fields[FORM], vocabulary, (findings, odd))
+        heads = heads_of(fields[HEAD][words], vocabulary)
+        _check_heads(outline, ids, fields[HEAD], vocabulary, findings)
+        findings.raise_if_any(cap)
+        _check_empty_nodes(outline, ids, odd)
+        return _treebank(outline, ids, fields, heads, vocabulary, _warnings(outline, odd, cap))
+
+    def write(self, treebank: DependencyTreebank) -> str:
+        """The text that reads back as `treebank`; multiword tokens keep their forms, empty nodes their DEPS."""
+        return written(treebank)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ids:
+    """The ID column of r rows: kind, its one or two numbers (nine digits at most), words before it in its sentence."""
+
+    kinds: NDArray[np.int32]
+    first: NDArray[np.int32]
+    second: NDArray[np.int32]
+    before: IntArray
+    inside: BoolArray
+    word_offsets: IntArray
+
+
+def _check_layout(outline: Outline, cap: int) -> None:
+    findings = Findings()
+    fields = fields_per_line(outline)
+
+    def columns(row: int) -> Problem:
+        line = outline.line_text(row)
+        if not line.strip():
+            mend = "It holds only spaces: a sentence ends with an empty line."
+        elif fields[row] == 1 and " " in line:
+            mend = "Separate the columns by tabs, not by spaces."
+        else:
+            mend = "Write _ where a column has no value."
+        return outline.problem(
+            row, None, "conllu-column-count", f"The line has {fields[row]} tab-separated columns, not 10. {mend}"
+        )
+
+    findings.add(np.flatnonzero(fields != COLUMNS), columns)
+    findings.add(
+        outline.misplaced,
+        lambda line: Problem(
+            code="conllu-comment-inside-sentence",
+            line=line,
+            detail="A comment stands between the words of a sentence. Move it before the first word, or end the "
+            "sentence before it with a blank line.",
+        ),
+    )
+    findings.raise_if_any(cap)
+
+
+def _ids_of(outline: Outline, numbers: IntArray, vocabulary: Vocabulary, findings: Findings) -> _Ids:
+    distinct = vocabulary.distinct(numbers)
+    parsed = np.zeros((3, len(vocabulary)), np.int32)
+    parsed[:, distinct] = np.array([_parsed_id(vocabulary.strings[number]) for number in distinct.tolist()]).T
+    kinds, first, second = parsed[:, numbers]
+    is_word = kinds == _WORD
+    word_offsets = offsets_of(sums_by(outline.sentences[is_word], len(outline.sent_ids)))
+    before = np.cumsum(is_word) - is_word - word_offsets[outline.sentences]
+    ranges = np.flatnonzero(kinds == _RANGE)
+    # The words of a range are those whose position the last range before them in their sentence reaches.
+    last_range = np.full(len(kinds), -1)
+    last_range[ranges] = np.arange(len(ranges))
+    last_range = np.maximum.accumulate(last_range)
+    inside = last_range >= 0
+    at = ranges[last_range[inside]]
+    inside[inside] = (outline.sentences[at] == outline.sentences[inside]) & (before[inside] < second[at])
+    bad = np.flatnonzero(kinds == _BAD)
+    findings.add(
+        bad,
+        lambda row: outline.problem(
+            row,
+            ID + 1,
+            "conllu-bad-id",
+            f"The ID is {short(vocabulary.strings[numbers[row]])!r}. Write a number (3), a range of a multiword token "
+            "(3-4) or an empty node's number (3.1).",
+        ),
+    )
+    return _Ids(kinds, first, second, before, inside, word_offsets)
+
+
+def _parsed_id(string: str) -> tuple[int, int, int]:
+    number = plain_number(string)
+    if number is not None and number < 10**9:
+        return _WORD, number, number
+    match = _RANGE_ID.fullmatch(string)
+    if match:
+        return _RANGE, int(match[1]), int(match[2])
+    match = _EMPTY_ID.fullmatch(string)
+    if match:
+        return _EMPTY, int(match[1]), int(match[2])
+    return _BAD, 0, 0
+
+
+def _check_words(outline: Outline, ids: _Ids, findings: Findings) -> None:
+    words = np.flatnonzero(ids.kinds == _WORD)
+    wrong = words[ids.first[words] != ids.before[words] + 1]
+    # A missing line shifts all that follow: the first of a sentence tells it.
+    _, places = np.unique(outline.sentences[wrong], return_index=True)
+    findings.add(
+        wrong[places],
+        lambda row: outline.problem(
+            row,
+            ID + 1,
+            "conllu-wrong-id",
+            f"The ID is {ids.first[row]}, expected {ids.before[row] + 1}. Number the words of a sentence 1, 2, 3, "
+            "... without gap or repetition.",
+        ),
+    )
+    empty = np.flatnonzero(np.diff(ids.word_offsets) == 0)
+    findings.add(
+        outline.row_offsets[empty],
+        lambda row: outline.problem(
+            row, ID + 1, "conllu-no-words", "The sentence has no word with a number of its own. Add its words."
+        ),
+    )
+
+
+def _check_ranges(outline: Outline, ids: _Ids, findings: Findings) -> None:
+    rows = np.flatnonzero(ids.kinds == _RANGE)
+    lengths = np.diff(ids.word_offsets)[outline.sentences[rows]]
+    start, end = ids.first[rows], ids.second[rows]
+    backwards = end < start
+    misplaced = ~backwards & (start != ids.before[rows] + 1)
+    overlap = np.zeros(len(rows), bool)
+    overlap[1:] = (outline.sentences[rows[1:]] == outline.sentences[rows[:-1]]) & (start[1:] <= end[:-1])
+    cut = ~backwards & ~misplaced & (end > lengths)
+    messages = (
+        (backwards, "ends before it begins. Write the smaller number first."),
+        (misplaced | (overlap & ~backwards), "must stand directly before its first word, and no two may overlap."),
+        (cut, "reaches beyond the sentence's last word."),
+    )
+    for wrong, what in messages:
+        findings.add(rows[wrong], _bad_range(outline, ids, what))
+
+
+def _bad_range(outline: Outline, ids: _Ids, what: str) -> Callable[[int], Problem]:
+    def problem(row: int) -> Problem:
+        token = f"The multiword token {ids.first[row]}-{ids.second[row]}"
+        return outline.problem(row, ID + 1, "conllu-bad-range", f"{token} {what}")
+
+    return problem
+
+
+def _check_forms(
+    outline: Outline, ids: _Ids, forms: IntArray, vocabulary: Vocabulary, found: tuple[Findings, Findings]
+) -> None:
+    findings, odd = found
+    empty = known(forms, vocabulary, lambda form: not without_spaces(form)) & (ids.kinds != _EMPTY)
+    inner = empty & ids.inside & (ids.kinds == _WORD)
+    findings.add(
+        np.flatnonzero(empty & ~inner),
+        lambda row: outline.problem(
+            row, FORM + 1, "conllu-empty-form", "FORM is empty. Write the word, or _ where there is none."
+        ),
+    )
+    odd.add(
+        np.flatnonzero(inner),
+        lambda row: outline.problem(
+            row, FORM + 1, "conllu-empty-form", "FORM of a word in a multiword token is empty. It aligns with nothing."
+        ),
+    )
+
+
+def _check_heads(outline: Outline, ids: _Ids, strings: IntArray, vocabulary: Vocabulary, findings: Findings) -> None:
+    words = np.flatnonzero(ids.kinds == _WORD)
+    bad = known(strings[words], vocabulary, lambda head: head != "_" and plain_number(head) is None)
+    findings.add(
+        words[bad],
+        lambda row: outline.problem(
+            row,
+            HEAD + 1,
+            "conllu-bad-head",
+            f"HEAD is {short(vocabulary.strings[strings[row]])!r}. Use 0 for the root, a word's number in digits 0-9, "
+            "or _ where there is none.",
+        ),
+    )
+    lengths = np.diff(ids.word_offsets)[outline.sentences[words]]
+    values = vocabulary.table(strings[words], lambda head: plain_number(head) or 0)[strings[words]]
+    outside = values > lengths
+    length_of = np.diff(ids.word_offsets)
+
+    def out_of_range(row: int) -> Problem:
+        length = int(length_of[outline.sentences[row]])
+        head = short(vocabulary.strings[strings[row]], 20)
+        return outline.problem(
+            row,
+            HEAD + 1,
+            "conllu-head-out-of-range",
+            f"HEAD is {head}, but the sentence has {length} words. Use 0 for the root or 1-{length}.",
+        )
+
+    findings.add(words[outside & ~bad], out_of_range)
+
+
+def _check_empty_nodes(outline: Outline, ids: _Ids, odd: Findings) -> None:
+    rows = np.flatnonzero(ids.kinds == _EMPTY)
+    odd.add(
+        rows[ids.first[rows] != ids.before[rows]],
+        lambda row: outline.problem(
+            row,
+            ID + 1,
+            "conllu-empty-node-misplaced",
+            f"The empty node {ids.first[row]}.{ids.second[row]} stands after word {ids.before[row]}. "
+            "Scores of the basic tree are not touched.",
+        ),
+    )
+
+
+def _warnings(outline: Outline, odd: Findings, cap: int) -> list[Problem]:
+    odd.add(
+        outline.spare,
+        lambda line: Problem(
+            code="conllu-spare-blank-line",
+            line=line,
+            detail="A blank line ends no sentence; it is left out.",
+        ),
+    )
+    return odd.shown(cap)[0]
+
+
+def _treebank(
+    outline: Outline,
+    ids: _Ids,
+    fields: Fields,
+    heads: IntArray,
+    vocabulary: Vocabulary,
+    warnings: list[Problem],
+) -> DependencyTreebank:
+    words = np.flatnonzero(ids.kinds == _WORD)
+    ranges = np.flatnonzero(ids.kinds == _RANGE)
+    empty = np.flatnonzero(ids.kinds == _EMPTY)
+    first_word = ids.word_offsets[outline.sentences]
+    return DependencyTreebank(
+        vocabulary=vocabulary,
+        forms=fields[FORM][words],
+        lemmas=fields[LEMMA][words],
+        upos=fields[UPOS][words],
+        xpos=fields[XPOS][words],
+        feats=fields[FEATS][words],
+        heads=heads,
+        deprels=fields[DEPREL][words],
+        deps=fields[DEPS][words],
+        misc=fields[MISC][words],
+        word_offsets=ids.word_offsets,
+        lines=outline.lines[words],
+        mwt_starts=first_word[ranges] + ids.first[ranges] - 1,
+        mwt_ends=first_word[ranges] + ids.second[ranges],
+        mwt_forms=fields[FORM][ranges],
+        mwt_misc=fields[MISC][ranges],
+        empty_after=first_word[empty] + ids.before[empty],
+        empty_ids=fields[ID][empty],
+        empty_deps=fields[DEPS][empty],
+        empty_lines=outline.lines[empty],
+        empty_sentences=outline.sentences[empty],
+        sentences=Sentences(sent_ids=outline.sent_ids, attributes=outline.attributes, warnings=warnings),
+    )

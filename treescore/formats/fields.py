@@ -1,0 +1,158 @@
+"""Lines of tab-separated fields, cut and numbered without making a string of every field."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import repeat
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treescore.core.arrays import IntArray
+from treescore.core.jit import compiled, compiler_loaded
+from treescore.core.vocabulary import Vocabulary
+
+Bytes = NDArray[np.uint8]
+
+_TAB = 9
+_LINES_AT_ONCE = 4096
+_PROBES_PER_FIELD = 64
+"""Beyond this average the table is being fed colliding strings on purpose, and a dict does the work instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The fields of lines, each column made when it is asked for: `fields[column]` is int64 (lines,).
+
+    Attributes:
+        codes: which of the text's distinct strings each field is, int32 (columns, lines).
+        numbers: the vocabulary's number of each distinct string, int64.
+    """
+
+    codes: NDArray[np.int32]
+    numbers: IntArray
+
+    def __getitem__(self, column: int) -> IntArray:
+        numbered: IntArray = self.numbers[self.codes[column]]
+        return numbered
+
+
+def numbered_fields(text: bytes, starts: IntArray, ends: IntArray, columns: int, vocabulary: Vocabulary) -> Fields:
+    """The fields of lines as numbers of the vocabulary.
+
+    Args:
+        text: valid UTF-8.
+        starts: first byte of each line.
+        ends: byte after its last one. Each line has exactly `columns` fields.
+        columns: how many fields a line has.
+        vocabulary: new strings are added to it.
+    """
+    if not len(starts):
+        return Fields(np.zeros((columns, 0), np.int32), np.zeros(0, np.int64))
+    if not compiler_loaded():
+        return _numbered_by_dict(text, starts, ends, columns, vocabulary)
+    codes, first, last, good = _intern(np.frombuffer(text, np.uint8), starts, ends, columns)
+    if not good:
+        return _numbered_by_dict(text, starts, ends, columns, vocabulary)
+    strings = [text[start:end].decode() for start, end in zip(first.tolist(), last.tolist(), strict=True)]
+    return Fields(codes, vocabulary.numbers(strings))
+
+
+def _numbered_by_dict(text: bytes, starts: IntArray, ends: IntArray, columns: int, vocabulary: Vocabulary) -> Fields:
+    """The same by Python's own means, a few lines at a time: every field is a string for a moment."""
+    codes = np.empty((columns, len(starts)), np.int32)
+    for first in range(0, len(starts), _LINES_AT_ONCE):
+        piece = slice(first, first + _LINES_AT_ONCE)
+        flat = vocabulary.numbers(_joined(text, starts[piece], ends[piece]).decode().split("\t"))
+        codes[:, piece] = flat.reshape(-1, columns).T
+    return Fields(codes, np.arange(len(vocabulary)))
+
+
+def _joined(text: bytes, starts: IntArray, ends: IntArray) -> bytes:
+    """Lines with a tab between them, cut out by runs of lines that follow each other."""
+    gaps = starts[1:] != ends[:-1] + 1
+    runs = zip(starts[np.append(True, gaps)].tolist(), ends[np.append(gaps, True)].tolist(), strict=True)
+    return b"\t".join([text[start:end] for start, end in runs]).replace(b"\n", b"\t")
+
+
+def tabs_of(text: bytes, starts: IntArray, ends: IntArray) -> IntArray:
+    """How many tabs each line has: int64 (lines,)."""
+    tabs = np.empty(len(starts), np.int64)
+    for first in range(0, len(starts), _LINES_AT_ONCE):
+        piece = slice(first, first + _LINES_AT_ONCE)
+        tabs[piece] = list(map(text.count, repeat(b"\t"), starts[piece].tolist(), ends[piece].tolist()))
+    return tabs
+
+
+@compiled
+def _intern(  # noqa: C901, PLR0912, PLR0915 - one loop over the bytes; compiled code calls nothing
+    text: Bytes, starts: IntArray, ends: IntArray, columns: int
+) -> tuple[NDArray[np.int32], IntArray, IntArray, bool]:
+    """Number equal fields equally, in order of appearance, by open addressing on a hash of their bytes.
+
+    Returns:
+        codes int32 (columns, lines); first and last byte (half-open) of each distinct field; whether it went well.
+    """
+    lines = len(starts)
+    codes = np.zeros((columns, lines), np.int32)
+    size = 1 << 14
+    table = np.full(size, -1, np.int32)
+    capacity = 1 << 12
+    first = np.zeros(capacity, np.int64)
+    last = np.zeros(capacity, np.int64)
+    hashes = np.zeros(capacity, np.uint64)
+    known = 0
+    budget = lines * columns * _PROBES_PER_FIELD + 100_000
+    for line in range(lines):
+        place = starts[line]
+        for column in range(columns):
+            begin = place
+            value = np.uint64(14695981039346656037)
+            while place < ends[line] and text[place] != _TAB:
+                value = (value ^ np.uint64(text[place])) * np.uint64(1099511628211)
+                place += 1
+            value ^= value >> np.uint64(32)
+            length = place - begin
+            slot = np.int64(value & np.uint64(size - 1))
+            while True:
+                code = table[slot]
+                if code < 0:
+                    break
+                if hashes[code] == value and last[code] - first[code] == length:
+                    same = True
+                    for step in range(length):
+                        if text[first[code] + step] != text[begin + step]:
+                            same = False
+                            break
+                    if same:
+                        break
+                slot = (slot + 1) & (size - 1)
+                budget -= 1
+                if budget < 0:
+                    return codes, first[:known], last[:known], False
+            if code < 0:
+                if known == capacity:
+                    capacity *= 2
+                    first = np.append(first, np.zeros(known, np.int64))
+                    last = np.append(last, np.zeros(known, np.int64))
+                    hashes = np.append(hashes, np.zeros(known, np.uint64))
+                code = np.int32(known)
+                first[known] = begin
+                last[known] = place
+                hashes[known] = value
+                table[slot] = code
+                known += 1
+                if known * 2 > size:
+                    size *= 2
+                    table = np.full(size, -1, np.int32)
+                    for old in range(known):
+                        slot = np.int64(hashes[old] & np.uint64(size - 1))
+                        while table[slot] >= 0:
+                            slot = (slot + 1) & (size - 1)
+                            budget -= 1
+                            if budget < 0:
+                                return codes, first[:known], last[:known], False
+                        table[slot] = old
+            codes[column, line] = code
+            place += 1
+    return codes, first[:known], last[:known], True

@@ -1,0 +1,278 @@
+"""What the alignment formats share: tokens with their places, links without repeats, base and direction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, starmap
+
+import numpy as np
+
+from treescore.core.arrays import BoolArray, IntArray, offsets_of, sums_by
+from treescore.core.limits import Limits
+from treescore.core.params import BOOLEAN, Json, Param
+from treescore.core.registry import Format, Text
+from treescore.core.text import BOM, checked_bytes
+from treescore.core.trees import Alignments, Sentences
+from treescore.core.vocabulary import Vocabulary
+from treescore.errors import InputError, LimitError, Problem, ProblemList
+
+REVERSED = Param(BOOLEAN, default=False, doc="The text writes the target word first.")
+MAX_DIGITS = 9
+_SPACE = np.zeros(256, np.bool_)
+_SPACE[list(b" \t\n\r\x0b\x0c")] = True
+
+
+def base_param(default: int) -> Param:
+    """Whether the text counts words from 0 or from 1."""
+    return Param({"enum": [0, 1]}, default=default, doc="The number of a sentence's first word: 0 or 1.")
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The tokens of a text in order, t of them.
+
+    Attributes:
+        strings: the tokens.
+        lines: line of each, from 0, int64 (t,).
+        columns: column of its first character, from 1, int64 (t,).
+        line_count: lines of the text; what follows the last line end is one unless it is empty.
+    """
+
+    strings: Sequence[bytes]
+    lines: IntArray
+    columns: IntArray
+    line_count: int
+
+    def problem(self, token: int, code: str, detail: str, *, named: bool = False) -> Problem:
+        """A problem at a token. Sentences are lines, or named by the first token of their lines."""
+        line = int(self.lines[token])
+        name = self.strings[int(np.searchsorted(self.lines, line))].decode("utf-8") if named else None
+        return Problem(
+            code=code,
+            detail=detail,
+            line=line + 1,
+            column=int(self.columns[token]),
+            sentence=None if named else line + 1,
+            sent_id=name,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Links as they stand in a text, repeats included: `pairs` tells the sentence pair of each, from 0."""
+
+    pairs: IntArray
+    source: IntArray
+    target: IntArray
+    sure: BoolArray
+    lines: IntArray
+    columns: IntArray
+
+
+def unified(text: Text) -> bytes:
+    """The text without a byte order mark, its lines ended by LF.
+
+    Raises:
+        InputError: as `treescore.core.text.decoded`.
+    """
+    if not isinstance(text, bytes):
+        raise InputError([Problem(code="bad-text", detail="This format takes one text, not several.")])
+    text = text.removeprefix(BOM)
+    checked_bytes(text)
+    return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+
+def tokens_of(text: bytes) -> Tokens:
+    """Split at white space, keeping places."""
+    characters = np.frombuffer(text, np.uint8)
+    space = _SPACE[characters]
+    begins = ~space
+    begins[1:] &= space[:-1]
+    starts = np.flatnonzero(begins)
+    ends_of_lines = np.flatnonzero(characters == ord("\n"))
+    lines = np.searchsorted(ends_of_lines, starts)
+    line_starts = np.concatenate([[0], ends_of_lines + 1])
+    line_count = len(ends_of_lines) + (not text.endswith(b"\n"))
+    begun = np.cumsum((characters & 0xC0) != 0x80)  # characters up to each byte: continuation bytes begin none
+    return Tokens(text.split(), lines, begun[starts] - begun[line_starts[lines]] + 1, line_count)
+
+
+def shown(token: bytes) -> str:
+    """A token of the text as a message quotes it."""
+    text = token.decode("utf-8")
+    return repr(text if len(text) <= 40 else text[:37] + "...")
+
+
+def checked_sentences(count: int, limits: Limits) -> None:
+    """Raise LimitError for more sentence pairs than are allowed."""
+    if count > limits.max_sentences:
+        detail = f"The text has {count} sentence pairs; {limits.max_sentences} are allowed."
+        raise LimitError([Problem(code="too-many-sentences", detail=detail)])
+
+
+def number_of(digits: bytes, limits: Limits) -> int | str:
+    """A word's number as written, or what is wrong with it."""
+    if not digits.isdigit():
+        sign = digits[:1] in (b"-", b"+") and digits[1:].isdigit()
+        return "is negative or has a sign" if sign else "is no number"
+    number = int(digits) if len(digits) <= MAX_DIGITS else None
+    if number is None or number > limits.max_words:
+        return f"is beyond any sentence (at most {limits.max_words} words)"
+    return number
+
+
+def alignments_of(links: Links, pair_ids: Sequence[str], sentences: Sentences) -> Alignments:
+    """The links in order of pair, source and target; one given twice counts once, sure if either is."""
+    order = np.lexsort((links.target, links.source, links.pairs))
+    ends = np.stack([links.pairs[order], links.source[order], links.target[order]])
+    first = np.ones(len(order), np.bool_)
+    first[1:] = (ends[:, 1:] != ends[:, :-1]).any(axis=0)
+    kept = order[first]
+    sure = np.logical_or.reduceat(links.sure[order], np.flatnonzero(first)) if len(order) else links.sure
+    return Alignments(
+        source=links.source[kept],
+        target=links.target[kept],
+        sure=np.asarray(sure, np.bool_),
+        offsets=offsets_of(sums_by(links.pairs[kept], len(pair_ids))),
+        pair_ids=pair_ids,
+        lines=links.lines[kept],
+        columns=links.columns[kept],
+        sentences=sentences,
+    )
+
+
+def directed(values: Mapping[str, Json], first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
+    """Source and target positions, from 1, of the two numbers as written."""
+    shift = 1 - int(values["base"])
+    return (second + shift, first + shift) if values["reversed"] else (first + shift, second + shift)
+
+
+def lines_of_names(names: Sequence[str], lines: int) -> IntArray:
+    """The line, from 0, of each sentence name, where the other side has lines only; it may lie beyond `lines`.
+
+    A name that is a number is the line of that number, unless the names are a run of as many numbers as there are
+    lines; other names stand in order.
+
+    Raises:
+        InputError: the names are no numbers, and not as many as lines.
+    """
+    if all(name.isascii() and name.isdigit() and len(name) <= 9 for name in names):
+        numbers = np.array([int(name) for name in names], np.int64)
+        run = len(numbers) == lines and len(numbers) > 0 and int(numbers.max() - numbers.min()) == lines - 1
+        first = int(numbers.min()) if run else 1
+        if not len(numbers) or int(numbers.min()) >= first:
+            return numbers - first
+    if len(names) == lines:
+        return np.arange(lines, dtype=np.int64)
+    detail = (
+        f"One side names its sentences ({len(names)} of them), the other has {lines} lines, and the names are no line "
+        "numbers. Number the sentences from 1, or send both in one format."
+    )
+    raise InputError([Problem(code="alignment-unknown-sentence", detail=detail)])
+
+
+class LineFormat(Format):
+    """One line a sentence pair, its links separated by white space: `0-0` sure, `0p0` or `0?0` possible."""
+
+    yields = Alignments
+
+    def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> Alignments:  # noqa: ARG002 - no words here
+        """The links; a blank line is a pair without links."""
+        tokens = tokens_of(_without_prefixes(unified(text)))
+        checked_sentences(tokens.line_count, limits)
+        numbers, sure = _parsed(tokens, limits)
+        source, target = directed(self.values, numbers[:, 0], numbers[:, 1])
+        links = Links(tokens.lines, source, target, sure, tokens.lines + 1, tokens.columns)
+        return alignments_of(links, [str(pair + 1) for pair in range(tokens.line_count)], Sentences())
+
+    def write(self, treebank: Alignments) -> str:
+        """Links in order of source and target word, one line a pair.
+
+        Raises:
+            InputError: a link to NULL, where words count from 0.
+        """
+        first, second = written(self.values, treebank)
+        marks = ["-" if sure else "p" for sure in treebank.sure.tolist()]
+        words = list(starmap("{}{}{}".format, zip(first, marks, second, strict=True)))
+        bounds = treebank.offsets.tolist()
+        return "".join(" ".join(words[a:b]) + "\n" for a, b in pairwise(bounds))
+
+
+def written(values: Mapping[str, Json], treebank: Alignments) -> tuple[list[int], list[int]]:
+    """The two numbers of each link as a text with these options writes them.
+
+    Raises:
+        InputError: a link to NULL, where words count from 0.
+    """
+    shift = 1 - int(values["base"])
+    ends = (treebank.target, treebank.source) if values["reversed"] else (treebank.source, treebank.target)
+    for end in ends:
+        if shift and len(end) and int(end.min()) == 0:
+            detail = 'A link to NULL cannot be written where words count from 0. Write it with "base": 1.'
+            raise InputError([Problem(code="alignment-null-unwritable", detail=detail)])
+    return (ends[0] - shift).tolist(), (ends[1] - shift).tolist()
+
+
+def _parsed(tokens: Tokens, limits: Limits) -> tuple[IntArray, BoolArray]:
+    """First and second number of each link, int64 (t, 2), and whether it is sure, bool (t,)."""
+    known = {token: _link(token, limits) for token in set(tokens.strings)}
+    if any(isinstance(link, str) for link in known.values()):
+        problems = ProblemList(limits.max_problems)
+        for place, token in enumerate(tokens.strings):
+            wrong = known[token]
+            if isinstance(wrong, str):
+                problems.add(tokens.problem(place, *_explained(token, wrong)))
+        problems.raise_if_any()
+    values = np.array([known[token] for token in tokens.strings], np.int64).reshape(-1, 3)
+    return values[:, :2], values[:, 2] != 0
+
+
+def _link(token: bytes, limits: Limits) -> tuple[int, int, bool] | str:
+    for separator, sure in ((b"-", True), (b"p", False), (b"P", False), (b"?", False)):
+        at = token.find(separator, 1)
+        if at < 0:
+            continue
+        first, second = number_of(token[:at], limits), number_of(token[at + 1 :], limits)
+        if isinstance(first, str):
+            return f"its first number {first}"
+        if isinstance(second, str):
+            return f"its second number {second}"
+        return first, second, sure
+    return "it is no link"
+
+
+def _explained(token: bytes, wrong: str) -> tuple[str, str]:
+    code = "alignment-index-out-of-range" if "beyond" in wrong or "negative" in wrong else "alignment-bad-link"
+    mend = "A link is two numbers of words joined by - (sure) or p (possible), as in 3-4 or 3p4."
+    return code, f"{shown(token)} cannot be read: {wrong}. {mend}"
+
+
+def _without_prefixes(text: bytes) -> bytes:
+    """Blank what some aligners print before the links: the sentences and `|||`, or a running number and a tab."""
+    if b"|||" not in text and b"\t" not in text:
+        return text
+    lines = text.split(b"\n")
+    numbers: list[int] = []
+    for index, line in enumerate(lines):
+        prefix = len(line) if line.rstrip().endswith(b"|||") else line.rfind(b"||| ") + 4 if b"||| " in line else 0
+        number, tab, _ = line.partition(b"\t")
+        if not prefix and tab and number.isdigit():
+            prefix = len(number) + 1
+            numbers.append(int(number[:MAX_DIGITS]))
+            if numbers[-1] != numbers[0] + len(numbers) - 1:
+                raise InputError([_unordered(index + 1, shown(number))])
+        if prefix:
+            lines[index] = b" " * len(line[:prefix].decode("utf-8")) + line[prefix:]
+    return b"\n".join(lines)
+
+
+def _unordered(line: int, number: str) -> Problem:
+    return Problem(
+        code="alignment-line-order",
+        line=line,
+        column=1,
+        sentence=line,
+        detail=f"Line {line} is numbered {number}, which does not follow the line before. "
+        "Send every sentence pair, in order.",
+    )

@@ -1,0 +1,227 @@
+"""Lin's dependency tuples: `(word category [indicator head] [relationship])`, one line a token."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+
+from treescore.core.arrays import offsets_of
+from treescore.core.limits import Limits
+from treescore.core.registry import Format, Text, register
+from treescore.core.text import decoded
+from treescore.core.trees import NO_HEAD, ODD_HEAD, DependencyTreebank
+from treescore.core.vocabulary import Vocabulary
+from treescore.errors import InputError, LimitError, Problem, ProblemList
+
+ROOT = 0
+SPACES = " \t\v\f"
+_SPACE = re.compile(r"[ \t\v\f\r\n]+")
+BLANK = "_"
+_FORM = (
+    "A tuple is (word category), (word category < head) or (word category < head relationship), "
+    "its fields separated by spaces."
+)
+
+
+@register
+class Minipar(Format):
+    """One token a line in the order of the sentence, a blank line between sentences.
+
+    The indicator names the head by its word: n times `<` is the n-th token to the right with the head's word form, n
+    times `>` the n-th to the left, nearest first; the modifier itself never counts, and forms are compared character
+    by character. A tuple without a head is a root: a whole sentence has one, fragments have several. A reference that
+    nothing answers stays in the treebank as an odd head, so that the dependency counts and is wrong. The category is
+    kept as `upos` and `xpos`, no relationship is `_`. One pair of outer parentheses is the tuple's own; a word may be
+    a parenthesis or `<`, and none may hold a space. After Lin 2003.
+    """
+
+    name: ClassVar[str] = "minipar"
+    doc: ClassVar[str] = "MINIPAR tuples, one line a token: (word category < head relationship)."
+    source: ClassVar[str] = "Lin 2003, Dependency-based Evaluation of MINIPAR (Treebanks, chapter 18)"
+    yields: ClassVar[type[Any]] = DependencyTreebank
+
+    def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
+        """The treebank. Raises InputError and LimitError as promised by `Format`."""
+        if not isinstance(text, bytes):
+            raise InputError([Problem(code="bad-text", detail="This format takes one text, not several.")])
+        problems = ProblemList(limits.max_problems)
+        columns = _Columns()
+        for number, line in enumerate(decoded(text).replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
+            if not line.strip(SPACES):
+                columns.end_sentence()
+                continue
+            columns.check(limits)
+            parsed = _parsed(line)
+            if isinstance(parsed, _Wrong):
+                sentence = len(columns.lengths) + 1
+                problems.add(
+                    Problem(
+                        code=parsed.code, line=number, column=parsed.column, sentence=sentence, detail=parsed.detail
+                    )
+                )
+            else:
+                columns.add(number, parsed)
+        columns.end_sentence()
+        problems.raise_if_any()
+        return columns.treebank(vocabulary)
+
+    def write(self, treebank: DependencyTreebank) -> str:
+        """The tuples.
+
+        Raises:
+            InputError: a word, category or relation holds a space; a head that is no word of its sentence.
+        """
+        strings = treebank.vocabulary.strings
+        problems = ProblemList()
+        lines: list[str] = []
+        bounds = treebank.word_offsets.tolist()
+        for sentence, (start, end) in enumerate(pairwise(bounds)):
+            words = [strings[number] for number in treebank.forms[start:end].tolist()]
+            places = _places(words)
+            for position in range(1, end - start + 1):
+                word = start + position - 1
+                category, label = strings[treebank.upos[word]], strings[treebank.deprels[word]]
+                head = _reference(int(treebank.heads[word]), position, words, places, strings)
+                fields = [words[position - 1], category, *(head or ())]
+                if head and label != BLANK:
+                    fields.append(label)
+                line = f"({' '.join(fields)})"
+                if head is None or not all(fields) or _SPACE.search("".join(fields)):
+                    detail = f"Word {position} cannot be written as a tuple: a field is empty or holds a space, or its "
+                    detail += "head is no word of the sentence."
+                    problems.add(Problem(code="minipar-unwritable", sentence=sentence + 1, detail=detail))
+                lines.append(line)
+            lines.append("")
+        problems.raise_if_any()
+        return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class _Wrong:
+    code: str
+    detail: str
+    column: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Tuple:
+    word: str
+    category: str
+    indicator: str
+    head: str
+    label: str
+
+
+def _parsed(line: str) -> _Tuple | _Wrong:
+    stripped = line.strip(SPACES)
+    column = line.index(stripped) + 1
+    if len(stripped) < 2 or stripped[0] != "(" or stripped[-1] != ")":
+        return _Wrong("minipar-no-parentheses", f"The line is no tuple in parentheses. {_FORM}", column)
+    fields = [field for field in _SPACE.split(stripped[1:-1]) if field]
+    if len(fields) == 2:
+        return _Tuple(fields[0], fields[1], "", "", BLANK)
+    if len(fields) == 3:
+        detail = f"The tuple has a third field, {_short(fields[2])}, but no indicator and head. {_FORM}"
+        return _Wrong("minipar-three-fields", detail, column)
+    if len(fields) not in (4, 5):
+        detail = f"The tuple has {len(fields)} fields; 2, 4 or 5 are allowed, and no word may hold a space. {_FORM}"
+        return _Wrong("minipar-field-count", detail, column)
+    if set(fields[2]) not in ({"<"}, {">"}):
+        detail = f"The third field is {_short(fields[2])}, not < or > repeated, with a space behind. {_FORM}"
+        return _Wrong("minipar-bad-indicator", detail, column)
+    return _Tuple(fields[0], fields[1], fields[2], fields[3], fields[4] if len(fields) == 5 else BLANK)
+
+
+def _short(field: str) -> str:
+    return repr(field if len(field) <= 40 else field[:37] + "...")
+
+
+@dataclass(slots=True)
+class _Columns:
+    """What has been read so far; heads of the open sentence are resolved when it ends."""
+
+    tuples: list[_Tuple] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    heads: list[int | str] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
+    begun: int = 0
+
+    def add(self, line: int, parsed: _Tuple) -> None:
+        self.tuples.append(parsed)
+        self.lines.append(line)
+
+    def check(self, limits: Limits) -> None:
+        """Raise LimitError where one more word is too many."""
+        if len(self.tuples) - self.begun >= limits.max_words:
+            detail = f"Sentence {len(self.lengths) + 1} has more than {limits.max_words} words."
+            raise LimitError([Problem(code="sentence-too-long", sentence=len(self.lengths) + 1, detail=detail)])
+        if len(self.lengths) >= limits.max_sentences:
+            detail = f"The text has more than {limits.max_sentences} sentences."
+            raise LimitError([Problem(code="too-many-sentences", detail=detail)])
+
+    def end_sentence(self) -> None:
+        sentence = self.tuples[self.begun :]
+        if not sentence:
+            return
+        places = _places([one.word for one in sentence])
+        self.heads.extend(_resolved(one, position, places) for position, one in enumerate(sentence, 1))
+        self.lengths.append(len(sentence))
+        self.begun = len(self.tuples)
+
+    def treebank(self, vocabulary: Vocabulary) -> DependencyTreebank:
+        categories = vocabulary.numbers([one.category for one in self.tuples])
+        heads = [head if isinstance(head, int) else ODD_HEAD - vocabulary.number(head) for head in self.heads]
+        return DependencyTreebank.of_columns(
+            vocabulary,
+            offsets_of(np.array(self.lengths, np.int64)),
+            forms=vocabulary.numbers([one.word for one in self.tuples]),
+            heads=np.array(heads, np.int64),
+            deprels=vocabulary.numbers([one.label for one in self.tuples]),
+            upos=categories,
+            xpos=categories,
+            lines=np.array(self.lines, np.int64),
+        )
+
+
+def _places(words: Sequence[str]) -> Mapping[str, list[int]]:
+    """Word form -> its positions, from 1, in order."""
+    places: dict[str, list[int]] = defaultdict(list)
+    for position, word in enumerate(words, 1):
+        places[word].append(position)
+    return places
+
+
+def _resolved(one: _Tuple, position: int, places: Mapping[str, list[int]]) -> int | str:
+    """The head's position, or the reference as written where there is no such word."""
+    if not one.indicator:
+        return ROOT
+    found = places.get(one.head, [])
+    count = len(one.indicator)
+    right = one.indicator[0] == "<"
+    index = bisect_right(found, position) + count - 1 if right else bisect_left(found, position) - count
+    return found[index] if 0 <= index < len(found) else f"{one.indicator} {one.head}"
+
+
+def _reference(
+    head: int, position: int, words: Sequence[str], places: Mapping[str, list[int]], strings: Sequence[str]
+) -> tuple[str, ...] | None:
+    """Indicator and word that name a head: empty for a root, None where none can."""
+    if head in (ROOT, NO_HEAD):
+        return ()
+    if head <= ODD_HEAD:
+        written = tuple(strings[ODD_HEAD - head].split(" "))
+        return written if len(written) == 2 and set(written[0]) in ({"<"}, {">"}) else None
+    if head > len(words) or head == position:
+        return None
+    found = places[words[head - 1]]
+    place = bisect_left(found, head)
+    if head > position:
+        return "<" * (place - bisect_right(found, position) + 1), words[head - 1]
+    return ">" * (bisect_left(found, position) - place), words[head - 1]

@@ -1,0 +1,159 @@
+"""NAACL alignments (WPT 2003 and 2005): `sentence position position [S|P] [confidence]`, one line a link."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from treescore.core.arrays import BoolArray, IntArray, sums_by
+from treescore.core.limits import Limits
+from treescore.core.params import Param
+from treescore.core.registry import Format, Text, register
+from treescore.core.trees import Alignments, Sentences
+from treescore.core.vocabulary import Vocabulary
+from treescore.errors import ProblemList
+from treescore.formats.links import (
+    REVERSED,
+    Links,
+    Tokens,
+    alignments_of,
+    base_param,
+    checked_sentences,
+    directed,
+    number_of,
+    shown,
+    tokens_of,
+    unified,
+    written,
+)
+
+_SENTENCES = Param(
+    {"type": ["integer", "null"], "minimum": 1},
+    default=None,
+    doc="Number of sentence pairs, named 1 to this number; without it, the pairs are those that have a link.",
+)
+SURE, POSSIBLE, NUMBER, OTHER = range(4)
+_FORM = "A line is: sentence, source word, target word, then S or P and a confidence where they are wanted."
+
+
+@register
+class Naacl(Format):
+    """Words count from 1, position 0 is NULL; a link without a flag is sure; a sentence's number may have zeros before.
+
+    Blank lines are skipped, and flags may be small letters: the published scorer ignores such lines silently. Since
+    each line is a link, a text of zero bytes is a submission without links, not a broken one.
+    """
+
+    name = "naacl"
+    doc = (
+        "Word alignments, one line a link: 0001 1 2 S 0.9; words count from 1, 0 is NULL; flag and confidence optional."
+    )
+    source = "Mihalcea & Pedersen 2003 (HLT-NAACL workshop on parallel texts)"
+    yields = Alignments
+    params: ClassVar[Mapping[str, Param]] = {"base": base_param(1), "reversed": REVERSED, "sentences": _SENTENCES}
+
+    def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> Alignments:  # noqa: ARG002 - no words here
+        """The pairs in order of appearance (by number where `sentences` says how many there are)."""
+        tokens = tokens_of(unified(text) if text else b"\n")
+        fields = sums_by(tokens.lines, tokens.line_count)
+        problems = ProblemList(limits.max_problems)
+        _check_fields(tokens, fields, problems)
+        problems.raise_if_any()
+        starts = np.flatnonzero(np.diff(tokens.lines, prepend=-1))
+        names = [tokens.strings[start] for start in starts.tolist()]
+        numbers = [_numbers(tokens, starts + place, limits, problems) for place in (1, 2)]
+        sure = _flags(tokens, starts, fields[fields > 0], problems)
+        pairs, pair_ids, sent_ids = self._pairs(tokens, starts, names, limits, problems)
+        problems.raise_if_any()
+        source, target = directed(self.values, *numbers)
+        links = Links(pairs, source, target, sure, tokens.lines[starts] + 1, tokens.columns[starts + 1])
+        return alignments_of(links, pair_ids, Sentences(sent_ids=sent_ids))
+
+    def write(self, treebank: Alignments) -> str:
+        """One line a link with its flag; a pair without links leaves no trace."""
+        first, second = written(self.values, treebank)
+        counts = np.diff(treebank.offsets).tolist()
+        names = [name for name, count in zip(treebank.pair_ids, counts, strict=True) for _ in range(count)]
+        flags = ["S" if sure else "P" for sure in treebank.sure.tolist()]
+        lines = [f"{name} {a} {b} {flag}\n" for name, a, b, flag in zip(names, first, second, flags, strict=True)]
+        return "".join(lines) or "\n"
+
+    def _pairs(
+        self, tokens: Tokens, starts: IntArray, names: list[bytes], limits: Limits, problems: ProblemList
+    ) -> tuple[IntArray, list[str], list[str | None]]:
+        """The pair of each link, int64 (l,), then identifier and name of each pair."""
+        known = {name: _normalised(name) for name in dict.fromkeys(names)}
+        total = self.values["sentences"]
+        if total is None:
+            spelled: dict[str, str] = {}
+            for name, normal in known.items():
+                spelled.setdefault(normal, name.decode("utf-8"))
+            place = {normal: number for number, normal in enumerate(spelled)}
+            checked_sentences(len(spelled), limits)
+            pairs = np.array([place[known[name]] for name in names], np.int64)
+            return pairs, list(spelled), list(spelled.values())
+        checked_sentences(total, limits)
+        ids = [str(number + 1) for number in range(total)]
+        place = {normal: number for number, normal in enumerate(ids)}
+        for start, name in zip(starts.tolist(), names, strict=True):
+            if known[name] not in place:
+                detail = (
+                    f"Sentence {shown(name)} is none of 1 to {total}, the sentences that the format option promises."
+                )
+                problems.add(tokens.problem(start, "alignment-unknown-sentence", detail, named=True))
+        return np.array([place.get(known[name], 0) for name in names], np.int64), ids, list(ids)
+
+
+def _check_fields(tokens: Tokens, fields: IntArray, problems: ProblemList) -> None:
+    for line in np.flatnonzero((fields > 5) | ((fields > 0) & (fields < 3))).tolist():
+        place = int(np.searchsorted(tokens.lines, line))
+        detail = f"The line has {int(fields[line])} fields, 3 to 5 are allowed. {_FORM}"
+        problems.add(tokens.problem(place, "alignment-wrong-field-count", detail, named=True))
+
+
+def _numbers(tokens: Tokens, places: IntArray, limits: Limits, problems: ProblemList) -> IntArray:
+    """The number at each place, int64; 0 where there is none, which is a problem."""
+    strings = [tokens.strings[place] for place in places.tolist()]
+    known = {string: number_of(string, limits) for string in set(strings)}
+    wrong = {string: number for string, number in known.items() if isinstance(number, str)}
+    if wrong:
+        for place, string in zip(places.tolist(), strings, strict=True):
+            if string in wrong:
+                code = "alignment-bad-link" if "no number" in wrong[string] else "alignment-index-out-of-range"
+                detail = f"The word number {shown(string)} {wrong[string]}. {_FORM}"
+                problems.add(tokens.problem(place, code, detail, named=True))
+        known.update(dict.fromkeys(wrong, 0))
+    return np.array([known[string] for string in strings], np.int64)
+
+
+def _flags(tokens: Tokens, starts: IntArray, fields: IntArray, problems: ProblemList) -> BoolArray:
+    """Whether each link is sure, bool (l,); flag and confidence may stand in either order."""
+    owners = np.repeat(np.arange(len(starts)), fields)
+    extra = np.flatnonzero(np.arange(len(owners)) - starts[owners] >= 3)
+    strings = [tokens.strings[place] for place in extra.tolist()]
+    known = {string: _kind(string) for string in set(strings)}
+    kinds = np.array([known[string] for string in strings], np.int64)
+    again = np.zeros(len(extra), np.bool_)
+    again[1:] = (owners[extra[1:]] == owners[extra[:-1]]) & ((kinds[1:] == NUMBER) == (kinds[:-1] == NUMBER))
+    for place in extra[(kinds == OTHER) | again].tolist():
+        detail = f"{shown(tokens.strings[place])} is neither S or P nor a confidence, or is one too many. {_FORM}"
+        problems.add(tokens.problem(place, "alignment-bad-flag", detail, named=True))
+    sure = np.ones(len(starts), np.bool_)
+    sure[owners[extra[kinds == POSSIBLE]]] = False
+    return sure
+
+
+def _kind(field: bytes) -> int:
+    if field.upper() in (b"S", b"P"):
+        return SURE if field.upper() == b"S" else POSSIBLE
+    try:
+        float(field)
+    except ValueError:
+        return OTHER
+    return NUMBER
+
+
+def _normalised(name: bytes) -> str:
+    return (name.lstrip(b"0") or b"0").decode() if name.isdigit() else name.decode("utf-8")

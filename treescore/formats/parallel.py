@@ -1,0 +1,156 @@
+"""Parallel treebanks: trees of two languages and the alignment of their words, three texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+import orjson
+
+from treescore.core.arrays import IntArray, owners_of
+from treescore.core.limits import Limits
+from treescore.core.params import Json, Param
+from treescore.core.registry import Format, Text, make_format, register
+from treescore.core.trees import Alignments, DependencyTreebank, ParallelTreebank, Sentences
+from treescore.core.vocabulary import Vocabulary
+from treescore.errors import InputError, Problem, ScoringError
+from treescore.formats.links import Links, alignments_of, lines_of_names
+
+FIELDS = ("source", "target", "alignment")
+
+_NESTED = {
+    "anyOf": [{"type": "string"}, {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}]
+}
+_T = TypeVar("_T")
+
+
+@register
+class Parallel(Format):
+    """Three texts: `source` and `target` trees in one format, and the `alignment` of their words in another.
+
+    The three have the same sentence pairs in the same order; a named alignment (NAACL) is matched by the source's
+    sentence names where it uses them, else by number. Links count syntactic words, as the trees do.
+    """
+
+    name: ClassVar[str] = "parallel"
+    doc: ClassVar[str] = 'A parallel treebank: {"source": trees, "target": trees, "alignment": links}.'
+    yields: ClassVar[type[Any]] = ParallelTreebank
+    fields: ClassVar[tuple[str, ...]] = FIELDS
+    params: ClassVar[Mapping[str, Param]] = {
+        "trees": Param(
+            _NESTED, default="conllu", doc="Format of both sides' dependency trees, by name or with options."
+        ),
+        "alignment": Param(_NESTED, default="pharaoh", doc="Format of the alignment, by name or with options."),
+    }
+
+    def __init__(self, **values: Json) -> None:
+        super().__init__(**values)
+        self._trees = _nested("trees", values["trees"], DependencyTreebank)
+        self._alignment = _nested("alignment", values["alignment"], Alignments)
+
+    def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> ParallelTreebank:
+        """The treebank; one text is taken for a JSON object of the three.
+
+        Raises:
+            InputError: as the formats inside, at `/source`, `/target` or `/alignment`; other numbers of sentences.
+            LimitError: as the formats inside.
+        """
+        texts = _texts(text)
+        read: list[Any] = [
+            _at(name, lambda name=name, inner=inner: inner.read(texts[name], vocabulary, limits))  # type: ignore[misc]
+            for name, inner in zip(FIELDS, (self._trees, self._trees, self._alignment), strict=True)
+        ]
+        source, target, links = read
+        if len(target) != len(source):
+            raise InputError([_unequal("target", len(target), len(source))])
+        aligned = _at("alignment", lambda: _by_sentence(links, source))
+        warnings = [
+            warning.at(f"/{name}")
+            for name, part in zip(FIELDS, read, strict=True)
+            for warning in part.sentences.warnings
+        ]
+        source = replace(source, sentences=replace(source.sentences, warnings=warnings))
+        return ParallelTreebank(source=source, target=target, alignment=aligned)
+
+    def write(self, treebank: ParallelTreebank) -> str:
+        """A JSON object of the three texts. Raises InputError as the formats inside."""
+        texts = {
+            "source": self._trees.write(treebank.source),
+            "target": self._trees.write(treebank.target),
+            "alignment": self._alignment.write(treebank.alignment),
+        }
+        return orjson.dumps(texts).decode() + "\n"
+
+
+def _nested(option: str, value: Json, kind: type[Any]) -> Format:
+    name = value if isinstance(value, str) else value["name"]
+    options = {} if isinstance(value, str) else {key: given for key, given in value.items() if key != "name"}
+    try:
+        found = make_format(name, options)
+    except ScoringError as error:
+        raise error.at(f"/{option}") from error
+    if found.yields is not kind:
+        wanted = "dependency trees" if kind is DependencyTreebank else "word alignments"
+        detail = f"The format {name!r} holds no {wanted}."
+        raise InputError([Problem(code="bad-parameter", pointer=f"/{option}", detail=detail)])
+    return found
+
+
+def _texts(text: Text) -> Mapping[str, bytes]:
+    if isinstance(text, bytes):
+        try:
+            given = orjson.loads(text)
+        except orjson.JSONDecodeError as error:
+            detail = 'A parallel treebank is three texts: {"source": "…", "target": "…", "alignment": "…"}.'
+            raise InputError([Problem(code="parallel-not-three-texts", detail=detail)]) from error
+        known = isinstance(given, dict) and all(isinstance(part, str) for part in given.values())
+        text = {name: part.encode() for name, part in given.items()} if known else {}
+    problems = [
+        Problem(code="parallel-missing-text", pointer=f"/{name}", detail=f"The text {name!r} is missing.")
+        for name in FIELDS
+        if name not in text
+    ]
+    if problems:
+        raise InputError(problems)
+    return text
+
+
+def _at(name: str, read: Callable[[], _T]) -> _T:
+    try:
+        return read()
+    except ScoringError as error:
+        raise error.at(f"/{name}") from error
+
+
+def _by_sentence(links: Alignments, source: DependencyTreebank) -> Alignments:
+    """The alignment with one pair for each sentence of the trees, in their order."""
+    rows = _rows(links, source)
+    beyond = np.flatnonzero((rows < 0) | (rows >= len(source)))
+    if len(beyond):
+        name = links.pair_ids[int(beyond[0])]
+        detail = f"Sentence {name} of the alignment is none of the {len(source)} sentences of the trees."
+        raise InputError([Problem(code="alignment-unknown-sentence", detail=detail, sent_id=name)])
+    placed = Links(rows[owners_of(links.offsets)], links.source, links.target, links.sure, links.lines, links.columns)
+    return alignments_of(placed, [str(number + 1) for number in range(len(source))], Sentences())
+
+
+def _rows(links: Alignments, source: DependencyTreebank) -> IntArray:
+    if not len(links.sentences.sent_ids) and len(links):
+        if len(links) != len(source):
+            raise InputError([_unequal("alignment", len(links), len(source), pointer="")])
+        return np.arange(len(links), dtype=np.int64)
+    known = {name: row for row, name in enumerate(source.sentences.sent_ids) if name is not None}
+    names = [name for name in links.sentences.sent_ids if name is not None]
+    if names and all(name in known for name in names):
+        return np.array([known[name] for name in names], np.int64)
+    return lines_of_names(links.pair_ids, len(source))
+
+
+def _unequal(name: str, found: int, source: int, pointer: str | None = None) -> Problem:
+    return Problem(
+        code="parallel-sentence-count",
+        pointer=f"/{name}" if pointer is None else pointer,
+        detail=f"The text {name!r} has {found} sentences, 'source' has {source}. Send one for each, in its order.",
+    )

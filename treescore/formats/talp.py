@@ -1,0 +1,20 @@
+"""TALP alignments: `1-1 3p4`, one line a sentence pair, words counted from 1, 0 is NULL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from treescore.core.params import Param
+from treescore.core.registry import register
+from treescore.formats.links import REVERSED, LineFormat, base_param
+
+
+@register
+class Talp(LineFormat):
+    """The format of the AlignmentSet tools and of published gold alignments."""
+
+    name = "talp"
+    doc = "Word alignments, one line a sentence pair: 1-1 (sure), 3p4 (possible); words count from 1, 0 is NULL."
+    source = "Lambert & Castell 2004 (AlignmentSet)"
+    params: ClassVar[Mapping[str, Param]] = {"base": base_param(1), "reversed": REVERSED}

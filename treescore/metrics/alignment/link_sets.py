@@ -1,0 +1,297 @@
+"""Two alignments brought together: sentence pairs matched, links to NULL treated alike, other readings tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from treescore.core.arrays import BoolArray, IntArray, owners_of
+from treescore.core.limits import Limits
+from treescore.core.trees import Alignments
+from treescore.errors import InputError, LimitError, Problem, ProblemList
+from treescore.formats.links import lines_of_names
+
+MAX_TEXT = 10_000_000
+"""Words of all sentences together, where their lengths are given."""
+SOURCE_AND_TARGET = ("source", "target")
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Links of one side over gold's sentence pairs, l links.
+
+    Attributes:
+        rows: gold pair at which each link is counted, from 0, int64 (l,).
+        source, target: positions, 0 is NULL, int64 (l,).
+        sure: bool (l,).
+        known: whether the link's sentence is one of gold's; the others cannot be right, bool (l,).
+        lines, columns: where it stands in its text; empty where unknown.
+    """
+
+    rows: IntArray
+    source: IntArray
+    target: IntArray
+    sure: BoolArray
+    known: BoolArray
+    lines: IntArray
+    columns: IntArray
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def only(self, kept: BoolArray) -> Links:
+        """The links where `kept` is true."""
+        placed = bool(len(self.lines))
+        return Links(
+            self.rows[kept],
+            self.source[kept],
+            self.target[kept],
+            self.sure[kept],
+            self.known[kept],
+            self.lines[kept] if placed else self.lines,
+            self.columns[kept] if placed else self.columns,
+        )
+
+
+def links_of(alignments: Alignments, rows: IntArray | None = None) -> Links:
+    """The links of an alignment; `rows` tells the gold pair of each of its pairs, -1 for none.
+
+    Links of sentences that gold lacks are counted at the gold sentence before them, so that their sum stays whole.
+    """
+    owners = owners_of(alignments.offsets)
+    placed = np.arange(len(alignments), dtype=np.int64) if rows is None else rows
+    nearest = np.maximum.accumulate(np.where(placed >= 0, np.arange(len(placed)), 0)) if len(placed) else placed
+    counted = np.maximum(placed[nearest], 0)
+    return Links(
+        counted[owners],
+        alignments.source,
+        alignments.target,
+        alignments.sure,
+        placed[owners] >= 0,
+        alignments.lines,
+        alignments.columns,
+    )
+
+
+def matched_pairs(gold: Alignments, system: Alignments) -> tuple[IntArray, list[Problem]]:
+    """The gold pair of each of the system's pairs, int64 (n,), -1 where gold lacks the sentence; and warnings.
+
+    Both without names: by line. Both with names: by name. One with names: a name that is a number is the line of
+    that number, unless the names are a run of as many numbers as there are lines; other names stand in order.
+
+    Raises:
+        InputError: they cannot be matched.
+    """
+    named = _named(gold), _named(system)
+    warnings: list[Problem] = []
+    if named == (True, True):
+        place = {name: row for row, name in enumerate(gold.pair_ids)}
+        rows = np.array([place.get(name, -1) for name in system.pair_ids], np.int64)
+    elif named == (False, True):
+        rows = lines_of_names(system.pair_ids, len(gold))
+        rows = np.where(rows < len(gold), rows, -1)
+    elif named == (True, False):
+        rows = _inverse(lines_of_names(gold.pair_ids, len(system)), len(system), len(gold))
+    elif len(gold) == len(system):
+        rows = np.arange(len(gold), dtype=np.int64)
+    else:
+        raise InputError([_unequal(len(gold), len(system))])
+    foreign = np.flatnonzero((rows < 0) & (np.diff(system.offsets) > 0))
+    if len(foreign):
+        warnings.append(_foreign(system, foreign))
+    return rows, warnings
+
+
+def _named(alignments: Alignments) -> bool:
+    """Whether the format names sentences; where none do lines tell them apart, and a text has at least one line."""
+    return not len(alignments) or len(alignments.sentences.sent_ids) > 0
+
+
+def _inverse(lines: IntArray, line_count: int, gold: int) -> IntArray:
+    if len(lines) and int(lines.max()) >= line_count:
+        raise InputError([_unequal(max(gold, int(lines.max()) + 1), line_count)])
+    rows = np.full(line_count, -1, np.int64)
+    rows[lines] = np.arange(len(lines))
+    return rows
+
+
+def _unequal(gold: int, system: int) -> Problem:
+    found = f"The output has {system} sentence pairs"
+    mend = "Send one line for each of gold's, in its order; leave the line blank where nothing is aligned."
+    return Problem(
+        code="sentence-count-mismatch",
+        detail=f"{found}, which is not gold's number. {mend}",
+        gold_detail=f"{found}, gold has {gold}. {mend}",
+    )
+
+
+def _foreign(system: Alignments, foreign: IntArray) -> Problem:
+    first = int(foreign[0])
+    link = int(system.offsets[first])
+    return Problem(
+        code="alignment-sentence-not-in-gold",
+        sentence=None,
+        sent_id=system.pair_ids[first],
+        line=int(system.lines[link]) if len(system.lines) else None,
+        detail=f"{len(foreign)} of the output's sentences, the first is {system.pair_ids[first]}, are not in gold. "
+        "Their links count as wrong.",
+    )
+
+
+def checked_lengths(lengths: Sequence[tuple[int, int]], limits: Limits) -> IntArray:
+    """The lengths of a request's pairs: int64 (n, 2).
+
+    Raises:
+        InputError: a length that no sentence has.
+        LimitError: more words than are scored at once.
+    """
+    array = np.array([(min(a, MAX_TEXT), min(b, MAX_TEXT)) for a, b in lengths], np.int64).reshape(-1, 2)
+    if len(array) and (int(array.min()) < 0 or int(array.max()) > limits.max_words):
+        pair = int(np.flatnonzero(((array < 0) | (array > limits.max_words)).any(axis=1))[0])
+        detail = (
+            f"The lengths of pair {pair + 1} are {list(lengths[pair])}; each must be 0 to {limits.max_words} words."
+        )
+        raise InputError([Problem(code="alignment-bad-length", sentence=pair + 1, detail=detail)])
+    if int(array.sum()) > MAX_TEXT:
+        detail = f"The lengths make {int(array.sum())} words together; {MAX_TEXT} are allowed."
+        raise LimitError([Problem(code="alignment-too-many-words", detail=detail)])
+    return array
+
+
+def out_of_range(links: Links, lengths: IntArray) -> BoolArray:
+    """Whether a link points beyond its sentence: lengths int64 (n, 2) -> bool (l,)."""
+    limits = lengths[links.rows]
+    return np.asarray(links.known & ((links.source > limits[:, 0]) | (links.target > limits[:, 1])), np.bool_)
+
+
+def range_problems(links: Links, lengths: IntArray, names: Sequence[str | None], cap: int) -> ProblemList:
+    """A problem for each link that points beyond its sentence."""
+    problems = ProblemList(cap)
+    for link in np.flatnonzero(out_of_range(links, lengths)).tolist():
+        row = int(links.rows[link])
+        ends = int(links.source[link]), int(links.target[link])
+        side = 0 if ends[0] > int(lengths[row, 0]) else 1
+        problems.add(
+            Problem(
+                code="alignment-link-out-of-range",
+                sentence=row + 1,
+                sent_id=names[row] if len(names) else None,
+                line=int(links.lines[link]) if len(links.lines) else None,
+                column=int(links.columns[link]) if len(links.columns) else None,
+                detail=f"The link joins source word {ends[0]} and target word {ends[1]} (counted from 1), but the "
+                f"{SOURCE_AND_TARGET[side]} sentence has {int(lengths[row, side])} words. Check the index base and the "
+                'direction of the file (format options "base" and "reversed").',
+            )
+        )
+    return problems
+
+
+def without_null(links: Links) -> Links:
+    """The links that join two words."""
+    return links.only((links.source > 0) & (links.target > 0))
+
+
+def completed(links: Links, lengths: IntArray) -> Links:
+    """The links, and a possible link to NULL for every word of either side that has none: lengths int64 (n, 2)."""
+    added = [links]
+    for side in (0, 1):
+        offsets = np.zeros(len(lengths) + 1, np.int64)
+        np.cumsum(lengths[:, side], out=offsets[1:])
+        ends = (links.source, links.target)[side]
+        words = links.known & (ends > 0) & (ends <= lengths[links.rows, side])
+        bare = np.ones(int(offsets[-1]), np.bool_)
+        bare[offsets[links.rows[words]] + ends[words] - 1] = False
+        rows = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths[:, side])[bare]
+        positions = np.flatnonzero(bare) - offsets[rows] + 1
+        null = np.zeros(len(rows), np.int64)
+        possible = np.zeros(len(rows), np.bool_)
+        source, target = (positions, null) if side == 0 else (null, positions)
+        added.append(Links(rows, source, target, possible, ~possible, links.lines[:0], links.columns[:0]))
+    return Links(
+        np.concatenate([part.rows for part in added]),
+        np.concatenate([part.source for part in added]),
+        np.concatenate([part.target for part in added]),
+        np.concatenate([part.sure for part in added]),
+        np.concatenate([part.known for part in added]),
+        links.lines[:0],
+        links.columns[:0],
+    )
+
+
+class GoldIndex:
+    """Gold's links, ready to be looked up."""
+
+    def __init__(self, links: Links) -> None:
+        self.links = links
+        self._width = 1 + max((int(end.max()) for end in (links.source, links.target) if len(end)), default=0)
+        keys = self._keys(links)
+        self._order = np.argsort(keys, kind="stable")
+        self._keys_in_order = keys[self._order]
+
+    def find(self, system: Links) -> IntArray:
+        """The index of the gold link that equals each of the system's, -1 for none: int64 (l,)."""
+        found = np.full(len(system), -1, np.int64)
+        if not len(self.links):
+            return found
+        keys = self._keys(system)
+        places = np.minimum(np.searchsorted(self._keys_in_order, keys), len(self._order) - 1)
+        inside = system.known & (system.source < self._width) & (system.target < self._width)
+        equal = inside & (self._keys_in_order[places] == keys)
+        found[equal] = self._order[places[equal]]
+        return found
+
+    def _keys(self, links: Links) -> IntArray:
+        return (links.rows * self._width + links.source) * self._width + links.target
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Another way to read a system's indices.
+
+    Attributes:
+        shift: added to both positions.
+        reversed: whether source and target change places.
+    """
+
+    shift: int
+    reversed: bool
+
+    @property
+    def mend(self) -> str:
+        """The format options that make it so."""
+        base = {-1: ['"base": 1'], 0: [], 1: ['"base": 0']}[self.shift]
+        return " and ".join(
+            [*base, *(['"reversed" the other way (true, where it is not given)'] if self.reversed else [])]
+        )
+
+    @property
+    def fault(self) -> str:
+        """What the output then does."""
+        base = {
+            -1: ["counts words from 1 where 0 was expected"],
+            0: [],
+            1: ["counts words from 0 where 1 was expected"],
+        }
+        return " and ".join([*base[self.shift], *(["writes the target word first"] if self.reversed else [])])
+
+    def applied(self, links: Links) -> Links:
+        """The links so read."""
+        source, target = links.source + self.shift, links.target + self.shift
+        return (
+            replace(links, source=target, target=source)
+            if self.reversed
+            else replace(links, source=source, target=target)
+        )
+
+
+READINGS = tuple(Reading(shift, turned) for turned in (False, True) for shift in (0, -1, 1))[1:]
+
+
+def readings(links: Links) -> Iterator[tuple[Reading, Links]]:
+    """Every other reading under which no position falls below 0."""
+    lowest = min((int(end.min()) for end in (links.source, links.target) if len(end)), default=0)
+    for reading in READINGS:
+        if lowest + reading.shift >= 0:
+            yield reading, reading.applied(links)

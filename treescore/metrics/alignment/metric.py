@@ -1,0 +1,354 @@
+"""Word alignments against sure and possible links: precision, recall, F1 and alignment error rate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from treescore.core.arrays import BoolArray, IntArray, offsets_of, sums_by
+from treescore.core.limits import Limits
+from treescore.core.params import Json, Param
+from treescore.core.registry import ItemInfo, Metric, Outcome, TokenBits, all_ok, register
+from treescore.core.scores import Ratio, Score, ScoreTable, f1_score, harmonic, ratio_score
+from treescore.core.trees import Alignments
+from treescore.errors import InputError, Problem
+from treescore.metrics.alignment.link_sets import (
+    GoldIndex,
+    Links,
+    Reading,
+    checked_lengths,
+    completed,
+    links_of,
+    matched_pairs,
+    out_of_range,
+    range_problems,
+    readings,
+    without_null,
+)
+from treescore.metrics.shared.group_tables import attributes_of, sentence_tables
+
+COUNT_NAMES = (
+    "links",
+    "sure",
+    "possible",
+    "links_in_sure",
+    "links_in_possible",
+    "sure_links",
+    "sure_links_in_sure",
+)
+AER = Ratio({"links_in_sure": 1, "links_in_possible": 1}, {"links": 1, "sure": 1}, one_minus=True)
+_NO_LINKS = "the output has no link"
+_NO_SURE = "gold has no sure link"
+STEEP = 0.1
+"""How far AER must fall under another reading, and by a quarter at least, to be worth a warning."""
+
+TABLE = ScoreTable(
+    COUNT_NAMES,
+    (
+        Score(
+            name="aer",
+            doc="Alignment error rate: 1 - (|A&S| + |A&P|) / (|A| + |S|); lower is better.",
+            ratios=(AER,),
+            higher_is_better=False,
+            undefined="neither gold has a sure link nor the output a link",
+        ),
+        ratio_score(
+            "sure_precision",
+            "Share of the output's own sure links that are sure in gold.",
+            "sure_links_in_sure",
+            "sure_links",
+            undefined="the output has no sure link",
+        ),
+        ratio_score(
+            "sure_recall",
+            "Share of gold's sure links that the output has as sure.",
+            "sure_links_in_sure",
+            "sure",
+            undefined=_NO_SURE,
+        ),
+        f1_score(
+            "sure_f1", "F1 over sure links.", "sure_links_in_sure", "sure", "sure_links", "there is no sure link at all"
+        ),
+        ratio_score(
+            "possible_precision",
+            "Share of the output's links that gold has, sure or possible.",
+            "links_in_possible",
+            "links",
+            undefined=_NO_LINKS,
+        ),
+        ratio_score(
+            "possible_recall",
+            "Share of gold's links, sure and possible, that the output has.",
+            "links_in_possible",
+            "possible",
+            undefined="gold has no link",
+        ),
+        f1_score(
+            "possible_f1",
+            "F1 over all links.",
+            "links_in_possible",
+            "possible",
+            "links",
+            "there is no link at all",
+        ),
+        ratio_score(
+            "och_ney_precision",
+            "Och & Ney's precision: links that gold has, sure or possible, among the output's.",
+            "links_in_possible",
+            "links",
+            undefined=_NO_LINKS,
+        ),
+        ratio_score(
+            "och_ney_recall",
+            "Och & Ney's recall: gold's sure links that the output has.",
+            "links_in_sure",
+            "sure",
+            undefined=_NO_SURE,
+        ),
+        Score(
+            name="och_ney_f1",
+            doc="Harmonic mean of Och & Ney's precision and recall.",
+            ratios=(
+                Ratio({"links_in_possible": 1}, {"links": 1}),
+                Ratio({"links_in_sure": 1}, {"sure": 1}),
+            ),
+            join=harmonic,
+            undefined="Och & Ney's precision or recall is undefined",
+        ),
+    ),
+)
+
+
+NULL_LINKS = Param(
+    {"enum": ["keep", "drop", "complete"]},
+    default="keep",
+    doc="Links to NULL: counted as they stand; left out on both sides; or completed on both sides, a possible link to "
+    "NULL for every word without a link (needs the sentences' lengths).",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A system's links beside gold's over n sentence pairs: counts, and which links are right."""
+
+    gold: Links
+    system: Links
+    in_possible: BoolArray
+    in_sure: BoolArray
+    found: BoolArray
+    found_as_sure: BoolArray
+    pairs: int
+
+    @property
+    def rows(self) -> IntArray:
+        """Counts of each pair, int64 (n, 7), as COUNT_NAMES."""
+        gold, system = self.gold, self.system
+        columns = (
+            system.rows,
+            gold.rows[gold.sure],
+            gold.rows,
+            system.rows[self.in_sure],
+            system.rows[self.in_possible],
+            system.rows[system.sure],
+            system.rows[system.sure & self.in_sure],
+        )
+        return np.stack([sums_by(column, self.pairs) for column in columns], axis=1)
+
+
+def compared(index: GoldIndex, system: Links, pairs: int) -> Comparison:
+    """Look every link of a system up in gold."""
+    gold = index.links
+    place = index.find(system)
+    in_possible = place >= 0
+    in_sure = in_possible.copy()
+    in_sure[in_possible] = gold.sure[place[in_possible]]
+    found, found_as_sure = np.zeros(len(gold), np.bool_), np.zeros(len(gold), np.bool_)
+    found[place[in_possible]] = True
+    found_as_sure[place[in_possible & system.sure]] = True
+    return Comparison(gold, system, in_possible, in_sure, found, found_as_sure, pairs)
+
+
+def aer_of(rows: IntArray) -> float:
+    """AER of summed counts; NaN where undefined."""
+    return float(TABLE.by_name["aer"].of(COUNT_NAMES, rows.sum(axis=0)))
+
+
+@register
+class Alignment(Metric):
+    """AER and precision, recall, F1 over sure and over possible links (Och & Ney 2003; Mihalcea & Pedersen 2003)."""
+
+    name = "alignment"
+    doc = (
+        "Word alignment: AER, and precision, recall and F1 over sure links, over all links, and as Och & Ney mix them."
+    )
+    source = "Och & Ney 2003, Computational Linguistics 29(1); Mihalcea & Pedersen 2003 (WPT shared task)"
+    reads = (Alignments,)
+    styles = ("wa_eval",)
+    own_segmentation = True
+    params: ClassVar[Mapping[str, Param]] = {"null_links": NULL_LINKS}
+
+    @property
+    def table(self) -> ScoreTable:
+        """AER first."""
+        return TABLE
+
+    def check_gold(self, gold: Alignments, items: ItemInfo, limits: Limits) -> None:
+        """Raise InputError for gold without a sentence, links beyond their sentence, lengths that are needed."""
+        if not len(gold):
+            detail = "Gold has no sentence pair. Send at least one link."
+            raise InputError([Problem(code="alignment-gold-empty", detail=detail)])
+        if items.lengths is None:
+            if self.values["null_links"] == "complete":
+                detail = 'Completing links to NULL needs the lengths: {"items": {"lengths": [[7, 8], ...]}}.'
+                raise InputError([Problem(code="alignment-lengths-needed", detail=detail)])
+            return
+        lengths = checked_lengths(items.lengths, limits)
+        range_problems(links_of(gold), lengths, gold.sentences.sent_ids, limits.max_problems).raise_if_any()
+
+    def evaluate(self, gold: Alignments, system: Alignments, items: ItemInfo, limits: Limits) -> Outcome:
+        """Count each gold pair's links.
+
+        Raises:
+            InputError: sentences that cannot be matched; links beyond their sentence, unless another reading of the
+                indices explains them.
+        """
+        rows, warnings = matched_pairs(gold, system)
+        gold_links, system_links = links_of(gold), links_of(system, rows)
+        lengths = checked_lengths(items.lengths, limits) if items.lengths is not None else None
+        reading, fall = better_reading(gold_links, system_links, len(gold), lengths)
+        if reading is not None:
+            warnings.append(misread(reading, fall))
+        elif lengths is not None:
+            range_problems(system_links, lengths, (), limits.max_problems).raise_if_any()
+        null = self.values["null_links"]
+        comparison = compared(
+            GoldIndex(with_null(gold_links, null, lengths)), with_null(system_links, null, lengths), len(gold)
+        )
+        groupings = attributes_of({}, items)
+        if lengths is not None:
+            groupings |= {"source_length": lengths[:, 0].tolist(), "target_length": lengths[:, 1].tolist()}
+        rows = comparison.rows
+        return replace(outcome_of(comparison, warnings), slices=lambda: sentence_tables(TABLE, rows, groupings))
+
+    def report(self, style: str, outcome: Outcome) -> str:
+        """wa_eval_align.pl's summary; 0 where a denominator is 0, as there."""
+        if style != "wa_eval":
+            return super().report(style, outcome)
+        return wa_eval(dict(zip(COUNT_NAMES, outcome.totals.tolist(), strict=True)))
+
+
+def with_null(links: Links, choice: Json, lengths: IntArray | None) -> Links:
+    """The links after what `null_links` chooses."""
+    if choice == "drop":
+        return without_null(links)
+    if choice == "complete" and lengths is not None:
+        return completed(links, lengths)
+    return links
+
+
+def better_reading(
+    gold: Links, system: Links, pairs: int, lengths: IntArray | None
+) -> tuple[Reading | None, tuple[float, float]]:
+    """The reading of the system's indices under which AER falls steeply, and AER as read and under it.
+
+    Links to NULL are left aside: under a wrong base, many a link only looks like one.
+    """
+    index = GoldIndex(without_null(gold))
+    as_read = aer_of(compared(index, without_null(system), pairs).rows)
+    best: Reading | None = None
+    lowest = as_read
+    if len(system) >= 2 and as_read > STEEP:
+        for reading, links in readings(system):
+            if lengths is not None and out_of_range(links, lengths).any():
+                continue
+            rate = aer_of(compared(index, without_null(links), pairs).rows)
+            if rate < lowest:
+                best, lowest = reading, rate
+    steep = as_read - lowest >= STEEP and lowest <= 0.75 * as_read
+    return (best if steep else None), (as_read, lowest)
+
+
+def misread(reading: Reading, fall: tuple[float, float]) -> Problem:
+    """The warning that tells the better reading; how far AER falls is for those who may read gold."""
+    detail = (
+        f"The output seems to be one that {reading.fault}: read so, its links fit gold far better. It was scored as it "
+        f"stands. If this is so, give its format the option {reading.mend}."
+    )
+    return Problem(
+        code="alignment-suspicious-indices",
+        detail=detail,
+        gold_detail=f"{detail} AER over links between words falls from {fall[0]:.4f} to {fall[1]:.4f}.",
+    )
+
+
+def outcome_of(comparison: Comparison, warnings: list[Problem]) -> Outcome:
+    """Counts, bits of gold's links, and the links that are wrong or missed."""
+    gold, system = comparison.gold, comparison.system
+    wrong = _by_pair(system.only(~comparison.in_possible), comparison.pairs)
+    missed = _by_pair(gold.only(~comparison.found), comparison.pairs)
+
+    def details(index: int) -> dict[str, Json]:
+        return {"wrong": _shown(*wrong, index), "missed": _shown(*missed, index)}
+
+    return Outcome(
+        rows=comparison.rows,
+        status=all_ok(comparison.pairs),
+        tokens={
+            "sure_recall": _bits(gold.rows, comparison.found_as_sure, gold.sure, comparison.pairs),
+            "possible_recall": _bits(gold.rows, comparison.found, np.ones(len(gold), np.bool_), comparison.pairs),
+        },
+        warnings=warnings,
+        details=details,
+    )
+
+
+def _bits(rows: IntArray, bits: BoolArray, kept: BoolArray, pairs: int) -> TokenBits:
+    order = np.argsort(rows[kept], kind="stable")
+    return TokenBits(bits[kept][order], offsets_of(sums_by(rows[kept], pairs)))
+
+
+def _by_pair(links: Links, pairs: int) -> tuple[Links, IntArray, IntArray]:
+    return links, np.argsort(links.rows, kind="stable"), offsets_of(sums_by(links.rows, pairs))
+
+
+def _shown(links: Links, order: IntArray, offsets: IntArray, index: int) -> list[Json]:
+    chosen = order[offsets[index] : offsets[index + 1]].tolist()
+    return [[int(links.source[k]), int(links.target[k]), "S" if links.sure[k] else "P"] for k in chosen]
+
+
+def wa_eval(counts: Mapping[str, int]) -> str:
+    """The text that wa_eval_align.pl prints of these counts."""
+
+    def share(part: str, whole: str) -> float:
+        return counts[part] / counts[whole] if counts[whole] else 0.0
+
+    def block(precision: float, recall: float, trailing: str) -> list[str]:
+        f_measure = 2 * recall * precision / (recall + precision) if recall and precision else 0.0
+        return [
+            f"   Precision = {precision:.4f}{trailing}",
+            f"   Recall    = {recall:.4f}",
+            f"   F-measure = {f_measure:.4f}",
+            "-----------------------------------",
+        ]
+
+    both = counts["links"] + counts["sure"]
+    error = 1 - (counts["links_in_sure"] + counts["links_in_possible"]) / both if both else 0.0
+    lines = [
+        "",
+        "The following results assume correct file formats.",
+        "Make sure you have previously checked the file format",
+        "using wa_check_submission.pl",
+        "",
+        "",
+        "    Word Alignment Evaluation   ",
+        "----------------------------------",
+        "   Evaluation of SURE alignments ",
+        *block(share("sure_links_in_sure", "sure_links"), share("sure_links_in_sure", "sure"), "  "),
+        "   Evaluation of PROBABLE alignments",
+        *block(share("links_in_possible", "links"), share("links_in_possible", "possible"), ""),
+        f"   AER       = {error:.4f}",
+    ]
+    return "\n".join(lines) + "\n"

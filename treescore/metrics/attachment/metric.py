@@ -1,0 +1,156 @@
+"""Attachment scores on gold's own words (CoNLL-X, CoNLL-07): the figures of eval07.pl."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from treescore.core.arrays import IntArray, owners_of, sums_by
+from treescore.core.heads import head_string
+from treescore.core.limits import Limits
+from treescore.core.params import BOOLEAN, Json, Param
+from treescore.core.registry import ERROR, OK, ItemInfo, Metric, Outcome, TokenBits, register
+from treescore.core.scores import ScoreTable, ratio_score
+from treescore.core.trees import DependencyTreebank
+from treescore.metrics.attachment.slices import AttachmentSlices
+from treescore.metrics.shared.heads import lengths_to_offsets, shape_of, shape_problems
+from treescore.metrics.shared.malteval.slice_choice import SLICE_PARAMS, slice_choice
+from treescore.metrics.shared.words import check_same_words, completed, no_parse, punctuation_of
+
+_COUNTS = ("tokens", "correct_head", "correct_label", "correct_both", "sentences", "exact", "exact_unlabelled")
+_NO_TOKENS = "gold has no scoring token"
+_TABLE = ScoreTable(
+    _COUNTS,
+    (
+        ratio_score("las", "Words with the right head and relation.", "correct_both", "tokens", undefined=_NO_TOKENS),
+        ratio_score("uas", "Words with the right head.", "correct_head", "tokens", undefined=_NO_TOKENS),
+        ratio_score(
+            "label_accuracy", "Words with the right relation.", "correct_label", "tokens", undefined=_NO_TOKENS
+        ),
+        ratio_score(
+            "exact_match", "Sentences whose every word has LAS right.", "exact", "sentences", undefined=_NO_TOKENS
+        ),
+        ratio_score(
+            "exact_match_unlabelled",
+            "Sentences whose every head is right.",
+            "exact_unlabelled",
+            "sentences",
+            undefined=_NO_TOKENS,
+        ),
+    ),
+)
+
+
+@register
+class Attachment(Metric):
+    """Share of words with the right head (UAS), relation (label accuracy), both (LAS).
+
+    Relations are compared with their subtypes, heads as written. Nothing is asked of the trees: cycles, several
+    roots and heads outside the sentence are scored, with a warning. Both sides must have the same words; a sentence
+    without a scoring token counts in no exact match. After Buchholz & Marsi 2006; Nivre et al. 2007.
+    """
+
+    name: ClassVar[str] = "attachment"
+    doc: ClassVar[str] = "UAS, LAS, label accuracy and exact match on gold's own words."
+    source: ClassVar[str] = "Buchholz & Marsi 2006; eval07.pl 1.4"
+    params: ClassVar[dict[str, Param]] = {
+        "punctuation": Param(
+            BOOLEAN,
+            default=True,
+            doc="Score punctuation too: gold words whose every character is in Unicode category P.",
+        ),
+        **SLICE_PARAMS,
+    }
+    reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
+    styles: ClassVar[tuple[str, ...]] = ("eval07",)
+
+    def __init__(self, **values: Json) -> None:
+        """Check the names of groupings. Raises InputError."""
+        super().__init__(**values)
+        self._slices = slice_choice(values)
+
+    @property
+    def table(self) -> ScoreTable:
+        """The counts are sums over scoring tokens, and over sentences that have any."""
+        return _TABLE
+
+    def evaluate(
+        self, gold: DependencyTreebank, system: DependencyTreebank, items: ItemInfo, limits: Limits
+    ) -> Outcome:
+        """Compare word by word. Raises InputError where the words differ.
+
+        A sentence that the output leaves empty, as a bracket parser may, has no word right; its status is ERROR.
+        """
+        del items
+        cap = limits.max_problems
+        shape = shape_of(system.heads, system.word_offsets)
+        warnings = list(shape_problems(system, shape, cap, "It is scored as it stands.")[0])
+        system, absent, own = completed(gold, system)
+        check_same_words(gold, system, cap)
+        scoring = np.ones(len(gold.forms), bool) if self.values["punctuation"] else ~punctuation_of(gold)
+        right = {
+            "uas": (gold.heads == system.heads) & own,
+            "label_accuracy": (gold.deprels == system.deprels) & own,
+        }
+        right["las"] = right["uas"] & right["label_accuracy"]
+        owners = owners_of(gold.word_offsets)
+        rows = _rows(owners, len(gold), scoring, right)
+        offsets = lengths_to_offsets(scoring, owners, len(gold))
+        problems = {
+            sentence: no_parse(system, sentence, "none of its words is right")
+            for sentence in np.flatnonzero(absent).tolist()
+        }
+        return Outcome(
+            rows=rows,
+            status=np.where(absent, ERROR, OK).astype(np.uint8),
+            problems=problems,
+            tokens={name: TokenBits(bits[scoring], offsets) for name, bits in right.items()},
+            warnings=[*warnings, *list(problems.values())[:cap]],
+            slices=lambda: AttachmentSlices(gold, system, scoring, right, own, self._slices),
+            details=lambda index: {"words": _wrong_words(gold, system, index, scoring & ~right["las"])},
+        )
+
+    def report(self, style: str, outcome: Outcome) -> str:
+        """eval07.pl's three summary lines."""
+        if style != "eval07":
+            return super().report(style, outcome)
+        counts = dict(zip(_COUNTS, outcome.totals.tolist(), strict=True))
+        lines = (
+            ("Labeled   attachment score:", "correct_both"),
+            ("Unlabeled attachment score:", "correct_head"),
+            ("Label accuracy score:      ", "correct_label"),
+        )
+        return "".join(_summary_line(title, counts[name], counts["tokens"]) for title, name in lines)
+
+
+def _rows(owners: IntArray, sentences: int, scoring: Any, right: dict[str, Any]) -> IntArray:
+    tokens = sums_by(owners[scoring], sentences)
+    heads, labels, both = (
+        sums_by(owners[scoring & right[name]], sentences) for name in ("uas", "label_accuracy", "las")
+    )
+    some = tokens > 0
+    exact, exact_unlabelled = some & (both == tokens), some & (heads == tokens)
+    return np.stack([tokens, heads, labels, both, some, exact, exact_unlabelled], axis=1).astype(np.int64)
+
+
+def _wrong_words(gold: DependencyTreebank, system: DependencyTreebank, index: int, wrong: Any) -> list[Json]:
+    start, end = gold.word_offsets[index : index + 2].tolist()
+    strings = gold.vocabulary.strings
+    return [
+        {
+            "word": word - start + 1,
+            "form": strings[system.forms[word]],
+            "gold_head": head_string(int(gold.heads[word]), gold.vocabulary),
+            "system_head": head_string(int(system.heads[word]), gold.vocabulary),
+            "gold_deprel": strings[gold.deprels[word]],
+            "system_deprel": strings[system.deprels[word]],
+        }
+        for word in (np.flatnonzero(wrong[start:end]) + start).tolist()
+    ]
+
+
+def _summary_line(title: str, right: int, tokens: int) -> str:
+    # The script subtracts the errors' percentage from 100; the last digit may depend on it.
+    percent = f"{100 - (tokens - right) * 100 / tokens:.2f}" if tokens else "NaN"
+    return f"  {title} {right} / {tokens} * 100 = {percent} %\n"

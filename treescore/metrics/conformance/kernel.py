@@ -1,0 +1,208 @@
+"""Which brackets of a key are matched, and which are crossed: the compiled part of conformance, linear in the text."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
+from treescore.core.jit import compiled
+from treescore.core.structure import NONE, Structure
+from treescore.core.trees import ConstituentTreebank
+
+
+class Constituents(NamedTuple):
+    """The constituents that are compared, k of n sentences, outer before inner, left before right.
+
+    Attributes:
+        items: node of each, or number of nodes + word for a preterminal, int64 (k,).
+        labels: int64 (k,).
+        starts, ends: inside the sentence, start < end, int64 (k,).
+        depths: 1 for the topmost that is compared, int64 (k,).
+        offsets: int64 (n + 1,).
+    """
+
+    items: IntArray
+    labels: IntArray
+    starts: IntArray
+    ends: IntArray
+    depths: IntArray
+    offsets: IntArray
+
+    def where(self, kept: BoolArray) -> Constituents:
+        """Those of `kept`, bool (k,)."""
+        owners = owners_of(self.offsets)[kept]
+        offsets = offsets_of(sums_by(owners, len(self.offsets) - 1))
+        return Constituents._make([*(column[kept] for column in self[:5]), offsets])
+
+
+def constituents_of(
+    treebank: ConstituentTreebank, links: Structure, *, preterminals: bool, outer_bracket: bool
+) -> Constituents:
+    """Constituents with words: nodes, on demand tags over one word, and outermost brackets without label."""
+    nodes = np.arange(len(treebank.labels), dtype=np.int64)
+    outer = (links.parents == NONE) & (treebank.labels == 0)
+    tops = np.maximum.accumulate(np.where(links.parents == NONE, nodes, 0)) if len(nodes) else nodes
+    lowered = 0 if outer_bracket else outer[tops].astype(np.int64)
+    depths = links.depths - lowered
+    everything = Constituents(nodes, treebank.labels, treebank.starts, treebank.ends, depths, treebank.node_offsets)
+    kept = (treebank.starts < treebank.ends) & (outer_bracket | ~outer)
+    if not preterminals:
+        return everything.where(kept)
+    tagged = np.flatnonzero(treebank.tags >= 0)
+    owners = owners_of(treebank.word_offsets)[tagged]
+    places = tagged - treebank.word_offsets[owners]
+    upper = everything.where(kept)
+    joined = Constituents(
+        items=np.concatenate([upper.items, len(nodes) + tagged]),
+        labels=np.concatenate([upper.labels, treebank.tags[tagged]]),
+        starts=np.concatenate([upper.starts, places]),
+        ends=np.concatenate([upper.ends, places + 1]),
+        depths=np.concatenate([upper.depths, np.append(depths, 0)[links.anchors[tagged]] + 1]),
+        offsets=upper.offsets,
+    )
+    sentences = np.concatenate([owners_of(upper.offsets), owners])
+    # A tag stands below every bracket over its word: the last key keeps nodes before words.
+    order = np.lexsort((joined.items, -joined.ends, joined.starts, sentences))
+    offsets = offsets_of(sums_by(sentences, len(treebank)))
+    return Constituents._make([*(column[order] for column in joined[:5]), offsets])
+
+
+def compared(
+    key: Constituents, response: Constituents, words: IntArray, usable: BoolArray
+) -> tuple[BoolArray, BoolArray]:
+    """Which key constituents have a response over the same words, and which are crossed by one: two bool (k,).
+
+    Constituents are multisets: of several over the same words as many are matched as the response has.
+
+    Args:
+        key: constituents of n sentences, nested in one another.
+        response: constituents of the same sentences, nested in one another.
+        words: words of each sentence, int64 (n,).
+        usable: sentences that are compared, bool (n,).
+    """
+    matched, crossed = np.zeros(len(key.starts), np.bool_), np.zeros(len(key.starts), np.bool_)
+    most = int(words.max(initial=0)) + 1
+    deepest = int(np.diff(response.offsets).max(initial=0)) + 1
+    scratch = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(deepest, np.int64)
+    compare_spans(key, response, words, usable, (matched, crossed), scratch)
+    return matched, crossed
+
+
+@compiled
+def compare_spans(
+    key: Constituents,
+    response: Constituents,
+    words: IntArray,
+    usable: BoolArray,
+    found: tuple[BoolArray, BoolArray],
+    scratch: tuple[IntArray, IntArray, IntArray],
+) -> None:
+    """Fill `found` (matched, crossed).
+
+    A bracket crosses the key [a, b) at its right end iff the narrowest bracket around the gap before word b begins
+    after a, and at its left end iff the narrowest around the gap before word a ends before b.
+    """
+    matched, crossed = found
+    starts, ends, _ = scratch
+    for sentence in range(len(words)):
+        if not usable[sentence]:
+            continue
+        first, last = response.offsets[sentence], response.offsets[sentence + 1]
+        narrowest_brackets(response, first, last, words[sentence], scratch)
+        other = first
+        for index in range(key.offsets[sentence], key.offsets[sentence + 1]):
+            start, end = key.starts[index], key.ends[index]
+            crossed[index] = starts[end] > start or ends[start] < end
+            while other < last and (
+                response.starts[other] < start or (response.starts[other] == start and response.ends[other] > end)
+            ):
+                other += 1
+            if other < last and response.starts[other] == start and response.ends[other] == end:
+                matched[index] = True
+                other += 1
+
+
+@compiled
+def narrowest_brackets(
+    response: Constituents, first: int, last: int, words: int, scratch: tuple[IntArray, IntArray, IntArray]
+) -> None:
+    """For each gap between words, start and end of the narrowest bracket around it: into the scratch arrays."""
+    starts, ends, stack = scratch
+    size, gap = 0, 0
+    for index in range(first, last + 1):
+        until = words if index == last else response.starts[index]
+        while gap <= until:
+            while size > 0 and response.ends[stack[size - 1]] <= gap:
+                size -= 1
+            around = size > 0 and response.starts[stack[size - 1]] < gap
+            starts[gap] = response.starts[stack[size - 1]] if around else -1
+            ends[gap] = response.ends[stack[size - 1]] if around else words + 1
+            gap += 1
+        if index < last:
+            while size > 0 and response.ends[stack[size - 1]] <= response.starts[index]:
+                size -= 1
+            stack[size] = index
+            size += 1
+
+
+def labelled_matches(key: Constituents, response: Constituents, usable: BoolArray) -> IntArray:
+    """Constituents that agree in span and label, as multisets, of each sentence: int64 (n,)."""
+    sorted_sides = []
+    for side in (key, response):
+        order = np.lexsort((side.labels, side.ends, side.starts, owners_of(side.offsets)))
+        sorted_sides.append(np.stack([side.starts[order], side.ends[order], side.labels[order]], axis=1))
+    matches = np.zeros(len(usable), np.int64)
+    intersect(sorted_sides[0], key.offsets, sorted_sides[1], response.offsets, usable, matches)
+    return matches
+
+
+@compiled
+def intersect(
+    a: IntArray, a_offsets: IntArray, b: IntArray, b_offsets: IntArray, usable: BoolArray, matches: IntArray
+) -> None:
+    """Sizes of the intersections of multisets of rows, each sentence's sorted."""
+    for sentence in range(len(usable)):
+        if not usable[sentence]:
+            continue
+        i, j = a_offsets[sentence], b_offsets[sentence]
+        while i < a_offsets[sentence + 1] and j < b_offsets[sentence + 1]:
+            order = 0
+            for column in range(3):
+                if a[i, column] != b[j, column]:
+                    order = -1 if a[i, column] < b[j, column] else 1
+                    break
+            matches[sentence] += order == 0
+            i += order <= 0
+            j += order >= 0
+
+
+@compiled
+def hash_children(
+    labels: IntArray,
+    tags: IntArray,
+    starts: IntArray,
+    offsets: tuple[IntArray, IntArray],
+    links: Structure,
+    hashes: IntArray,
+) -> None:
+    """A number for each node's children, the same for the same labels and tags in the same order."""
+    node_offsets, word_offsets = offsets
+    for sentence in range(len(node_offsets) - 1):
+        word, end = word_offsets[sentence], word_offsets[sentence + 1]
+        for node in range(node_offsets[sentence], node_offsets[sentence + 1] + 1):
+            here = end if node == node_offsets[sentence + 1] else word_offsets[sentence] + starts[node]
+            while word < here:
+                if links.anchors[word] != NONE:
+                    hashes[links.anchors[word]] = mixed(hashes[links.anchors[word]], -2 - tags[word])
+                word += 1
+            if node < node_offsets[sentence + 1] and links.parents[node] != NONE:
+                hashes[links.parents[node]] = mixed(hashes[links.parents[node]], labels[node] + 1)
+
+
+@compiled
+def mixed(value: int, more: int) -> int:
+    """One step of a hash over int64."""
+    product = (value ^ more) * np.int64(1099511628211)
+    return int(product ^ (product >> np.int64(29)))

@@ -1,0 +1,207 @@
+"""Conformance: whether a parse is compatible with a flat key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_by
+from treescore.core.limits import Limits
+from treescore.core.params import BOOLEAN, STRINGS, Json, Param, escape
+from treescore.core.registry import ERROR, OK, SKIP, ItemInfo, Metric, Outcome, register
+from treescore.core.scores import Score, ScoreTable, ratio_score
+from treescore.core.structure import structure_of
+from treescore.core.trees import ConstituentTreebank
+from treescore.core.word_check import WordCheck, check_words
+from treescore.errors import InputError, Problem
+from treescore.metrics.conformance.kernel import Constituents, compared, constituents_of, labelled_matches
+from treescore.metrics.conformance.report import KeyReport
+from treescore.transforms.strip_functions import base_label
+from treescore.transforms.tree_edit import numbered, rewritten
+
+COUNT_NAMES = (
+    "key_constituents",
+    "response_constituents",
+    "matched",
+    "key_constituents_violated",
+    "labelled_matched",
+    "error",
+    "skip",
+)
+NO_KEY = "the key has no constituent to compare"
+
+SCORES: tuple[Score, ...] = (
+    ratio_score(
+        "recall",
+        "share of key constituents that the system has, unlabelled",
+        "matched",
+        "key_constituents",
+        undefined=NO_KEY,
+    ),
+    ratio_score(
+        "conformance",
+        "share of key constituents that no system constituent crosses",
+        "key_constituents_violated",
+        "key_constituents",
+        one_minus=True,
+        undefined=NO_KEY,
+    ),
+    ratio_score(
+        "precision",
+        "share of system constituents that the key has; for reference, as a flat key leaves much unsaid",
+        "matched",
+        "response_constituents",
+        undefined="the system has no constituent to compare",
+    ),
+)
+LABELLED = ratio_score(
+    "labelled_recall",
+    "share of key constituents that the system has with the same category, under the map of categories",
+    "labelled_matched",
+    "key_constituents",
+    undefined=NO_KEY,
+)
+
+CATEGORIES: Mapping[str, Json] = {
+    "anyOf": [
+        {"type": "object", "additionalProperties": {"anyOf": [{"type": "string"}, STRINGS]}},
+        {"type": "null"},
+    ]
+}
+SELECT: Mapping[str, Json] = {
+    "type": "object",
+    "properties": {
+        "categories": STRINGS,
+        "min_depth": {"type": "integer", "minimum": 1},
+        "max_depth": {"type": "integer", "minimum": 1},
+    },
+    "additionalProperties": False,
+}
+
+
+@register
+class Conformance(Metric):
+    """Recall, conformance and precision of unlabelled constituents against a key."""
+
+    name = "conformance"
+    doc = (
+        "Unlabelled recall, conformance (share of key constituents that no system constituent crosses) and precision, "
+        "meant for flat keys (transform flatten). Constituents are multisets: a phrase over the same words as another "
+        "counts for itself. Phrases without words do not count."
+    )
+    source = "Gaizauskas, Hepple & Huyck 1998, Modifying Existing Annotated Corpora for General Comparative Evaluation"
+    reads = (ConstituentTreebank,)
+    params: ClassVar[Mapping[str, Param]] = {
+        "preterminals": Param(BOOLEAN, False, "Whether tags are constituents over one word."),
+        "outer_bracket": Param(BOOLEAN, False, "Whether an outermost bracket without a label is a constituent."),
+        "select": Param(
+            SELECT,
+            {},
+            "Key constituents that count: of these categories (label, or label without its extensions), from min_depth "
+            "to max_depth (1 is the topmost). Empty: all.",
+        ),
+        "categories": Param(
+            CATEGORIES,
+            None,
+            'Labels of both sides that are one category, {"VBAR": "VP"} or {"NP": ["NBAR", "N1"]}; others are '
+            "categories of their own. Adds labelled_recall.",
+        ),
+        "errors": Param(
+            {"enum": ["exclude", "zero"]},
+            "exclude",
+            "Sentences with other words than gold, or without a parse: left out and counted, or every key constituent "
+            "missed and violated.",
+        ),
+        "limit": Param(
+            {"type": "integer", "minimum": 1, "maximum": 200},
+            20,
+            "How many kinds of missed and of violated key constituents are listed.",
+        ),
+    }
+
+    def __init__(self, **values: Json) -> None:
+        super().__init__(**values)
+        self._category = _category_of(values["categories"] or {})
+
+    @property
+    def table(self) -> ScoreTable:
+        """Recall first; labelled recall where a map of categories is given."""
+        if self.values["categories"] is None:
+            return ScoreTable(COUNT_NAMES, SCORES)
+        return ScoreTable(COUNT_NAMES, (*SCORES, LABELLED))
+
+    def evaluate(
+        self,
+        gold: ConstituentTreebank,
+        system: ConstituentTreebank,
+        items: ItemInfo,  # noqa: ARG002 - items change nothing here
+        limits: Limits,  # noqa: ARG002 - linear in the text
+    ) -> Outcome:
+        """Compare constituents; words must agree, or the sentence is an error."""
+        check = check_words(gold, system)
+        links = structure_of(gold)
+        which = {name: bool(self.values[name]) for name in ("preterminals", "outer_bracket")}
+        key = self._selected(gold, constituents_of(gold, links, **which))
+        response = constituents_of(system, structure_of(system), **which)
+        usable = np.asarray(check.status == OK)
+        matched, crossed = compared(key, response, np.diff(gold.word_offsets), usable)
+        rows = self._rows(key, response, matched, crossed, check)
+        if self.values["categories"] is not None:
+            sides = (self._categorized(gold, key), self._categorized(gold, response))
+            rows[:, COUNT_NAMES.index("labelled_matched")] = labelled_matches(*sides, usable)
+        report = KeyReport(gold, links, key, usable, matched, crossed, self.values["limit"])
+        return Outcome(
+            rows=rows,
+            status=check.status,
+            problems=check.problems,
+            details=report.item,
+            slices=report.slices,
+            extra=report.tables,
+        )
+
+    def _selected(self, gold: ConstituentTreebank, key: Constituents) -> Constituents:
+        select = self.values["select"]
+        kept = (key.depths >= select.get("min_depth", 1)) & (key.depths <= select.get("max_depth", np.iinfo(int).max))
+        if "categories" in select:
+            wanted = frozenset(select["categories"])
+            kept &= numbered(gold.vocabulary, key.labels, lambda label: label in wanted or base_label(label) in wanted)
+        return key if kept.all() else key.where(kept)
+
+    def _categorized(self, gold: ConstituentTreebank, side: Constituents) -> Constituents:
+        labels = rewritten(gold.vocabulary, side.labels, lambda label: self._category.get(label, label))
+        return side._replace(labels=labels)
+
+    def _rows(
+        self, key: Constituents, response: Constituents, matched: BoolArray, crossed: BoolArray, check: WordCheck
+    ) -> IntArray:
+        usable = np.asarray(check.status == OK)
+        owners = owners_of(key.offsets)
+        counts = np.diff(key.offsets)
+        wrong = ~usable & (self.values["errors"] == "zero")
+        columns: list[Any] = [
+            np.where(usable | wrong, counts, 0),
+            np.where(usable, np.diff(response.offsets), 0),
+            sums_by(owners, len(usable), matched),
+            np.where(wrong, counts, sums_by(owners, len(usable), crossed)),
+            np.zeros(len(usable), np.int64),
+            check.status == ERROR,
+            check.status == SKIP,
+        ]
+        return np.stack(columns, axis=1).astype(np.int64)
+
+
+def _category_of(categories: Mapping[str, Json]) -> dict[str, str]:
+    """The category of each label that the map names."""
+    found: dict[str, str] = {}
+    problems = []
+    for name, value in categories.items():
+        pairs = [(name, value)] if isinstance(value, str) else [(label, name) for label in value]
+        for label, category in pairs:
+            if found.setdefault(label, category) != category:
+                detail = f"The label {label!r} is mapped to {found[label]!r} and to {category!r}. Keep one of them."
+                problems.append(Problem(code="bad-parameter", pointer=f"/categories/{escape(name)}", detail=detail))
+    if problems:
+        raise InputError(problems)
+    return found

@@ -1,0 +1,161 @@
+"""Which key constituents are missed and violated, by label and local context: under-flattened keys, bad parses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from treescore.core.arrays import BoolArray, IntArray, owners_of
+from treescore.core.grouping import grouped
+from treescore.core.params import Json
+from treescore.core.structure import NONE, Structure
+from treescore.core.trees import NO_TAG, ConstituentTreebank
+from treescore.metrics.conformance.kernel import Constituents, hash_children
+
+EXAMPLES = 3
+SHOWN_CHILDREN = 20
+SHOWN_WORDS = 20
+"""Bounds on what one entry shows; more is said by an ellipsis."""
+MORE = "..."
+
+
+@dataclass(frozen=True, slots=True)
+class KeyReport:
+    """What became of each key constituent, k of n sentences."""
+
+    gold: ConstituentTreebank
+    links: Structure
+    key: Constituents
+    usable: BoolArray
+    matched: BoolArray
+    crossed: BoolArray
+    limit: int
+
+    def item(self, sentence: int) -> dict[str, Json]:
+        """Missed and violated key constituents of one sentence."""
+        if not self.usable[sentence]:
+            return {}
+        places = np.arange(self.key.offsets[sentence], self.key.offsets[sentence + 1])
+        return {
+            "missed": [self._constituent(place) for place in places[~self.matched[places]].tolist()],
+            "violated": [self._constituent(place) for place in places[self.crossed[places]].tolist()],
+        }
+
+    def slices(self) -> dict[str, list[dict[str, Json]]]:
+        """Key constituents by label and by depth."""
+        strings = self.gold.vocabulary.strings
+        compared = self.usable[owners_of(self.key.offsets)]
+        return {
+            "label": self._slice(self.key.labels, compared, strings),
+            "depth": self._slice(self.key.depths, compared, None),
+        }
+
+    def _slice(self, groups: IntArray, compared: BoolArray, names: Sequence[str] | None) -> list[dict[str, Json]]:
+        values, inverse = np.unique(groups[compared], return_inverse=True)
+        total, matched, violated = (
+            np.bincount(inverse, weights=weights, minlength=len(values)).astype(np.int64)
+            for weights in (None, self.matched[compared], self.crossed[compared])
+        )
+        return [
+            {
+                "value": names[value] if names is not None else value,
+                "counts": {
+                    "key_constituents": int(total[row]),
+                    "matched": int(matched[row]),
+                    "key_constituents_violated": int(violated[row]),
+                },
+                "scores": {
+                    "recall": float(matched[row] / total[row]),
+                    "conformance": float(1 - violated[row] / total[row]),
+                },
+            }
+            for row, value in enumerate(values.tolist())
+        ]
+
+    def tables(self) -> dict[str, Json]:
+        """Kinds of missed and of violated key constituents, most frequent first, with examples."""
+        compared = self.usable[owners_of(self.key.offsets)]
+        kinds, firsts = grouped(self._contexts())
+        totals = np.bincount(kinds[compared], minlength=len(firsts))
+        return {
+            "missed": self._table(kinds, totals, compared & ~self.matched),
+            "violated": self._table(kinds, totals, self.crossed),
+        }
+
+    def _table(self, kinds: IntArray, totals: IntArray, chosen: BoolArray) -> list[dict[str, Json]]:
+        counts = np.bincount(kinds[chosen], minlength=len(totals))
+        leading = np.argsort(-counts, kind="stable")[: self.limit]
+        rows = []
+        for kind in leading[counts[leading] > 0].tolist():
+            examples = np.flatnonzero(chosen & (kinds == kind))[:EXAMPLES].tolist()
+            rows.append(
+                {
+                    **self._context(examples[0]),
+                    "count": int(counts[kind]),
+                    "of": int(totals[kind]),
+                    "examples": [self._example(place) for place in examples],
+                }
+            )
+        return rows
+
+    def _contexts(self) -> IntArray:
+        """A number for label, parent's label and children of each key constituent: int64 (k,)."""
+        gold, items = self.gold, self.key.items
+        hashes = np.zeros(len(gold.labels), np.int64)
+        offsets = (gold.node_offsets, gold.word_offsets)
+        hash_children(gold.labels, gold.tags, gold.starts, offsets, self.links, hashes)
+        below = np.concatenate([hashes, np.zeros(len(gold.words), np.int64)])[items]
+        above = np.append(gold.labels, NONE)[self._parents()]
+        with np.errstate(over="ignore"):
+            value = (below ^ (self.key.labels + 1)) * np.int64(1099511628211)
+            return np.asarray((value ^ (value >> 29) ^ (above + 2)) * np.int64(1099511628211), np.int64)
+
+    def _parents(self) -> IntArray:
+        """Node above each key constituent, NONE at the top: int64 (k,)."""
+        return np.concatenate([self.links.parents, self.links.anchors])[self.key.items]
+
+    def _context(self, place: int) -> dict[str, Json]:
+        strings = self.gold.vocabulary.strings
+        item = int(self.key.items[place])
+        nodes = len(self.gold.labels)
+        parent = int(self.links.parents[item] if item < nodes else self.links.anchors[item - nodes])
+        return {
+            "label": strings[self.key.labels[place]],
+            "parent": None if parent == NONE else strings[self.gold.labels[parent]],
+            "children": self._children(place, item) if item < nodes else [],
+        }
+
+    def _children(self, place: int, node: int) -> list[str | None]:
+        """Labels of a node's children in order; None for a word without tag."""
+        gold, strings = self.gold, self.gold.vocabulary.strings
+        sentence = self._sentence(place)
+        last = gold.node_offsets[sentence + 1]
+        first_word = gold.word_offsets[sentence] + gold.starts[node]
+        words = np.arange(first_word, gold.word_offsets[sentence] + gold.ends[node])
+        words = words[self.links.anchors[words] == node]
+        nodes = np.arange(node + 1, last)
+        nodes = nodes[self.links.parents[nodes] == node]
+        found = [(int(gold.starts[child]), 0, int(gold.labels[child])) for child in nodes.tolist()]
+        found += [(word - int(gold.word_offsets[sentence]), 1, int(gold.tags[word])) for word in words.tolist()]
+        children: list[str | None] = [None if label == NO_TAG else strings[label] for _, _, label in sorted(found)]
+        return children if len(children) <= SHOWN_CHILDREN else [*children[:SHOWN_CHILDREN], MORE]
+
+    def _sentence(self, place: int) -> int:
+        return int(np.searchsorted(self.key.offsets, place, side="right")) - 1
+
+    def _example(self, place: int) -> dict[str, Json]:
+        return {"item": self._sentence(place) + 1, **self._constituent(place)}
+
+    def _constituent(self, place: int) -> dict[str, Json]:
+        gold, strings = self.gold, self.gold.vocabulary.strings
+        start, end = int(self.key.starts[place]), int(self.key.ends[place])
+        first = int(gold.word_offsets[self._sentence(place)])
+        words = [strings[word] for word in gold.words[first + start : first + min(end, start + SHOWN_WORDS)].tolist()]
+        return {
+            "label": strings[self.key.labels[place]],
+            "start": start,
+            "end": end,
+            "text": " ".join([*words, MORE] if end - start > SHOWN_WORDS else words),
+        }

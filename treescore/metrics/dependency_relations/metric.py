@@ -1,0 +1,317 @@
+"""Lin's dependency relations: precision over the answer's dependencies, recall over the key's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of
+from treescore.core.heads import resolved_heads
+from treescore.core.limits import Limits
+from treescore.core.params import BOOLEAN, STRINGS, Json, Param
+from treescore.core.registry import ERROR, SKIP, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
+from treescore.core.scores import ScoreTable
+from treescore.core.trees import NO_HEAD, DependencyTreebank
+from treescore.core.vocabulary import Vocabulary
+from treescore.errors import InputError, Problem, ProblemList
+from treescore.metrics.dependency_relations.tables import COUNT_NAMES, TABLE, Found, Side, tables_of
+from treescore.metrics.shared.heads import lengths_to_offsets, positions_of, shape_of
+from treescore.metrics.shared.segmentation import UNALIGNED, alignment_of
+from treescore.metrics.shared.words import no_parse
+
+NO_WORD = -1
+"""Head of a root, and of a dependency on no word of the sentence."""
+
+_NUMBER = {"type": "integer", "minimum": 0}
+_SELECT = Param(
+    {
+        "type": ["object", "null"],
+        "additionalProperties": False,
+        "properties": {
+            "relations": STRINGS,
+            "words": STRINGS,
+            "categories": STRINGS,
+            "attributes": {"type": "object", "additionalProperties": {"anyOf": [{"type": "string"}, STRINGS]}},
+            "length": {
+                "type": "object",
+                "additionalProperties": False,
+                "properties": {"min": _NUMBER, "max": _NUMBER},
+            },
+        },
+    },
+    default=None,
+    doc="Only the dependencies with one of these relations, modifier words or modifier categories, in sentences with "
+    "one of these attribute values or of this length; where several are given, all must hold.",
+)
+
+
+@register
+class DependencyRelations(Metric):
+    """Dependencies as sets: (modifier, head), or (modifier, head, relation) where labels count.
+
+    Precision is the share of the answer's dependencies that the key has, recall the share of the key's that the
+    answer has, over the whole text. A selection picks dependencies on each side by that side's own annotation, and
+    looks them up in the whole of the other side, so that the two numerators may differ. The key must be one
+    connected tree a sentence; an answer may be fragments or have cycles. After Lin 1995, 2003.
+    """
+
+    name: ClassVar[str] = "dependency_relations"
+    doc: ClassVar[str] = "Precision, recall and F1 over dependencies, labelled or not, all or selected (Lin)."
+    source: ClassVar[str] = "Lin 1995 (IJCAI); Lin 2003, Dependency-based Evaluation of MINIPAR"
+    reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
+    own_segmentation: ClassVar[bool] = True
+    params: ClassVar[Mapping[str, Param]] = {
+        "labelled": Param(BOOLEAN, default=False, doc="Relations must agree too."),
+        "equivalent_labels": Param(
+            {
+                "anyOf": [
+                    {"type": "object", "additionalProperties": {"type": "string"}},
+                    {"type": "array", "items": STRINGS},
+                ]
+            },
+            default={},
+            doc="Relations to be taken for others on both sides, {from: to}, or lists of relations that are one.",
+        ),
+        "select": _SELECT,
+    }
+
+    @property
+    def table(self) -> ScoreTable:
+        """F1 first."""
+        return TABLE
+
+    def check_gold(self, gold: DependencyTreebank, items: ItemInfo, limits: Limits) -> None:
+        """Raise InputError for each sentence of the key that is no single connected tree."""
+        _sentences(self.values["select"], gold, items)
+        shape = shape_of(_heads(gold), gold.word_offsets)
+        wrong = np.flatnonzero(shape.depths < 0)
+        problems = ProblemList(limits.max_problems)
+        for word in wrong[np.unique(shape.owners[wrong], return_index=True)[1]].tolist():
+            sentence = int(shape.owners[word])
+            what = "on a cycle" if shape.cycles[sentence] >= 0 else "without a way to the root"
+            position = word - int(gold.word_offsets[sentence]) + 1
+            detail = f"Word {position} is {what}, or its head is no word of the sentence. The key must be a tree."
+            problems.add(_not_a_tree(gold, sentence, word, detail))
+        for sentence in np.flatnonzero(shape.roots > 1).tolist():
+            detail = f"{int(shape.roots[sentence])} words have no head. The key must be one connected tree."
+            problems.add(_not_a_tree(gold, sentence, None, detail))
+        problems.raise_if_any()
+
+    def evaluate(
+        self, gold: DependencyTreebank, system: DependencyTreebank, items: ItemInfo, limits: Limits
+    ) -> Outcome:
+        """Look each side's dependencies up in the other, words aligned by the characters that they cover.
+
+        The answer may have other words and sentences than the key; its dependencies are counted at the key's sentence
+        in which the modifier begins. A sentence that the answer leaves empty, as a bracket parser may, has none.
+
+        Raises:
+            InputError: the texts differ.
+            LimitError: as `alignment_of`.
+        """
+        cap = limits.max_problems
+        if not len(gold.forms) and not len(system.forms):
+            return Outcome(rows=np.zeros((len(gold), len(COUNT_NAMES)), np.int64), status=all_ok(len(gold)))
+        absent = _without_answer(gold, system)
+        present = np.flatnonzero(~absent)
+        kept = np.flatnonzero(~absent[owners_of(gold.word_offsets)])
+        answered = _only(gold, present, kept) if absent.any() else gold
+        words = alignment_of(answered, system)
+        partners = np.where(words.gold_of >= 0, kept[np.maximum(words.gold_of, 0)], UNALIGNED)
+        labels = _label_map(self.values["equivalent_labels"], gold.vocabulary)
+        starts = words.system.token_starts[words.system.token_of_word]
+        key = _side(gold, labels, owners_of(gold.word_offsets))
+        answer = _side(system, labels, present[words.sentences_of(starts)])
+        right = _right(key, answer, partners, labelled=bool(self.values["labelled"]))
+        found = np.zeros(len(gold.forms), np.bool_)
+        found[partners[right]] = True
+        sentences = _sentences(self.values["select"], gold, items)
+        key_selected = _selected(self.values["select"], key, labels) & sentences[key.owners]
+        answer_selected = _selected(self.values["select"], answer, labels) & sentences[answer.owners]
+        pair = Found(key, answer, key_selected, answer_selected, found, right, sentences)
+        status = all_ok(len(gold))
+        status[absent] = ERROR
+        status[~sentences] = SKIP
+        lost = {
+            sentence: no_parse(system, sentence, "none of its dependencies is found")
+            for sentence in np.flatnonzero(absent).tolist()
+        }
+        return Outcome(
+            rows=pair.rows(),
+            status=status,
+            tokens={"recall": TokenBits(found[key_selected], lengths_to_offsets(key_selected, key.owners, len(gold)))},
+            problems=lost,
+            warnings=list(lost.values())[:cap],
+            details=_Details(pair, partners),
+            slices=lambda: tables_of(pair, items),
+        )
+
+
+def _without_answer(gold: DependencyTreebank, system: DependencyTreebank) -> BoolArray:
+    """Sentences of gold that are empty in a system with as many sentences: bool (n,)."""
+    if len(gold) != len(system):
+        return np.zeros(len(gold), np.bool_)
+    return np.asarray((np.diff(system.word_offsets) == 0) & (np.diff(gold.word_offsets) > 0), np.bool_)
+
+
+def _only(gold: DependencyTreebank, sentences: IntArray, words: IntArray) -> DependencyTreebank:
+    """The words and multiword tokens of some sentences: what alignment needs of them."""
+    places = np.searchsorted(words, np.arange(len(gold.forms) + 1))
+    tokens = np.isin(gold.mwt_starts, words)
+    return replace(
+        DependencyTreebank.of_columns(
+            gold.vocabulary,
+            offsets_of(np.diff(gold.word_offsets)[sentences]),
+            forms=gold.forms[words],
+            heads=gold.heads[words],
+            deprels=gold.deprels[words],
+            lines=gold.lines[words],
+        ),
+        mwt_starts=places[gold.mwt_starts[tokens]],
+        mwt_ends=places[gold.mwt_ends[tokens]],
+        mwt_forms=gold.mwt_forms[tokens],
+        mwt_misc=gold.mwt_misc[tokens],
+    )
+
+
+def _heads(treebank: DependencyTreebank) -> IntArray:
+    """Heads with 0 for every word without one."""
+    heads = resolved_heads(treebank)
+    return np.where(heads == NO_HEAD, 0, heads)
+
+
+def _side(treebank: DependencyTreebank, labels: Mapping[int, int], counted_at: IntArray) -> Side:
+    owners = owners_of(treebank.word_offsets)
+    heads = _heads(treebank)
+    inside = (heads > 0) & (heads <= np.diff(treebank.word_offsets)[owners])
+    return Side(
+        treebank=treebank,
+        owners=counted_at,
+        dependencies=np.asarray(heads != 0, np.bool_),
+        heads=np.where(inside, treebank.word_offsets[:-1][owners] + heads - 1, NO_WORD),
+        labels=treebank.vocabulary.map(treebank.deprels, dict(labels)),
+    )
+
+
+def _right(key: Side, answer: Side, partners: IntArray, *, labelled: bool) -> BoolArray:
+    """The answer's dependencies that the key has, bool (answer words,)."""
+    modifiers = partners
+    heads = np.where(answer.heads >= 0, partners[np.maximum(answer.heads, 0)], UNALIGNED) if len(partners) else partners
+    right = answer.dependencies & (modifiers >= 0) & (heads >= 0)
+    right[right] = key.heads[modifiers[right]] == heads[right]
+    if labelled:
+        right[right] = key.labels[modifiers[right]] == answer.labels[right]
+    return np.asarray(right, np.bool_)
+
+
+def _label_map(given: Json, vocabulary: Vocabulary) -> dict[int, int]:
+    if isinstance(given, Mapping):
+        pairs = list(given.items())
+    else:
+        pairs = [(label, group[0]) for group in given for label in group[1:]]
+    return {vocabulary.number(old): vocabulary.number(new) for old, new in pairs}
+
+
+def _selected(select: Json, side: Side, labels: Mapping[int, int]) -> BoolArray:
+    """The dependencies of a side that its own relation, word and category select, bool (words,)."""
+    kept = side.dependencies.copy()
+    if not select:
+        return kept
+    treebank = side.treebank
+
+    def numbers(name: str) -> list[int]:
+        known = (treebank.vocabulary.get(string) for string in select[name])
+        return [number for number in known if number is not None]
+
+    if "relations" in select:
+        kept &= np.isin(side.labels, [labels.get(number, number) for number in numbers("relations")])
+    if "words" in select:
+        kept &= np.isin(treebank.forms, numbers("words"))
+    if "categories" in select:
+        wanted = numbers("categories")
+        kept &= np.isin(treebank.upos, wanted) | np.isin(treebank.xpos, wanted)
+    return kept
+
+
+def _sentences(select: Json, gold: DependencyTreebank, items: ItemInfo) -> BoolArray:
+    """The sentences that are selected, bool (n,). Raises InputError for an attribute that no sentence has."""
+    kept = np.ones(len(gold), np.bool_)
+    if not select:
+        return kept
+    lengths = np.diff(gold.word_offsets)
+    bounds = select.get("length", {})
+    kept &= (lengths >= bounds.get("min", 0)) & (lengths <= bounds.get("max", np.iinfo(np.int64).max))
+    attributes = {**gold.sentences.attributes, **items.attributes}
+    for name, values in select.get("attributes", {}).items():
+        if name not in attributes:
+            known = ", ".join(sorted(attributes)) or "none"
+            detail = f"No sentence has the attribute {name!r} that select names. There are: {known}."
+            raise InputError([Problem(code="unknown-attribute", detail=detail)])
+        wanted = {values} if isinstance(values, str) else set(values)
+        kept &= np.array([value in wanted for value in attributes[name]], np.bool_)
+    return kept
+
+
+def _not_a_tree(gold: DependencyTreebank, sentence: int, word: int | None, detail: str) -> Problem:
+    sent_ids = gold.sentences.sent_ids
+    return Problem(
+        code="key-not-a-tree",
+        sentence=sentence + 1,
+        sent_id=sent_ids[sentence] if len(sent_ids) else None,
+        line=int(gold.lines[gold.word_offsets[sentence] if word is None else word]) or None,
+        detail=detail,
+    )
+
+
+class _Details:
+    """What an item shows: the answer's wrong dependencies with gold's of the same word, and the key's missed ones."""
+
+    def __init__(self, pair: Found, partners: IntArray) -> None:
+        self._pair, self._partners = pair, partners
+        self._key_positions = positions_of(pair.key.treebank.word_offsets)
+        self._positions = positions_of(pair.answer.treebank.word_offsets)
+        self._wrong = np.flatnonzero(pair.answer_selected & ~pair.right)
+        self._missed = np.flatnonzero(pair.key_selected & ~pair.found)
+
+    def __call__(self, index: int) -> dict[str, Json]:
+        """The item of one sentence of the key."""
+        key, answer = self._pair.key, self._pair.answer
+        strings = key.treebank.vocabulary.strings
+        offsets = answer.treebank.word_offsets
+        words = []
+        for word in _between(self._wrong, answer.owners, index):
+            shown = {
+                "sentence": int(np.searchsorted(offsets, word, "right")),
+                "word": int(self._positions[word]),
+                "form": strings[int(answer.treebank.forms[word])],
+                **_arc("system", answer, self._positions, word),
+            }
+            partner = int(self._partners[word])
+            words.append(shown | _arc("gold", key, self._key_positions, partner) if partner >= 0 else shown)
+        missed = [
+            {
+                "gold_word": int(self._key_positions[word]),
+                "gold_form": strings[int(key.treebank.forms[word])],
+                **_arc("gold", key, self._key_positions, word),
+            }
+            for word in _between(self._missed, key.owners, index)
+        ]
+        return {"words": words, "missed": missed}
+
+
+def _between(words: IntArray, owners: IntArray, sentence: int) -> list[int]:
+    """Those of `words`, which are in order, that count at a sentence."""
+    start, end = np.searchsorted(owners, [sentence, sentence + 1])
+    chosen: list[int] = words[np.searchsorted(words, start) : np.searchsorted(words, end)].tolist()
+    return chosen
+
+
+def _arc(role: str, side: Side, positions: IntArray, word: int) -> dict[str, Json]:
+    """Head (0 the root, null what is no word of the sentence) and relation of a word."""
+    head = int(side.heads[word])
+    shown = int(positions[head]) if head >= 0 else None if side.dependencies[word] else 0
+    label = side.treebank.vocabulary.strings[int(side.treebank.deprels[word])]
+    return {f"{role}_head": shown, f"{role}_deprel": label}

@@ -1,0 +1,153 @@
+"""Tables over dependencies as Lin prints them: by relation, by word, by genre, by sentence length."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from treescore.core.arrays import BoolArray, IntArray, sums_by
+from treescore.core.registry import ItemInfo
+from treescore.core.scores import Ratio, Score, ScoreTable, harmonic, ratio_score
+from treescore.core.trees import DependencyTreebank
+from treescore.metrics.shared.group_tables import Row, Values, attributes_of, grouped, table_rows
+
+COUNT_NAMES = ("answer", "key", "answer_correct", "key_found")
+_NO_ANSWER = "the answer has no such dependency"
+_NO_KEY = "the key has no such dependency"
+
+TABLE = ScoreTable(
+    COUNT_NAMES,
+    (
+        Score(
+            name="f1",
+            doc="Harmonic mean of precision and recall.",
+            ratios=(Ratio({"answer_correct": 1}, {"answer": 1}), Ratio({"key_found": 1}, {"key": 1})),
+            join=harmonic,
+            undefined="precision or recall is undefined",
+        ),
+        ratio_score(
+            "precision",
+            "Share of the answer's dependencies that the key has.",
+            "answer_correct",
+            "answer",
+            undefined=_NO_ANSWER,
+        ),
+        ratio_score(
+            "recall", "Share of the key's dependencies that the answer has.", "key_found", "key", undefined=_NO_KEY
+        ),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The dependencies of one side, one a word at most, w words.
+
+    Attributes:
+        treebank: where they are from.
+        owners: the key's sentence at which each word counts, int64 (w,).
+        dependencies: whether the word has a head, bool (w,).
+        heads: the head as a word of the whole text, from 0, -1 for the root and where there is no such word, (w,).
+        labels: relations after equivalent ones are made one, int64 (w,).
+    """
+
+    treebank: DependencyTreebank
+    owners: IntArray
+    dependencies: BoolArray
+    heads: IntArray
+    labels: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Key and answer, looked up in each other.
+
+    Attributes:
+        key, answer: the two sides.
+        key_selected, answer_selected: the dependencies that count, bool over each side's words.
+        found: the key's dependencies that the answer has, bool over the key's words.
+        right: the answer's dependencies that the key has, bool over the answer's words.
+        sentences: the sentences that count, bool (n,).
+    """
+
+    key: Side
+    answer: Side
+    key_selected: BoolArray
+    answer_selected: BoolArray
+    found: BoolArray
+    right: BoolArray
+    sentences: BoolArray
+
+    def rows(self) -> IntArray:
+        """Counts of each sentence: int64 (n, 4), as COUNT_NAMES."""
+        return self.counts(self.key.owners, self.answer.owners, len(self.key.treebank))
+
+    def counts(self, key_groups: IntArray, answer_groups: IntArray, groups: int) -> IntArray:
+        """Counts of each group of words: int64 (groups, 4)."""
+        return np.stack(
+            [
+                sums_by(answer_groups[self.answer_selected], groups),
+                sums_by(key_groups[self.key_selected], groups),
+                sums_by(answer_groups[self.answer_selected & self.right], groups),
+                sums_by(key_groups[self.key_selected & self.found], groups),
+            ],
+            axis=1,
+        )
+
+
+def tables_of(pair: Found, items: ItemInfo) -> Mapping[str, Sequence[Row]]:
+    """Every table: relation (also `deprel`), word, category, each sentence attribute, sentence length.
+
+    Rows of word groups count each side by its own annotation. Rows of sentence groups also tell how many sentences
+    and words there are, and, where parse times are known, seconds and words per second.
+    """
+    key, answer = pair.key, pair.answer
+    relations = _by_string(pair, key.labels, answer.labels)
+    gold = key.treebank
+    attributes = attributes_of(gold.sentences.attributes, items)
+    lengths = np.diff(gold.word_offsets)
+    return {
+        "relation": relations,
+        "deprel": relations,
+        "word": _by_string(pair, gold.forms, answer.treebank.forms),
+        "category": _by_string(pair, gold.upos, answer.treebank.upos),
+        **{name: _by_sentence(pair, items, values) for name, values in attributes.items()},
+        "sentence_length": _by_sentence(pair, items, lengths.tolist()),
+    }
+
+
+def _by_string(pair: Found, key_values: IntArray, answer_values: IntArray) -> list[Row]:
+    """One row a string, most frequent in the key first."""
+    strings = pair.key.treebank.vocabulary.strings
+    used = np.unique(np.concatenate([key_values[pair.key_selected], answer_values[pair.answer_selected]]))
+    if not len(used):
+        return []
+    counts = pair.counts(_places(used, key_values), _places(used, answer_values), len(used))
+    seen = counts.any(axis=1)
+    rows = table_rows(TABLE, [strings[number] for number in used[seen].tolist()], counts[seen])
+    return sorted(rows, key=lambda row: (-row["counts"]["key"], -row["counts"]["answer"], row["value"]))
+
+
+def _places(used: IntArray, values: IntArray) -> IntArray:
+    """The place of each value among those used; values that are not used get any, as they are not counted."""
+    return np.minimum(np.searchsorted(used, values), len(used) - 1)
+
+
+def _by_sentence(pair: Found, items: ItemInfo, values: Values) -> list[Row]:
+    """One row a value of a sentence attribute, in order of the value."""
+    table, groups = grouped(TABLE, pair.rows(), values, pair.sentences)
+    words = sums_by(groups, len(table) + 1, np.diff(pair.key.treebank.word_offsets))
+    seconds = items.seconds.get(items.system)
+    spent = None if seconds is None else np.bincount(groups, np.array(seconds, np.float64), len(table) + 1)
+    for number, row in enumerate(table):
+        row |= {"words": int(words[number]), "mean_length": int(words[number]) / row["sentences"]}
+        if spent is not None:
+            total = float(spent[number])
+            row |= {
+                "seconds": total,
+                "seconds_per_sentence": total / row["sentences"],
+                "words_per_second": int(words[number]) / total if total > 0 else None,
+            }
+    return table

@@ -1,0 +1,213 @@
+"""Enhanced dependencies: the DEPS column as edges, paths through empty nodes collapsed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from treescore.core.arrays import IntArray, owners_of
+from treescore.core.heads import plain_number
+from treescore.core.trees import DependencyTreebank
+from treescore.errors import LimitError, Problem, ProblemList
+from treescore.formats.columns import short
+
+ROOT = -1
+"""Head of an edge from the root."""
+
+MAX_STEPS = 20_000_000
+"""Bound on the characters of all paths through empty nodes; their number can double with every empty node."""
+
+_EMPTY_NODE = re.compile(r"[0-9]+\.[0-9]+")
+
+_Edge = tuple[str, str]
+"""Head and relation as written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """Enhanced edges of a text, e in all.
+
+    Attributes:
+        words: the dependent, over the whole text, int64 (e,).
+        heads: the head, over the whole text, ROOT for the root, int64 (e,).
+        labels: the relation or path of relations (`conj>nsubj`), numbers of strings, int64 (e,).
+        plain_labels: the same, each step without its subtype, int64 (e,).
+    """
+
+    words: IntArray
+    heads: IntArray
+    labels: IntArray
+    plain_labels: IntArray
+
+
+def edges_of(treebank: DependencyTreebank, cap: int, *, collapse: bool) -> Edges:
+    """Read the DEPS of all words.
+
+    Args:
+        treebank: the text.
+        cap: problems described.
+        collapse: follow edges from empty nodes up to words, joining the relations by `>`, as the treebank tools'
+            collapsing does: two paths that then look the same are one edge; else leave such edges out, as their
+            evaluation does with what was not collapsed.
+
+    Raises:
+        InputError: DEPS that cannot be read, or with heads that do not exist.
+        LimitError: too many paths through empty nodes.
+    """
+    return _Reader(treebank, cap, collapse=collapse).edges()
+
+
+class _Reader:
+    def __init__(self, treebank: DependencyTreebank, cap: int, *, collapse: bool) -> None:
+        self._treebank = treebank
+        self._collapse = collapse
+        self._strings = treebank.vocabulary.strings
+        self._offsets = treebank.word_offsets.tolist()
+        self._problems = ProblemList(cap)
+        self._parsed: dict[int, list[_Edge] | None] = {}
+        self._steps = 0
+        self._empty: list[dict[str, int]] = [{} for _ in range(len(treebank))] if len(treebank.empty_ids) else []
+        for node, sentence in enumerate(treebank.empty_sentences.tolist()):
+            number = self._strings[treebank.empty_ids[node]]
+            if self._empty[sentence].setdefault(number, node) != node:
+                self._add(
+                    int(treebank.empty_lines[node]),
+                    sentence,
+                    "enhanced-duplicate-empty-node",
+                    f"Two empty nodes of the sentence have the ID {number}. Number them differently.",
+                    column=1,
+                )
+
+    def edges(self) -> Edges:
+        found: list[tuple[int, int, str]] = []
+        owners = owners_of(self._treebank.word_offsets).tolist()
+        lines = self._treebank.lines.tolist()
+        for word, number in enumerate(self._treebank.deps.tolist()):
+            sentence = owners[word]
+            paths: dict[tuple[int, str], None] = {}
+            for head, label in self._read(number, lines[word], sentence):
+                resolved = self._resolved(head, label, lines[word], sentence)
+                if "." in head:
+                    paths.update(dict.fromkeys(resolved))
+                else:
+                    found += [(word, at, path) for at, path in resolved]
+            found += [(word, at, path) for at, path in paths]
+        for node, number in enumerate(self._treebank.empty_deps.tolist()):
+            self._read(number, int(self._treebank.empty_lines[node]), int(self._treebank.empty_sentences[node]))
+        self._problems.raise_if_any()
+        vocabulary = self._treebank.vocabulary
+        labels = vocabulary.numbers([label for _, _, label in found])
+        plain = vocabulary.table(labels, lambda label: vocabulary.number(plain_path(label)))[labels]
+        return Edges(
+            words=np.array([word for word, _, _ in found], np.int64),
+            heads=np.array([head for _, head, _ in found], np.int64),
+            labels=labels,
+            plain_labels=plain,
+        )
+
+    def _read(self, number: int, line: int, sentence: int) -> list[_Edge]:
+        """The edges of one DEPS field; where it cannot be read, a problem and none."""
+        if number not in self._parsed:
+            self._parsed[number] = _parsed(self._strings[number])
+        edges = self._parsed[number]
+        if edges is None:
+            field = short(self._strings[number])
+            self._add(
+                line,
+                sentence,
+                "enhanced-bad-deps",
+                f"DEPS is {field!r}. Write head:relation pairs separated by |, as 4:nsubj|6:nsubj, or _.",
+            )
+            return []
+        return edges
+
+    def _resolved(self, head: str, label: str, line: int, sentence: int) -> Iterator[tuple[int, str]]:
+        """Where an edge comes from: itself, or every word from which a path through empty nodes leads here."""
+        # A path is (node, the path so far, the empty nodes on it as a chain of pairs).
+        waiting: list[tuple[str, str, tuple[str, object] | None]] = [(head, label, None)]
+        while waiting:
+            at, path, passed = waiting.pop()
+            if "." not in at:
+                word = self._word(at, line, sentence)
+                if word is not None:
+                    yield word, path
+                continue
+            node = self._empty[sentence].get(at) if self._empty else None
+            if node is None:
+                if self._collapse:
+                    self._add(line, sentence, "enhanced-unknown-empty-node", f"DEPS names {at}, which is no empty "
+                              "node of the sentence. Add its line, or name a word.")  # fmt: skip
+                continue
+            if not self._collapse or self._was_passed(at, passed):
+                continue
+            edges = self._read(int(self._treebank.empty_deps[node]), int(self._treebank.empty_lines[node]), sentence)
+            self._spend(len(edges) * (len(path) + 8))
+            waiting += [(above, f"{step}>{path}", (at, passed)) for above, step in reversed(edges)]
+
+    def _was_passed(self, node: str, passed: tuple[str, object] | None) -> bool:
+        chain: object = passed
+        while isinstance(chain, tuple):
+            self._spend(1)
+            if chain[0] == node:
+                return True
+            chain = chain[1]
+        return False
+
+    def _spend(self, steps: int) -> None:
+        self._steps += steps
+        if self._steps > MAX_STEPS:
+            raise LimitError(
+                [
+                    Problem(
+                        code="too-many-enhanced-paths",
+                        detail="The empty nodes of the text are chained in too many ways to follow them all.",
+                    )
+                ]
+            )
+
+    def _word(self, head: str, line: int, sentence: int) -> int | None:
+        number = plain_number(head)
+        length = self._offsets[sentence + 1] - self._offsets[sentence]
+        if number is None or number > length:
+            self._add(
+                line,
+                sentence,
+                "enhanced-head-out-of-range",
+                f"DEPS names the head {short(head, 20)}, but the sentence has {length} words. Use 0 for the root or "
+                f"1-{length}.",
+            )
+            return None
+        return self._offsets[sentence] + number - 1 if number else ROOT
+
+    def _add(self, line: int, sentence: int, code: str, detail: str, column: int = 9) -> None:
+        sent_ids = self._treebank.sentences.sent_ids
+        self._problems.add(
+            Problem(
+                code=code,
+                detail=detail,
+                line=line or None,
+                column=column,
+                sentence=sentence + 1,
+                sent_id=sent_ids[sentence] if len(sent_ids) else None,
+            )
+        )
+
+
+def plain_path(label: str) -> str:
+    """A path whose every step has lost its subtype: `conj:and>nsubj:pass` is `conj>nsubj`."""
+    return ">".join(step.partition(":")[0] for step in label.split(">"))
+
+
+def _parsed(deps: str) -> list[_Edge] | None:
+    if deps in ("_", ""):
+        return []
+    edges = []
+    for part in deps.split("|"):
+        head, colon, label = part.partition(":")
+        if not colon or (plain_number(head) is None and not _EMPTY_NODE.fullmatch(head)):
+            return None
+        edges.append((head, label))
+    return edges

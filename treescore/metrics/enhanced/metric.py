@@ -1,0 +1,154 @@
+"""ELAS and EULAS: enhanced dependencies compared edge by edge."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from treescore.core.arrays import IntArray, owners_of, sums_by
+from treescore.core.limits import Limits
+from treescore.core.params import Json, Param
+from treescore.core.registry import ItemInfo, Metric, Outcome, all_ok, register
+from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
+from treescore.core.trees import DependencyTreebank
+from treescore.metrics.enhanced.edges import ROOT, Edges, edges_of
+from treescore.metrics.shared.segmentation import UNALIGNED, Alignment, alignment_of
+
+_ROWS = (("elas", "Enhanced edges with the right head and relation"), ("eulas", "The same, subtypes of relations cut"))
+
+
+def _table(high: float | None) -> ScoreTable:
+    names = tuple(f"{row}.{count}" for row, _ in _ROWS for count in ("correct", "gold", "system"))
+    scores: list[Score] = []
+    for row, doc in _ROWS:
+        correct, gold, system = (f"{row}.{count}" for count in ("correct", "gold", "system"))
+        f1 = f1_score(f"{row}_f1", f"{doc}: F1.", correct, gold, system, "no side has enhanced edges")
+        precision = ratio_score(
+            f"{row}_precision", f"{doc}: precision.", correct, system, high=high, undefined="the output has none"
+        )
+        recall = ratio_score(f"{row}_recall", f"{doc}: recall.", correct, gold, high=high, undefined="gold has none")
+        scores += [replace(f1, high=high), precision, recall]
+    return ScoreTable(names, tuple(scores))
+
+
+_TABLE, _UNBOUNDED_TABLE = _table(1.0), _table(None)
+
+
+@register
+class Enhanced(Metric):
+    """Enhanced edges of aligned words, as the IWPT 2020 shared task compares them.
+
+    An edge is right where gold has the same relation (a path of them, where empty nodes are collapsed) from the
+    aligned head, each of gold's edges once: so a score never passes 1. The original counts every pair of equal
+    edges (`cross-product`), and repeated edges or subtypes cut away make more than 1 of it. Words are aligned and
+    counts attributed to gold's sentences as in `ud`; basic heads are not looked at. After Bouma et al. 2020.
+    """
+
+    name: ClassVar[str] = "enhanced"
+    doc: ClassVar[str] = "ELAS and EULAS: precision, recall and F1 of enhanced dependencies (DEPS)."
+    source: ClassVar[str] = "Bouma, Seddah & Zeman 2020, https://aclanthology.org/2020.iwpt-1.16"
+    params: ClassVar[dict[str, Param]] = {
+        "counting": Param(
+            {"enum": ["multiset", "cross-product"]},
+            "multiset",
+            "multiset: an edge of gold makes one edge of the output right. cross-product: as the original, every "
+            "pair of equal edges counts, and scores may pass 1.",
+        ),
+        "empty_nodes": Param(
+            {"enum": ["collapse", "skip"]},
+            "collapse",
+            "collapse: edges from empty nodes become paths from words, relations joined by >. skip: they are left out.",
+        ),
+    }
+    reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
+    own_segmentation: ClassVar[bool] = True
+
+    @property
+    def table(self) -> ScoreTable:
+        """Correct, gold and system edges of both rows."""
+        return _TABLE if self.values["counting"] == "multiset" else _UNBOUNDED_TABLE
+
+    def check_gold(self, gold: DependencyTreebank, items: ItemInfo, limits: Limits) -> None:
+        """Refuse gold whose DEPS cannot be read."""
+        del items
+        self._edges(gold, limits)
+
+    def evaluate(
+        self, gold: DependencyTreebank, system: DependencyTreebank, items: ItemInfo, limits: Limits
+    ) -> Outcome:
+        """Align and compare. Raises InputError where the texts differ or DEPS cannot be read."""
+        del items
+        edges = self._edges(gold, limits), self._edges(system, limits)
+        alignment = alignment_of(gold, system)
+        product = self.values["counting"] == "cross-product"
+        own = owners_of(gold.word_offsets)
+        held = alignment.sentences_of(alignment.system.token_starts)[alignment.system.token_of_word]
+        totals = [sums_by(own[edges[0].words], len(gold)), sums_by(held[edges[1].words], len(gold))]
+        columns: list[IntArray] = []
+        right = {}
+        for name, labels in (("elas", "labels"), ("eulas", "plain_labels")):
+            right[name] = _right_edges(alignment, edges, labels, product=product)
+            columns += [np.bincount(own, right[name], len(gold)).astype(np.int64), *totals]
+        return Outcome(
+            rows=np.stack(columns, axis=1),
+            status=all_ok(len(gold)),
+            details=lambda index: {"words": _wrong_words(alignment, edges, right["elas"], index)},
+        )
+
+    def _edges(self, treebank: DependencyTreebank, limits: Limits) -> Edges:
+        return edges_of(treebank, limits.max_problems, collapse=self.values["empty_nodes"] == "collapse")
+
+
+def _right_edges(alignment: Alignment, edges: tuple[Edges, Edges], labels: str, *, product: bool) -> IntArray:
+    """Right edges of each gold word: int64 (gold words,)."""
+    gold, system = edges
+    words = len(alignment.system_of)
+    mapped = alignment.gold_of[system.words]
+    heads = np.where(system.heads == ROOT, ROOT, alignment.gold_of[system.heads])
+    kept = (mapped != UNALIGNED) & (heads != UNALIGNED)
+    distinct, places = np.unique(
+        np.concatenate([getattr(gold, labels), getattr(system, labels)[kept]]), return_inverse=True
+    )
+    dependents = np.concatenate([gold.words, mapped[kept]])
+    arcs = dependents * (words + 1) + np.concatenate([gold.heads, heads[kept]]) + 1
+    _, arcs = np.unique(arcs, return_inverse=True)
+    _, first, same = np.unique(arcs * len(distinct) + places, return_index=True, return_inverse=True)
+    ours = np.bincount(same[: len(gold.words)], minlength=len(first))
+    theirs = np.bincount(same[len(gold.words) :], minlength=len(first))
+    matched = ours * theirs if product else np.minimum(ours, theirs)
+    return np.bincount(dependents[first], matched, words).astype(np.int64)
+
+
+def _wrong_words(alignment: Alignment, edges: tuple[Edges, Edges], right: IntArray, index: int) -> list[Json]:
+    gold, system = alignment.gold.treebank, alignment.system.treebank
+    start, end = gold.word_offsets[index : index + 2].tolist()
+    ours = np.bincount(edges[0].words, minlength=len(gold.forms))
+    theirs = np.bincount(edges[1].words, minlength=len(system.forms))
+    strings = gold.vocabulary.strings
+    shown = []
+    for word in range(start, end):
+        partner = int(alignment.system_of[word])
+        found = int(theirs[partner]) if partner != UNALIGNED else 0
+        if ours[word] == right[word] == found and partner != UNALIGNED:
+            continue
+        sentence, place = _own_place(system, partner)
+        shown.append(
+            {
+                "word": word - start + 1,
+                "system_sentence": sentence,
+                "system_word": place,
+                "gold_deps": strings[gold.deps[word]],
+                "system_deps": None if partner == UNALIGNED else strings[system.deps[partner]],
+            }
+        )
+    return shown
+
+
+def _own_place(system: DependencyTreebank, word: int) -> tuple[int | None, int | None]:
+    """Sentence and word from 1, as the output has them."""
+    if word == UNALIGNED:
+        return None, None
+    sentence = int(np.searchsorted(system.word_offsets, word, "right")) - 1
+    return sentence + 1, word - int(system.word_offsets[sentence]) + 1

@@ -1,0 +1,108 @@
+"""Which configurations are regularly scored badly: groups of units, ordered so that one-offs do not lead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from treescore.core.arrays import FloatArray, IntArray
+from treescore.core.jit import compiled
+
+EXAMPLES = 3
+"""Examples shown of each configuration, the worst first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Regularity:
+    """When a configuration is regular enough to be told.
+
+    Attributes:
+        min_count: units it must have.
+        confidence: of the bound by which configurations are ordered.
+        limit: configurations told of each grouping.
+    """
+
+    min_count: int
+    confidence: float
+    limit: int
+
+    def upper_bound(self, means: FloatArray, counts: IntArray) -> FloatArray:
+        """Upper bound of means of so many units in 0..1: the score interval of Wilson (1927), the same shape.
+
+        It is meant for proportions. The variance of any score in 0..1 is at most that of a proportion of the same
+        mean, so that for scores between it is on the safe side.
+        """
+        from scipy.special import ndtri  # noqa: PLC0415 - a library for one quantile of a table seldom asked for
+
+        z = float(ndtri(self.confidence))
+        share = z * z / np.maximum(counts, 1)
+        spread = np.sqrt(share * means * (1 - means) + share * share / 4)
+        return np.asarray((means + share / 2 + spread) / (1 + share), np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A group of units: its number, how many, their mean score, its upper confidence bound, the worst units."""
+
+    group: int
+    count: int
+    mean: float
+    bound: float
+    examples: IntArray
+
+
+def worst(groups: IntArray, scores: FloatArray, regularity: Regularity) -> list[Configuration]:
+    """The worst configurations, lowest upper bound of the mean first.
+
+    The bound and not the mean decides: a group seen twice may be bad by chance, and its bound says so. Groups
+    without any error are left out.
+
+    Args:
+        groups: group of each unit, from 0; -1 for units in none, (u,).
+        scores: in 0..1, (u,), NaN for units that were not scored.
+        regularity: which groups are told.
+    """
+    counts, sums, lost = tallied(groups, scores, int(groups.max(initial=-1)) + 1)
+    means = np.minimum(sums / np.maximum(counts, 1), 1.0)
+    bounds = regularity.upper_bound(means, counts)
+    candidates = np.flatnonzero((counts >= regularity.min_count) & (lost > 0))
+    leading = candidates[np.lexsort((candidates, bounds[candidates]))][: regularity.limit]
+    places = np.full(len(counts), -1, np.int64)
+    places[leading] = np.arange(len(leading))
+    examples = lowest_units(groups, scores, places, np.full((len(leading), EXAMPLES), -1, np.int64))
+    return [
+        Configuration(group, int(counts[group]), float(means[group]), float(bounds[group]), units[units >= 0])
+        for group, units in zip(leading.tolist(), examples, strict=True)
+    ]
+
+
+@compiled
+def tallied(groups: IntArray, scores: FloatArray, size: int) -> tuple[IntArray, FloatArray, IntArray]:
+    """Scored units of each group, the sum of their scores, and how many scored below 1."""
+    counts, sums, lost = np.zeros(size, np.int64), np.zeros(size), np.zeros(size, np.int64)
+    for unit in range(len(groups)):
+        group, score = groups[unit], scores[unit]
+        if group >= 0 and not np.isnan(score):
+            counts[group] += 1
+            sums[group] += score
+            lost[group] += score < 1.0
+    return counts, sums, lost
+
+
+@compiled
+def lowest_units(groups: IntArray, scores: FloatArray, places: IntArray, lowest: IntArray) -> IntArray:
+    """The units with the lowest scores of each group that has a row in `lowest`; of equal scores the first."""
+    for unit in range(len(groups)):
+        group, score = groups[unit], scores[unit]
+        if group < 0 or places[group] < 0 or np.isnan(score):
+            continue
+        row = lowest[places[group]]
+        room = len(row)
+        while room > 0 and (row[room - 1] < 0 or scores[row[room - 1]] > score):
+            room -= 1
+            if room + 1 < len(row):
+                row[room + 1] = row[room]
+        if room < len(row):
+            row[room] = unit
+    return lowest

@@ -1,0 +1,314 @@
+"""Lineages and the distance between them: the compiled part of leaf-ancestor (Sampson & Babarczy 2003)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from treescore.core.arrays import BoolArray, FloatArray, IntArray
+from treescore.core.jit import compiled
+from treescore.core.structure import NONE, chain_lengths, head_links, structure_of
+from treescore.core.trees import ConstituentTreebank, DependencyTreebank
+from treescore.core.vocabulary import Vocabulary
+
+BEGIN, END = "[", "]"
+"""Boundary markers as printed."""
+MORE = "..."
+"""What stands for the middle of a lineage that is too long to be shown."""
+UNLABELLED = "()"
+"""How a bracket without label is printed in a lineage."""
+
+MARKERS = 2
+"""Symbols 0 and 1 are the boundary markers; label number i is symbol i + MARKERS."""
+
+
+class Chains(NamedTuple):
+    """The way from each word up, for w words over e elements (nodes, or for dependencies the words themselves).
+
+    Attributes:
+        offsets: words of each sentence, int64 (n + 1,).
+        anchors: lowest element over each word, NONE where there is none, int64 (w,).
+        lengths: elements from each word up to the top, int64 (w,).
+        labels, parents: of each element, int64 (e,).
+        starts, ends: its span inside the sentence, int64 (e,); -1 where elements have no boundaries.
+    """
+
+    offsets: IntArray
+    anchors: IntArray
+    lengths: IntArray
+    labels: IntArray
+    parents: IntArray
+    starts: IntArray
+    ends: IntArray
+
+
+def chains_of(treebank: ConstituentTreebank | DependencyTreebank, *, boundaries: bool) -> Chains:
+    """The chains of a treebank.
+
+    A dependency's chain holds the relations from the word to its root and has no boundaries: what a word governs
+    need not be one stretch of text. A chain that runs into a cycle goes round once.
+    """
+    if isinstance(treebank, DependencyTreebank):
+        parents = head_links(treebank)
+        none = np.full(len(parents), -1, np.int64)
+        anchors = np.arange(len(parents), dtype=np.int64)
+        lengths = chain_lengths(parents)
+        return Chains(treebank.word_offsets, anchors, lengths, treebank.deprels, parents, none, none)
+    links = structure_of(treebank)
+    lengths = values_at(links.anchors, links.depths, 0)
+    spans = (treebank.starts, treebank.ends)
+    if not boundaries:
+        none = np.full(len(links.parents), -1, np.int64)
+        spans = (none, none)
+    return Chains(treebank.word_offsets, links.anchors, lengths, treebank.labels, links.parents, *spans)
+
+
+@compiled
+def values_at(places: IntArray, values: IntArray, missing: int) -> IntArray:
+    """The values at these places, `missing` where a place is NONE: the shape of `places`."""
+    found = np.empty(len(places), np.int64)
+    for index in range(len(places)):
+        found[index] = missing if places[index] == NONE else values[places[index]]
+    return found
+
+
+class Costs(NamedTuple):
+    """What replacing one symbol by another costs, for s symbols; equal symbols cost nothing.
+
+    Attributes:
+        default: cost of any other pair.
+        related: cost of two symbols of one class.
+        classes: class of each symbol, -1 none, int64 (s,).
+        paired: whether a symbol stands in a pair, bool (s,).
+        keys: `a * s + b` of each pair, a < b, sorted, int64 (p,).
+        pair_costs: cost of each pair, (p,).
+        plain: whether no replacement is cheaper than deleting and inserting, so that none need be looked up.
+    """
+
+    default: float
+    related: float
+    classes: IntArray
+    paired: BoolArray
+    keys: IntArray
+    pair_costs: FloatArray
+    plain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CostFunction:
+    """A cost function before it knows the vocabulary.
+
+    Attributes:
+        default: cost of replacing a symbol by another.
+        first_character: cost where both labels begin with one character; None where that means nothing.
+        pairs: (label, label) -> cost, in either order.
+    """
+
+    default: float = 2.0
+    first_character: float | None = None
+    pairs: Mapping[tuple[str, str], float] = field(default_factory=dict)
+
+    def over(self, vocabulary: Vocabulary, *labels: IntArray) -> Costs:
+        """The costs as arrays over the labels that occur in `labels`."""
+        size = len(vocabulary) + MARKERS
+        classes, paired = np.full(size, -1, np.int64), np.zeros(size, np.bool_)
+        if self.first_character is not None:
+            for label in np.flatnonzero(np.bincount(np.concatenate(labels), minlength=1)).tolist():
+                string = vocabulary.strings[label]
+                classes[label + MARKERS] = ord(string[0]) if string else -1
+        table: dict[int, float] = {}
+        for pair, cost in self.pairs.items():
+            a, b = sorted(_symbol(label, vocabulary) for label in pair)
+            if a >= 0:
+                table[a * size + b] = cost
+                paired[[a, b]] = True
+        keys = np.array(sorted(table), np.int64)
+        costs = np.array([table[key] for key in keys.tolist()], np.float64)
+        plain = self.default >= 2 and self.first_character is None and not table
+        return Costs(float(self.default), float(self.first_character or 0.0), classes, paired, keys, costs, plain)
+
+
+def _symbol(label: str, vocabulary: Vocabulary) -> int:
+    """The symbol of a label or marker; -1 where no text has the label."""
+    if label in (BEGIN, END):
+        return (BEGIN, END).index(label)
+    number = vocabulary.get(label)
+    return -1 if number is None else number + MARKERS
+
+
+@compiled
+def replacement(a: int, b: int, costs: Costs) -> float:
+    """The cost of replacing symbol a by another symbol b."""
+    if costs.classes[a] >= 0 and costs.classes[a] == costs.classes[b]:
+        return costs.related
+    if costs.paired[a] and costs.paired[b]:
+        key = min(a, b) * len(costs.paired) + max(a, b)
+        place = np.searchsorted(costs.keys, key)
+        if place < len(costs.keys) and costs.keys[place] == key:
+            return float(costs.pair_costs[place])
+    return costs.default
+
+
+@compiled
+def write_lineage(chains: Chains, word: int, place: int, symbols: IntArray) -> int:
+    """Write the lineage of a word (its number in the file, its place in the sentence); how many symbols it has."""
+    size = 0
+    element = chains.anchors[word]
+    for _ in range(chains.lengths[word]):
+        above = chains.parents[element]
+        if chains.starts[element] == place and (above == NONE or chains.starts[above] != place):
+            symbols[size] = 0
+            size += 1
+        symbols[size] = chains.labels[element] + MARKERS
+        size += 1
+        if chains.ends[element] == place + 1 and (above == NONE or chains.ends[above] != place + 1):
+            symbols[size] = 1
+            size += 1
+        element = above
+    return size
+
+
+@compiled
+def edit_distance(a: IntArray, b: IntArray, costs: Costs, row: FloatArray) -> float:
+    """Weighted Levenshtein distance, insertion and deletion 1; `row` is scratch of at least len(b) + 1."""
+    for column in range(len(b) + 1):
+        row[column] = column
+    for line in range(len(a)):
+        diagonal = row[0]
+        row[0] = line + 1
+        for column in range(len(b)):
+            best = min(row[column], row[column + 1]) + 1.0
+            if a[line] == b[column]:
+                best = min(best, diagonal)
+            elif not costs.plain:
+                best = min(best, diagonal + replacement(a[line], b[column], costs))
+            diagonal = row[column + 1]
+            row[column + 1] = best
+    return float(row[len(b)])
+
+
+@compiled
+def word_scores(
+    gold: Chains, system: Chains, usable: BoolArray, costs: Costs, most: tuple[int, int]
+) -> tuple[FloatArray, IntArray, int]:
+    """Score of every gold word, (w,), NaN in sentences that are not usable, and a number for its gold lineage.
+
+    The third is the sentence that cost too much, or -1.
+
+    `most` bounds the cells of the distance tables of one sentence and of the whole text.
+
+    Memory is that of two lineages. The distance is taken between what is left of two lineages once equal ends are
+    cut off, which changes nothing: matching equal ends is never dearer.
+    """
+    scores = np.full(gold.offsets[-1], np.nan)
+    hashes = np.zeros(gold.offsets[-1], np.int64)
+    longest = 3
+    for length in gold.lengths:
+        longest = max(longest, length + 3)
+    for length in system.lengths:
+        longest = max(longest, length + 3)
+    total_cells = 0
+    a, b, row = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest)
+    for sentence in range(len(gold.offsets) - 1):
+        if not usable[sentence]:
+            continue
+        first, other = gold.offsets[sentence], system.offsets[sentence]
+        cells = 0
+        for place in range(gold.offsets[sentence + 1] - first):
+            length = write_lineage(gold, first + place, place, a)
+            hashes[first + place] = hashed(a, length)
+            width = write_lineage(system, other + place, place, b)
+            total = length + width
+            head = 0
+            while head < length and head < width and a[head] == b[head]:
+                head += 1
+            while length > head and width > head and a[length - 1] == b[width - 1]:
+                length -= 1
+                width -= 1
+            if head in (length, width):
+                distance = float(length + width - 2 * head)
+            else:
+                cells += (length - head) * (width - head)
+                if cells > most[0] or total_cells + cells > most[1]:
+                    return scores, hashes, sentence
+                distance = edit_distance(a[head:length], b[head:width], costs, row)
+            scores[first + place] = 1.0 - distance / total if total > 0 else 1.0
+        total_cells += cells
+    return scores, hashes, -1
+
+
+@compiled
+def hashed(symbols: IntArray, size: int) -> int:
+    """A number for a lineage, the same for the same lineage."""
+    value = np.int64(size)
+    for index in range(size):
+        value = (value ^ symbols[index]) * np.int64(1099511628211)
+        value ^= value >> np.int64(29)
+    return int(value)
+
+
+@compiled
+def sentence_sums(scores: FloatArray, offsets: IntArray) -> FloatArray:
+    """Sum of the word scores of each sentence, 0 where they were not scored: (n,)."""
+    sums = np.zeros(len(offsets) - 1)
+    for sentence in range(len(sums)):
+        for word in range(offsets[sentence], offsets[sentence + 1]):
+            if not np.isnan(scores[word]):
+                sums[sentence] += scores[word]
+    return sums
+
+
+@compiled
+def write_sentence(chains: Chains, sentence: int, symbols: IntArray, ends: IntArray) -> None:
+    """Write the lineages of a sentence one behind the other, and where each ends."""
+    first = chains.offsets[sentence]
+    size = 0
+    for place in range(len(ends)):
+        size += write_lineage(chains, first + place, place, symbols[size:])
+        ends[place] = size
+
+
+def symbol_names(vocabulary: Vocabulary) -> list[str]:
+    """How each symbol is printed."""
+    return [BEGIN, END, UNLABELLED, *vocabulary.strings[1:]]
+
+
+def printed_sentence(chains: Chains, names: Sequence[str], sentence: int, most: int) -> list[str]:
+    """The lineages of a sentence's words as the paper prints them, from leaf to root, symbols joined by a space.
+
+    Where they have more than `most` symbols together, the middle of long ones is left out.
+    """
+    first, last = int(chains.offsets[sentence]), int(chains.offsets[sentence + 1])
+    words = last - first
+    if int(chains.lengths[first:last].sum()) + 2 * words > most:
+        return [printed(chains, names, first + place, place, max(most // words, 100)) for place in range(words)]
+    symbols = np.empty(int(chains.lengths[first:last].sum()) + 2 * words, np.int64)
+    ends = np.empty(words, np.int64)
+    write_sentence(chains, sentence, symbols, ends)
+    spelled = [names[symbol] for symbol in symbols[: ends[-1]].tolist()] if words else []
+    bounds = [0, *ends.tolist()]
+    return [" ".join(spelled[begin:end]) for begin, end in itertools.pairwise(bounds)]
+
+
+def printed(chains: Chains, names: Sequence[str], word: int, place: int, most: int) -> str:
+    """The lineage of one word, of more than `most` symbols the first and last."""
+    symbols = np.empty(chains.lengths[word] + 2, np.int64)
+    size = write_lineage(chains, word, place, symbols)
+    if size <= most:
+        return " ".join(names[symbol] for symbol in symbols[:size].tolist())
+    head, tail = symbols[: most // 2].tolist(), symbols[size - most // 2 : size].tolist()
+    return " ".join([*(names[symbol] for symbol in head), MORE, *(names[symbol] for symbol in tail)])
+
+
+def costliest(chains: Chains) -> IntArray:
+    """Depth times words of each sentence: int64 (n,)."""
+    words = np.diff(chains.offsets)
+    filled = np.flatnonzero(words)
+    cells = np.zeros(len(words), np.int64)
+    if len(filled):
+        cells[filled] = np.maximum.reduceat(chains.lengths, chains.offsets[filled]) * words[filled]
+    return cells

@@ -1,0 +1,343 @@
+"""Leaf-ancestor: how alike the lineages of each word are in gold and system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from treescore.core.arrays import FloatArray, IntArray
+from treescore.core.grouping import grouped
+from treescore.core.limits import Limits
+from treescore.core.params import BOOLEAN, Json, Param
+from treescore.core.registry import ERROR, OK, SKIP, ItemInfo, Metric, Outcome, register
+from treescore.core.scores import ScoreTable, ratio_score
+from treescore.core.structure import NONE
+from treescore.core.trees import NO_TAG, ConstituentTreebank, DependencyTreebank
+from treescore.core.word_check import WordCheck, check_words, forms_of
+from treescore.errors import InputError, LimitError, Problem
+from treescore.metrics.leaf_ancestor.diagnosis import Configuration, Regularity, worst
+from treescore.metrics.leaf_ancestor.kernel import (
+    Chains,
+    CostFunction,
+    chains_of,
+    costliest,
+    printed,
+    printed_sentence,
+    sentence_sums,
+    symbol_names,
+    values_at,
+    word_scores,
+)
+
+COUNT_NAMES = ("words", "word_score_sum", "sentences", "sentence_score_sum", "error", "skip")
+NOTHING_SCORED = "no sentence could be compared"
+TABLES, WHOLE_TEXT = 10, 50
+"""How often the bound on depth times words goes into that on a sentence's distance tables, and on a whole text."""
+
+SHOWN_IN_ITEMS, SHOWN_IN_EXAMPLES = 1_000_000, 100
+"""Symbols shown of all lineages of a sentence, and of one in an example: hostile trees have more than pages hold."""
+
+TABLE = ScoreTable(
+    COUNT_NAMES,
+    (
+        ratio_score(
+            "word_mean", "mean lineage similarity over all words", "word_score_sum", "words", undefined=NOTHING_SCORED
+        ),
+        ratio_score(
+            "sentence_mean",
+            "mean over sentences of the mean over their words",
+            "sentence_score_sum",
+            "sentences",
+            undefined=NOTHING_SCORED,
+        ),
+    ),
+)
+
+PAIR = {
+    "type": "array",
+    "prefixItems": [{"type": "string"}, {"type": "string"}, {"type": "number", "minimum": 0}],
+    "minItems": 3,
+    "maxItems": 3,
+}
+COST = {
+    "anyOf": [
+        {"enum": ["exact", "first-character"]},
+        {
+            "type": "object",
+            "properties": {"pairs": {"type": "array", "items": PAIR}, "default": {"type": "number", "minimum": 0}},
+            "required": ["pairs"],
+            "additionalProperties": False,
+        },
+    ]
+}
+REGULARITY = {
+    "type": "object",
+    "properties": {
+        "min_count": {"type": "integer", "minimum": 1},
+        "confidence": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+        "limit": {"type": "integer", "minimum": 1, "maximum": 1000},
+    },
+    "additionalProperties": False,
+}
+REGULAR = {"min_count": 5, "confidence": 0.95, "limit": 20}
+
+Treebank = ConstituentTreebank | DependencyTreebank
+
+
+@register
+class LeafAncestor(Metric):
+    """Leaf-ancestor over constituent and dependency trees."""
+
+    name = "leaf_ancestor"
+    doc = (
+        "Leaf-ancestor: for each word 1 - d / (symbols of both lineages), d the edit distance between its lineages "
+        "(labels from the word up to the root, boundaries of constituents marked; on dependency trees the relations "
+        "from the word to the root); mean over words and mean over sentences."
+    )
+    source = "Sampson & Babarczy 2003, A test of the leaf-ancestor metric for parse accuracy, NLE 9(4); Sampson 2000"
+    reads = (ConstituentTreebank, DependencyTreebank)
+    params: ClassVar[Mapping[str, Param]] = {
+        "cost": Param(
+            COST,
+            "exact",
+            "What replacing a symbol costs (insertion and deletion cost 1): exact (2), first-character (0.5 where both "
+            'labels begin with the same character, else 2), or {"pairs": [["NP", "N1", 0.5]], "default": 2}.',
+        ),
+        "boundaries": Param(BOOLEAN, True, "Mark in a lineage where constituents begin and end (constituent trees)."),
+        "errors": Param(
+            {"enum": ["exclude", "zero"]},
+            "exclude",
+            "Sentences with other words than gold, or without a parse: left out and counted, or each word scored 0.",
+        ),
+        "diagnosis": Param(
+            REGULARITY,
+            REGULAR,
+            "Which configurations are told as regularly parsed badly: min_count words, ordered by the upper bound of "
+            "their mean score at this confidence, at most limit of each kind.",
+        ),
+    }
+
+    def __init__(self, **values: Json) -> None:
+        super().__init__(**values)
+        self._cost = _cost_function(values["cost"])
+        self._regularity = Regularity(**{**REGULAR, **values["diagnosis"]})
+
+    @property
+    def table(self) -> ScoreTable:
+        """Two means, over words and over sentences."""
+        return TABLE
+
+    def evaluate(self, gold: Treebank, system: Treebank, items: ItemInfo, limits: Limits) -> Outcome:  # noqa: ARG002 - items change nothing here
+        """Score each word; words of gold and system must agree, or the sentence is an error.
+
+        Raises:
+            LimitError: `lineage-limit`, depth times words of a sentence, or the distance tables, pass the bound.
+        """
+        check = check_words(gold, system)
+        boundaries = bool(self.values["boundaries"])
+        chains = chains_of(gold, boundaries=boundaries), chains_of(system, boundaries=boundaries)
+        usable = check.status == OK
+        _check_bound(chains, usable, limits)
+        costs = self._cost.over(gold.vocabulary, *(side.labels for side in chains))
+        bound = limits.max_lineage_cells
+        scores, lineages, failed = word_scores(*chains, usable, costs, (TABLES * bound, WHOLE_TEXT * bound))
+        if failed >= 0:
+            raise _too_costly(failed, bound)
+        rows = self._rows(gold, check, scores)
+        found = _Scored(gold, system, *chains, scores, lineages, self._regularity)
+        return Outcome(
+            rows=rows,
+            status=check.status,
+            problems=check.problems,
+            details=found.item,
+            slices=found.slices,
+            extra=found.diagnosis,
+        )
+
+    def _rows(self, gold: Treebank, check: WordCheck, scores: FloatArray) -> FloatArray:
+        words = np.diff(gold.word_offsets)
+        usable = check.status == OK
+        sums = sentence_sums(scores, gold.word_offsets)
+        counted = usable | ((words > 0) & (self.values["errors"] == "zero"))
+        rows = np.zeros((len(gold), len(COUNT_NAMES)))
+        rows[:, 0] = np.where(counted, words, 0)
+        rows[:, 1] = sums
+        rows[:, 2] = counted
+        rows[:, 3] = np.divide(sums, words, out=np.zeros(len(gold)), where=words > 0)
+        rows[:, 4] = check.status == ERROR
+        rows[:, 5] = check.status == SKIP
+        return rows
+
+
+def _cost_function(value: Json) -> CostFunction:
+    if value == "exact":
+        return CostFunction()
+    if value == "first-character":
+        return CostFunction(first_character=0.5)
+    pairs: dict[tuple[str, str], float] = {}
+    problems = []
+    for index, (first, second, cost) in enumerate(value["pairs"]):
+        pair = (min(first, second), max(first, second))
+        if first == second and cost:
+            found = f"The pair {first!r}, {second!r} is one label: replacing a label by itself costs nothing."
+        elif pairs.setdefault(pair, cost) != cost:
+            found = f"The pair {first!r}, {second!r} stands twice with different costs. Costs hold in both directions."
+        else:
+            continue
+        problems.append(Problem(code="bad-parameter", pointer=f"/cost/pairs/{index}", detail=found))
+    if problems:
+        raise InputError(problems)
+    return CostFunction(default=value.get("default", 2.0), pairs=pairs)
+
+
+def _check_bound(chains: tuple[Chains, Chains], usable: Any, limits: Limits) -> None:
+    for side in chains:
+        cells = costliest(side) * usable
+        passed = (cells > limits.max_lineage_cells) | (np.cumsum(cells) > WHOLE_TEXT * limits.max_lineage_cells)
+        if passed.any():
+            raise _too_costly(int(passed.argmax()), limits.max_lineage_cells)
+
+
+def _too_costly(sentence: int, bound: int) -> LimitError:
+    return LimitError(
+        [
+            Problem(
+                code="lineage-limit",
+                sentence=sentence + 1,
+                detail=f"Sentence {sentence + 1} passes the bound of leaf-ancestor: depth times words may be {bound} "
+                f"in a sentence and {WHOLE_TEXT} times that in a text, the cells of its distance tables {TABLES} and "
+                f"{WHOLE_TEXT} times that. Split the sentence, "
+                "or remove levels that say nothing (transform collapse-unary).",
+            )
+        ]
+    )
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """Two treebanks with the score of each word: what items, slices and diagnosis are made from."""
+
+    gold: Treebank
+    system: Treebank
+    gold_chains: Chains
+    system_chains: Chains
+    scores: FloatArray
+    lineages: IntArray
+    regularity: Regularity
+
+    def item(self, index: int) -> dict[str, Json]:
+        """The words of one sentence with scores and lineages, as in the paper's tables."""
+        begin, end = (int(offset) for offset in self.gold.word_offsets[index : index + 2])
+        if begin == end or np.isnan(self.scores[begin]):
+            return {}
+        strings = self.gold.vocabulary.strings
+        golds = printed_sentence(self.gold_chains, self._names, index, SHOWN_IN_ITEMS)
+        systems = printed_sentence(self.system_chains, self._names, index, SHOWN_IN_ITEMS)
+        forms, scores = forms_of(self.gold)[begin:end].tolist(), self.scores[begin:end].tolist()
+        return {
+            "words": [
+                {"word": strings[form], "score": score, "gold_lineage": gold, "system_lineage": system}
+                for form, score, gold, system in zip(forms, scores, golds, systems, strict=True)
+            ]
+        }
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return symbol_names(self.gold.vocabulary)
+
+    def slices(self) -> dict[str, list[dict[str, Json]]]:
+        """Words and scores by word form, tag and lowest label, most words first."""
+        return {name: self._slice(*self._groups[name]) for name in ("word", "tag", "label")}
+
+    def _slice(self, groups: IntArray, names: Sequence[str]) -> list[dict[str, Json]]:
+        used = (groups >= 0) & ~np.isnan(self.scores)
+        counts = np.bincount(groups[used], minlength=len(names))
+        sums = np.bincount(groups[used], weights=self.scores[used], minlength=len(names))
+        return [
+            {
+                "value": names[group],
+                "counts": {"words": int(counts[group]), "word_score_sum": float(sums[group])},
+                "scores": {"word_mean": float(sums[group] / counts[group])},
+            }
+            for group in np.argsort(-counts, kind="stable").tolist()
+            if counts[group]
+        ]
+
+    @cached_property
+    def _labels(self) -> IntArray:
+        """Label of the lowest element over each gold word, NONE where there is none."""
+        return values_at(self.gold_chains.anchors, self.gold_chains.labels, NONE)
+
+    @cached_property
+    def _groups(self) -> dict[str, tuple[IntArray, Sequence[str]]]:
+        """Grouping -> (number of each word's group, names of the numbers), as far as strings are names."""
+        names = self.gold.vocabulary.strings
+        return {
+            "word": (forms_of(self.gold), names),
+            "tag": (_tags(self.gold), names),
+            "label": (self._labels, names),
+        }
+
+    def diagnosis(self) -> dict[str, Json]:
+        """Configurations regularly parsed badly, by kind."""
+        by_name = {name: (groups, names.__getitem__) for name, (groups, names) in self._groups.items()}
+        chains = self.gold_chains
+        children = self._labels
+        parents = values_at(values_at(chains.anchors, chains.parents, NONE), chains.labels, NONE)
+        size = len(self.gold.vocabulary)
+        pairs = children * size + np.maximum(parents, 0)
+        pair_groups, pair_firsts = grouped(pairs)
+        strings = self.gold.vocabulary.strings
+        lineages, _ = grouped(self.lineages)
+        groupings: dict[str, tuple[IntArray, Any]] = {
+            **by_name,
+            "parent_child": (
+                np.where(parents >= 0, pair_groups, -1),
+                lambda group: [strings[number] for number in divmod(int(pairs[pair_firsts[group]]), size)][::-1],
+            ),
+            "lineage": (lineages, None),
+        }
+        return {
+            "diagnosis": {
+                name: [self._told(found, named) for found in worst(groups, self.scores, self.regularity)]
+                for name, (groups, named) in groupings.items()
+            }
+        }
+
+    def _told(self, found: Configuration, named: Any) -> dict[str, Json]:
+        examples = []
+        for word in found.examples.tolist():
+            sentence = int(np.searchsorted(self.gold.word_offsets, word, side="right")) - 1
+            begin = int(self.gold.word_offsets[sentence])
+            place = word - begin
+            other = int(self.system.word_offsets[sentence]) + place
+            examples.append(
+                {
+                    "item": sentence + 1,
+                    "position": place + 1,
+                    "word": self.gold.vocabulary.strings[forms_of(self.gold)[word]],
+                    "score": float(self.scores[word]),
+                    "gold_lineage": printed(self.gold_chains, self._names, word, place, SHOWN_IN_EXAMPLES),
+                    "system_lineage": printed(self.system_chains, self._names, other, place, SHOWN_IN_EXAMPLES),
+                }
+            )
+        value = named(found.group) if named is not None else examples[0]["gold_lineage"]
+        return {
+            "value": value,
+            "count": found.count,
+            "mean": found.mean,
+            "upper_bound": found.bound,
+            "examples": examples,
+        }
+
+
+def _tags(treebank: Treebank) -> IntArray:
+    """Tag of each word, -1 where it has none."""
+    if isinstance(treebank, ConstituentTreebank):
+        return np.where(treebank.tags == NO_TAG, -1, treebank.tags)
+    underscore = treebank.vocabulary.get("_")
+    return np.where(treebank.upos == (-1 if underscore is None else underscore), treebank.xpos, treebank.upos)

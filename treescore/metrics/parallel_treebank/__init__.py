@@ -1,0 +1,5 @@
+"""Scores of parallel treebanks."""
+
+from treescore.metrics.parallel_treebank import metric
+
+__all__ = ["metric"]

@@ -1,0 +1,227 @@
+"""Parallel treebanks: attachment on both sides and alignment, joined to one score (PTS)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_by
+from treescore.core.heads import head_string
+from treescore.core.limits import Limits
+from treescore.core.params import BOOLEAN, Json, Param
+from treescore.core.registry import ItemInfo, Metric, Outcome, TokenBits, all_ok, register
+from treescore.core.scores import Ratio, Score, ScoreTable, ratio_score, weighted_mean
+from treescore.core.trees import DependencyTreebank, ParallelTreebank
+from treescore.errors import InputError, Problem, ScoringError
+from treescore.metrics.alignment.link_sets import GoldIndex, links_of, range_problems
+from treescore.metrics.alignment.metric import COUNT_NAMES as LINK_COUNTS
+from treescore.metrics.alignment.metric import NULL_LINKS, better_reading, compared, misread, outcome_of, with_null
+from treescore.metrics.shared.group_tables import attributes_of, sentence_tables
+from treescore.metrics.shared.heads import lengths_to_offsets, shape_of, shape_problems
+from treescore.metrics.shared.words import check_same_words, punctuation_of
+
+SIDES = ("source", "target")
+_SIDE_COUNTS = ("tokens", "correct_head", "correct_both")
+COUNT_NAMES = (*(f"{side}_{name}" for side in SIDES for name in _SIDE_COUNTS), *LINK_COUNTS)
+ALIGNED = Ratio({"links_in_sure": 1, "links_in_possible": 1}, {"links": 1, "sure": 1})
+"""1 - AER."""
+
+_WEIGHT = {"type": "number", "minimum": 0}
+_PARTS = ("source", "target", "alignment")
+_T = TypeVar("_T")
+
+
+@register
+class ParallelTreebankScore(Metric):
+    """PTS = (a UAS of the source + b UAS of the target + c (1 - AER)) / (a + b + c), each weight 1/3 unless given."""
+
+    name: ClassVar[str] = "parallel_treebank"
+    doc: ClassVar[str] = "Parallel treebank score: weighted mean of attachment on both sides and 1 - AER."
+    source: ClassVar[str] = "Parallel-treebank evaluation after Nivre et al. 2007 (UAS) and Och & Ney 2003 (AER)"
+    reads: ClassVar[tuple[type[Any], ...]] = (ParallelTreebank,)
+    params: ClassVar[Mapping[str, Param]] = {
+        "weights": Param(
+            {
+                "anyOf": [
+                    {"type": "array", "items": _WEIGHT, "minItems": 3, "maxItems": 3},
+                    {
+                        "type": "object",
+                        "additionalProperties": False,
+                        "properties": dict.fromkeys(_PARTS, _WEIGHT),
+                        "required": list(_PARTS),
+                    },
+                ]
+            },
+            default=[1, 1, 1],
+            doc="Weights of source, target and alignment: not negative, not all 0; they need not sum to 1.",
+        ),
+        "attachment": Param({"enum": ["uas", "las"]}, default="uas", doc="What PTS takes of the trees: UAS or LAS."),
+        "punctuation": Param(
+            BOOLEAN, default=False, doc="Score words whose every character is punctuation (Unicode category P) too."
+        ),
+        "null_links": NULL_LINKS,
+    }
+
+    def __init__(self, **values: Json) -> None:
+        super().__init__(**values)
+        given = values["weights"]
+        weights = [float(given[part] if isinstance(given, Mapping) else given[k]) for k, part in enumerate(_PARTS)]
+        if not 0 < sum(weights) < float("inf"):
+            detail = "The weights must have a positive sum."
+            raise InputError([Problem(code="bad-parameter", pointer="/weights", detail=detail)])
+        self._table = _table(weights, "correct_both" if values["attachment"] == "las" else "correct_head")
+
+    @property
+    def table(self) -> ScoreTable:
+        """PTS first."""
+        return self._table
+
+    def check_gold(self, gold: ParallelTreebank, items: ItemInfo, limits: Limits) -> None:  # noqa: ARG002 - trees tell lengths
+        """Raise InputError for links beyond their sentences."""
+        names = gold.sentences.sent_ids
+        found = range_problems(links_of(gold.alignment), _lengths(gold), names, limits.max_problems)
+        _at("alignment", found.raise_if_any)
+
+    def evaluate(self, gold: ParallelTreebank, system: ParallelTreebank, items: ItemInfo, limits: Limits) -> Outcome:
+        """Counts of each sentence pair.
+
+        Raises:
+            InputError: other words than gold's, at `/source` or `/target`; links beyond their sentences, at
+                `/alignment`, unless another reading of the indices explains them.
+        """
+        sides = [self._side(gold, system, name, limits) for name in SIDES]
+        lengths, pairs = _lengths(gold), len(gold)
+        gold_links, links = links_of(gold.alignment), links_of(system.alignment)
+        reading, fall = better_reading(gold_links, links, pairs, lengths)
+        warnings = [warning for side in sides for warning in side.warnings]
+        if reading is not None:
+            warnings.append(misread(reading, fall).at("/alignment"))
+        else:
+            found = range_problems(links, lengths, (), limits.max_problems)
+            _at("alignment", found.raise_if_any)
+        null = self.values["null_links"]
+        index = GoldIndex(with_null(gold_links, null, lengths))
+        aligned = outcome_of(compared(index, with_null(links, null, lengths), pairs), [])
+        source, target = sides
+        rows = np.concatenate([source.rows(pairs), target.rows(pairs), np.asarray(aligned.rows, np.int64)], axis=1)
+        groupings = attributes_of(gold.sentences.attributes, items)
+        groupings |= {"source_length": lengths[:, 0].tolist(), "target_length": lengths[:, 1].tolist()}
+        return Outcome(
+            rows=rows,
+            status=all_ok(pairs),
+            tokens={f"{side.name}_{name}": bits for side in sides for name, bits in side.bits(pairs).items()},
+            warnings=warnings,
+            details=lambda pair: {
+                "source": source.wrong_words(pair),
+                "target": target.wrong_words(pair),
+                "alignment": aligned.details(pair),
+            },
+            slices=lambda: sentence_tables(self.table, rows, groupings),
+        )
+
+    def _side(self, gold: ParallelTreebank, system: ParallelTreebank, name: str, limits: Limits) -> _Side:
+        trees: DependencyTreebank = getattr(gold, name)
+        output: DependencyTreebank = getattr(system, name)
+        _at(name, lambda: check_same_words(trees, output, limits.max_problems))
+        every = np.ones(len(trees.forms), np.bool_)
+        scoring = every if self.values["punctuation"] else ~punctuation_of(trees)
+        shape = shape_of(output.heads, output.word_offsets)
+        odd = shape_problems(output, shape, limits.max_problems, "It is scored as it stands.")[0]
+        warnings = [warning.at(f"/{name}") for warning in odd]
+        heads = np.asarray(trees.heads == output.heads, np.bool_)
+        both = np.asarray(heads & (trees.deprels == output.deprels), np.bool_)
+        return _Side(name, trees, output, np.asarray(scoring, np.bool_), heads, both, warnings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One language: which of its w words score, and which are right."""
+
+    name: str
+    gold: DependencyTreebank
+    system: DependencyTreebank
+    scoring: BoolArray
+    heads: BoolArray
+    both: BoolArray
+    warnings: list[Problem]
+
+    def rows(self, pairs: int) -> IntArray:
+        """Scoring words, right heads, right heads and relations of each pair: int64 (n, 3)."""
+        owners = owners_of(self.gold.word_offsets)
+        kept = (self.scoring, self.scoring & self.heads, self.scoring & self.both)
+        return np.stack([sums_by(owners[bits], pairs) for bits in kept], axis=1)
+
+    def bits(self, pairs: int) -> dict[str, TokenBits]:
+        """One bit a scoring word."""
+        offsets = lengths_to_offsets(self.scoring, owners_of(self.gold.word_offsets), pairs)
+        return {
+            "uas": TokenBits(self.heads[self.scoring], offsets),
+            "las": TokenBits(self.both[self.scoring], offsets),
+        }
+
+    def wrong_words(self, pair: int) -> list[Json]:
+        """Scoring words with a wrong head or relation."""
+        start, end = self.gold.word_offsets[pair : pair + 2].tolist()
+        strings, vocabulary = self.gold.vocabulary.strings, self.gold.vocabulary
+        return [
+            {
+                "word": word - start + 1,
+                "form": strings[self.system.forms[word]],
+                "gold_head": head_string(int(self.gold.heads[word]), vocabulary),
+                "system_head": head_string(int(self.system.heads[word]), vocabulary),
+                "gold_deprel": strings[self.gold.deprels[word]],
+                "system_deprel": strings[self.system.deprels[word]],
+            }
+            for word in (np.flatnonzero((self.scoring & ~self.both)[start:end]) + start).tolist()
+        ]
+
+
+def _table(weights: list[float], correct: str) -> ScoreTable:
+    attached = tuple(Ratio({f"{side}_{correct}": 1}, {f"{side}_tokens": 1}) for side in SIDES)
+    no_tokens = "gold has no scoring word on this side"
+    undefined = "neither gold has a sure link nor the output a link"
+    scores = [
+        Score(
+            name="pts",
+            doc="Parallel treebank score: weighted mean of attachment on both sides and 1 - AER.",
+            ratios=(*attached, ALIGNED),
+            join=weighted_mean(weights),
+            undefined="one of the scores that it joins is undefined",
+        )
+    ]
+    for name, numerator, doc in (
+        ("uas", "correct_head", "Words of the {} with the right head."),
+        ("las", "correct_both", "Words of the {} with the right head and relation."),
+    ):
+        scores += [
+            ratio_score(
+                f"{side}_{name}", doc.format(side), f"{side}_{numerator}", f"{side}_tokens", undefined=no_tokens
+            )
+            for side in SIDES
+        ]
+    scores.append(
+        ratio_score(
+            "aer",
+            "Alignment error rate; lower is better.",
+            ALIGNED.numerator,
+            ALIGNED.denominator,
+            one_minus=True,
+            higher_is_better=False,
+            undefined=undefined,
+        )
+    )
+    return ScoreTable(COUNT_NAMES, tuple(scores))
+
+
+def _lengths(gold: ParallelTreebank) -> IntArray:
+    return np.stack([np.diff(gold.source.word_offsets), np.diff(gold.target.word_offsets)], axis=1)
+
+
+def _at(name: str, call: Callable[[], _T]) -> _T:
+    try:
+        return call()
+    except ScoringError as error:
+        raise error.at(f"/{name}") from error

@@ -1,0 +1,245 @@
+"""What `parseval` tells beyond its counts: spans and trees of a sentence, labels, lengths, kinds of errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from treescore.core.arrays import BoolArray, IntArray, owners_of
+from treescore.core.params import Json
+from treescore.core.registry import OK
+from treescore.core.scores import harmonic
+from treescore.core.trees import NO_TAG, ConstituentTreebank
+from treescore.core.values import count_values, score_values
+from treescore.formats.bracketed import tree_text
+from treescore.metrics.parseval.choices import Choices
+from treescore.metrics.parseval.kernel import collect
+from treescore.metrics.parseval.scores import COUNTS, SHOWN, score_table
+from treescore.metrics.parseval.tables import Inputs
+
+BIN = 10
+"""Sentence lengths are put together in bins of this many words."""
+
+MOST_SHOWN = 100
+"""Rows of a table of errors or confusions."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two treebanks that were compared, from which details, slices and tables are made when they are asked for."""
+
+    gold: ConstituentTreebank
+    system: ConstituentTreebank
+    choices: Choices
+    inputs: Inputs
+    rows: IntArray
+    status: Any
+
+    def item(self, index: int) -> dict[str, Json]:
+        """Spans and trees of a sentence; the figures EVALB shows of one that it does not count."""
+        item: dict[str, Json] = {
+            "gold_spans": self._spans(0, index),
+            "system_spans": self._spans(1, index),
+            "system_spans_right": self._right(index),
+            "gold_tree": tree_text(self.gold, index, square=self._square),
+            "system_tree": tree_text(self.system, index, square=self._square),
+        }
+        shown = self.rows[index, -len(SHOWN) :]
+        if shown.any():
+            table = score_table(zero=self.choices.zero)
+            row = self.rows[index].copy()
+            row[: len(SHOWN)] = shown
+            item["counts"] = count_values(table.count_names, row)
+            item["scores"] = score_values(table, row)[0]
+        return item
+
+    @cached_property
+    def _square(self) -> bool:
+        """Whether no word has a tag."""
+        return bool((self.gold.tags == NO_TAG).all()) and bool((self.system.tags == NO_TAG).all())
+
+    def _spans(self, side: int, index: int) -> list[list[Json]]:
+        brackets = self._brackets[side]
+        first = int(self._offsets[side, index])
+        last = first + int(self._sizes[side, index])
+        strings, begin = self.gold.vocabulary.strings, self.choices.first_word
+        return [[strings[label], start + begin, end + begin] for start, end, label in brackets[first:last, :3].tolist()]
+
+    def _right(self, index: int) -> list[bool]:
+        """Whether gold has each of the system's spans."""
+        first = int(self._offsets[1, index])
+        last = first + int(self._sizes[1, index])
+        right: list[bool] = (self._brackets[1][first:last, 3] > 0).tolist()
+        return right
+
+    @cached_property
+    def _collected(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """Where the brackets of each sentence begin (2, n + 1); gold's, the system's; how many (2, n)."""
+        sides = (self.inputs.gold, self.inputs.system)
+        offsets = np.stack([side[3] + side[6] for side in sides])
+        sizes = np.zeros((2, len(self.gold)), np.int64)
+        brackets = tuple(np.empty((int(last), 4), np.int64) for last in offsets[:, -1])
+        collect(*self.inputs, offsets, (*brackets, sizes))
+        return offsets, brackets[0], brackets[1], sizes
+
+    @property
+    def _offsets(self) -> IntArray:
+        return self._collected[0]
+
+    @property
+    def _brackets(self) -> tuple[IntArray, IntArray]:
+        return self._collected[1:3]
+
+    @property
+    def _sizes(self) -> IntArray:
+        return self._collected[3]
+
+    @cached_property
+    def _scored(self) -> tuple[IntArray, IntArray]:
+        """The brackets of sentences that count, gold's and the system's: sentence, start, end, label, matched.
+
+        Of gold's, matched is the label of the system's bracket, or -1.
+        """
+        (gold_owners, gold), (system_owners, system) = self._used(0), self._used(1)
+        partners = gold[:, 3]
+        rows = np.where(partners < 0, 0, partners + self._offsets[1][gold_owners])
+        labels = self._brackets[1][rows, 2] if len(self._brackets[1]) else np.zeros(len(rows), np.int64)
+        matched = np.where(partners < 0, -1, labels)
+        return (
+            np.column_stack([gold_owners, gold[:, :3], matched]),
+            np.column_stack([system_owners, system]),
+        )
+
+    def _used(self, side: int) -> tuple[IntArray, IntArray]:
+        """Sentence and row of each bracket of a side in sentences that count."""
+        offsets, brackets, sizes = self._offsets[side], self._brackets[side], self._sizes[side]
+        owners = owners_of(offsets)
+        places = np.arange(len(brackets)) - offsets[owners]
+        used = (places < sizes[owners]) & (self.status[owners] == OK)
+        return owners[used], brackets[used]
+
+    def slices(self) -> dict[str, list[dict[str, Json]]]:
+        """Scores by sentence length and by label."""
+        return {"length": self._by_length(), "label": self._by_label()}
+
+    def _by_length(self) -> list[dict[str, Json]]:
+        table = score_table(zero=self.choices.zero)
+        lengths = self.rows[:, table.count_names.index("length")]
+        bins = np.maximum(lengths - 1, 0) // BIN
+        slices = []
+        for number in np.unique(bins).tolist():
+            totals = self.rows[bins == number].sum(axis=0)
+            low = number * BIN + 1 if number else 0
+            scores, counts = score_values(table, totals)[0], count_values(COUNTS, totals[: len(COUNTS)])
+            scores.pop("cutoff")
+            slices.append({"value": f"{low}-{number * BIN + BIN}", "counts": counts, "scores": scores})
+        return slices
+
+    def _by_label(self) -> list[dict[str, Json]]:
+        """Precision, recall and F1 of each label, most gold brackets first."""
+        gold, system = self._scored
+        size = len(self.gold.vocabulary)
+        golds = np.bincount(gold[:, 3], minlength=size)
+        systems = np.bincount(system[:, 3], minlength=size)
+        matched_gold = np.bincount(gold[gold[:, 4] >= 0, 3], minlength=size)
+        matched_system = np.bincount(system[system[:, 4] > 0, 3], minlength=size)
+        labels = np.flatnonzero(golds + systems)
+        order = labels[np.lexsort((labels, -systems[labels], -golds[labels]))]
+        return [
+            {
+                "value": self.gold.vocabulary.strings[label],
+                "counts": {"gold": gold_count, "system": system_count, "matched": matched},
+                "scores": _label_scores(matched, gold_count, taken, system_count),
+            }
+            for label, gold_count, system_count, matched, taken in zip(
+                order.tolist(),
+                golds[order].tolist(),
+                systems[order].tolist(),
+                matched_gold[order].tolist(),
+                matched_system[order].tolist(),
+                strict=True,
+            )
+        ]
+
+    def tables(self) -> dict[str, Json]:
+        """Labels over equal spans, and the kinds of errors, most frequent first."""
+        gold, system = self._scored
+        left_gold, left_system = gold[gold[:, 4] < 0], system[system[:, 4] == 0]
+        mislabelled = _aligned(left_gold, left_system, (0, 1, 2))
+        wrong = left_gold[mislabelled[0], 3], left_system[mislabelled[1], 3]
+        rest_gold, rest_system = _without(left_gold, mislabelled[0]), _without(left_system, mislabelled[1])
+        moved = _aligned(rest_gold, rest_system, (0, 3))
+        kinds = (
+            ("wrong_label", wrong[0]),
+            ("wrong_span", rest_gold[moved[0], 3]),
+            ("missing", _without(rest_gold, moved[0])[:, 3]),
+            ("spurious", _without(rest_system, moved[1])[:, 3]),
+        )
+        right = gold[gold[:, 4] >= 0]
+        met = np.concatenate([right[:, 3], wrong[0]]), np.concatenate([right[:, 4], wrong[1]])
+        return {"errors": self._frequent(kinds), "confusion": self._confusion(*met)}
+
+    def _frequent(self, kinds: Sequence[tuple[str, IntArray]]) -> dict[str, Json]:
+        strings = self.gold.vocabulary.strings
+        found = [
+            {"kind": kind, "label": strings[label], "count": count}
+            for kind, labels in kinds
+            for label, count in zip(*(part.tolist() for part in np.unique(labels, return_counts=True)), strict=True)
+        ]
+        found.sort(key=lambda error: (-int(error["count"]), str(error["kind"]), str(error["label"])))
+        return {"kinds": {kind: len(labels) for kind, labels in kinds}, "frequent": found[:MOST_SHOWN]}
+
+    def _confusion(self, gold: IntArray, system: IntArray) -> list[dict[str, Json]]:
+        """How often gold's label met which label of the output over the same span; matched brackets included."""
+        strings = self.gold.vocabulary.strings
+        pairs, counts = np.unique(gold * len(strings) + system, return_counts=True)
+        order = np.argsort(-counts, kind="stable")[:MOST_SHOWN]
+        return [
+            {"gold": strings[pair // len(strings)], "system": strings[pair % len(strings)], "count": count}
+            for pair, count in zip(pairs[order].tolist(), counts[order].tolist(), strict=True)
+        ]
+
+
+def _label_scores(matched: int, gold: int, taken: int, system: int) -> dict[str, float | None]:
+    """`taken` are the label's system brackets that matched: with equal labels not the same number as `matched`."""
+    recall = matched / gold if gold else None
+    precision = taken / system if system else None
+    f1 = None
+    if recall is not None and precision is not None:
+        f1 = float(harmonic([np.array(precision), np.array(recall)]))
+    return {"f1": f1, "precision": precision, "recall": recall}
+
+
+def _aligned(gold: IntArray, system: IntArray, columns: Sequence[int]) -> tuple[IntArray, IntArray]:
+    """Pairs of rows that agree in `columns`, one to one, in order: row numbers of gold and of the system."""
+    if not len(gold) or not len(system):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    keys, bound = np.zeros(len(gold) + len(system), np.int64), 1
+    for column in columns:
+        values = np.concatenate([gold[:, column], system[:, column]])
+        size = int(values.max()) + 1
+        if bound * size >= 1 << 62:
+            keys, bound = np.unique(keys, return_inverse=True)[1], len(keys)
+        keys, bound = keys * size + values, bound * size
+    # Sorted, gold's rows of a key stand before the system's: the first of both make a pair, and so on.
+    order = np.argsort(keys, kind="stable")
+    new = np.diff(keys[order], prepend=-1) != 0
+    begins, groups = np.flatnonzero(new), np.cumsum(new) - 1
+    is_gold = order < len(gold)
+    golds = np.add.reduceat(is_gold, begins, dtype=np.int64)
+    systems = np.diff(np.append(begins, len(order))) - golds
+    places = np.flatnonzero(is_gold)
+    ranks = places - begins[groups[places]]
+    paired = ranks < systems[groups[places]]
+    places, partners = places[paired], (places + golds[groups[places]])[paired]
+    return order[places], order[partners] - len(gold)
+
+
+def _without(rows: IntArray, taken: IntArray) -> IntArray:
+    left: BoolArray = np.ones(len(rows), np.bool_)
+    left[taken] = False
+    return rows[left]

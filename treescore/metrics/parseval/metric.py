@@ -1,0 +1,142 @@
+"""PARSEVAL: labelled and unlabelled brackets, crossing brackets, tags."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from treescore.core.arrays import IntArray
+from treescore.core.limits import Limits
+from treescore.core.params import Json, Param
+from treescore.core.registry import ERROR, OK, SKIP, ItemInfo, Metric, Outcome, register
+from treescore.core.scores import ScoreTable
+from treescore.core.trees import ConstituentTreebank
+from treescore.core.vocabulary import Vocabulary
+from treescore.errors import Problem
+from treescore.metrics.parseval.choices import PARAMS, Choices, choices_of
+from treescore.metrics.parseval.details import Compared
+from treescore.metrics.parseval.kernel import LENGTHS_DIFFER, compare
+from treescore.metrics.parseval.report import evalb_report
+from treescore.metrics.parseval.scores import score_table
+from treescore.metrics.parseval.tables import inputs_of
+
+
+@register
+class Parseval(Metric):
+    """Brackets (label, span) as multisets, as EVALB compares them (Black et al. 1991; Collins 1997)."""
+
+    name = "parseval"
+    doc = (
+        "Labelled and unlabelled precision, recall and F1 of brackets, exact match, crossing brackets and tagging "
+        "accuracy; with an evalb preset the figures of EVALB."
+    )
+    source = "Black et al. 1991; Collins 1997; EVALB (Sekine & Collins, 2008 version); Kikas & Treumuth 2007"
+    reads = (ConstituentTreebank,)
+    params: ClassVar[Mapping[str, Param]] = PARAMS
+    styles = ("evalb",)
+
+    def __init__(self, **values: Json) -> None:
+        """Resolve the preset or the parameter file, then the choices made one by one."""
+        self.choices: Choices = choices_of(values)
+        super().__init__(**{**values, **self.choices.document()})
+
+    @property
+    def table(self) -> ScoreTable:
+        """Counts and scores; those up to the cut-off length have `cutoff.` before their names."""
+        return score_table(zero=self.choices.zero)
+
+    @property
+    def warnings(self) -> Sequence[Problem]:
+        """What EVALB would have passed over in the parameter file."""
+        return self.choices.warnings
+
+    def evaluate(
+        self, gold: ConstituentTreebank, system: ConstituentTreebank, items: ItemInfo, limits: Limits
+    ) -> Outcome:
+        """Rows of counts; sentences whose words differ have status ERROR, those without words in the output SKIP."""
+        del items, limits
+        inputs = inputs_of(self.choices, gold, system)
+        figures, status, facts = compare(*inputs)
+        rows = _rows(self.choices, figures, status, facts)
+
+        @cache
+        def compared() -> Compared:
+            return Compared(gold, system, self.choices, inputs, rows, status)
+
+        return Outcome(
+            rows=rows,
+            status=status,
+            problems=_problems(gold, system, status, facts),
+            details=lambda index: compared().item(index),
+            slices=lambda: compared().slices(),
+            extra=lambda: compared().tables(),
+        )
+
+    def report(self, style: str, outcome: Outcome) -> str:
+        """EVALB's table and summary (style `evalb`)."""
+        if style != "evalb":
+            raise KeyError(style)
+        return evalb_report(outcome, self.table.count_names, self.choices.cutoff)
+
+
+def _rows(choices: Choices, figures: IntArray, status: Any, facts: IntArray) -> IntArray:
+    """Counts in the order of parseval_scores: of the whole, up to the cut-off, the length, the uncounted."""
+    valid = status == OK
+    matched, gold, system, crossing = figures.T[:4]
+    shares = np.column_stack([(matched == gold) & (gold == system), crossing == 0, crossing <= 2])
+    counted = np.column_stack([figures, shares]) * valid[:, None]
+    if choices.zero:
+        lost = ~valid
+        counted[lost, 1], counted[lost, 4] = facts[lost, 5], facts[lost, 6]
+        # Where gold has no words either there was nothing to get wrong.
+        counted[(status == SKIP) & (facts[:, 6] == 0), 7:] = 1
+    states = np.column_stack([np.ones(len(status), np.bool_), status == ERROR, status == SKIP, valid])
+    whole = np.concatenate([counted[:, :6], states, counted[:, 6:]], axis=1)
+    short = whole * (facts[:, 0] <= choices.cutoff)[:, None]
+    uncounted = figures[:, :6] * ~valid[:, None]
+    return np.concatenate([whole, short, facts[:, :1], uncounted], axis=1)
+
+
+def _problems(
+    gold: ConstituentTreebank, system: ConstituentTreebank, status: Any, facts: IntArray
+) -> dict[int, Problem]:
+    problems: dict[int, Problem] = {}
+    errors = np.flatnonzero(status == ERROR)
+    for index, found in zip(errors.tolist(), facts[errors].tolist(), strict=True):
+        unreadable = system.sentences.unreadable.get(index)
+        if unreadable is not None:
+            problems[index] = unreadable
+        elif index in gold.sentences.unreadable:
+            problems[index] = Problem(
+                code="gold-unreadable",
+                sentence=index + 1,
+                detail="Gold cannot be read in this sentence.",
+                gold_detail=f"Gold cannot be read: {gold.sentences.unreadable[index].detail}",
+            )
+        else:
+            problems[index] = _mismatch(gold.vocabulary, index, int(system.lines[index]), found)
+    return problems
+
+
+_MEND = "Parse gold's own words, and tag as gold does what is deleted (punctuation, traces)."
+
+
+def _mismatch(vocabulary: Vocabulary, index: int, line: int, facts: Sequence[int]) -> Problem:
+    """Why the words of sentence `index` are not gold's; EVALB compares them after its deletions."""
+    _, reason, word, gold_word, system_word, _, golds, systems = facts
+    if reason == LENGTHS_DIFFER:
+        code, there, gold = "word-count-mismatch", f"The sentence has {systems} words, deletions made", str(golds)
+    else:
+        shown = vocabulary.strings[system_word]
+        code, there = "word-mismatch", f"Word {word + 1}, deletions made, is {shown!r}"
+        gold = repr(vocabulary.strings[gold_word])
+    return Problem(
+        code=code,
+        sentence=index + 1,
+        line=line,
+        detail=f"{there}; gold differs. {_MEND}",
+        gold_detail=f"{there}; gold has {gold}. {_MEND}",
+    )

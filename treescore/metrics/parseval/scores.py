@@ -1,0 +1,102 @@
+"""Count names and scores of `parseval`."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
+
+COUNTS = (
+    "matched",
+    "gold",
+    "system",
+    "crossing",
+    "words",
+    "correct_tags",
+    "sentences",
+    "error",
+    "skip",
+    "valid",
+    "unlabelled_matched",
+    "complete",
+    "no_crossing",
+    "two_or_fewer_crossing",
+)
+"""Counts of a sentence; what EVALB leaves out of its totals counts nothing but its status."""
+
+SHOWN = COUNTS[:6]
+"""The figures of a row that EVALB shows without counting it: under `unscored.`, in no score."""
+
+
+@cache
+def score_table(*, zero: bool) -> ScoreTable:
+    """The table. Where errors score zero, shares of sentences are shares of all sentences, else of valid ones."""
+    names = (
+        *COUNTS,
+        *(f"cutoff.{name}" for name in COUNTS),
+        "length",
+        *(f"unscored.{name}" for name in SHOWN),
+    )
+    among = "sentences" if zero else "valid"
+    cut = tuple(_scores("cutoff.", " Sentences up to the cut-off length only.", among))
+    return ScoreTable(names, (*_scores("", "", among), *cut))
+
+
+_NO_GOLD, _NO_SYSTEM = "gold has no brackets", "the output has no brackets"
+_NEITHER, _NO_SENTENCE = "neither gold nor output has brackets", "no sentence could be scored"
+
+_AMONG = "among"
+"""Stands for `sentences` or `valid`."""
+
+_RATIOS = (
+    ("labelled_precision", "Share of the output's brackets that gold has.", "matched", "system", _NO_SYSTEM),
+    ("labelled_recall", "Share of gold's brackets that the output has.", "matched", "gold", _NO_GOLD),
+    ("unlabelled_precision", "Share of the output's spans that gold has.", "unlabelled_matched", "system", _NO_SYSTEM),
+    ("unlabelled_recall", "Share of gold's spans that the output has.", "unlabelled_matched", "gold", _NO_GOLD),
+    ("exact_match", "Share of sentences all of whose brackets match.", "complete", _AMONG, _NO_SENTENCE),
+    ("mean_crossing", "Crossing brackets of the output for each valid sentence.", "crossing", "valid", _NO_SENTENCE),
+    ("no_crossing", "Share of sentences without a crossing bracket.", "no_crossing", _AMONG, _NO_SENTENCE),
+    (
+        "two_or_fewer_crossing",
+        "Share of sentences with two crossing brackets at most.",
+        "two_or_fewer_crossing",
+        _AMONG,
+        _NO_SENTENCE,
+    ),
+    (
+        "relative_crossing",
+        "Share of the output's brackets that cross one of gold's.",
+        "crossing",
+        "system",
+        _NO_SYSTEM,
+    ),
+    ("tagging_accuracy", "Share of words with gold's tag.", "correct_tags", "words", "no word could be scored"),
+    (
+        "coverage",
+        "Share of sentences that could be scored: neither error nor skipped.",
+        "valid",
+        "sentences",
+        "there are no sentences",
+    ),
+)
+
+
+def _scores(at: str, more: str, among: str) -> list[Score]:
+    ratios = [
+        ratio_score(
+            at + name,
+            doc + more,
+            at + numerator,
+            at + (among if denominator == _AMONG else denominator),
+            higher_is_better=name not in ("mean_crossing", "relative_crossing"),
+            high=None if name == "mean_crossing" else 1.0,
+            undefined=undefined,
+        )
+        for name, doc, numerator, denominator, undefined in _RATIOS
+    ]
+    gold, system = f"{at}gold", f"{at}system"
+    labelled = f1_score(f"{at}labelled_f1", f"F1 of labelled brackets.{more}", f"{at}matched", gold, system, _NEITHER)
+    unlabelled = f1_score(
+        f"{at}unlabelled_f1", f"F1 of spans, labels ignored.{more}", f"{at}unlabelled_matched", gold, system, _NEITHER
+    )
+    return [labelled, *ratios[:2], unlabelled, *ratios[2:]]

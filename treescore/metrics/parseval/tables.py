@@ -1,0 +1,177 @@
+"""What the comparison of brackets takes: options, tables over the vocabulary, and treebanks as plain arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from treescore.core.arrays import BoolArray, IntArray
+from treescore.core.jit import compiled
+from treescore.core.structure import NONE, structure_of
+from treescore.core.trees import ConstituentTreebank
+from treescore.core.vocabulary import Vocabulary
+from treescore.formats.bracket_problems import UnbalancedLine
+from treescore.metrics.parseval.choices import Choices
+from treescore.metrics.parseval.kernel import FILLER, READABLE, SHOWN, UNREADABLE
+
+_QUOTES = ("'", '"', "/")
+
+
+class Inputs(NamedTuple):
+    """The arguments of the compiled comparison, in its order."""
+
+    gold: tuple[IntArray, ...]
+    system: tuple[IntArray, ...]
+    tables: tuple[Any, ...]
+    pairs: tuple[IntArray, IntArray]
+    options: Any
+    faults: Any
+    room: tuple[int, int]
+
+
+def inputs_of(choices: Choices, gold: ConstituentTreebank, system: ConstituentTreebank) -> Inputs:
+    """Everything that the comparison needs to know of two treebanks of one vocabulary."""
+    faults = np.full(len(gold), READABLE, np.uint8)
+    for treebank in (gold, system):
+        for sentence, problem in treebank.sentences.unreadable.items():
+            found = SHOWN if isinstance(problem, UnbalancedLine) else UNREADABLE
+            faults[sentence] = max(faults[sentence], found)
+    if choices.empty_constituents == "word":
+        gold, system = filled(gold), filled(system)
+    tables, pairs = _tables(choices, gold, system)
+    options = (
+        choices.outer_bracket,
+        choices.preterminals,
+        choices.check_words,
+        choices.labelled,
+        bool(choices.quote_labels),
+    )
+    return Inputs(_side(gold), _side(system), tables, pairs, np.array(options, np.uint8), faults, _room(gold, system))
+
+
+def _side(treebank: ConstituentTreebank) -> tuple[IntArray, ...]:
+    ends = treebank.ends
+    unbalanced = [
+        (int(treebank.node_offsets[sentence]), problem.unclosed)
+        for sentence, problem in treebank.sentences.unreadable.items()
+        if isinstance(problem, UnbalancedLine) and problem.unclosed
+    ]
+    if unbalanced:
+        ends = ends.copy()
+        for first, unclosed in unbalanced:
+            ends[np.array(unclosed) + first] = -1
+    columns = (
+        treebank.labels,
+        treebank.starts,
+        ends,
+        treebank.node_offsets,
+        treebank.words,
+        treebank.tags,
+        treebank.word_offsets,
+    )
+    # What transforms leave may be a view with strides, for which all would be compiled anew.
+    return tuple(np.ascontiguousarray(column, np.int64) for column in columns)
+
+
+def _room(gold: ConstituentTreebank, system: ConstituentTreebank) -> tuple[int, int]:
+    """Most words and most brackets, preterminals counted, of a sentence."""
+    words = brackets = 0
+    for treebank in (gold, system):
+        if len(treebank):
+            most = int(np.diff(treebank.word_offsets).max())
+            words = max(words, most)
+            brackets = max(brackets, int(np.diff(treebank.node_offsets).max()) + most)
+    return words, brackets
+
+
+def _tables(
+    choices: Choices, gold: ConstituentTreebank, system: ConstituentTreebank
+) -> tuple[tuple[Any, ...], tuple[IntArray, IntArray]]:
+    vocabulary = gold.vocabulary
+    pairs = _pairs(vocabulary, choices.equal_labels), _pairs(vocabulary, choices.equal_words)
+    used = np.zeros(len(vocabulary), np.bool_)
+    for treebank in (gold, system):
+        used[treebank.labels] = True
+        if choices.preterminals:
+            used[treebank.tags[treebank.tags >= 0]] = True
+    shortened = {
+        number: vocabulary.number(_cut(vocabulary.strings[number], choices.cut_labels_at))
+        for number in np.flatnonzero(used).tolist()
+    }
+    size = len(vocabulary)
+    cut = np.arange(size, dtype=np.int64)
+    cut[list(shortened)] = list(shortened.values())
+    # A bracket's label is held against the list as labels are held against each other: pairs count as equal.
+    listed = set(choices.delete_labels)
+    equal = {b if a in listed else a for a, b in choices.equal_labels if a in listed or b in listed}
+    return (
+        _flags(vocabulary, size, choices.delete_labels),
+        _flags(vocabulary, size, choices.delete_labels_for_length),
+        cut,
+        _flags(vocabulary, size, listed | equal),
+        _flags(vocabulary, size, [name for pair in choices.equal_labels for name in pair]),
+        _flags(vocabulary, size, [name for pair in choices.equal_words for name in pair]),
+        _flags(vocabulary, size, choices.quote_labels),
+        _flags(vocabulary, size, _QUOTES),
+    ), pairs
+
+
+def _cut(label: str, at: str) -> str:
+    return label[: min((place for place in map(label.find, at) if place >= 0), default=len(label))]
+
+
+def _pairs(vocabulary: Vocabulary, pairs: Sequence[Sequence[str]]) -> IntArray:
+    numbers = [[vocabulary.number(name) for name in pair] for pair in pairs]
+    return np.array(numbers, np.int64).reshape(len(numbers), 2)
+
+
+def _flags(vocabulary: Vocabulary, size: int, names: Iterable[str]) -> BoolArray:
+    flags = np.zeros(size, np.bool_)
+    flags[[number for number in map(vocabulary.get, names) if number is not None]] = True
+    return flags
+
+
+def filled(treebank: ConstituentTreebank) -> ConstituentTreebank:
+    """The treebank with a word of tag FILLER in every constituent that has neither words nor constituents.
+
+    An empty constituent hangs below the lowest one that touches its place.
+    """
+    empty = treebank.starts == treebank.ends
+    if not empty.any():
+        return treebank
+    parents = structure_of(treebank).parents
+    leaves = empty.copy()
+    inside = np.flatnonzero(empty & (parents != NONE))
+    leaves[parents[inside]] = False
+    positions = treebank.word_offsets[:-1].repeat(np.diff(treebank.node_offsets)) + treebank.starts
+    starts, ends = treebank.starts.copy(), treebank.ends.copy()
+    fill_spans(parents, leaves, treebank.node_offsets, starts, ends)
+    places = positions[leaves]
+    fillers = np.add.reduceat(np.append(leaves, False), treebank.node_offsets, dtype=np.int64)[:-1]
+    fillers[np.diff(treebank.node_offsets) == 0] = 0
+    return replace(
+        treebank,
+        starts=starts,
+        ends=ends,
+        words=np.insert(treebank.words, places, 0),
+        tags=np.insert(treebank.tags, places, FILLER),
+        word_offsets=treebank.word_offsets + np.append(0, np.cumsum(fillers)),
+    )
+
+
+@compiled
+def fill_spans(parents: IntArray, leaves: BoolArray, node_offsets: IntArray, starts: IntArray, ends: IntArray) -> None:
+    """Move the spans of all nodes for a word inside every leaf."""
+    below = leaves.astype(np.int64)
+    for node in range(len(parents) - 1, -1, -1):
+        if parents[node] != NONE:
+            below[parents[node]] += below[node]
+    for sentence in range(len(node_offsets) - 1):
+        before = 0
+        for node in range(node_offsets[sentence], node_offsets[sentence + 1]):
+            starts[node] += before
+            ends[node] += before + below[node]
+            before += leaves[node]

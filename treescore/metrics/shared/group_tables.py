@@ -1,0 +1,61 @@
+"""Tables over groups: counts and the scores they make, for sentences that share an attribute or a length."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from treescore.core.arrays import BoolArray, Counts, IntArray, sums_by
+from treescore.core.params import Json
+from treescore.core.registry import ItemInfo
+from treescore.core.scores import ScoreTable
+
+Row = dict[str, Json]
+Values = Sequence[str | int | None]
+
+
+def table_rows(table: ScoreTable, values: Sequence[Json], counts: Counts) -> list[Row]:
+    """One row a value: counts (values, k) and the scores they make, null where undefined."""
+    names = [score.name for score in table.scores]
+    scores = np.stack(list(table.values(counts).values()), axis=-1).tolist()
+    return [
+        {
+            "value": value,
+            "counts": dict(zip(table.count_names, row, strict=True)),
+            "scores": {name: None if math.isnan(score) else score for name, score in zip(names, found, strict=True)},
+        }
+        for value, row, found in zip(values, counts.tolist(), scores, strict=True)
+    ]
+
+
+def sentence_tables(
+    table: ScoreTable, rows: IntArray, groupings: Mapping[str, Values], kept: BoolArray | None = None
+) -> dict[str, list[Row]]:
+    """A table for each grouping of sentences: grouping -> value of each sentence, rows (n, k), kept bool (n,)."""
+    return {name: grouped(table, rows, values, kept)[0] for name, values in groupings.items()}
+
+
+def grouped(
+    table: ScoreTable, rows: IntArray, values: Values, kept: BoolArray | None = None
+) -> tuple[list[Row], IntArray]:
+    """One row a value in order, with the number of `sentences`, and the group of each sentence, int64 (n,).
+
+    Sentences without a value, or not kept, are in no row; their group is the number of rows.
+    """
+    chosen = list(values) if kept is None else [v if keep else None for v, keep in zip(values, kept, strict=True)]
+    used = sorted(set(chosen) - {None}, key=lambda value: (isinstance(value, str), value))
+    place = {value: number for number, value in enumerate(used)}
+    groups = np.array([place.get(value, len(used)) for value in chosen], np.int64)
+    size = len(used) + 1
+    sums = np.stack([sums_by(groups, size, rows[:, column]) for column in range(rows.shape[1])], axis=1)
+    found = table_rows(table, used, sums[:-1])
+    for row, sentences in zip(found, sums_by(groups, size).tolist(), strict=False):
+        row["sentences"] = sentences
+    return found, groups
+
+
+def attributes_of(treebank_attributes: Mapping[str, Sequence[str | None]], items: ItemInfo) -> dict[str, Values]:
+    """Sentence attributes of a text and of the request, which wins."""
+    return {**treebank_attributes, **items.attributes}

@@ -1,0 +1,232 @@
+"""Ways to group the words of a treebank: by tag, relation, direction, distance, depth ... and MaltEval's by name.
+
+A grouping gives each word of one side a key; gold's words have gold's keys, a system's words its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from treescore.core.arrays import BoolArray, IntArray, owners_of
+from treescore.core.heads import resolved_heads
+from treescore.core.params import Json
+from treescore.core.trees import DependencyTreebank
+from treescore.metrics.shared.heads import Shape, positions_of, shape_of
+from treescore.metrics.shared.projectivity import projective_arcs
+
+DISTANCES = ("to_root", "1", "2", "3-6", "7-...", "none")
+DIRECTIONS = ("to_root", "left", "right", "self", "none")
+PROJECTIVITIES = ("projective", "non-projective")
+
+NONE = -2
+"""Key of a relation length where HEAD is no number; -1 is the root's, as in MaltEval."""
+
+RELATIVE_BINS = 14
+
+
+class Grouped:
+    """One side of a comparison with what its groupings need, made when first asked for."""
+
+    def __init__(self, treebank: DependencyTreebank) -> None:
+        self.treebank = treebank
+        self.heads = resolved_heads(treebank)
+        self.owners = owners_of(treebank.word_offsets)
+        self.positions = positions_of(treebank.word_offsets)
+        self.lengths: IntArray = np.diff(treebank.word_offsets)[self.owners]
+
+    @cached_property
+    def shape(self) -> Shape:
+        """Depths, roots and cycles."""
+        return shape_of(self.heads, self.treebank.word_offsets)
+
+    @cached_property
+    def projective(self) -> BoolArray:
+        """Whether each word's arc is projective."""
+        return projective_arcs(self.heads, self.shape.depths, self.treebank.word_offsets)
+
+    @cached_property
+    def relation_lengths(self) -> IntArray:
+        """Words from head to dependent, -1 for the root, NONE where HEAD is no number."""
+        heads = self.heads
+        lengths: IntArray = np.abs(heads - self.positions)
+        lengths[heads == 0] = -1
+        lengths[heads < 0] = NONE
+        return lengths
+
+    @cached_property
+    def children(self) -> IntArray:
+        """How many dependents each word has."""
+        inside = ~self.shape.outside & (self.heads > 0)
+        parents = self.treebank.word_offsets[self.owners[inside]] + self.heads[inside] - 1
+        return np.bincount(parents, minlength=len(self.owners)).astype(np.int64)
+
+    def distances(self) -> IntArray:
+        """Places in DISTANCES: eval07.pl's bins, in which a word that is its own head is at distance 1."""
+        lengths = self.relation_lengths
+        bins = np.searchsorted([2, 3, 7], lengths, "right") + 1
+        bins[lengths == -1] = 0
+        bins[lengths == NONE] = len(DISTANCES) - 1
+        return bins.astype(np.int64)
+
+    def directions(self) -> IntArray:
+        """Places in DIRECTIONS: `left` where the head stands left of the word."""
+        heads = self.heads
+        found = np.select(
+            [heads == 0, heads < 0, heads < self.positions, heads > self.positions], [0, 4, 1, 2], default=3
+        )
+        return found.astype(np.int64)
+
+    def frames(self) -> IntArray:
+        """Relations of a word's dependents in order, its own between asterisks at its place: vocabulary numbers."""
+        treebank = self.treebank
+        strings = treebank.vocabulary.strings
+        deprels = [strings[number] for number in treebank.deprels.tolist()]
+        inside = ~self.shape.outside & (self.heads > 0)
+        parents = np.where(inside, treebank.word_offsets[self.owners] + self.heads - 1, -1)
+        frames: list[list[str]] = [[] for _ in deprels]
+        own_done = [False] * len(deprels)
+        for word, parent in enumerate(parents.tolist()):
+            if parent < 0:
+                continue
+            if word > parent and not own_done[parent]:
+                frames[parent].append(f"*{deprels[parent]}*")
+                own_done[parent] = True
+            if word != parent:
+                frames[parent].append(deprels[word])
+        texts = [
+            " ".join(frame if done else [*frame, f"*{deprel}*"])
+            for frame, done, deprel in zip(frames, own_done, deprels, strict=True)
+        ]
+        return treebank.vocabulary.numbers(texts)
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """How words are grouped.
+
+    Attributes:
+        keys: the key of each word, int64 (w,).
+        value: a key as it is shown.
+        ordered: rows in the order of the keys, not by frequency.
+    """
+
+    keys: Callable[[Grouped], IntArray]
+    value: Callable[[int, DependencyTreebank], Json]
+    ordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The groups of the scoring words of both sides.
+
+    Attributes:
+        gold: the group of each scoring word by gold's key, int64 (w,).
+        system: the same by the system's key.
+        size: how many groups there are.
+        value: a group's key as it is shown.
+        ordered: rows in the order of the groups, not by frequency.
+        own_metric: whether MaltEval's metric `self` asks if both sides agree on the group, which the analysis decides;
+            otherwise place and words do, and it asks for LAS.
+    """
+
+    gold: IntArray
+    system: IntArray
+    size: int
+    value: Callable[[int], Json]
+    ordered: bool = False
+    own_metric: bool = False
+
+
+def groups_by(name: str, sides: tuple[Grouped, Grouped], scoring: BoolArray) -> Groups:
+    """The groups of the scoring words, bool (w,), by a grouping of this name. Raises KeyError."""
+    grouping = GROUPINGS[name]
+    keys = [grouping.keys(side)[scoring] for side in sides]
+    distinct, places = np.unique(np.concatenate(keys), return_inverse=True)
+    gold, system = np.split(places, 2)
+    treebank = sides[0].treebank
+    return Groups(
+        gold,
+        system,
+        len(distinct),
+        lambda place: grouping.value(int(distinct[place]), treebank),
+        grouping.ordered,
+        own_metric=name not in _OF_WORDS,
+    )
+
+
+def _string(key: int, treebank: DependencyTreebank) -> str:
+    return treebank.vocabulary.strings[key]
+
+
+def _number(key: int, _: DependencyTreebank) -> int:
+    return key
+
+
+def _name(names: tuple[str, ...]) -> Callable[[int, DependencyTreebank], str]:
+    return lambda key, _: names[key]
+
+
+def _tens(key: int, _: DependencyTreebank) -> str:
+    return f"{key * 10 + 1}-{key * 10 + 10}"
+
+
+def _column(name: str) -> Grouping:
+    return Grouping(lambda side: np.asarray(getattr(side.treebank, name), np.int64), _string)
+
+
+_DIRECTION = Grouping(Grouped.directions, _name(DIRECTIONS), ordered=True)
+_DISTANCE = Grouping(Grouped.distances, _name(DISTANCES), ordered=True)
+_DEPTH = Grouping(lambda side: side.shape.depths, _number, ordered=True)
+
+GROUPINGS: Mapping[str, Grouping] = {
+    "upos": _column("upos"),
+    "xpos": _column("xpos"),
+    "deprel": _column("deprels"),
+    "direction": _DIRECTION,
+    "distance": _DISTANCE,
+    "sentence_length": Grouping(lambda side: (side.lengths - 1) // 10, _tens, ordered=True),
+    "projectivity": Grouping(lambda side: (~side.projective).astype(np.int64), _name(PROJECTIVITIES), ordered=True),
+    "depth": _DEPTH,
+    "word": _column("forms"),
+    "Token": Grouping(lambda side: np.arange(len(side.owners), dtype=np.int64), _number, ordered=True),
+    "Wordform": _column("forms"),
+    "Lemma": _column("lemmas"),
+    "Cpostag": _column("upos"),
+    "Postag": _column("xpos"),
+    "Feats": _column("feats"),
+    "Deprel": _column("deprels"),
+    "Frame": Grouping(Grouped.frames, _string),
+    "Sentence": Grouping(lambda side: side.owners + 1, _number, ordered=True),
+    "SentenceLength": Grouping(lambda side: side.lengths, _number, ordered=True),
+    "RelationLength": Grouping(lambda side: side.relation_lengths, _number, ordered=True),
+    "GroupedRelationLength": _DISTANCE,
+    "StartWordPosition": Grouping(lambda side: side.positions - 1, _number, ordered=True),
+    "EndWordPosition": Grouping(lambda side: side.lengths - side.positions, _number, ordered=True),
+    "RelativeWordPosition": Grouping(
+        lambda side: 1 + RELATIVE_BINS * side.positions // side.lengths, _number, ordered=True
+    ),
+    "ArcDirection": _DIRECTION,
+    "ArcDepth": _DEPTH,
+    "ArcProjectivity": Grouping(lambda side: (~side.projective).astype(np.int64), _number, ordered=True),
+    "BranchingFactor": Grouping(lambda side: side.children, _number, ordered=True),
+}
+"""By name: the field's own, then MaltEval's (Nilsson & Nivre 2008)."""
+
+_OF_WORDS = frozenset(
+    (
+        "word",
+        "sentence_length",
+        "Token",
+        "Wordform",
+        "Sentence",
+        "SentenceLength",
+        "StartWordPosition",
+        "EndWordPosition",
+        "RelativeWordPosition",
+    )
+)
+"""Groupings by what both sides have in common, the words and their places."""

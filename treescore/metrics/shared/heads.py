@@ -1,0 +1,149 @@
+"""Heads as trees: depths, cycles, roots, without recursion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
+from treescore.core.heads import head_string
+from treescore.core.trees import NO_HEAD, DependencyTreebank
+from treescore.errors import Problem
+from treescore.formats.columns import short
+
+NOWHERE = -1
+"""Depth of a word from which no chain of heads reaches the root."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What is a tree and what is not, n sentences, w words.
+
+    Attributes:
+        owners: sentence of each word, int64 (w,).
+        depths: arcs from each word to the root (1 for a word whose head is 0), NOWHERE where there is no way, (w,).
+        outside: heads that are no word of the sentence and not 0, bool (w,).
+        roots: words with head 0 in each sentence, int64 (n,).
+        cycles: a word (of the whole text, from 0) on the first cycle of each sentence, -1 where there is none, (n,).
+    """
+
+    owners: IntArray
+    depths: IntArray
+    outside: BoolArray
+    roots: IntArray
+    cycles: IntArray
+
+
+def shape_of(heads: IntArray, word_offsets: IntArray) -> Shape:
+    """Check heads (w,) of sentences `word_offsets` (n + 1,), in time n log n in the words of the deepest tree."""
+    owners = owners_of(word_offsets)
+    depths, cycles = _depths(heads, word_offsets, owners)
+    return Shape(
+        owners=owners,
+        depths=depths,
+        outside=(heads < 0) | (heads > np.diff(word_offsets)[owners]),
+        roots=sums_by(owners[heads == 0], len(word_offsets) - 1),
+        cycles=cycles,
+    )
+
+
+def shape_problems(treebank: DependencyTreebank, shape: Shape, cap: int, what_now: str) -> tuple[list[Problem], int]:
+    """What in these sentences is no tree, with places: the first `cap` in order, and how many there are.
+
+    Args:
+        treebank: the sentences.
+        shape: of its heads.
+        cap: how many are described.
+        what_now: a last sentence: how to mend it, or what is made of it.
+    """
+    outside = np.flatnonzero(shape.outside)
+    cyclic = np.flatnonzero(shape.cycles >= 0)
+    rootless = np.flatnonzero((shape.roots != 1) & (np.diff(treebank.word_offsets) > 0))
+    found = [_bad_head(treebank, shape, word, what_now) for word in outside[:cap].tolist()]
+    found += [_cycle(treebank, int(shape.cycles[sentence]), sentence, what_now) for sentence in cyclic[:cap].tolist()]
+    found += [_roots(treebank, int(shape.roots[sentence]), sentence, what_now) for sentence in rootless[:cap].tolist()]
+    found.sort(key=lambda one: (one.sentence or 0, one.line or 0))
+    return found[:cap], len(outside) + len(cyclic) + len(rootless)
+
+
+def _bad_head(treebank: DependencyTreebank, shape: Shape, word: int, what_now: str) -> Problem:
+    sentence = int(shape.owners[word])
+    start, end = treebank.word_offsets[sentence : sentence + 2].tolist()
+    head = short(head_string(int(treebank.heads[word]), treebank.vocabulary), 20)
+    return _at(
+        treebank,
+        sentence,
+        word,
+        "head-missing" if treebank.heads[word] == NO_HEAD else "head-out-of-range",
+        f"HEAD of word {word - start + 1} is {head}, but the sentence has {end - start} words: 0 is the root, "
+        f"1-{end - start} are words. {what_now}",
+    )
+
+
+def _cycle(treebank: DependencyTreebank, word: int, sentence: int, what_now: str) -> Problem:
+    position = word - int(treebank.word_offsets[sentence]) + 1
+    return _at(treebank, sentence, word, "cycle", f"Word {position} is on a cycle of heads. {what_now}")
+
+
+def _roots(treebank: DependencyTreebank, roots: int, sentence: int, what_now: str) -> Problem:
+    code, count = ("several-roots", f"{roots} words have") if roots else ("no-root", "No word has")
+    word = int(treebank.word_offsets[sentence])
+    return _at(treebank, sentence, word, code, f"{count} HEAD 0; in a tree one has. {what_now}")
+
+
+def _at(treebank: DependencyTreebank, sentence: int, word: int, code: str, detail: str) -> Problem:
+    sent_ids = treebank.sentences.sent_ids
+    return Problem(
+        code=code,
+        detail=f"Sentence {sentence + 1}: {detail}",
+        sentence=sentence + 1,
+        sent_id=sent_ids[sentence] if len(sent_ids) else None,
+        line=int(treebank.lines[word]) or None,
+        column=7,
+    )
+
+
+def positions_of(word_offsets: IntArray) -> IntArray:
+    """The position of each word in its sentence, from 1: int64 (w,)."""
+    owners = owners_of(word_offsets)
+    return np.arange(len(owners), dtype=np.int64) - word_offsets[owners] + 1
+
+
+def lengths_to_offsets(kept: BoolArray, owners: IntArray, sentences: int) -> IntArray:
+    """Offsets (n + 1,) of the kept words of each sentence."""
+    return offsets_of(sums_by(owners[kept], sentences))
+
+
+def _depths(heads: IntArray, offsets: IntArray, owners: IntArray) -> tuple[IntArray, IntArray]:
+    """Jump from each word to the head, then to the head's head, and so on, each jump twice as far as the last."""
+    words = len(heads)
+    lengths = np.diff(offsets)
+    root, nowhere = words, words + 1
+    inside = (heads >= 1) & (heads <= lengths[owners])
+    above = np.empty(words + 2, np.int64)
+    above[:words] = np.where(inside, offsets[owners] + heads - 1, np.where(heads == 0, root, nowhere))
+    above[words:] = root, nowhere
+    steps = np.ones(words + 2, np.int64)
+    steps[words:] = 0
+    reach, longest = 1, int(lengths.max(initial=0))
+    while reach < longest and (above[:words] < words).any():
+        steps += steps[above]
+        above = above[above]
+        reach *= 2
+    depths = np.where(above[:words] == root, steps[:words], NOWHERE)
+    cycles = np.full(len(lengths), -1, np.int64)
+    endless = np.flatnonzero(above[:words] < words)
+    cyclic, first = np.unique(owners[endless], return_index=True)
+    for sentence, word in zip(cyclic.tolist(), endless[first].tolist(), strict=True):
+        cycles[sentence] = _first_repeated(heads, int(offsets[sentence]), word)
+    return depths, cycles
+
+
+def _first_repeated(heads: IntArray, start: int, word: int) -> int:
+    """The first word that is met again on the way up from `word`, from where no way ends."""
+    met: set[int] = set()
+    while word not in met:
+        met.add(word)
+        word = start + int(heads[word]) - 1
+    return word

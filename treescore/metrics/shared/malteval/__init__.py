@@ -1,0 +1,1 @@
+"""MaltEval's groupings of words, for slices of dependency metrics."""

@@ -1,0 +1,74 @@
+"""MaltEval's groupings by the errors nearby: `PreAndPost`, `Clustering`, `Clustering2`.
+
+They ask whether errors come in company. What is an error, a metric says (LAS unless another is named). Only scoring
+words are looked at: a word that does not score is as if it were not there. Arrays are over the scoring words, `right`
+bool (w,) whether each is right and `owners` int64 (w,) its sentence, ascending.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from treescore.core.arrays import BoolArray, IntArray
+from treescore.metrics.shared.groupings import Groups
+
+ERROR_GROUPINGS = ("PreAndPost", "Clustering", "Clustering2")
+SPAN = 10
+"""How far Clustering looks to either side."""
+
+_TYPES = ("First", "Follow")
+
+
+def pre_and_post(right: BoolArray, owners: IntArray) -> Groups:
+    """`First`: the words of a sentence up to its first error, this one included; `Follow`: the words after it."""
+    errors = (~right).astype(np.int64)
+    errors_before: IntArray = np.cumsum(errors) - errors
+    follow: IntArray = (errors_before > errors_before[_starts(owners)]).astype(np.int64)
+    return Groups(follow, follow, len(_TYPES), lambda place: _TYPES[place], ordered=True)
+
+
+def clustering_2(right: BoolArray, owners: IntArray) -> Groups:
+    """How many words after the last right word before it a word stands; the place before a sentence counts as right.
+
+    So words in group k have k - 1 wrong ones directly before them. MaltEval never counts the first word of the text.
+    """
+    places = np.arange(len(right), dtype=np.int64)
+    last_right = np.full(len(right), -1, np.int64)
+    last_right[1:] = np.maximum.accumulate(np.where(right, places, -1))[:-1]
+    distances = places - np.maximum(last_right, _starts(owners) - 1)
+    distinct, groups = np.unique(distances, return_inverse=True)
+    return Groups(groups, groups, len(distinct), lambda place: int(distinct[place]), ordered=True)
+
+
+def clustering(
+    right: BoolArray, owners: IntArray, columns: Mapping[str, BoolArray]
+) -> Iterator[tuple[int, int, dict[str, int]]]:
+    """The words at each distance, -10 to 10, from a right word of the same sentence.
+
+    Args:
+        right: which words are right.
+        owners: their sentences.
+        columns: what is counted of the other words, bool (w,) each.
+
+    Yields:
+        For each distance at which there are any: the distance, the number of pairs of a right word and a word so far
+        right (negative: left) of it, and how often each column is true of the latter.
+    """
+    for distance in (*range(-SPAN, 0), *range(1, SPAN + 1)):
+        far = abs(distance)
+        left, late = slice(None, max(len(owners) - far, 0)), slice(far, None)
+        here, there = (left, late) if distance > 0 else (late, left)
+        pairs = right[here] & (owners[left] == owners[late])
+        total = int(pairs.sum())
+        if total:
+            yield distance, total, {name: int((pairs & bits[there]).sum()) for name, bits in columns.items()}
+
+
+def _starts(owners: IntArray) -> IntArray:
+    """Place of the first word of each word's sentence."""
+    first = np.ones(len(owners), np.bool_)
+    first[1:] = owners[1:] != owners[:-1]
+    starts: IntArray = np.maximum.accumulate(np.where(first, np.arange(len(owners)), 0))
+    return starts

@@ -1,0 +1,148 @@
+"""The groupings and MaltEval metrics that a request names for its slices, checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from treescore.core.params import Json, Param
+from treescore.errors import InputError, Problem, ProblemList
+from treescore.metrics.shared.groupings import GROUPINGS
+from treescore.metrics.shared.malteval.complex_groupings import Attributes, ComplexGrouping
+from treescore.metrics.shared.malteval.error_groupings import ERROR_GROUPINGS
+from treescore.metrics.shared.malteval.right_words import METRICS
+
+MAX_GROUPINGS = 8
+"""Complex groupings of one request; each may have as many rows as there are words, up to those that are shown."""
+
+MAX_ATTRIBUTES = 8
+MAX_OFFSET = 100
+
+_MAX_NAME = 200
+_MAX_NAMES = 64
+_OFFSET = re.compile(r"[+-]?[0-9]{1,3}")
+_NAMES = {
+    "type": ["array", "string"],
+    "items": {"type": "string", "maxLength": _MAX_NAME},
+    "maxItems": _MAX_NAMES,
+    "maxLength": _MAX_NAMES * _MAX_NAME,
+}
+
+SLICE_PARAMS: Mapping[str, Param] = {
+    "groupings": Param(
+        _NAMES,
+        default=[],
+        doc="Slices by several attributes together, beside all simple ones, which need no naming: names joined by "
+        "`#`, each with `@` and the place of the word it is taken from, relative to the word (`Cpostag@-1#Wordform@0`;"
+        " without `@`, the word itself), names at one place joined by `,`. A list, or a text with `;` between "
+        f"groupings. Names: {', '.join(GROUPINGS)}.",
+    ),
+    "slice_metrics": Param(
+        _NAMES,
+        default=[],
+        doc="What else rows of slices count as right, by MaltEval's names of its metrics; PreAndPost, Clustering and "
+        "Clustering2 take the first as their measure of an error, LAS where none is named. A list, or a text with `;`."
+        f" Names: {', '.join(METRICS)}.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SliceChoice:
+    """What a request wants of its slices beside what is always there.
+
+    Attributes:
+        groupings: complex groupings by the name under which they are asked for.
+        metrics: names of right_words.METRICS, each once.
+    """
+
+    groupings: Mapping[str, ComplexGrouping] = field(default_factory=dict)
+    metrics: tuple[str, ...] = ()
+
+
+def slice_choice(values: Mapping[str, Json]) -> SliceChoice:
+    """The choice of these values of SLICE_PARAMS.
+
+    Raises:
+        InputError: `unknown-grouping`, `bad-grouping`, `too-many-groupings`, `unknown-slice-metric`, each with its
+            pointer.
+    """
+    problems = ProblemList()
+    groupings: dict[str, ComplexGrouping] = {}
+    for pointer, name in _names("groupings", values):
+        try:
+            grouping = complex_grouping(name, pointer)
+        except InputError as error:
+            problems.extend(error.problems)
+            continue
+        if grouping is not None:
+            groupings[name] = grouping
+    if len(groupings) > MAX_GROUPINGS:
+        detail = f"{len(groupings)} complex groupings are more than {MAX_GROUPINGS}. Ask for them in several jobs."
+        problems.add(Problem(code="too-many-groupings", pointer="/groupings", detail=detail))
+    metrics: dict[str, None] = {}
+    for pointer, name in _names("slice_metrics", values):
+        metrics[name] = None
+        if name not in METRICS:
+            detail = f"There is no slice metric {_short(name)}. There are: {', '.join(METRICS)}."
+            problems.add(Problem(code="unknown-slice-metric", pointer=pointer, detail=detail))
+    problems.raise_if_any()
+    return SliceChoice(groupings, tuple(metrics))
+
+
+def complex_grouping(name: str, pointer: str = "") -> ComplexGrouping | None:
+    """The grouping of a name such as `Cpostag@-1#Wordform@0`; None for the name of a simple grouping.
+
+    Raises:
+        InputError: `unknown-grouping`, `bad-grouping`.
+    """
+    if name in GROUPINGS or name in ERROR_GROUPINGS:
+        return None
+    parts = tuple(_part(part, name, pointer) for part in name.split("#"))
+    attributes = sum(len(part.names) for part in parts)
+    if attributes > MAX_ATTRIBUTES:
+        detail = f"The grouping {_short(name)} joins {attributes} attributes, which is more than {MAX_ATTRIBUTES}."
+        raise InputError([Problem(code="bad-grouping", pointer=pointer, detail=detail)])
+    return ComplexGrouping(parts)
+
+
+def _part(text: str, grouping: str, pointer: str) -> Attributes:
+    joined, at, offset = text.partition("@")
+    if at and (not _OFFSET.fullmatch(offset) or abs(int(offset)) > MAX_OFFSET):
+        detail = (
+            f"In the grouping {_short(grouping)}, {_short(offset)} is no place relative to a word. After `@` stands a "
+            f"number from -{MAX_OFFSET} to {MAX_OFFSET}, as in Cpostag@-1#Wordform@0."
+        )
+        raise InputError([Problem(code="bad-grouping", pointer=pointer, detail=detail)])
+    names = tuple(joined.split(","))
+    for name in names:
+        if name in ERROR_GROUPINGS:
+            detail = f"{name} goes by the errors nearby; it cannot be joined with others, as in {_short(grouping)}."
+            raise InputError([Problem(code="bad-grouping", pointer=pointer, detail=detail)])
+        if name not in GROUPINGS:
+            known = ", ".join((*GROUPINGS, *ERROR_GROUPINGS))
+            where = "" if name == grouping else f" (in {_short(grouping)})"
+            detail = (
+                f"There is no grouping {_short(name)}{where}. There are: {known}; and several together, as in "
+                "Cpostag@-1#Wordform@0."
+            )
+            raise InputError([Problem(code="unknown-grouping", pointer=pointer, detail=detail)])
+    return Attributes(names, int(offset) if at else 0)
+
+
+def _names(parameter: str, values: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
+    """Each name with its pointer, texts cut at `;`."""
+    given = values[parameter]
+    texts = [(f"/{parameter}", given)] if isinstance(given, str) else _pointed(parameter, given)
+    for pointer, text in texts:
+        for name in text.split(";"):
+            yield pointer, name.strip()
+
+
+def _pointed(parameter: str, names: list[str]) -> list[tuple[str, str]]:
+    return [(f"/{parameter}/{number}", name) for number, name in enumerate(names)]
+
+
+def _short(name: str) -> str:
+    return repr(name if len(name) <= 80 else name[:77] + "...")

@@ -1,0 +1,229 @@
+"""Two segmentations of one text: tokens and words as spans of characters, and the words of both aligned.
+
+As conll18_ud_eval.py does it (Zeman et al. 2018): characters are those of all tokens' surface forms without
+spaces (Unicode category Zs); sentences, tokens and words are spans of them. Words outside multiword tokens align
+where their spans are equal; around multiword tokens, the longest common subsequence of lower-cased forms decides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from treescore.core.arrays import BoolArray, IntArray, offsets_of
+from treescore.core.jit import compiler_loaded, interpreted
+from treescore.core.trees import DependencyTreebank
+from treescore.errors import InputError, LimitError, Problem
+from treescore.formats.columns import short, without_spaces
+from treescore.metrics.shared.align import align_words
+
+
+@dataclass(frozen=True, slots=True)
+class Segmented:
+    """A treebank over the characters of its text, n sentences, t tokens, w words.
+
+    Attributes:
+        treebank: whose spans these are.
+        text: the characters.
+        token_starts, token_ends: half-open spans, int64 (t,).
+        token_of_word: int64 (w,).
+        multiword: whether a word is part of a multiword token, bool (w,).
+        sentence_starts, sentence_ends: spans of the sentences, int64 (n,).
+        token_words: first word of each token, int64 (t,).
+    """
+
+    treebank: DependencyTreebank
+    text: str
+    token_starts: IntArray
+    token_ends: IntArray
+    token_of_word: IntArray
+    multiword: BoolArray
+    sentence_starts: IntArray
+    sentence_ends: IntArray
+    token_words: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Which words are the same, a aligned pairs in order.
+
+    Attributes:
+        gold, system: the segmentations.
+        gold_words, system_words: the pairs, words over the whole text, int64 (a,).
+        gold_of: gold word of each system word, UNALIGNED where it has none, int64 (system words,).
+        system_of: system word of each gold word, UNALIGNED where it has none, int64 (gold words,).
+    """
+
+    gold: Segmented
+    system: Segmented
+    gold_words: IntArray
+    system_words: IntArray
+    gold_of: IntArray
+    system_of: IntArray
+
+    def sentences_of(self, starts: IntArray) -> IntArray:
+        """The gold sentence that holds each character of `starts`: int64, the same shape."""
+        return np.searchsorted(self.gold.sentence_starts, starts, "right").astype(np.int64) - 1
+
+
+UNALIGNED = -2
+"""Partner of a word that has none; -1 is left to the root."""
+
+WORDS_TO_COMPILE_FOR = 2_000_000
+"""Words of both sides for which Python's walk takes as long as loading the compiler."""
+
+MAX_STEPS = 1_000_000_000
+"""Bound on the work of aligning multiword stretches, in steps of 64 cells."""
+
+
+def segmented(treebank: DependencyTreebank) -> Segmented:
+    """Lay a treebank over its characters. Every surface form must have one that is no space."""
+    words = len(treebank.forms)
+    edges = np.zeros(words + 1, np.int64)
+    edges[treebank.mwt_starts] += 1
+    edges[treebank.mwt_ends] -= 1
+    multiword = np.cumsum(edges[:-1]) > 0
+    begins = ~multiword
+    begins[treebank.mwt_starts] = True
+    surface = treebank.forms.copy()
+    surface[treebank.mwt_starts] = treebank.mwt_forms
+    token_words = np.flatnonzero(begins)
+    surface = surface[token_words]
+    vocabulary = treebank.vocabulary
+    distinct = vocabulary.distinct(surface).tolist()
+    stripped = {number: without_spaces(vocabulary.strings[number]) for number in distinct}
+    lengths = np.zeros(len(vocabulary), np.int64)
+    lengths[distinct] = [len(stripped[number]) for number in distinct]
+    bounds = offsets_of(lengths[surface])
+    sentence_bounds = bounds[np.searchsorted(token_words, treebank.word_offsets)]
+    return Segmented(
+        treebank=treebank,
+        text="".join(map(stripped.__getitem__, surface.tolist())),
+        token_starts=bounds[:-1],
+        token_ends=bounds[1:],
+        token_of_word=np.cumsum(begins) - 1,
+        multiword=multiword,
+        sentence_starts=sentence_bounds[:-1],
+        sentence_ends=sentence_bounds[1:],
+        token_words=token_words,
+    )
+
+
+def alignment_of(gold: DependencyTreebank, system: DependencyTreebank) -> Alignment:
+    """Align the words of two treebanks of one text.
+
+    Raises:
+        InputError: `text-mismatch`, the texts differ; with the first difference's place on both sides.
+        LimitError: multiword tokens chain up to a stretch too long to align.
+    """
+    sides = segmented(gold), segmented(system)
+    if sides[0].text != sides[1].text:
+        raise InputError([_difference(*sides)])
+    if any(side.multiword.any() for side in sides):
+        gold_words, system_words = _with_multiwords(*sides)
+    else:
+        gold_words, system_words = _same_spans(*sides)
+    gold_of = np.full(len(system.forms), UNALIGNED, np.int64)
+    system_of = np.full(len(gold.forms), UNALIGNED, np.int64)
+    gold_of[system_words] = gold_words
+    system_of[gold_words] = system_words
+    return Alignment(sides[0], sides[1], gold_words, system_words, gold_of, system_of)
+
+
+def _same_spans(gold: Segmented, system: Segmented) -> tuple[IntArray, IntArray]:
+    """Pairs of words with the same characters, where every word is a token of its own."""
+    places = np.searchsorted(system.token_starts, gold.token_starts)
+    places = np.minimum(places, len(system.token_starts) - 1)
+    same = (system.token_starts[places] == gold.token_starts) & (system.token_ends[places] == gold.token_ends)
+    return np.flatnonzero(same), places[same]
+
+
+def _with_multiwords(gold: Segmented, system: Segmented) -> tuple[IntArray, IntArray]:
+    """Pairs of words in the order of the text, found by the original's walk. Raises LimitError."""
+    keys = _keys(gold, system)
+    spans: list[Any] = []
+    for side in (gold, system):
+        spans += [side.token_starts[side.token_of_word], side.token_ends[side.token_of_word], side.multiword]
+    walk: Any = align_words
+    if not compiler_loaded() and len(gold.multiword) + len(system.multiword) < WORDS_TO_COMPILE_FOR:
+        # Python walks a view of an array, number by number, as fast as a list.
+        walk, spans = interpreted(align_words), [memoryview(array) for array in spans]
+    pairs, good = walk(*spans[:3], keys[0], *spans[3:], keys[1], MAX_STEPS)
+    if not good:
+        raise LimitError(
+            [
+                Problem(
+                    code="multiword-stretch-too-long",
+                    detail="Multiword tokens of gold and output overlap in one stretch too long to be aligned. "
+                    "Check the ranges (3-4) in the ID column.",
+                )
+            ]
+        )
+    gold_words, system_words = np.ascontiguousarray(pairs.T)
+    return gold_words, system_words
+
+
+def _keys(gold: Segmented, system: Segmented) -> tuple[IntArray, IntArray]:
+    """Equal numbers for forms that are equal in lower case; a word that is its own token loses its spaces first."""
+    lowered: dict[str, int] = {}
+
+    def own(form: str) -> int:
+        return lowered.setdefault(without_spaces(form).lower(), len(lowered))
+
+    def inner(form: str) -> int:
+        return lowered.setdefault(form.lower(), len(lowered))
+
+    found = []
+    for side in (gold, system):
+        forms, vocabulary = side.treebank.forms, side.treebank.vocabulary
+        inside = side.multiword
+        keys = np.empty(len(forms), np.int64)
+        keys[inside] = vocabulary.table(forms[inside], inner)[forms[inside]]
+        keys[~inside] = vocabulary.table(forms[~inside], own)[forms[~inside]]
+        found.append(keys)
+    return found[0], found[1]
+
+
+def _difference(gold: Segmented, system: Segmented) -> Problem:
+    if not gold.text or not system.text:  # trees may be empty, and what comes of them through heads
+        detail = "The output has no word." if gold.text else "The output has words where gold has none."
+        return Problem(code="text-mismatch", detail=f"{detail} Keep every character of the text.")
+    place = _common_prefix(gold.text, system.text)
+    (there, _, _), (here, sentence, line) = _place(gold, place), _place(system, place)
+    found = f"has {short(system.text[place:], 20)!r}" if place < len(system.text) else "ends there"
+    beginning = (
+        f"The words of the output are not gold's text. They differ first at character {place + 1} (spaces not "
+        f"counted): {here} of the output, which {found}"
+    )
+    wanted = f"has {short(gold.text[place:], 20)!r}" if place < len(gold.text) else "ends there"
+    return Problem(
+        code="text-mismatch",
+        line=line,
+        column=2 if line else None,
+        sentence=sentence,
+        detail=f"{beginning}. Keep every character of the text when tokenizing.",
+        gold_detail=f"{beginning}, and {there} of gold, which {wanted}.",
+    )
+
+
+def _place(side: Segmented, place: int) -> tuple[str, int, int | None]:
+    """Where a character stands: in words, its sentence from 1, and its line where known."""
+    place = min(place, len(side.text) - 1)
+    token = int(np.searchsorted(side.token_starts, place, "right")) - 1
+    word = int(side.token_words[token])
+    sentence = int(np.searchsorted(side.treebank.word_offsets, word, "right"))
+    line = int(side.treebank.lines[word]) or None
+    return f"sentence {sentence}" + (f", line {line}" if line else ""), sentence, line
+
+
+def _common_prefix(first: str, second: str) -> int:
+    low, high = 0, min(len(first), len(second))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if first[low:middle] == second[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

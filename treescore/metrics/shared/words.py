@@ -1,0 +1,103 @@
+"""Word by word: metrics that need the same words on both sides say where they differ."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from treescore.core.arrays import BoolArray, offsets_of, owners_of
+from treescore.core.text import is_punctuation
+from treescore.core.trees import NO_HEAD, DependencyTreebank
+from treescore.errors import InputError, Problem
+
+
+def check_same_words(gold: DependencyTreebank, system: DependencyTreebank, cap: int) -> None:
+    """Both sides have the same words in the same sentences.
+
+    Raises:
+        InputError: `word-count-mismatch` for sentences of other length; if there are none, `word-mismatch`.
+    """
+    gold_lengths, system_lengths = np.diff(gold.word_offsets), np.diff(system.word_offsets)
+    longer = np.flatnonzero(gold_lengths != system_lengths)
+    if len(longer):
+        raise InputError([_other_length(gold, system, sentence) for sentence in longer[:cap].tolist()], len(longer))
+    other = np.flatnonzero(gold.forms != system.forms)
+    if len(other):
+        raise InputError([_other_word(gold, system, word) for word in other[:cap].tolist()], len(other))
+
+
+def completed(gold: DependencyTreebank, system: DependencyTreebank) -> tuple[DependencyTreebank, BoolArray, BoolArray]:
+    """The system with gold's words, without heads, in the sentences that it leaves empty, as a bracket parser may.
+
+    Returns:
+        The system; which sentences it left empty, bool (n,); which words it has itself, bool (w,).
+    """
+    lengths = np.diff(system.word_offsets)
+    absent = np.asarray((lengths == 0) & (np.diff(gold.word_offsets) > 0), np.bool_)
+    if not absent.any():
+        return system, absent, np.ones(len(system.forms), np.bool_)
+    offsets = offsets_of(np.where(absent, np.diff(gold.word_offsets), lengths))
+    own = ~absent[owners_of(offsets)]
+    missing = absent[owners_of(gold.word_offsets)]
+    blank = system.vocabulary.number("_")
+    columns: dict[str, Any] = {}
+    for name in ("forms", "lemmas", "upos", "xpos", "feats", "heads", "deprels", "deps", "misc", "lines"):
+        column = np.full(len(own), {"heads": NO_HEAD, "lines": 0}.get(name, blank), np.int64)
+        column[own] = getattr(system, name)
+        columns[name] = column
+    columns["forms"][~own] = gold.forms[missing]
+    return replace(system, word_offsets=offsets, **columns), absent, own
+
+
+def no_parse(system: DependencyTreebank, sentence: int, cost: str) -> Problem:
+    """A sentence that the system leaves empty, and what this costs."""
+    sent_ids = system.sentences.sent_ids
+    return Problem(
+        code="sentence-without-parse",
+        sentence=sentence + 1,
+        sent_id=sent_ids[sentence] if len(sent_ids) else None,
+        detail=f"Sentence {sentence + 1} of the output is empty: {cost}.",
+    )
+
+
+def punctuation_of(treebank: DependencyTreebank) -> BoolArray:
+    """Words whose every character is in Unicode category P: bool (w,)."""
+    return treebank.vocabulary.table(treebank.forms, is_punctuation)[treebank.forms] > 0
+
+
+def _other_length(gold: DependencyTreebank, system: DependencyTreebank, sentence: int) -> Problem:
+    gold_length, length = (
+        int(side.word_offsets[sentence + 1] - side.word_offsets[sentence]) for side in (gold, system)
+    )
+    start = int(system.word_offsets[sentence])
+    sent_ids = system.sentences.sent_ids
+    there, mend = f"Sentence {sentence + 1} has {length} words", "Parse gold's own words; "
+    mend += "for outputs with their own tokenization use the metric ud."
+    return Problem(
+        code="word-count-mismatch",
+        sentence=sentence + 1,
+        sent_id=sent_ids[sentence] if len(sent_ids) else None,
+        line=int(system.lines[start]) or None if length else None,
+        detail=f"{there}, which is not gold's number. {mend}",
+        gold_detail=f"{there}, gold has {gold_length}. {mend}",
+    )
+
+
+def _other_word(gold: DependencyTreebank, system: DependencyTreebank, word: int) -> Problem:
+    sentence = int(np.searchsorted(gold.word_offsets, word, "right")) - 1
+    position = word - int(gold.word_offsets[sentence]) + 1
+    strings = gold.vocabulary.strings
+    found = strings[system.forms[word]]
+    sent_ids = system.sentences.sent_ids
+    there = f"Word {position} of sentence {sentence + 1} is {found!r}"
+    return Problem(
+        code="word-mismatch",
+        sentence=sentence + 1,
+        sent_id=sent_ids[sentence] if len(sent_ids) else None,
+        line=int(system.lines[word]) or None,
+        column=2,
+        detail=f"{there}; gold has another word there. Parse gold's own words.",
+        gold_detail=f"{there}; gold has {strings[gold.forms[word]]!r} (its line {gold.lines[word]}).",
+    )

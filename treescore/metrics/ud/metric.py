@@ -1,0 +1,316 @@
+"""The thirteen rows of the CoNLL 2018 shared task, also where system and gold segment the text differently."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_by
+from treescore.core.heads import head_string, resolved_heads
+from treescore.core.limits import Limits
+from treescore.core.params import Json
+from treescore.core.registry import ItemInfo, Metric, Outcome, TokenBits, all_ok, register
+from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
+from treescore.core.trees import DependencyTreebank
+from treescore.errors import InputError
+from treescore.metrics.shared.heads import shape_of, shape_problems
+from treescore.metrics.shared.segmentation import UNALIGNED, Alignment, alignment_of
+from treescore.metrics.ud.slices import UdSlices
+
+SPANS = ("tokens", "sentences", "words")
+ALIGNED = ("upos", "xpos", "ufeats", "alltags", "lemmas", "uas", "las", "clas", "mlas", "blex")
+ROWS = SPANS + ALIGNED
+_TITLES = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "AllTags", "Lemmas", "UAS", "LAS", "CLAS", "MLAS",
+           "BLEX")  # fmt: skip
+
+# The original's lists, in its order.
+_CONTENT_RELATIONS = (
+    "nsubj obj iobj csubj ccomp xcomp obl vocative expl dislocated advcl advmod discourse nmod appos nummod acl amod "
+    "conj fixed flat compound list parataxis orphan goeswith reparandum root dep"
+)
+_FUNCTIONAL_RELATIONS = "aux cop mark det clf case cc"
+_UNIVERSAL_FEATURES = (
+    "PronType NumType Poss Reflex Foreign Abbr Gender Animacy Number Case Definite Degree VerbForm Mood Tense Aspect "
+    "Voice Evident Polarity Person Polite"
+)
+CONTENT = frozenset(_CONTENT_RELATIONS.split())
+FUNCTIONAL = frozenset(_FUNCTIONAL_RELATIONS.split())
+UNIVERSAL_FEATURES = frozenset(_UNIVERSAL_FEATURES.split())
+_CONTENT, _FUNCTIONAL = 1, 2
+
+ROOT = -1
+"""Parent of a word whose head is 0."""
+
+
+def _table() -> ScoreTable:
+    names = [f"{row}.{count}" for row in SPANS for count in ("correct", "gold", "system")]
+    names += [f"{row}.{count}" for row in ALIGNED for count in ("correct", "gold", "system", "aligned")]
+    scores: list[Score] = []
+    for row, title in zip(ROWS, _TITLES, strict=True):
+        correct, gold, system = f"{row}.correct", f"{row}.gold", f"{row}.system"
+        aligned: Any = f"{row}.aligned" if row in ALIGNED else {correct: 0}
+        why = "no words are aligned" if row in ALIGNED else f"{title} have no alignment"
+        scores += [
+            f1_score(f"{row}_f1", f"{title}: F1.", correct, gold, system, "both sides have none"),
+            ratio_score(f"{row}_precision", f"{title}: precision.", correct, system, undefined="the output has none"),
+            ratio_score(f"{row}_recall", f"{title}: recall.", correct, gold, undefined="gold has none"),
+            ratio_score(
+                f"{row}_aligned_accuracy", f"{title}: accuracy on aligned words.", correct, aligned, undefined=why
+            ),
+        ]
+    scores.sort(key=lambda score: score.name != "las_f1")
+    return ScoreTable(tuple(names), tuple(scores))
+
+
+_TABLE = _table()
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """What the rows compare, one value a word: int64 (w,), classes int8."""
+
+    upos: IntArray
+    xpos: IntArray
+    feats: IntArray
+    lemmas: IntArray
+    deprels: IntArray
+    parents: IntArray
+    classes: NDArray[np.int8]
+
+
+@register
+class Ud(Metric):
+    """Precision, recall, F1 and aligned accuracy from raw text to trees, as conll18_ud_eval.py 1.2 counts them.
+
+    Words are aligned by characters (`metrics.shared.segmentation`). Relations are compared without subtypes, features
+    by the universal ones. Counts belong to gold's sentences: a gold word to its own; a system's token, word or
+    sentence to the gold sentence that holds its first character; so systems with other sentences share their units.
+    Both sides must be trees with one root. After Zeman et al. 2018.
+    """
+
+    name: ClassVar[str] = "ud"
+    doc: ClassVar[str] = "The CoNLL 2018 shared task's scores: segmentation, tags, features, lemmas, UAS, LAS, MLAS ..."
+    source: ClassVar[str] = "Zeman et al. 2018, https://aclanthology.org/K18-2001; conll18_ud_eval.py 1.2"
+    reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
+    styles: ClassVar[tuple[str, ...]] = ("conll18",)
+    own_segmentation: ClassVar[bool] = True
+
+    @property
+    def table(self) -> ScoreTable:
+        """One group of counts a row, as `las.correct`."""
+        return _TABLE
+
+    def check_gold(self, gold: DependencyTreebank, items: ItemInfo, limits: Limits) -> None:
+        """Refuse gold that has sentences which are no trees."""
+        del items
+        _check_trees(gold, limits)
+
+    def evaluate(
+        self, gold: DependencyTreebank, system: DependencyTreebank, items: ItemInfo, limits: Limits
+    ) -> Outcome:
+        """Align and compare. Raises InputError where the texts differ or the output has no trees."""
+        del items
+        _check_trees(system, limits)
+        alignment = alignment_of(gold, system)
+        sides = _sides(gold, system)
+        right = _right(alignment, *sides)
+        rows = _rows(alignment, sides, right)
+        bits = {}
+        for row in ("las", "uas"):
+            bits[f"{row}_f1"] = np.zeros(len(gold.forms), bool)
+            bits[f"{row}_f1"][alignment.gold_words] = right[row]
+        found = np.zeros(len(system.forms), bool)
+        found[alignment.system_words] = right["las"]
+        return Outcome(
+            rows=rows,
+            status=all_ok(len(gold)),
+            tokens={name: TokenBits(values, gold.word_offsets) for name, values in bits.items()},
+            details=lambda index: {"words": _wrong_words(alignment, index, bits["las_f1"])},
+            slices=lambda: UdSlices(gold, system, bits["las_f1"], found),
+        )
+
+    def report(self, style: str, outcome: Outcome) -> str:
+        """The script's verbose table."""
+        if style != "conll18":
+            return super().report(style, outcome)
+        counts = dict(zip(_TABLE.count_names, outcome.totals.tolist(), strict=True))
+        lines = [
+            "Metric     | Precision |    Recall |  F1 Score | AligndAcc",
+            "-----------+-----------+-----------+-----------+-----------",
+        ]
+        for row, title in zip(ROWS, _TITLES, strict=True):
+            correct, gold, system = (counts[f"{row}.{name}"] for name in ("correct", "gold", "system"))
+            cells = [_percent(correct, system), _percent(correct, gold), _percent(2 * correct, gold + system)]
+            line = f"{title:11}|" + "|".join(f"{cell} " for cell in cells) + "|"
+            lines.append(line + (_percent(correct, counts[f"{row}.aligned"]) if row in ALIGNED else ""))
+        return "\n".join(lines) + "\n"
+
+
+def _percent(numerator: int, denominator: int) -> str:
+    return f"{100 * (numerator / denominator if denominator else 0.0):10.2f}"
+
+
+def _check_trees(treebank: DependencyTreebank, limits: Limits) -> None:
+    shape = shape_of(resolved_heads(treebank), treebank.word_offsets)
+    problems, total = shape_problems(
+        treebank, shape, limits.max_problems, "The metric ud scores trees with one root only."
+    )
+    if total:
+        raise InputError(problems, total)
+
+
+def universal_relation(deprel: str) -> str:
+    """A relation without its subtype."""
+    return deprel.partition(":")[0]
+
+
+def universal_features(feats: str) -> str:
+    """The universal features of a FEATS field, sorted; others and layers (`Number[psor]`) dropped."""
+    kept = [feature for feature in feats.split("|") if feature.partition("=")[0] in UNIVERSAL_FEATURES]
+    return "|".join(sorted(kept))
+
+
+def _sides(gold: DependencyTreebank, system: DependencyTreebank) -> tuple[_Side, _Side]:
+    vocabulary = gold.vocabulary
+    found = []
+    for side in (gold, system):
+        feats = vocabulary.table(side.feats, lambda feats: vocabulary.number(universal_features(feats)))[side.feats]
+        deprels = vocabulary.table(side.deprels, lambda deprel: vocabulary.number(universal_relation(deprel)))
+        deprels = deprels[side.deprels]
+        classes = vocabulary.table(
+            deprels, lambda deprel: _CONTENT * (deprel in CONTENT) + _FUNCTIONAL * (deprel in FUNCTIONAL)
+        ).astype(np.int8)[deprels]
+        heads = resolved_heads(side)
+        parents = np.where(heads == 0, ROOT, side.word_offsets[owners_of(side.word_offsets)] + heads - 1)
+        found.append(_Side(side.upos, side.xpos, feats, side.lemmas, deprels, parents, classes))
+    return found[0], found[1]
+
+
+def _right(alignment: Alignment, gold: _Side, system: _Side) -> dict[str, BoolArray]:
+    """Which aligned pairs are right under each row: bool (a,)."""
+    ours, theirs = alignment.gold_words, alignment.system_words
+    same = {name: getattr(gold, name)[ours] == getattr(system, name)[theirs] for name in ("upos", "xpos", "feats")}
+    blank = alignment.gold.treebank.vocabulary.number("_")
+    lemmas = (gold.lemmas[ours] == system.lemmas[theirs]) | (gold.lemmas[ours] == blank)
+    heads = gold.parents[ours] == _images(alignment, system.parents)[theirs]
+    las = heads & (gold.deprels[ours] == system.deprels[theirs])
+    tagged = same["upos"] & same["feats"]
+    return {
+        "upos": same["upos"],
+        "xpos": same["xpos"],
+        "ufeats": same["feats"],
+        "alltags": tagged & same["xpos"],
+        "lemmas": lemmas,
+        "uas": heads,
+        "las": las,
+        "clas": las,
+        "mlas": las & tagged & _same_function_words(alignment, gold, system, las & tagged),
+        "blex": las & lemmas,
+    }
+
+
+def _images(alignment: Alignment, words: IntArray) -> IntArray:
+    """Gold partners of system words, the root its own: int64, the same shape."""
+    return np.where(words == ROOT, ROOT, alignment.gold_of[words])
+
+
+def _same_function_words(alignment: Alignment, gold: _Side, system: _Side, right: BoolArray) -> BoolArray:
+    """Whether the functional children of both words of a pair agree in order, relation, UPOS and features: (a,).
+
+    The alignment keeps the order of words. So the lists agree where they are equally long and every gold child has
+    a partner that is right in head, relation and tags; having the same relation, that partner is functional too.
+    """
+    ours, theirs = alignment.gold_words, alignment.system_words
+    gold_children = _children(gold.classes & _FUNCTIONAL > 0, gold.parents)
+    system_children = _children(system.classes & _FUNCTIONAL > 0, system.parents)
+    good = np.zeros(len(gold.parents), bool)
+    good[ours[right]] = True
+    good_children = _children(good & (gold.classes & _FUNCTIONAL > 0), gold.parents)
+    wanted = gold_children[ours]
+    agree: BoolArray = (wanted == system_children[theirs]) & (wanted == good_children[ours])
+    return agree
+
+
+def _children(chosen: BoolArray, parents: IntArray) -> IntArray:
+    """How many chosen words each word has below it: int64 (w,)."""
+    return sums_by(parents[chosen & (parents != ROOT)], len(parents))
+
+
+def _rows(alignment: Alignment, sides: tuple[_Side, _Side], right: dict[str, BoolArray]) -> IntArray:
+    """Counts of each gold sentence, in the order of the score table."""
+    gold, system = sides
+    ours, theirs = alignment.gold, alignment.system
+    sentences = len(ours.treebank)
+    own = owners_of(ours.treebank.word_offsets)
+    held = alignment.sentences_of(theirs.token_starts)[theirs.token_of_word]
+    columns = _span_columns(alignment, own, held)
+    pair_owners = own[alignment.gold_words]
+    all_gold, all_system, all_aligned = (sums_by(owners, sentences) for owners in (own, held, pair_owners))
+    content = (gold.classes & _CONTENT > 0, system.classes & _CONTENT > 0)
+    pair_content = content[0][alignment.gold_words]
+    content_totals = [
+        sums_by(own[content[0]], sentences),
+        sums_by(held[content[1]], sentences),
+        sums_by(pair_owners[pair_content], sentences),
+    ]
+    for row in ALIGNED:
+        if row in ("clas", "mlas", "blex"):
+            columns += [sums_by(pair_owners[right[row] & pair_content], sentences), *content_totals]
+        else:
+            columns += [sums_by(pair_owners[right[row]], sentences), all_gold, all_system, all_aligned]
+    return np.stack(columns, axis=1)
+
+
+def _span_columns(alignment: Alignment, own: IntArray, held: IntArray) -> list[IntArray]:
+    """Correct, gold and system counts of tokens, sentences and words by gold sentence."""
+    gold, system = alignment.gold, alignment.system
+    sentences = len(gold.treebank)
+    token_owners = own[gold.token_words]
+    tokens = token_owners[_same_spans(gold.token_starts, gold.token_ends, system.token_starts, system.token_ends)]
+    whole = _same_spans(gold.sentence_starts, gold.sentence_ends, system.sentence_starts, system.sentence_ends)
+    return [
+        sums_by(tokens, sentences),
+        sums_by(token_owners, sentences),
+        sums_by(alignment.sentences_of(system.token_starts), sentences),
+        whole.astype(np.int64),
+        np.ones(sentences, np.int64),
+        sums_by(alignment.sentences_of(system.sentence_starts), sentences),
+        sums_by(own[alignment.gold_words], sentences),
+        sums_by(own, sentences),
+        sums_by(held, sentences),
+    ]
+
+
+def _same_spans(starts: IntArray, ends: IntArray, other_starts: IntArray, other_ends: IntArray) -> BoolArray:
+    """Which spans the other list has too; both are sorted and none is empty: bool, one a span of the first."""
+    places = np.minimum(np.searchsorted(other_starts, starts), len(other_starts) - 1)
+    same: BoolArray = (other_starts[places] == starts) & (other_ends[places] == ends)
+    return same
+
+
+def _wrong_words(alignment: Alignment, index: int, right: BoolArray) -> list[Json]:
+    gold, system = alignment.gold.treebank, alignment.system.treebank
+    start, end = gold.word_offsets[index : index + 2].tolist()
+    return [
+        _wrong_word(gold, system, word, int(alignment.system_of[word]))
+        for word in (np.flatnonzero(~right[start:end]) + start).tolist()
+    ]
+
+
+def _wrong_word(gold: DependencyTreebank, system: DependencyTreebank, word: int, partner: int) -> dict[str, Json]:
+    shown: dict[str, Json] = {}
+    for side, treebank, place in (("gold", gold, word), ("system", system, partner)):
+        if place == UNALIGNED:
+            shown.update({f"{side}_{name}": None for name in ("sentence", "word", "form", "head", "deprel")})
+            continue
+        strings = treebank.vocabulary.strings
+        sentence = int(np.searchsorted(treebank.word_offsets, place, "right")) - 1
+        shown[f"{side}_sentence"] = sentence + 1
+        shown[f"{side}_word"] = place - int(treebank.word_offsets[sentence]) + 1
+        shown[f"{side}_form"] = strings[treebank.forms[place]]
+        shown[f"{side}_head"] = head_string(int(treebank.heads[place]), treebank.vocabulary)
+        shown[f"{side}_deprel"] = strings[treebank.deprels[place]]
+    return {"word": shown["gold_word"], **shown}

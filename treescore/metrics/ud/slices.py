@@ -1,0 +1,66 @@
+"""LAS under different segmentation, by groups of words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from treescore.core.arrays import BoolArray
+from treescore.core.params import Json
+from treescore.core.trees import DependencyTreebank
+from treescore.metrics.attachment.slices import MAX_ROWS
+from treescore.metrics.shared.groupings import GROUPINGS, Grouped
+
+NAMES = ("upos", "xpos", "deprel", "direction", "distance", "sentence_length", "depth", "word")
+
+
+class UdSlices(Mapping[str, Sequence[Mapping[str, Json]]]):
+    """Grouping name -> its rows, made when they are looked up.
+
+    Gold's words are grouped by gold's keys (`gold`, and of them `gold_correct`, right under LAS), the system's by its
+    own (`system`, `system_correct`): recall is of the former, precision of the latter.
+    """
+
+    def __init__(
+        self, gold: DependencyTreebank, system: DependencyTreebank, gold_right: BoolArray, system_right: BoolArray
+    ) -> None:
+        self._sides = Grouped(gold), Grouped(system)
+        self._right = gold_right, system_right
+
+    def __getitem__(self, name: str) -> Sequence[Mapping[str, Json]]:
+        if name not in NAMES:
+            raise KeyError(name)
+        grouping = GROUPINGS[name]
+        keys = [grouping.keys(side) for side in self._sides]
+        distinct, places = np.unique(np.concatenate(keys), return_inverse=True)
+        both = places[: len(keys[0])], places[len(keys[0]) :]
+        names = ("gold", "system", "gold_correct", "system_correct")
+        columns = [np.bincount(side, minlength=len(distinct)) for side in both]
+        columns += [
+            np.bincount(side[bits], minlength=len(distinct)) for side, bits in zip(both, self._right, strict=True)
+        ]
+        order = np.argsort(-(columns[0] + columns[1]), kind="stable")[:MAX_ROWS]
+        order = np.sort(order) if grouping.ordered else order
+        treebank = self._sides[0].treebank
+        return [
+            _row(
+                grouping.value(int(distinct[place]), treebank),
+                {count: int(column[place]) for count, column in zip(names, columns, strict=True)},
+            )
+            for place in order.tolist()
+        ]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(NAMES)
+
+    def __len__(self) -> int:
+        return len(NAMES)
+
+
+def _row(value: Json, counts: dict[str, int]) -> Mapping[str, Json]:
+    scores = {
+        "las_recall": counts["gold_correct"] / counts["gold"] if counts["gold"] else None,
+        "las_precision": counts["system_correct"] / counts["system"] if counts["system"] else None,
+    }
+    return {"value": value, "counts": counts, "scores": scores}

@@ -1,0 +1,6 @@
+"""Comparisons and items shown to people and programs: one document in, many forms out."""
+
+from treescore.render.comparisons import FORMATS, Rendered, render_comparisons
+from treescore.render.items import ITEM_FORMATS, render_items
+
+__all__ = ["FORMATS", "ITEM_FORMATS", "Rendered", "render_comparisons", "render_items"]

@@ -1,0 +1,61 @@
+"""Items (sentences and what a metric says of them) for programs: one JSON document a line, or CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from treescore.render.comparisons import Rendered
+from treescore.render.rows import safe_value
+
+Item = Mapping[str, Any]
+
+
+def _lines(items: Sequence[Item]) -> bytes:
+    return b"".join(orjson.dumps(item, option=orjson.OPT_APPEND_NEWLINE) for item in items)
+
+
+def _table(items: Sequence[Item]) -> bytes:
+    """A column for each number or text, named by its path (`scores.las`); lists stand in their cell as JSON."""
+    flat = [_flat(item) for item in items]
+    columns = list(dict.fromkeys(name for row in flat for name in row))
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow([safe_value(column) for column in columns])
+    writer.writerows([safe_value(row.get(column)) for column in columns] for row in flat)
+    return out.getvalue().encode()
+
+
+def _flat(item: Item) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    waiting: list[tuple[str, Any]] = list(reversed(list(item.items())))
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, Mapping):
+            waiting += [(f"{path}.{name}", inner) for name, inner in reversed(list(value.items()))]
+        else:
+            found[path] = orjson.dumps(value).decode() if isinstance(value, list) else value
+    return found
+
+
+_WRITERS: Mapping[str, tuple[str, Callable[[Sequence[Item]], bytes]]] = {
+    "ndjson": ("application/x-ndjson", _lines),
+    "csv": ("text/csv; charset=utf-8", _table),
+}
+
+ITEM_FORMATS: Mapping[str, str] = {name: media_type for name, (media_type, _) in _WRITERS.items()}
+"""Format name -> media type; JSON is the page itself."""
+
+
+def render_items(items: Sequence[Item], form: str) -> Rendered:
+    """A page of items in one of ITEM_FORMATS.
+
+    Raises:
+        KeyError: an unknown format.
+    """
+    media_type, write = _WRITERS[form]
+    return Rendered(write(items), media_type)

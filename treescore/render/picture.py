@@ -1,0 +1,119 @@
+"""Comparisons as an SVG: a heat map of adjusted p with the differences, to be read in black and white too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from matplotlib.patches import Rectangle
+
+from treescore.render.crosstable import (
+    CrossTable,
+    clean,
+    cross_table,
+    headline,
+    interval_text,
+    p_text,
+    score_text,
+    signed,
+)
+from treescore.render.svg import accessible, drawn
+
+MOST_WORDED = 30
+"""Systems up to which each cell says its figures in words."""
+_LISTED = 40
+# grey of a cell whose adjusted p is at most this; white above: dark is sure, and the words say the rest
+_SHADES = ((1e-4, "0.45"), (1e-3, "0.60"), (1e-2, "0.75"), (5e-2, "0.88"))
+_DARK = "0.45"
+
+
+def picture(documents: Sequence[Mapping[str, Any]]) -> bytes:
+    """One heat map under the other; the same documents give the same bytes, whatever other threads do."""
+    tables = [cross_table(document) for document in documents]
+    sizes = [max(2.2, 1.2 + _cell_inches(table) * len(table.systems)) for table in tables]
+    width = max([6.0, *(2.4 + _cell_inches(table) * len(table.systems) for table in tables)])
+
+    def draw(figure: Any) -> None:
+        axes: Any = figure.subplots(len(tables), 1, squeeze=False, height_ratios=sizes) if tables else []
+        for table, (axis,) in zip(tables, axes, strict=True):
+            _draw(axis, table)
+
+    return accessible(drawn((width, sum(sizes) if sizes else 1.0), draw), *described(tables)).encode()
+
+
+def described(tables: Sequence[CrossTable]) -> tuple[str, str]:
+    """Title and description for those who cannot see the picture."""
+    scores = ", ".join(str(table.document["score"]) for table in tables)
+    sentences = []
+    for table in tables:
+        ranking = "; ".join(
+            f"{system['rank']}. {clean(system['name'])} {score_text(system['score'])}" for system in table.systems
+        )
+        sentences.append(f"{headline(table.document)}. Ranking: {ranking}.")
+        decided = [place for place, cell in sorted(table.cells.items()) if cell.significant]
+        listed = "; ".join(_said(table, place) for place in decided[:_LISTED])
+        more = len(decided) - _LISTED
+        sentences.append(
+            f"{len(decided)} of {len(table.cells)} differences are significant"
+            + (f": {listed}" if listed else "")
+            + (f"; and {more} more" if more > 0 else "")
+            + "."
+        )
+    return f"Significance of differences: {scores}", " ".join(sentences)
+
+
+def _said(table: CrossTable, place: tuple[int, int]) -> str:
+    cell = table.cells[place]
+    row, column = (clean(table.names[at]) for at in place)
+    better, worse = (row, column) if cell.winner == "row" else (column, row)
+    return f"{better} over {worse} by {abs(cell.difference):.4f}, p {p_text(cell.p)}"
+
+
+def _cell_inches(table: CrossTable) -> float:
+    return 1.0 if len(table.systems) <= MOST_WORDED else max(0.12, 30.0 / len(table.systems))
+
+
+def _draw(axis: Any, table: CrossTable) -> None:
+    size = len(table.systems)
+    worded = size <= MOST_WORDED
+    for (row, column), cell in table.cells.items():
+        shade = _shade(cell.p)
+        hatch = "////" if cell.significant and cell.winner == "column" else None
+        axis.add_patch(_square(column, row, shade, hatch))
+        if worded:
+            ink = "white" if shade == _DARK and hatch is None else "black"
+            side = {"row": "◀", "column": "▲", None: "="}[cell.winner]
+            second = interval_text(cell.low, cell.high) if cell.p is None else f"p {p_text(cell.p)}"
+            words = f"{signed(cell.difference)}\n{second}\n{side}{' *' if cell.significant else ''}"
+            weight = "bold" if cell.significant else "normal"
+            axis.text(
+                column, row, words, ha="center", va="center", color=ink, fontsize=7, fontweight=weight, parse_math=False
+            )
+    for place in range(1, size):
+        if table.boundary_above(place):
+            axis.plot([-0.5, size - 0.5], [place - 0.5] * 2, color="black", linewidth=2.0)
+    names = [clean(name) for name in table.names]
+    marks = range(size) if size <= 100 else range(0, size, size // 50)
+    axis.set_xlim(-0.5, size - 0.45)
+    axis.set_ylim(size - 0.5, -0.5)
+    axis.set_xticks(list(marks), [names[at] for at in marks], rotation=45, ha="left", fontsize=8, parse_math=False)
+    scores = [f"{names[at]}  {score_text(table.systems[at]['score'])}" for at in marks]
+    axis.set_yticks(list(marks), scores, fontsize=8, parse_math=False)
+    axis.xaxis.tick_top()
+    axis.tick_params(length=0)
+    axis.set_aspect("equal")
+    for side in axis.spines.values():
+        side.set_visible(False)
+    alpha = table.document["alpha"]
+    legend = f"◀ row better  ▲ column better (hatched)  * significant at {alpha:g}; darker = smaller adjusted p"
+    axis.set_xlabel(f"{table.document['score']}: {legend}", fontsize=8, parse_math=False)
+
+
+def _square(column: int, row: int, shade: str, hatch: str | None) -> Any:
+    return Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=shade, edgecolor="black", linewidth=0.5, hatch=hatch)
+
+
+def _shade(p: float | None) -> str:
+    if p is None:
+        return "1.0"
+    return next((shade for most, shade in _SHADES if p <= most), "1.0")

@@ -1,0 +1,94 @@
+"""A comparison as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from treescore.render.crosstable import (
+    SYSTEM_HEADS,
+    Cell,
+    CrossTable,
+    cross_table,
+    dagger,
+    dagger_line,
+    headline,
+    interval_text,
+    p_text,
+    shown_columns,
+    signed,
+    system_cells,
+    untested_lines,
+)
+
+LEGEND = (
+    "Each cell: difference (row - column) and adjusted p; < the row's system is better, ^ the column's; * significant."
+)
+LEGEND_INTERVALS = (
+    "Each cell: difference (row - column) and its interval; < the row's system is better, ^ the column's."
+)
+
+
+def text(document: Mapping[str, Any]) -> str:
+    """Ranks with lines between clusters, then the cross-table (or, for two systems, the dagger's line)."""
+    table = cross_table(document)
+    lines = [headline(document), "", *_systems(table)]
+    if len(table.systems) == 2:
+        lines += ["", dagger_line(table)]
+    elif table.cells:
+        lines += ["", *_pairs(table)]
+    notes = [*untested_lines(document), *document["warnings"], *document["notes"]]
+    if notes:
+        lines += ["", *notes]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def mark(cell: Cell) -> str:
+    """Who is better and whether significantly: `<*`, `^`, ..."""
+    side = {"row": "<", "column": "^", None: "="}[cell.winner]
+    return side + ("*" if cell.significant else "")
+
+
+def cell_text(cell: Cell) -> str:
+    """The cell of a pair on one line."""
+    second = interval_text(cell.low, cell.high) if cell.p is None else p_text(cell.p)
+    return f"{signed(cell.difference)} {second} {mark(cell)}"
+
+
+def legend(table: CrossTable) -> str:
+    """What the cells say."""
+    return LEGEND_INTERVALS if all(cell.p is None for cell in table.cells.values()) else LEGEND
+
+
+def _systems(table: CrossTable) -> list[str]:
+    rows = [system_cells(system) for system in table.systems]
+    for place, row in enumerate(rows):
+        row[2] += dagger(table, place)
+    kept = shown_columns(rows)
+    lines = aligned([[SYSTEM_HEADS[at] for at in kept], *([row[at] for at in kept] for row in rows)])
+    width = max(len(line) for line in lines)
+    result = [lines[0]]
+    for place, line in enumerate(lines[1:]):
+        if table.boundary_above(place):
+            result.append("-" * width)
+        result.append(line)
+    return result
+
+
+def _pairs(table: CrossTable) -> list[str]:
+    size = len(table.systems)
+    names = [cells[1] for cells in (system_cells(system) for system in table.systems)]
+    head = ["", *(f"({column + 1}) {names[column]}" for column in range(1, size))]
+    rows = [head]
+    for row in range(size - 1):
+        cells = [
+            cell_text(table.cells[row, column]) if (row, column) in table.cells else "" for column in range(1, size)
+        ]
+        rows.append([f"({row + 1}) {names[row]}", *cells])
+    return [*aligned(rows), legend(table)]
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of cells as lines with columns two spaces apart."""
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]

@@ -1,0 +1,8 @@
+"""Which differences are real: sees count arrays and scores, never a text."""
+
+from treescore.significance.compare import compare
+from treescore.significance.partial_conjunction import PartialConjunction, partial_conjunction
+from treescore.significance.question import Candidate
+from treescore.significance.settings import PARAMS, Settings, parse_settings
+
+__all__ = ["PARAMS", "Candidate", "PartialConjunction", "Settings", "compare", "parse_settings", "partial_conjunction"]

@@ -1,0 +1,350 @@
+"""What was found, as the document that the service stores and shows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from treescore.core.arrays import FloatArray
+from treescore.core.params import Json
+from treescore.significance import compare_pl, ranking
+from treescore.significance.answers import DEPENDENT_TOKENS
+from treescore.significance.bootstrap import Interval
+from treescore.significance.correction import adjusted, first_threshold
+from treescore.significance.effects import effect_document
+from treescore.significance.partial_conjunction import partial_conjunction
+from treescore.significance.permutation import SMALLEST, Test
+from treescore.significance.provenance import TESTS, signature, statistic
+from treescore.significance.question import Question
+from treescore.significance.units import sample_of
+
+SHOWN = ("holm", "hochberg", "bh", "by", "bonferroni")
+
+
+def document(
+    question: Question,
+    tests: Sequence[Test],
+    extras: Sequence[Mapping[str, Json]],
+    own: Mapping[int, Interval],
+    apart: Sequence[Interval | None],
+    gold_digest: str | None,
+) -> dict[str, Json]:
+    """The whole comparison but for its parts."""
+    settings, sample = question.settings, question.sample
+    pairs = pair_documents(question, tests, extras, apart)
+    order = _order(question)
+    better = significantly_better(question, pairs)
+    found: dict[str, Json] = {
+        "score": question.score_name,
+        "metric": question.score_name,
+        "higher_is_better": sample.score.higher_is_better,
+        **statistic(sample.score, macro=sample.parts is not None),
+        "test": TESTS[settings.test],
+        "alternative": "observed direction" if settings.test == "compare_pl" else settings.alternative,
+        "units": settings.unit,
+        "unit_count": _unit_count(question),
+        "blocks": None if question.blocks is None else sample.units,
+        "parts": sample.part_count if sample.parts is not None else None,
+        "gold_digest": gold_digest,
+        "alpha": settings.alpha,
+        "correction": settings.correction,
+        "family": {
+            "size": len(question.pairs),
+            "definition": "all unordered pairs of the listed submissions on this metric",
+        },
+        "systems": _systems(question, order, own),
+        "pairs": pairs,
+        "untested": _untested(question),
+        "smallest_p": _smallest(question, tests),
+        "clusters": None,
+        "rank_ranges": None,
+    }
+    if better is not None:
+        ordered = better[np.ix_(order, order)]
+        kind = settings.clusters
+        clusters = ranking.separable(ordered) if kind == "separable" else ranking.greedy(ordered)
+        found["clusters"] = {"definition": ranking.DEFINITIONS[kind], "kind": kind, "cluster": clusters}
+        found["rank_ranges"] = ranking.rank_ranges(ordered)
+        for system, cluster, reach in zip(found["systems"], clusters, found["rank_ranges"], strict=True):
+            system.update(cluster=cluster, rank_range=reach)
+    found["notes"] = _notes(question, tests, found["smallest_p"])
+    found["warnings"] = [DEPENDENT_TOKENS] if settings.unit == "token" else []
+    found["signature"] = signature(question, tests, gold_digest)
+    return found
+
+
+def pair_documents(
+    question: Question, tests: Sequence[Test], extras: Sequence[Mapping[str, Json]], apart: Sequence[Interval | None]
+) -> list[dict[str, Json]]:
+    """One document for each unordered pair in the order of the systems given, untested ones without a p."""
+    settings = question.settings
+    p = np.array([test.p for test in tests if test.p is not None], np.float64)
+    columns: dict[str, list[float]] = {}
+    if len(p) == len(tests):
+        columns = {method: adjusted(p, method).tolist() for method in (*SHOWN, "none")}
+    unit_values = question.sample.unit_values()
+    place = {pair: at for at, pair in enumerate(question.pairs)}
+    documents = []
+    size = len(question.candidates)
+    for first in range(size):
+        for second in range(first + 1, size):
+            at = place.get((first, second))
+            head = _head(question, first, second)
+            if at is None:
+                documents.append({**head, **_NO_TEST, "reason": question.sample.score.undefined})
+                continue
+            test = tests[at]
+            each = {f"p_{method}": columns[method][at] if columns else None for method in SHOWN}
+            decisive = columns[settings.correction][at] if columns else None
+            documents.append(
+                {
+                    **head,
+                    "ci": _ci(question, apart[at], paired=True),
+                    **_test_document(question, test),
+                    "effect": effect_document(
+                        question.sample.score,
+                        float(question.values[first]),
+                        float(question.values[second]),
+                        unit_values[first],
+                        unit_values[second],
+                    ),
+                    **extras[at],
+                    **each,
+                    "p_adjusted": decisive,
+                    "significant": None if decisive is None else decisive <= settings.alpha,
+                }
+            )
+    return documents
+
+
+_NO_TEST: Mapping[str, Json] = {
+    "ci": None,
+    "p": None,
+    "p_kind": None,
+    "test": None,
+    "shuffles": None,
+    "seed": None,
+    "p_adjusted": None,
+    "significant": None,
+}
+
+
+def significantly_better(question: Question, pairs: Sequence[Mapping[str, Json]]) -> np.ndarray | None:
+    """(N, N), whether the row's system is significantly better than the column's; None where nothing was decided."""
+    if question.settings.test == "bootstrap":
+        return None
+    size = len(question.candidates)
+    better = np.zeros((size, size), np.bool_)
+    at = 0
+    for first in range(size):
+        for second in range(first + 1, size):
+            pair = pairs[at]
+            at += 1
+            if pair["significant"] and pair["better"] is not None:
+                winner, loser = (first, second) if pair["better"] == "a" else (second, first)
+                better[winner, loser] = True
+    return better
+
+
+def add_parts(
+    found: dict[str, Json], question: Question, tests: Sequence[Mapping[str, Sequence[float]]] | None
+) -> None:
+    """On how many parts each of a pair is better, into the document (Dror et al. 2017)."""
+    if tests is None:
+        if question.settings.test in ("auto", "permutation"):
+            found["notes"].append("Too many pairs and parts to test each part by itself.")
+        return
+    alpha = question.settings.alpha
+    place = {pair: at for at, pair in enumerate(question.pairs)}
+    at = 0
+    for first in range(len(question.candidates)):
+        for second in range(first + 1, len(question.candidates)):
+            pair = found["pairs"][at]
+            at += 1
+            index = place.get((first, second))
+            if index is None:
+                continue
+            pair["parts"] = {
+                name: {"p": list(tests[index][way]), **partial_conjunction(tests[index][way], alpha).document()}
+                for name, way in (("a_better", "greater"), ("b_better", "less"))
+            }
+    found["notes"].append(
+        "parts: one-sided p of each part, and on at least how many of them the one system is better "
+        "(partial conjunction, Dror et al. 2017)"
+    )
+
+
+def _order(question: Question) -> list[int]:
+    defined = [index for index, value in enumerate(question.values) if math.isfinite(value)]
+    higher = question.sample.score.higher_is_better
+    return [defined[at] for at in ranking.order_of(question.values[defined], higher_is_better=higher)]
+
+
+def _systems(question: Question, order: Sequence[int], own: Mapping[int, Interval]) -> list[dict[str, Json]]:
+    ranks = ranking.ranks_of(question.values[list(order)])
+    documents = []
+    for index, rank in zip(order, ranks, strict=True):
+        candidate = question.candidates[index]
+        documents.append(
+            {
+                "name": candidate.name,
+                "score": float(question.values[index]),
+                "rank": rank,
+                "ci": _ci(question, own.get(index), paired=False),
+                **_runs(question, index),
+            }
+        )
+    return documents
+
+
+def _runs(question: Question, index: int) -> dict[str, Json]:
+    runs = question.candidates[index].runs
+    if len(runs) < 2:
+        return {}
+    values = run_values(question, index)
+    known = values[np.isfinite(values)]
+    return {
+        "runs": {
+            "count": len(runs),
+            "scores": [_number(value) for value in values],
+            "mean": _number(known.mean()) if len(known) else None,
+            "sd": _number(known.std(ddof=1)) if len(known) > 1 else None,
+            "low": _number(known.min()) if len(known) else None,
+            "high": _number(known.max()) if len(known) else None,
+        }
+    }
+
+
+def run_values(question: Question, index: int) -> FloatArray:
+    """The score of each run of one system by itself."""
+    return sample_of(
+        question.sample.score, question.names, question.candidates[index].runs, None, question.parts
+    ).values()
+
+
+def _untested(question: Question) -> list[dict[str, Json]]:
+    return [
+        {"name": candidate.name, "reason": f"undefined: {question.sample.score.undefined}"}
+        for candidate, value in zip(question.candidates, question.values, strict=True)
+        if not math.isfinite(value)
+    ]
+
+
+def _head(question: Question, first: int, second: int) -> dict[str, Json]:
+    value_a, value_b = float(question.values[first]), float(question.values[second])
+    difference = value_a - value_b
+    better = None
+    if math.isfinite(difference) and difference != 0:
+        better = "a" if (difference > 0) == question.sample.score.higher_is_better else "b"
+    return {
+        "a": question.candidates[first].name,
+        "b": question.candidates[second].name,
+        "metric": question.score_name,
+        "score_a": _number(value_a),
+        "score_b": _number(value_b),
+        "difference": _number(difference),
+        "better": better,
+    }
+
+
+def _test_document(question: Question, test: Test) -> dict[str, Json]:
+    settings = question.settings
+    unit = "document" if settings.unit == "block" else settings.unit
+    if test.p is None:
+        described = None
+    elif settings.test == "mcnemar":
+        described = f"{test.how} ({unit}s), {settings.alternative}"
+    else:
+        way = "one-sided in the observed direction" if settings.test == "compare_pl" else settings.alternative
+        described = f"paired permutation ({unit} swap), {way}, >="
+    shuffled = test.kind == "monte-carlo"
+    return {
+        "p": test.p,
+        "p_kind": test.kind,
+        "log10_p": test.log10_p if test.p is not None and test.p <= SMALLEST else _log10(test.p),
+        "test": described,
+        "how": test.how,
+        "shuffles": test.shuffles if shuffled else None,
+        "seed": settings.seed if shuffled else None,
+        "null_swaps_log2": test.differing,
+        "smallest_p": test.smallest if test.p is not None else None,
+    }
+
+
+def _log10(p: float | None) -> float | None:
+    return None if p is None else min(0.0, math.log10(p))
+
+
+def _ci(question: Question, interval: Interval | None, *, paired: bool) -> dict[str, Json] | None:
+    if interval is None:
+        return None
+    settings = question.settings
+    kind = "percentile" if settings.interval == "percentile" else "BCa"
+    return {
+        "level": settings.level,
+        "low": _number(interval.low),
+        "high": _number(interval.high),
+        "method": f"paired {kind} bootstrap" if paired else f"{kind} bootstrap",
+        "resamples": question.resamples,
+        "seed": settings.seed,
+    }
+
+
+def _unit_count(question: Question) -> int:
+    if question.settings.unit == "token":
+        tokens = next((each.tokens for each in question.candidates if each.tokens is not None), None)
+        return 0 if tokens is None else len(tokens.bits)
+    return question.sample.units
+
+
+def _smallest(question: Question, tests: Sequence[Test]) -> dict[str, Json]:
+    """The smallest p any pair could have shown, and whether it would have been significant after correction."""
+    settings = question.settings
+    reachable = [test.smallest for test in tests if test.p is not None]
+    if not reachable:
+        return {"p": None, "p_adjusted": None, "significance_possible": None}
+    best = adjusted(np.array(reachable), settings.correction)
+    threshold = first_threshold(len(reachable), settings.alpha, settings.correction)
+    return {
+        "p": min(reachable),
+        "p_adjusted": float(best.min()),
+        "significance_possible": bool(best.min() <= settings.alpha),
+        "needed_alone": threshold,
+    }
+
+
+def _notes(question: Question, tests: Sequence[Test], smallest: Mapping[str, Json]) -> list[str]:
+    settings = question.settings
+    notes = ["p of identical outputs is 1", "undefined scores (0/0) are excluded and listed"]
+    raised = max((test.shuffles for test in tests if test.shuffles), default=0)
+    if raised > settings.shuffles:
+        notes.append(
+            f"Shuffles raised from {settings.shuffles} to {raised}: with fewer, {settings.correction} over "
+            f"{len(question.pairs)} pairs could reject nothing, or only just."
+        )
+    if smallest["significance_possible"] is False:
+        notes.append(
+            "No difference could have become significant here: too few units differ, or too few shuffles for so many "
+            f"pairs (smallest adjusted p: {smallest['p_adjusted']:.3g}, alpha: {settings.alpha})."
+        )
+    if any(test.p is not None and test.p <= SMALLEST for test in tests):
+        notes.append("p below 2.2e-308 is shown as that; log10_p holds it.")
+    if settings.interval != "none" and question.resamples < settings.resamples:
+        notes.append(
+            f"Resamples lowered from {settings.resamples} to {question.resamples}: the test set is very large."
+        )
+    if settings.test == "compare_pl":
+        notes.append(compare_pl.NOTE)
+    if settings.test == "bootstrap":
+        notes.append("The bootstrap gives intervals; for a p use the permutation test.")
+    if len({len(candidate.runs) for candidate in question.candidates} | {1}) > 1:
+        notes.append("Runs of one system are pooled by unit for the test; their spread is shown beside it.")
+    if question.sample.parts is not None:
+        notes.append("Macro average: swaps and resamples stay within a part; an undefined part counts as worst.")
+    return notes
+
+
+def _number(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

@@ -1,0 +1,189 @@
+"""Paired bootstrap intervals of scores and of differences; never a p.
+
+Koehn 2004; Efron & Tibshirani 1993; Berg-Kirkpatrick, Burkett & Klein 2012. One matrix of weights serves all
+systems, so that differences are paired; units are redrawn within their part.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from treescore.core.arrays import Counts, FloatArray, IntArray
+from treescore.significance.kernels import draw_weights
+from treescore.significance.units import Sample
+
+BATCH_DRAWS = 2_000_000
+"""Draws that a batch of resamples holds at once."""
+MOST_DRAWS = 2_000_000_000
+"""Units drawn in all resamples together (some ten seconds); beyond, resamples are fewer than asked."""
+FEWEST_RESAMPLES = 1_000
+_STREAM = 0xB007
+_THREADS = 4
+EXACT_SINGLE = 2.0**24
+"""Below this all whole numbers are float32."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A bootstrap interval; low and high are NaN where the score is undefined in too many resamples."""
+
+    low: float
+    high: float
+
+
+def affordable_resamples(asked: int, units: int) -> int:
+    """The resamples asked for, or what a test set of this size allows."""
+    return min(asked, max(FEWEST_RESAMPLES, MOST_DRAWS // max(1, units)))
+
+
+def resampled(sample: Sample, resamples: int, seed: int) -> FloatArray:
+    """The score of every system in every resample: float64 (N, resamples), NaN where undefined.
+
+    Sums are of whole numbers (real counts are put on a grid of 2^-40 of their largest), so that they do not depend
+    on the order in which a processor adds them up.
+    """
+    step = max(1, min(resamples, BATCH_DRAWS // max(1, sample.units)))
+    whole, scales = _stacked(sample)
+    order, sizes = _strata(sample)
+    whole = whole[:, order]
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    single = sample.integer and float(np.abs(whole).max(initial=0)) * max(1, int(sizes.max(initial=0))) < EXACT_SINGLE
+    kind: type[Any] = np.float32 if single else np.float64
+    stack: Any = np.ascontiguousarray(whole.T, kind)
+
+    def run(start: int) -> FloatArray:
+        size = min(step, resamples - start)
+        seeds = np.random.SeedSequence([seed, _STREAM, start // step])
+        states = seeds.generate_state(size * len(sizes), np.uint64).reshape(len(sizes), size)
+        sums = np.empty((len(sizes), size, stack.shape[1]))
+        for part, length in enumerate(sizes.tolist()):
+            weights = np.zeros((size, length), kind)
+            draw_weights(states[part], weights)
+            sums[part] = weights @ stack[starts[part] : starts[part + 1]]
+        return _scores(sample, sums, scales)
+
+    batches = range(0, resamples, step)
+    if len(batches) == 1 or sample.units * resamples < BATCH_DRAWS:
+        found = [run(start) for start in batches]
+    else:
+        with ThreadPoolExecutor(_THREADS) as pool:
+            found = list(pool.map(run, batches))
+    return np.concatenate(found, axis=1) if found else np.zeros((sample.systems, 0))
+
+
+def intervals(replicates: FloatArray, level: float) -> list[Interval]:
+    """Percentile intervals of replicates (m, resamples)."""
+    tail = 0.5 * (1.0 - level)
+    lows, highs = quantiles(replicates, np.array([tail, 1.0 - tail]))
+    return [Interval(float(low), float(high)) for low, high in zip(lows, highs, strict=True)]
+
+
+def bca_interval(replicates: FloatArray, observed: float, jackknife: FloatArray, level: float) -> Interval:
+    """Bias-corrected and accelerated interval (Efron 1987) of one statistic.
+
+    Args:
+        replicates: (resamples,).
+        observed: the statistic itself.
+        jackknife: the statistic without each unit in turn, (n,).
+        level: of the interval.
+    """
+    kept = replicates[~np.isnan(replicates)]
+    below = float((kept < observed).sum() + 0.5 * (kept == observed).sum())
+    if not len(kept) or below in (0.0, float(len(kept))):
+        return intervals(replicates[None], level)[0]
+    bias = float(ndtri(below / len(kept)))
+    pulls = jackknife.mean() - jackknife
+    spread = float((pulls**2).sum())
+    acceleration = float((pulls**3).sum()) / (6.0 * spread**1.5) if spread > 0 else 0.0
+    tail = 0.5 * (1.0 - level)
+    at = []
+    for share in (tail, 1.0 - tail):
+        z = bias + float(ndtri(share))
+        at.append(float(ndtr(bias + z / (1.0 - acceleration * z))))
+    low, high = quantiles(kept[None], np.array(at))
+    return Interval(float(low[0]), float(high[0]))
+
+
+def jackknife_scores(sample: Sample) -> FloatArray:
+    """The score of every system without each unit in turn: (N, n); undefined ones as if nothing were left out."""
+    whole = sample.values()
+    left_out = [
+        (_without_each(sample, top), _without_each(sample, bottom))
+        for top, bottom in zip(sample.tops, sample.bottoms, strict=True)
+    ]
+    plain = sample.parts is None
+    values = sample.score.of_terms(left_out) if plain else _macro_without_each(sample, left_out)
+    return np.where(np.isnan(values), whole[:, None], values)
+
+
+def quantiles(values: FloatArray, at: FloatArray) -> FloatArray:
+    """Quantiles (q, m) of values (m, resamples), linearly interpolated, undefined ones left out."""
+    if values.shape[1] == 0:
+        return np.full((len(at), len(values)), np.nan)
+    undefined = np.isnan(values)
+    if undefined.any():
+        share = undefined.mean(axis=1)
+        filled = np.where((share > 0.5)[:, None], 0.0, values)
+        found = np.nanquantile(filled, at, axis=1)
+        return np.where(share > 0.5, np.nan, found)
+    position = at * (values.shape[1] - 1)
+    below = np.floor(position).astype(np.int64)
+    above = np.minimum(below + 1, values.shape[1] - 1)
+    ordered = np.partition(values, np.unique(np.concatenate([below, above])), axis=1)
+    low, high = ordered[:, below].T, ordered[:, above].T
+    return np.asarray(low + (high - low) * (position - below)[:, None], np.float64)
+
+
+def _stacked(sample: Sample) -> tuple[Counts, FloatArray]:
+    """All terms under each other, (columns, n), as whole numbers, and what one of each is worth."""
+    rows: list[Counts] = []
+    for top, bottom in zip(sample.tops, sample.bottoms, strict=True):
+        rows += [top, bottom]
+    if sample.integer:
+        return np.concatenate(rows).astype(np.int64), np.ones(sum(len(row) for row in rows))
+    stack = np.concatenate(rows).astype(np.float64)
+    largest = np.abs(stack).max(axis=1, initial=0.0)
+    room = 52 - math.ceil(math.log2(max(2, sample.units)))
+    scales = np.where(largest > 0, 2.0 ** (np.ceil(np.log2(np.where(largest > 0, largest, 1.0))) - room), 1.0)
+    return np.rint(stack / scales[:, None]), scales
+
+
+def _strata(sample: Sample) -> tuple[IntArray, IntArray]:
+    if sample.parts is None:
+        return np.arange(sample.units), np.array([sample.units])
+    return np.argsort(sample.parts, kind="stable"), np.bincount(sample.parts, minlength=sample.part_count)
+
+
+def _scores(sample: Sample, sums: FloatArray, scales: FloatArray) -> FloatArray:
+    sums = sums * scales
+    systems = sample.systems
+    terms = []
+    for ratio in range(len(sample.tops)):
+        at = 2 * ratio * systems
+        terms.append((sums[:, :, at : at + systems].T, sums[:, :, at + systems : at + 2 * systems].T))
+    return sample.joined(terms)
+
+
+def _without_each(sample: Sample, terms: Counts) -> Counts:
+    if sample.parts is None:
+        return np.asarray(terms.sum(axis=1, keepdims=True) - terms)
+    return np.asarray(sample.summed(terms)[:, sample.parts] - terms)
+
+
+def _macro_without_each(sample: Sample, left_out: Sequence[tuple[Counts, Counts]]) -> FloatArray:
+    """The mean of the parts' scores where each unit in turn is missing from its own part."""
+    worst = math.nan if sample.score.worst is None else sample.score.worst
+    sums = [
+        (sample.summed(top), sample.summed(bottom)) for top, bottom in zip(sample.tops, sample.bottoms, strict=True)
+    ]
+    by_part = np.nan_to_num(sample.score.of_terms(sums), nan=worst)
+    own = np.nan_to_num(sample.score.of_terms(left_out), nan=worst)
+    total = by_part.sum(axis=1, keepdims=True)
+    return np.asarray((total - by_part[:, sample.parts] + own) / sample.part_count, np.float64)

@@ -1,0 +1,207 @@
+"""The comparison of several systems on one score, as one document."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+
+from treescore.core.arrays import FloatArray, IntArray
+from treescore.core.params import Json
+from treescore.core.scores import Score
+from treescore.errors import InputError, Problem
+from treescore.significance import assembly, compare_pl
+from treescore.significance.answers import mcnemar_tests
+from treescore.significance.bootstrap import Interval, bca_interval, intervals, jackknife_scores, resampled
+from treescore.significance.permutation import Test, permutation
+from treescore.significance.question import Candidate, Question
+from treescore.significance.settings import Settings
+from treescore.significance.units import block_numbers, pooled, sample_of
+
+PAIRS_AT_ONCE = 64
+PART_TESTS = 4_000
+"""Pairs times parts for which each part is tested by itself."""
+
+
+def compare(
+    score_name: str,
+    score: Score,
+    count_names: Sequence[str],
+    candidates: Sequence[Candidate],
+    settings: Settings,
+    *,
+    blocks: Sequence[str] | None = None,
+    parts: IntArray | None = None,
+    gold_digest: str | None = None,
+) -> dict[str, Json]:
+    """Test all unordered pairs of systems on one score, from counts alone.
+
+    Args:
+        score_name: the score's address (`parseval.labelled_f1`).
+        score: its terms.
+        count_names: names of the counts' columns.
+        candidates: the systems; counts of all have the same n rows.
+        settings: test, unit, correction and so on.
+        blocks: the block (document) of each sentence; needed where `settings.unit` is block.
+        parts: stratum of each sentence, from 0: then the statistic is the macro average over parts, and swaps and
+            resamples stay within a part.
+        gold_digest: for the signature.
+
+    Raises:
+        InputError: the unit asked for is not there (pointers below the settings' object).
+    """
+    question = _question(score_name, score, count_names, candidates, settings, blocks, parts)
+    tests, extras = _tests(question)
+    own, apart = _intervals(question)
+    document = assembly.document(question, tests, extras, own, apart, gold_digest)
+    if parts is not None:
+        assembly.add_parts(document, question, _part_tests(question))
+    return document
+
+
+def _question(
+    score_name: str,
+    score: Score,
+    count_names: Sequence[str],
+    candidates: Sequence[Candidate],
+    settings: Settings,
+    blocks: Sequence[str] | None,
+    parts: IntArray | None,
+) -> Question:
+    _check_unit(candidates, settings, blocks)
+    rows = pooled([candidate.runs for candidate in candidates])
+    strata = None if parts is None else np.asarray(parts, np.int64)
+    numbers = block_numbers(blocks, strata) if settings.unit == "block" and blocks is not None else None
+    sample = sample_of(score, count_names, rows, numbers, strata)
+    values = sample.values()
+    defined = [index for index in range(len(candidates)) if math.isfinite(values[index])]
+    return Question(
+        score_name=score_name,
+        settings=settings,
+        names=count_names,
+        candidates=candidates,
+        rows=rows,
+        blocks=numbers,
+        parts=strata,
+        sample=sample,
+        values=values,
+        pairs=list(combinations(defined, 2)),
+    )
+
+
+def _check_unit(candidates: Sequence[Candidate], settings: Settings, blocks: Sequence[str] | None) -> None:
+    if settings.unit == "block":
+        if blocks is None:
+            raise InputError(
+                [
+                    Problem(
+                        code="no-blocks",
+                        pointer="/unit",
+                        detail='The unit is "block", but nothing says which sentences form a block. Give the block of '
+                        "each sentence in items.blocks, or use gold with document boundaries, or the unit sentence.",
+                    )
+                ]
+            )
+        sentences = len(candidates[0].runs[0]) if candidates else len(blocks)
+        if len(blocks) != sentences:
+            raise InputError(
+                [
+                    Problem(
+                        code="item-count-mismatch",
+                        pointer="/unit",
+                        detail=f"There are {len(blocks)} blocks' names for {sentences} sentences. Give one for each.",
+                    )
+                ]
+            )
+    if settings.unit == "token":
+        without = [candidate.name for candidate in candidates if candidate.tokens is None]
+        if without:
+            raise InputError(
+                [
+                    Problem(
+                        code="no-token-bits",
+                        pointer="/unit",
+                        detail='The unit is "token", but this score does not say of each token whether it is right. '
+                        "Use the unit sentence, or a score that does (attachment.las, attachment.uas, ...).",
+                    )
+                ]
+            )
+
+
+def _tests(question: Question) -> tuple[list[Test], list[dict[str, Json]]]:
+    """The test of each pair, and what the pair's document shows beside it."""
+    settings, sample, pairs = question.settings, question.sample, question.pairs
+    nothing: list[dict[str, Json]] = [{} for _ in pairs]
+    if settings.test == "bootstrap":
+        return [Test(None, None) for _ in pairs], nothing
+    if settings.test == "mcnemar":
+        bits = [candidate.tokens for candidate in question.candidates] if settings.unit == "token" else None
+        return mcnemar_tests(sample, pairs, settings, bits)
+    if settings.test == "compare_pl":
+        brackets = compare_pl.recall_and_precision(question.names, question.rows, question.blocks, pairs, question.plan)
+        tests = compare_pl.directed(sample, pairs, question.plan)
+        return tests, [{"compare_pl": document} if document else {} for document in brackets]
+    return permutation(sample, pairs, settings.alternative, question.plan), nothing
+
+
+def _intervals(question: Question) -> tuple[Mapping[int, Interval], list[Interval | None]]:
+    """Intervals of the systems' scores and of the pairs' differences."""
+    settings, sample, pairs = question.settings, question.sample, question.pairs
+    defined = [index for index, value in enumerate(question.values) if math.isfinite(value)]
+    if settings.interval == "none" or not defined or not sample.units:
+        return {}, [None] * len(pairs)
+    chosen = sample.chosen(defined)
+    place = {index: at for at, index in enumerate(defined)}
+    replicates = resampled(chosen, question.resamples, settings.seed)
+    local = [(place[first], place[second]) for first, second in pairs]
+    if settings.interval == "bca":
+        values = question.values[defined]
+        left_out = jackknife_scores(chosen)
+        own = [
+            bca_interval(replicates[at], float(values[at]), left_out[at], settings.level) for at in range(len(defined))
+        ]
+        apart = [
+            bca_interval(
+                replicates[first] - replicates[second],
+                float(values[first] - values[second]),
+                left_out[first] - left_out[second],
+                settings.level,
+            )
+            for first, second in local
+        ]
+    else:
+        own = intervals(replicates, settings.level)
+        apart = difference_intervals(replicates, local, settings.level)
+    return dict(zip(defined, own, strict=True)), list(apart)
+
+
+def difference_intervals(replicates: FloatArray, pairs: Sequence[tuple[int, int]], level: float) -> list[Interval]:
+    """Percentile intervals of all differences, a bounded number of pairs at once."""
+    found: list[Interval] = []
+    for start in range(0, len(pairs), PAIRS_AT_ONCE):
+        chosen = np.array(pairs[start : start + PAIRS_AT_ONCE])
+        found += intervals(replicates[chosen[:, 0]] - replicates[chosen[:, 1]], level)
+    return found
+
+
+def _part_tests(question: Question) -> list[dict[str, list[float]]] | None:
+    """For each pair the one-sided p of each part in both directions; None where that would be too many tests."""
+    sample, settings = question.sample, question.settings
+    if settings.test not in ("auto", "permutation") or len(question.pairs) * sample.part_count > PART_TESTS:
+        return None
+    found: list[dict[str, list[float]]] = [{"greater": [], "less": []} for _ in question.pairs]
+    plan = replace(question.plan, family=1, law_budget=question.plan.law_budget / max(1, sample.part_count))
+    for part in range(sample.part_count):
+        within = sample.part(part)
+        values = within.values()
+        usable = [index for index, pair in enumerate(question.pairs) if all(math.isfinite(values[at]) for at in pair)]
+        for way in ("greater", "less"):
+            tests = permutation(within, [question.pairs[index] for index in usable], way, plan)
+            p = dict(zip(usable, tests, strict=True))
+            for index in range(len(question.pairs)):
+                test = p.get(index)
+                found[index][way].append(1.0 if test is None or test.p is None else test.p)
+    return found

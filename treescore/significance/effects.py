@@ -1,0 +1,51 @@
+"""How large a difference is, beside whether it is real."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treescore.core.arrays import FloatArray
+from treescore.core.scores import Score
+
+if TYPE_CHECKING:
+    from treescore.core.params import Json
+
+
+def effect_document(
+    score: Score, value_a: float, value_b: float, units_a: FloatArray, units_b: FloatArray
+) -> dict[str, Json]:
+    """Relative error reduction, units won, tied and lost, and the standardised mean difference of units.
+
+    Args:
+        score: whose values these are.
+        value_a: the first system's score.
+        value_b: the second's.
+        units_a: the first's score of each unit by itself, (n,), NaN where undefined; such units are ties.
+        units_b: the second's.
+    """
+    apart = np.nan_to_num(units_a - units_b)
+    better = apart if score.higher_is_better else -apart
+    # equal unit scores may differ in the last bit where terms are real
+    won = int((better > 1e-12).sum())
+    lost = int((better < -1e-12).sum())
+    spread = float(apart.std(ddof=1)) if len(apart) > 1 else 0.0
+    return {
+        "relative_error_reduction": error_reduction(score, value_a, value_b),
+        "units_won": won,
+        "units_tied": len(apart) - won - lost,
+        "units_lost": lost,
+        "d_z": float(apart.mean()) / spread if spread > 0 else None,
+    }
+
+
+def error_reduction(score: Score, value_a: float, value_b: float) -> float | None:
+    """The share of b's error that a does not make; None where the score has no best value or b makes no error."""
+    best = score.high if score.higher_is_better else score.low
+    if best is None:
+        return None
+    error_a, error_b = abs(best - value_a), abs(best - value_b)
+    reduction = (error_b - error_a) / error_b if error_b > 0 else math.nan
+    return reduction if math.isfinite(reduction) else None

@@ -1,0 +1,364 @@
+"""Compiled inner loops of the permutation tests.
+
+Each releases the interpreter's lock, so that ordinary threads may share the work, and none starts threads of its
+own: job workers fork, and a compiled thread pool does not survive that. What a kernel writes depends on its
+arguments alone, never on the number of threads.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+from treescore.core.jit import compiled
+
+_HIGH = 2.0**400
+_SHIFT = 400
+_TABLE_NUMBERS = 60_000
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _popcount(_typing: Any, _word: Any) -> Any:
+    """Set bits of a 64-bit word, as one machine instruction (vectorised where the machine can)."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), generate
+
+
+@compiled
+def swapped_sums(signs: Any, planes: Any, columns: Any, weights: Any, out: Any) -> None:
+    """Sums of integer columns over the units that each shuffle swaps.
+
+    Args:
+        signs: uint64 (shuffles, words), a bit for each unit.
+        planes: uint64 (planes, words), the bits of the columns' values.
+        columns: int64 (planes,), the column of each plane.
+        weights: int64 (planes,), the power of two it stands for.
+        out: float64 (columns, shuffles), zeros; filled with whole numbers.
+    """
+    for row in range(signs.shape[0]):
+        for plane in range(planes.shape[0]):
+            total = np.uint64(0)
+            for word in range(signs.shape[1]):
+                total += _popcount(signs[row, word] & planes[plane, word])
+            out[columns[plane], row] += float(np.int64(total) * weights[plane])
+
+
+@compiled
+def swapped_real_sums(signs: Any, values: Any, out: Any) -> None:
+    """Sums of real columns over the units that each shuffle swaps, always added in the same order.
+
+    Eight units at a time: all 256 sums of them are made once, and each shuffle looks its own up.
+
+    Args:
+        signs: uint64 (shuffles, words), a bit for each unit.
+        values: float64 (64 * words, columns).
+        out: float64 (columns, shuffles), zeros; filled.
+    """
+    columns = values.shape[1]
+    groups = values.shape[0] // 8
+    at_once = max(1, min(groups, _TABLE_NUMBERS // (256 * max(1, columns))))
+    table = np.zeros((at_once, 256, columns))
+    sums = np.empty(columns)
+    for start in range(0, groups, at_once):
+        count = min(at_once, groups - start)
+        for group in range(count):
+            for bit in range(8):
+                # subsets with `bit` as their last unit: those without it, and it
+                unit = (start + group) * 8 + bit
+                for mask in range(1 << bit):
+                    for column in range(columns):
+                        table[group, mask + (1 << bit), column] = table[group, mask, column] + values[unit, column]
+        for row in range(signs.shape[0]):
+            sums[:] = 0.0
+            for group in range(count):
+                place = start + group
+                chosen = np.int64((signs[row, place >> 3] >> np.uint64(8 * (place & 7))) & np.uint64(255))
+                for column in range(columns):
+                    sums[column] += table[group, chosen, column]
+            for column in range(columns):
+                out[column, row] += sums[column]
+
+
+@compiled
+def count_extreme(
+    tops: Any, bottoms: Any, pairs: Any, limits: Any, slacks: Any, direction: float, two_sided: Any, hits: Any
+) -> None:
+    """Shuffles at least as extreme as what was observed, where no denominator can become 0.
+
+    With U and V the differences of numerators and denominators after the swap and s and t their sums, which no swap
+    changes, the difference of the two ratios is 2 (U t - s V) / (t t - V V): integers until the last step.
+
+    Args:
+        tops: (systems, shuffles), the numerators' sums over the units swapped.
+        bottoms: the denominators' sums.
+        pairs: float64 (pairs, 6): s, t, U and V as observed, then the two systems' numbers.
+        limits: (pairs,), the observed difference less its tolerance.
+        slacks: (pairs,), an absolute tolerance where sums are real.
+        direction: 1.0, or -1.0 where a lower ratio is the better one.
+        two_sided: count both tails.
+        hits: int64 (pairs,), added to.
+    """
+    for pair in range(pairs.shape[0]):
+        total, size, du, dv = pairs[pair, 0], pairs[pair, 1], pairs[pair, 2], pairs[pair, 3]
+        first, second = int(pairs[pair, 4]), int(pairs[pair, 5])
+        limit, slack = limits[pair] * 0.5, slacks[pair]
+        squared = size * size
+        count = 0
+        for row in range(tops.shape[1]):
+            u = du - 2.0 * (tops[first, row] - tops[second, row])
+            v = dv - 2.0 * (bottoms[first, row] - bottoms[second, row])
+            value = (u * size - total * v) * direction
+            if two_sided:
+                value = abs(value)
+            count += value >= limit * (squared - v * v) - slack
+        hits[pair] += count
+
+
+@compiled
+def mean_ratios(sums: Any, top: int, bottom: int, system: Any, sign: float, one_minus: Any, worst: float) -> Any:
+    """The mean over parts of one ratio of one system, after each shuffle: float64 (shuffles,).
+
+    Args:
+        sums: (parts, columns, shuffles), sums over the units swapped, first system less second already taken.
+        top: the column of the ratio's numerator in `sums`.
+        bottom: the column of its denominator.
+        system: float64 (2, parts), numerators and denominators as observed.
+        sign: -1.0 for the first system of a pair, which loses what the second gains.
+        one_minus: the score is one minus the ratio.
+        worst: what an undefined part counts as; NaN where the score's range has no worst value. Where all parts
+            are undefined, the mean is NaN.
+    """
+    parts, _, shuffles = sums.shape
+    means = np.zeros(shuffles)
+    defined = np.zeros(shuffles, np.int64)
+    for part in range(parts):
+        total, size = system[0, part], system[1, part]
+        for row in range(shuffles):
+            divisor = size + sign * sums[part, bottom, row]
+            value = worst
+            if divisor != 0.0:
+                value = (total + sign * sums[part, top, row]) / divisor
+                if one_minus:
+                    value = 1.0 - value
+                defined[row] += 1
+            means[row] += value
+    for row in range(shuffles):
+        means[row] = means[row] / parts if defined[row] else np.nan
+    return means
+
+
+@compiled
+def draw_weights(states: Any, weights: Any) -> None:
+    """How often each unit is drawn when as many are drawn as there are, with replacement.
+
+    Each row draws from its own splitmix64 stream (Steele, Lea & Flood 2014), two units from each 64 bits.
+
+    Args:
+        states: uint64 (resamples,), a seed for each row.
+        weights: float (resamples, units), zeros; filled.
+    """
+    units = np.uint64(weights.shape[1])
+    for row in range(len(states)):
+        state = states[row]
+        drawn = 0
+        while drawn < weights.shape[1]:
+            state += np.uint64(0x9E3779B97F4A7C15)
+            word = state
+            word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            word ^= word >> np.uint64(31)
+            weights[row, np.int64(((word >> np.uint64(32)) * units) >> np.uint64(32))] += 1
+            drawn += 1
+            if drawn < weights.shape[1]:
+                weights[row, np.int64(((word & np.uint64(0xFFFFFFFF)) * units) >> np.uint64(32))] += 1
+                drawn += 1
+
+
+@compiled
+def subset_tail(values: Any, top: int) -> tuple[float, int]:
+    """How many subsets of `values` have a sum of at most `top`, by a dynamic programme of positive terms.
+
+    Sums above `top` never come back, so that only `top` + 1 cells are kept.
+
+    Args:
+        values: int64 (m,), all positive, ascending.
+        top: the largest sum that counts, at least 0.
+
+    Returns:
+        A number and a power of two to multiply it by.
+    """
+    cells = np.zeros(top + 1)
+    cells[0] = 1.0
+    used = 0
+    exponent = 0
+    steps = 0
+    for value in values:
+        if value > top:
+            break  # ascending: no larger one fits either
+        used = min(top, used + value)
+        for place in range(used, value - 1, -1):
+            cells[place] += cells[place - value]
+        steps += 1
+        if steps == _SHIFT:  # cells at most double in a step: between two looks they grow by 2**400 at most
+            steps = 0
+            if cells.max() > _HIGH:
+                for place in range(used + 1):
+                    cells[place] *= 2.0**-_SHIFT
+                exponent += _SHIFT
+    return cells.sum(), exponent
+
+
+@compiled
+def tilted_tail(values: Any, copies: Any, top: int, theta: float, period: int, reach: int) -> tuple[float, float]:
+    """P(sum <= top) under an exponential tilt, times exp(theta * top), by inverting the characteristic function.
+
+    Each of `copies` units of a value v is in the sum with odds exp(-theta v), which moves the sum's mean to `top`
+    and the sought tail out of the noise. The transform is a finite one of `period` points, of which nearly all are
+    zero to the last bit and are left after the first factors.
+
+    Args:
+        values: int64 (k,), distinct and positive, those with the most weight first.
+        copies: int64 (k,).
+        top: the largest sum that counts.
+        theta: the tilt, at least 0.
+        period: points of the transform; sums further apart than this must not both have mass.
+        reach: how far below `top` sums with mass are looked for.
+
+    Returns:
+        The value and the sum of the magnitudes added, whose rounding bounds its error.
+    """
+    size = len(values)
+    odds = np.exp(-theta * values)
+    result = 0.0
+    magnitude = 0.0
+    for point in range(period // 2 + 1):
+        angle = 2.0 * np.pi * point / period
+        log_size = 0.0
+        phase = 0.0
+        for index in range(size):
+            odd = odds[index]
+            half = np.sin(0.5 * angle * values[index])
+            inside = 1.0 - 4.0 * odd * half * half / ((1.0 + odd) * (1.0 + odd))
+            if inside <= 0.0:
+                log_size = -np.inf
+                break
+            log_size += 0.5 * copies[index] * np.log(inside)
+            if log_size < -48.0:
+                break
+            turn = angle * values[index]
+            phase += copies[index] * np.arctan2(odd * np.sin(turn), 1.0 + odd * np.cos(turn))
+        if log_size < -48.0:
+            continue
+        phase -= angle * top
+        # sum over j = 0 .. reach of exp(-(theta - i angle) j): the sums top - j, weighted back
+        if point == 0:
+            ratio = np.exp(-theta)
+            steps = float(reach + 1) if theta == 0.0 else -np.expm1(-theta * (reach + 1)) / (1.0 - ratio)
+            term = complex(steps, 0.0)
+        else:
+            ratio_c = np.exp(complex(-theta, angle))
+            term = (1.0 - np.exp(complex(-theta * (reach + 1), angle * (reach + 1)))) / (1.0 - ratio_c)
+        value = np.exp(log_size) * (np.cos(phase) * term.real - np.sin(phase) * term.imag)
+        weight = 1.0 if point == 0 or 2 * point == period else 2.0
+        result += weight * value
+        magnitude += weight * np.exp(log_size) * abs(term)
+    return result / period, magnitude / period
+
+
+@compiled
+def subset_grid(us: Any, vs: Any, low_u: int, cells: Any, reach_u: float, reach_v: float, window: Any) -> int:
+    """How many subsets of units have each pair of sums, by a dynamic programme of positive terms.
+
+    Args:
+        us: int64 (m,), any sign.
+        vs: int64 (m,), not negative; where it is 0 the unit's u is positive.
+        low_u: the sum of the negative us: column j of the grid is the sum low_u + j.
+        cells: float64 (sum of vs + 1, sum of abs(us) + 1), zeros; filled.
+        reach_u: sums further than this from the mean of the units so far are dropped.
+        reach_v: likewise for v.
+        window: int64 (4,), filled with the rows (first, behind the last) and columns in use.
+
+    Returns:
+        The power of two to multiply the cells by.
+    """
+    exponent, steps = 0, 0
+    mean_u, mean_v = 0.0, 0.0
+    # the first sums in use, inclusive bounds
+    left = right = -low_u
+    top = bottom = 0
+    cells[0, -low_u] = 1.0
+    row_copy = np.empty(cells.shape[1])
+    for unit in range(len(us)):
+        u = us[unit]
+        v = vs[unit]
+        mean_u += 0.5 * u
+        mean_v += 0.5 * v
+        new_left = max(left + min(u, 0), int(np.floor(mean_u - reach_u)) - low_u)
+        new_right = min(right + max(u, 0), int(np.ceil(mean_u + reach_u)) - low_u)
+        new_top = max(top, int(np.floor(mean_v - reach_v)))
+        new_bottom = min(bottom + v, int(np.ceil(mean_v + reach_v)))
+        # where the shifted old sums fall inside the new bounds
+        start = max(new_left, left + u)
+        stop = min(new_right, right + u) + 1
+        for row in range(new_bottom, max(new_top, top + v) - 1, -1):
+            source = row - v
+            if v == 0:
+                row_copy[left : right + 1] = cells[source, left : right + 1]
+                for column in range(start, stop):
+                    cells[row, column] += row_copy[column - u]
+            else:
+                for column in range(start, stop):
+                    cells[row, column] += cells[source, column - u]
+        # a later unit may shift sums back over the columns that are dropped here
+        for row in range(top, new_bottom + 1):
+            for column in range(max(0, left + min(u, 0)), new_left):
+                cells[row, column] = 0.0
+            for column in range(new_right + 1, right + max(u, 0) + 1):
+                cells[row, column] = 0.0
+        left, right, top, bottom = new_left, new_right, new_top, new_bottom
+        steps += 1
+        if steps == _SHIFT:
+            steps = 0
+            if cells[top : bottom + 1, left : right + 1].max() > _HIGH:
+                cells[top : bottom + 1, left : right + 1] *= 2.0**-_SHIFT
+                exponent += _SHIFT
+    window[:] = (top, bottom + 1, left, right + 1)
+    return exponent
+
+
+@compiled
+def extreme_mass(
+    cells: Any, window: Any, observed: Any, steps: Any, limit: float, direction: float, two_sided: Any
+) -> float:
+    """The part of a grid of subset sums that is at least as extreme as what was observed.
+
+    Args:
+        cells: as `subset_grid` fills them.
+        window: likewise.
+        observed: float64 (4,), s, t and U and V of the first cell: as in `count_extreme`, U = first U - step * column.
+        steps: float64 (2,), what a step of the grid is worth in U and V.
+        limit: the observed difference less its tolerance.
+        direction: 1.0, or -1.0 where a lower ratio is better.
+        two_sided: count both tails.
+    """
+    total, size = observed[0], observed[1]
+    squared = size * size
+    mass = 0.0
+    for row in range(window[0], window[1]):
+        v = observed[3] - steps[1] * row
+        bound = 0.5 * limit * (squared - v * v)
+        for column in range(window[2], window[3]):
+            cell = cells[row, column]
+            u = observed[2] - steps[0] * column
+            value = (u * size - total * v) * direction
+            if two_sided:
+                value = abs(value)
+            if value >= bound:
+                mass += cell
+    return mass

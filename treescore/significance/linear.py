@@ -1,0 +1,157 @@
+"""The exact paired permutation test of a sum: what share of all 2^n swaps is at least as extreme.
+
+Swapping the outputs of unit k turns the sign of its difference d_k, so the statistic is a sum of +-|d_k|, and its
+law that of a random subset's sum. Zmigrod, Vieira & Cotterell (2022) compute it by dynamic programming over all
+sums. Here the far tail alone is computed, by a dynamic programme of positive terms where it is short, else by
+inverting the characteristic function of the exponentially tilted law (Daniels 1954; exact on a lattice), in which
+the tail is no longer far: both hold their relative precision at any p.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from treescore.core.arrays import IntArray
+from treescore.significance.kernels import subset_tail, tilted_tail
+
+LN2 = math.log(2.0)
+SHORT = 150_000
+"""Additions of a dynamic programme that is run without trying anything cleverer."""
+LONG = 4_000_000_000
+"""Additions of the longest dynamic programme that is run at all (seconds)."""
+WIDE = 1 << 20
+"""Points of the longest transform."""
+_PRECISION = 2e-11
+
+
+class TooLargeError(Exception):
+    """The exact law would pass the budget; the caller falls back on Monte Carlo."""
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """The non-zero differences of one pair, reduced by their common divisor.
+
+    Attributes:
+        values: distinct |d|, int64 (k,), ascending.
+        copies: units of each, int64 (k,).
+        observed: the observed sum of signed d.
+    """
+
+    values: IntArray
+    copies: IntArray
+    observed: int
+
+    @property
+    def units(self) -> int:
+        """Units that differ."""
+        return int(self.copies.sum())
+
+    @property
+    def largest(self) -> int:
+        """The largest sum that swaps can reach."""
+        return int(self.values @ self.copies)
+
+
+def differences(d: IntArray) -> Differences:
+    """Reduce signed integer differences (n,)."""
+    values, copies = np.unique(np.abs(d), return_counts=True)
+    if len(values) and values[0] == 0:
+        values, copies = values[1:], copies[1:]
+    divisor = int(np.gcd.reduce(values)) if len(values) else 1
+    return Differences(values // divisor, copies.astype(np.int64), int(d.sum()) // divisor)
+
+
+def exact_p(found: Differences, alternative: str) -> tuple[float, float]:
+    """The exact p and its natural logarithm: two-sided, greater (of the signed sum), or less.
+
+    The first is 0.0 where it is smaller than a float can be; the second never lies.
+
+    Raises:
+        TooLargeError: counts so large that no exact method stays within its budget.
+    """
+    if alternative == "less":
+        found = Differences(found.values, found.copies, -found.observed)
+    observed = found.observed
+    if not found.units:
+        return 1.0, 0.0
+    if alternative == "two-sided":
+        if not observed:
+            return 1.0, 0.0
+        p, log_p = tail(found, abs(observed))
+        return min(1.0, 2.0 * p), min(0.0, LN2 + log_p)
+    if observed > 0:
+        return tail(found, observed)
+    # P(S >= o) = 1 - P(S <= o - 2): sums keep their parity, and the law is symmetric
+    if 2 - observed > found.largest:
+        return 1.0, 0.0
+    below, _ = tail(found, 2 - observed)
+    return 1.0 - below, math.log1p(-below)
+
+
+def tail(found: Differences, observed: int) -> tuple[float, float]:
+    """P(S >= observed) and its logarithm, for an observed sum in 1 .. largest that swaps can reach or nearly."""
+    top = (found.largest - observed) // 2
+    units = found.units
+    if units * (top + 1) <= SHORT:
+        return _by_subsets(found, top)
+    tilted = _by_tilting(found, top)
+    if tilted is not None:
+        return math.exp(tilted), tilted
+    if units * (top + 1) > LONG:
+        raise TooLargeError
+    return _by_subsets(found, top)
+
+
+def _by_subsets(found: Differences, top: int) -> tuple[float, float]:
+    number, exponent = subset_tail(np.repeat(found.values, found.copies), top)
+    power = exponent - found.units
+    return math.ldexp(number, power), math.log(number) + power * LN2
+
+
+def _by_tilting(found: Differences, top: int) -> float | None:
+    """The tail by inversion, or None where its error bound is not small enough."""
+    theta, mean = _tilt(found, top)
+    # Hoeffding (1963): under any tilt, mass further from the mean than this is below 1e-20
+    squares = float((found.values.astype(np.float64) ** 2) @ found.copies)
+    spread = math.ceil(4.9 * math.sqrt(squares)) + 1 + math.ceil(abs(top - mean))
+    reach = min(top, spread)
+    period = min(found.largest + 1, reach + spread + 1)
+    if period > WIDE:
+        return None
+    order = np.argsort(-found.copies * np.minimum(found.values, 3), kind="stable")
+    value, magnitude = tilted_tail(found.values[order], found.copies[order], top, theta, period, reach)
+    if not value > 0 or magnitude * 1e-15 * (4 + math.sqrt(found.units)) + 1e-19 > _PRECISION * value:
+        return None
+    cumulant = float(np.log1p(np.exp(-theta * found.values)) @ found.copies)
+    return math.log(value) + cumulant - found.units * LN2 + theta * top
+
+
+def _tilt(found: Differences, top: int) -> tuple[float, float]:
+    """The tilt that moves the mean to `top`, and the mean it reaches (Newton's steps, kept in a bracket)."""
+    low, high, theta = 0.0, 1.0, 0.0
+    values = found.values.astype(np.float64)
+    for _ in range(60):
+        if _moments(values, found.copies, high)[0] < top:
+            break
+        high *= 2.0
+    mean, variance = _moments(values, found.copies, theta)
+    for _ in range(60):
+        if abs(mean - top) < 0.25 or mean <= top:
+            break
+        low = theta
+        step = theta + (mean - top) / variance if variance > 0 else math.inf
+        theta = step if low < step < high else 0.5 * (low + high)
+        mean, variance = _moments(values, found.copies, theta)
+        while mean < top - 0.25 and theta - low > 1e-12:
+            high, theta = theta, 0.5 * (low + theta)
+            mean, variance = _moments(values, found.copies, theta)
+    return theta, mean
+
+
+def _moments(values: np.ndarray, copies: IntArray, theta: float) -> tuple[float, float]:
+    share = 1.0 / (1.0 + np.exp(np.minimum(theta * values, 700.0)))
+    return float((values * share) @ copies), float((values * values * share * (1.0 - share)) @ copies)

@@ -1,0 +1,112 @@
+"""McNemar's test of two systems' right and wrong answers, and MaltEval's form of it.
+
+Fagerland, Lydersen & Laake 2013. b answers only the first has right, c only the second. The exact test on
+sentences is the exact paired permutation test of sentence exact match.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from scipy.special import bdtr, chdtrc, gammaln, log_ndtr
+
+if TYPE_CHECKING:
+    from treescore.core.params import Json
+
+SMALLEST = 2.2250738585072014e-308
+MALTEVAL_P05 = 1.96
+MALTEVAL_P01 = 2.58
+
+
+@dataclass(frozen=True, slots=True)
+class McNemar:
+    """All forms of the test on one table.
+
+    Attributes:
+        a_only, b_only: answers right in the one system only.
+        exact: exact binomial p; mid_p: Lancaster's; chi2, chi2_corrected: statistic and p.
+        z: MaltEval's statistic, None where nothing differs (MaltEval prints -Infinity).
+        p05, p01: MaltEval's flags.
+    """
+
+    a_only: int
+    b_only: int
+    exact: float
+    mid_p: float
+    chi2: tuple[float, float]
+    chi2_corrected: tuple[float, float]
+    z: float | None
+    p05: bool
+    p01: bool
+
+    def p(self, kind: str) -> float:
+        """The p of a kind of PARAMS: exact, mid-p, chi2, chi2-corrected."""
+        return {
+            "exact": self.exact,
+            "mid-p": self.mid_p,
+            "chi2": self.chi2[1],
+            "chi2-corrected": self.chi2_corrected[1],
+        }[kind]
+
+    def document(self) -> dict[str, Json]:
+        """As it stands in a comparison."""
+        return {
+            "a_only": self.a_only,
+            "b_only": self.b_only,
+            "exact": self.exact,
+            "mid_p": self.mid_p,
+            "chi2": {"statistic": self.chi2[0], "p": self.chi2[1]},
+            "chi2_corrected": {"statistic": self.chi2_corrected[0], "p": self.chi2_corrected[1]},
+            "malteval": {"z": self.z, "p01": self.p01, "p05": self.p05},
+        }
+
+
+def mcnemar(a_only: int, b_only: int, alternative: str = "two-sided") -> McNemar:
+    """The test of b = a_only against c = b_only; where nothing differs every p is 1.
+
+    `greater`: the first is right more often. The chi-square forms then halve their tail.
+    """
+    total = a_only + b_only
+    if not total:
+        return McNemar(0, 0, 1.0, 1.0, (0.0, 1.0), (0.0, 1.0), None, p05=False, p01=False)
+    if alternative == "two-sided":
+        exact = min(1.0, 2.0 * binomial_tail(min(a_only, b_only), total))
+        middle = math.exp(_log_share(min(a_only, b_only), total))
+        mid_p = 1.0 - middle if a_only == b_only else max(SMALLEST, exact - middle)
+    else:
+        fewer = b_only if alternative == "greater" else a_only
+        exact = binomial_tail(fewer, total)
+        mid_p = max(SMALLEST, exact - 0.5 * math.exp(_log_share(fewer, total)))
+    apart = abs(a_only - b_only)
+    z = (apart - 1) / math.sqrt(total)
+    return McNemar(
+        a_only=a_only,
+        b_only=b_only,
+        exact=max(exact, SMALLEST),
+        mid_p=mid_p,
+        chi2=_chi_square(a_only, b_only, apart, alternative),
+        chi2_corrected=_chi_square(a_only, b_only, max(0, apart - 1), alternative),
+        z=z,
+        p05=z >= MALTEVAL_P05,
+        p01=z >= MALTEVAL_P01,
+    )
+
+
+def binomial_tail(most: int, total: int) -> float:
+    """P(X <= most) for X ~ Binomial(total, 1/2)."""
+    return float(bdtr(most, total, 0.5))
+
+
+def _log_share(right: int, total: int) -> float:
+    return float(gammaln(total + 1) - gammaln(right + 1) - gammaln(total - right + 1)) - total * math.log(2.0)
+
+
+def _chi_square(a_only: int, b_only: int, apart: int, alternative: str) -> tuple[float, float]:
+    statistic = apart * apart / (a_only + b_only)
+    if alternative == "two-sided":
+        return statistic, max(SMALLEST, float(chdtrc(1, statistic)))
+    ahead = (a_only >= b_only) == (alternative == "greater")
+    root = math.sqrt(statistic) if ahead else -math.sqrt(statistic)
+    return statistic, max(SMALLEST, math.exp(float(log_ndtr(-root))))

@@ -1,0 +1,274 @@
+"""Paired permutation tests by Monte Carlo, all pairs under one matrix of random swaps.
+
+For any one pair the rows of the matrix are independent uniform swaps, so that p = (b + 1) / (R + 1) is valid
+(Dwass 1957; Phipson & Smyth 2010); about pairs jointly nothing is claimed, and the corrections need nothing.
+Swapped sums of a pair are differences of the systems' own, so only systems meet the matrix, as bits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treescore.core.arrays import Counts, FloatArray, IntArray
+from treescore.significance.correction import first_threshold
+from treescore.significance.kernels import count_extreme, mean_ratios, swapped_real_sums, swapped_sums
+from treescore.significance.ratio import TOLERANCE, extreme
+from treescore.significance.units import Sample
+
+BATCH = 2048
+THREADS = 4
+MOST_SHUFFLES = 4_000_000
+MOST_WORK = 4e10
+"""Word operations and pair steps (about 10 and 2 a nanosecond) that raising the shuffles may cost."""
+_STREAM = 0x5357
+_BATCH_NUMBERS = 2_500_000
+_SMALL_WORK = 2e7
+
+Words = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the units' bits stand: part p in the words `offsets[p]:offsets[p + 1]`."""
+
+    places: IntArray
+    offsets: IntArray
+
+    @property
+    def words(self) -> int:
+        """Words of one shuffle."""
+        return int(self.offsets[-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of a sample in the form that the kernels take."""
+
+    layout: Layout
+    planes: Words | None
+    plane_columns: IntArray
+    weights: IntArray
+    reals: FloatArray | None
+    count: int
+
+
+def shuffles_needed(asked: int, pairs: int, alpha: float, correction: str) -> int:
+    """Shuffles with which a single real difference can pass the correction over all pairs, with room to spare."""
+    least = math.ceil(1.0 / first_threshold(pairs, alpha, correction))
+    if asked + 1 >= 2 * least:
+        return asked
+    round_number = int(10 ** math.ceil(math.log10(2 * least)))
+    return max(asked, round_number if round_number <= 5 * least else 4 * least)
+
+
+def affordable_shuffles(wanted: int, asked: int, sample: Sample, pairs: int) -> int:
+    """`wanted`, or what the budget allows, never less than asked."""
+    columns = 2 * len(sample.tops) * sample.systems
+    per_step = _step_cost(sample)
+    per_unit = 4.0 / 64.0 if sample.integer else 1.0
+    work = columns * sample.units * per_unit + pairs * per_step
+    return max(asked, min(wanted, MOST_SHUFFLES, int(MOST_WORK / max(1.0, work))))
+
+
+def _step_cost(sample: Sample) -> float:
+    """What one shuffle of one pair costs, about, where a compiled ratio over all units costs 1."""
+    if sample.plain:
+        return 1.0
+    return (40.0 if sample.parts is None or sample.score.join is not None else 6.0) * max(1, sample.part_count)
+
+
+def extreme_counts(
+    sample: Sample, pairs: Sequence[tuple[int, int]], shuffles: int, seed: int, alternative: str
+) -> IntArray:
+    """For each pair the number of shuffles at least as extreme as what was observed: int64 (pairs,).
+
+    The same for any number of threads: a batch draws from a stream of its own.
+    """
+    if not pairs or not sample.units:
+        return np.full(len(pairs), shuffles, np.int64)
+    fast = _fast(sample, pairs)
+    columns = _columns(sample, spread=not sample.plain)
+    step = _batch(columns)
+    batches = [(start, min(step, shuffles - start)) for start in range(0, shuffles, step)]
+    plan = _Plan(sample, columns, [pair for pair, quick in zip(pairs, fast, strict=True) if quick], alternative)
+    slow = [pair for pair, quick in zip(pairs, fast, strict=True) if not quick]
+
+    def run(batch: tuple[int, int]) -> tuple[IntArray, IntArray]:
+        start, size = batch
+        generator = np.random.default_rng([seed, _STREAM, start // step])
+        signs = generator.integers(0, 2**64, dtype=np.uint64, size=(size, columns.layout.words))
+        sums = _swapped(columns, signs)
+        return plan.count(sums), _slow_counts(sample, slow, sums, alternative)
+
+    work = shuffles * (len(pairs) + columns.count * sample.units / 16)
+    if work < _SMALL_WORK or len(batches) == 1:
+        found = [run(batch) for batch in batches]
+    else:
+        with ThreadPoolExecutor(THREADS) as pool:
+            found = list(pool.map(run, batches))
+    result = np.zeros(len(pairs), np.int64)
+    quick_rows = np.flatnonzero(fast)
+    slow_rows = np.flatnonzero(~fast)
+    for quick_hits, slow_hits in found:
+        result[quick_rows] += quick_hits
+        result[slow_rows] += slow_hits
+    return result
+
+
+def _batch(columns: Columns) -> int:
+    """Shuffles of one batch, from the data alone: what threads hold at once stays below some 100 MB."""
+    widest = max(columns.layout.words, (len(columns.layout.offsets) - 1) * columns.count, 1)
+    return max(16, min(BATCH, _BATCH_NUMBERS // widest))
+
+
+class _Plan:
+    """The pairs of one ratio that the compiled loop can count."""
+
+    def __init__(self, sample: Sample, columns: Columns, pairs: Sequence[tuple[int, int]], alternative: str) -> None:
+        self.two_sided = alternative == "two-sided"
+        self.direction = -sample.direction if alternative == "less" else sample.direction
+        self.rows = np.zeros((len(pairs), 6))
+        self.limits = np.zeros(len(pairs))
+        self.slacks = np.zeros(len(pairs))
+        self.systems = sample.systems
+        self.columns = columns
+        tops, bottoms = sample.tops[0].sum(axis=1), sample.bottoms[0].sum(axis=1)
+        for row, (first, second) in enumerate(pairs):
+            total, size = float(tops[first] + tops[second]), float(bottoms[first] + bottoms[second])
+            u, v = float(tops[first] - tops[second]), float(bottoms[first] - bottoms[second])
+            self.rows[row] = (total, size, u, v, first, second)
+            observed = self.direction * 2.0 * (u * size - total * v) / (size * size - v * v)
+            limit = abs(observed) if self.two_sided else observed
+            self.limits[row] = limit - TOLERANCE * abs(limit)
+            if not sample.integer:
+                self.slacks[row] = TOLERANCE * abs(total) * size
+
+    def count(self, sums: FloatArray) -> IntArray:
+        """Hits of one batch: sums (2 * systems, shuffles) -> (pairs,)."""
+        hits = np.zeros(len(self.rows), np.int64)
+        if len(hits):
+            tops, bottoms = sums[0, : self.systems], sums[0, self.systems : 2 * self.systems]
+            count_extreme(tops, bottoms, self.rows, self.limits, self.slacks, self.direction, self.two_sided, hits)
+        return hits
+
+
+def _fast(sample: Sample, pairs: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
+    """Which pairs have one ratio over all units whose denominators no swap can bring to 0."""
+    if not sample.plain:
+        return np.zeros(len(pairs), np.bool_)
+    bottom = sample.bottoms[0]
+    if (bottom < 0).any():
+        return np.zeros(len(pairs), np.bool_)
+    if (bottom.min(axis=0) > 0).any():
+        return np.ones(len(pairs), np.bool_)
+    return np.array([np.minimum(bottom[first], bottom[second]).sum() > 0 for first, second in pairs], np.bool_)
+
+
+def _slow_counts(sample: Sample, pairs: Sequence[tuple[int, int]], sums: FloatArray, alternative: str) -> IntArray:
+    """Hits of one batch for any score: sums (parts, columns, shuffles)."""
+    hits = np.zeros(len(pairs), np.int64)
+    if not pairs:
+        return hits
+    observed = np.nan_to_num(sample.values())
+    totals = [
+        (sample.summed(top), sample.summed(bottom)) for top, bottom in zip(sample.tops, sample.bottoms, strict=True)
+    ]
+    macro = sample.parts is not None and sample.score.join is None
+    for row, (first, second) in enumerate(pairs):
+        if macro:
+            found = _macro_differences(sample, sums, totals[0], first, second)
+        else:
+            found = _differences(sample, sums, totals, first, second)
+        difference = float(observed[first] - observed[second])
+        hits[row] = int(extreme(found, difference, alternative, sample.score.higher_is_better).sum())
+    return hits
+
+
+def _differences(
+    sample: Sample, sums: FloatArray, totals: Sequence[tuple[Counts, Counts]], first: int, second: int
+) -> FloatArray:
+    """Score of the first system less the second's after each shuffle, any score; undefined ones count as 0."""
+    systems = sample.systems
+    moved_a, moved_b = [], []
+    for ratio, terms in enumerate(totals):
+        halves = []
+        for half, total in enumerate(terms):
+            at = (2 * ratio + half) * systems
+            moved = (sums[:, at + first] - sums[:, at + second]).T
+            halves.append((total[first] - moved, total[second] + moved))
+        moved_a.append((halves[0][0], halves[1][0]))
+        moved_b.append((halves[0][1], halves[1][1]))
+    return np.asarray(np.nan_to_num(sample.joined(moved_a)) - np.nan_to_num(sample.joined(moved_b)))
+
+
+def _macro_differences(
+    sample: Sample, sums: FloatArray, totals: tuple[Counts, Counts], first: int, second: int
+) -> FloatArray:
+    """The same for the mean of one ratio over parts, in one compiled pass."""
+    worst = math.nan if sample.score.worst is None else float(sample.score.worst)
+    one_minus = sample.score.ratios[0].one_minus
+    moved = sums[:, [first, sample.systems + first]] - sums[:, [second, sample.systems + second]]
+    means = [
+        np.nan_to_num(
+            mean_ratios(moved, 0, 1, np.stack([total[system] for total in totals]) * 1.0, sign, one_minus, worst)
+        )
+        for system, sign in ((first, -1.0), (second, 1.0))
+    ]
+    return np.asarray(means[0] - means[1])
+
+
+def _layout(sample: Sample, *, spread: bool) -> Layout:
+    if sample.parts is None or not spread:
+        return Layout(np.arange(sample.units, dtype=np.int64), np.array([0, (sample.units + 63) // 64]))
+    sizes = np.bincount(sample.parts, minlength=sample.part_count)
+    offsets = np.concatenate([[0], np.cumsum((sizes + 63) // 64)]).astype(np.int64)
+    order = np.argsort(sample.parts, kind="stable")
+    within = np.arange(sample.units) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    places = np.empty(sample.units, np.int64)
+    places[order] = offsets[sample.parts[order]] * 64 + within
+    return Layout(places, offsets)
+
+
+def _columns(sample: Sample, *, spread: bool) -> Columns:
+    layout = _layout(sample, spread=spread)
+    # only differences between systems matter: each unit's smallest value is taken off all
+    stacks: list[Counts] = []
+    for top, bottom in zip(sample.tops, sample.bottoms, strict=True):
+        stacks += [top - top.min(axis=0), bottom - bottom.min(axis=0)]
+    if not sample.integer:
+        values = np.zeros((layout.words * 64, sum(len(stack) for stack in stacks)))
+        values[layout.places] = np.concatenate(stacks).T
+        empty = np.zeros(0, np.int64)
+        return Columns(layout, None, empty, empty, values, values.shape[1])
+    values_by_column = np.concatenate(stacks)
+    planes, columns, weights = [], [], []
+    for column, values_of in enumerate(values_by_column):
+        for bit in range(int(values_of.max(initial=0)).bit_length()):
+            bits = np.zeros(layout.words * 64, np.uint8)
+            bits[layout.places] = (values_of >> bit) & 1
+            planes.append(np.packbits(bits, bitorder="little").view(np.uint64))
+            columns.append(column)
+            weights.append(1 << bit)
+    words = np.stack(planes) if planes else np.zeros((0, layout.words), np.uint64)
+    return Columns(layout, words, np.array(columns, np.int64), np.array(weights, np.int64), None, len(values_by_column))
+
+
+def _swapped(columns: Columns, signs: Words) -> FloatArray:
+    """Sums over the swapped units: (parts, columns, shuffles)."""
+    offsets = columns.layout.offsets
+    sums = np.zeros((len(offsets) - 1, columns.count, len(signs)))
+    for part in range(len(offsets) - 1):
+        first, last = int(offsets[part]), int(offsets[part + 1])
+        used = np.ascontiguousarray(signs[:, first:last])
+        if columns.planes is not None:
+            planes = np.ascontiguousarray(columns.planes[:, first:last])
+            swapped_sums(used, planes, columns.plane_columns, columns.weights, sums[part])
+        elif columns.reals is not None:
+            swapped_real_sums(used, columns.reals[first * 64 : last * 64], sums[part])
+    return sums

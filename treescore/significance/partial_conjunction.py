@@ -1,0 +1,70 @@
+"""On how many of several treebanks is one system better: replicability analysis (Dror et al. 2017).
+
+p[u] tests "at most u - 1 of the k null hypotheses are false" (Benjamini & Heller 2008). The largest u at which all
+p[1..u] are at most alpha is, with confidence 1 - alpha, a lower bound of the number of treebanks with a difference.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import gammaincc
+
+from treescore.core.arrays import FloatArray
+from treescore.significance.correction import rejected
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from treescore.core.params import Json
+
+_SMALLEST = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True, slots=True)
+class PartialConjunction:
+    """What holds on how many of k datasets.
+
+    Attributes:
+        bonferroni: p (k,), monotone; holds under any dependence of the datasets.
+        fisher: p (k,), monotone; needs independent datasets.
+        k_bonferroni, k_fisher: on at least how many datasets there is a difference.
+        holm: indices of the datasets identified with a difference, in order of p.
+    """
+
+    bonferroni: FloatArray
+    fisher: FloatArray
+    k_bonferroni: int
+    k_fisher: int
+    holm: tuple[int, ...]
+
+    def document(self) -> dict[str, Json]:
+        """As it stands in a comparison."""
+        return {
+            "bonferroni": self.bonferroni.tolist(),
+            "fisher": self.fisher.tolist(),
+            "k_bonferroni": self.k_bonferroni,
+            "k_fisher": self.k_fisher,
+            "holm": list(self.holm),
+        }
+
+
+def partial_conjunction(p: Sequence[float], alpha: float) -> PartialConjunction:
+    """Count and identify the datasets with a difference from one p for each, all for the same two systems."""
+    values = np.asarray(p, np.float64)
+    ordered = np.sort(values)
+    left = np.arange(len(ordered), 0, -1, dtype=np.float64)
+    bonferroni = np.minimum(1.0, np.maximum.accumulate(left * ordered)) if len(ordered) else ordered
+    logs = np.log(np.maximum(ordered, _SMALLEST))
+    tails = -np.cumsum(logs[::-1])[::-1]
+    # Fisher's -2 sum(log p) is chi-square with 2 degrees of freedom a dataset: its tail is a gamma function
+    fisher = np.maximum.accumulate(gammaincc(left, tails)) if len(ordered) else ordered
+    return PartialConjunction(
+        bonferroni=bonferroni,
+        fisher=fisher,
+        k_bonferroni=int((bonferroni <= alpha).sum()),
+        k_fisher=int((fisher <= alpha).sum()),
+        holm=tuple(int(index) for index in rejected(values, alpha, "holm")),
+    )

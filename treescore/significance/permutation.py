@@ -1,0 +1,239 @@
+"""The paired permutation test (approximate randomization): which way its p is found, from the data alone.
+
+Noreen 1989; Yeh 2000; Riezler & Maxwell 2005; Dror et al. 2018. Exact where the statistic is a sum of integers or
+few units differ, and for ratios where a dynamic programme is affordable; otherwise Monte Carlo.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from treescore.significance import ratio
+from treescore.significance.correction import first_threshold
+from treescore.significance.law import law_cost, law_p
+from treescore.significance.linear import TooLargeError, differences, exact_p
+from treescore.significance.montecarlo import THREADS, affordable_shuffles, extreme_counts, shuffles_needed
+from treescore.significance.units import Sample
+
+LAW_BUDGET = 2e9
+"""Nanoseconds, about, that exact laws of ratios may cost where all pairs get theirs."""
+NEAR_BUDGET = 5e8
+"""Likewise where only those near the threshold do."""
+NEAR = 4.0
+"""An exact law is sought for a p within this factor of where the decision turns."""
+_LOG10 = math.log(10.0)
+_FEW = 8
+SMALLEST = float(np.finfo(np.float64).tiny)
+"""The smallest p that is shown; below it only its logarithm is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """The test of one pair.
+
+    Attributes:
+        p: in (0, 1]; None where there is none.
+        kind: exact, monte-carlo, or None.
+        how: the method in words.
+        log10_p: where it is known beyond what p can show.
+        shuffles: of a Monte Carlo test.
+        differing: units in which the two differ.
+        smallest: the smallest p that the data (and the shuffles) could have shown.
+    """
+
+    p: float | None
+    kind: str | None
+    how: str | None = None
+    log10_p: float | None = None
+    shuffles: int | None = None
+    differing: int = 0
+    smallest: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class ShufflePlan:
+    """How many shuffles may be used, and for what decision."""
+
+    asked: int
+    seed: int
+    alpha: float
+    correction: str
+    family: int
+    law_budget: float = LAW_BUDGET
+
+
+def permutation(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: str, plan: ShufflePlan) -> list[Test]:
+    """The test of each pair of systems, in order. No system may have an undefined score."""
+    found: dict[int, Test] = {}
+    rest: list[int] = []
+    for index, (first, second) in enumerate(pairs):
+        test = _cheap(sample, first, second, alternative)
+        if test is None:
+            rest.append(index)
+        else:
+            found[index] = test
+    if sample.plain and sample.integer and rest:
+        _laws(sample, pairs, rest, alternative, plan, found)
+        rest = [index for index in rest if index not in found]
+    if rest:
+        found.update(_by_shuffles(sample, pairs, rest, alternative, plan))
+        if sample.plain and sample.integer:
+            found.update(_near_threshold(sample, pairs, rest, alternative, plan, found))
+    return [found[index] for index in range(len(pairs))]
+
+
+def observed_alternative(sample: Sample, first: int, second: int) -> str:
+    """The one-sided alternative in the direction that the data show (compare.pl's; ties count as greater)."""
+    values = sample.values()
+    difference = float(values[first] - values[second])
+    better = difference if sample.score.higher_is_better else -difference
+    return "less" if better < 0 else "greater"
+
+
+def _cheap(sample: Sample, first: int, second: int, alternative: str) -> Test | None:
+    differing = int(sample.differing_units(first, second).sum())
+    smallest = smallest_p(differing, alternative)
+    if not differing:
+        return Test(1.0, "exact", "identical in every unit", differing=0, smallest=1.0)
+    if not sample.integer or sample.parts is not None:
+        return None
+    if sample.plain and np.array_equal(sample.bottoms[0][first], sample.bottoms[0][second]):
+        way = alternative if sample.direction > 0 else _TURNED[alternative]
+        try:
+            p, log_p = exact_p(differences(sample.tops[0][first] - sample.tops[0][second]), way)
+        except TooLargeError:
+            return None
+        how = "exact law of a sum"
+        return Test(max(p, SMALLEST), "exact", how, min(0.0, log_p / _LOG10), differing=differing, smallest=smallest)
+    if differing <= ratio.FEW_UNITS:
+        p = ratio.enumerated_p(sample, first, second, alternative)
+        return Test(p, "exact", "all swaps listed", differing=differing, smallest=smallest)
+    return None
+
+
+_TURNED = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
+
+
+def smallest_p(differing: int, alternative: str) -> float:
+    """The smallest p that an exact test over this many differing units can reach."""
+    swaps = differing - 1 if alternative == "two-sided" else differing
+    return max(SMALLEST, 0.5 ** min(1100, max(0, swaps)))
+
+
+def _laws(
+    sample: Sample,
+    pairs: Sequence[tuple[int, int]],
+    rest: Sequence[int],
+    alternative: str,
+    plan: ShufflePlan,
+    found: dict[int, Test],
+) -> None:
+    """Exact laws for all that are left where that is affordable as a whole."""
+    jobs: dict[int, ratio.Pair] = {}
+    spent = 0.0
+    for index in rest:
+        pair = ratio.pair_of(sample, *pairs[index])
+        cost = law_cost(pair)
+        if math.isinf(cost):
+            continue
+        spent += cost
+        jobs[index] = pair
+        # once a few are known, what all of them would cost is as good as known
+        ahead = spent / len(jobs) * len(rest) if len(jobs) >= _FEW else 0.0
+        if spent > plan.law_budget or ahead > 2.0 * plan.law_budget:
+            return
+    found.update(_solved(jobs, alternative, "exact law of a ratio"))
+
+
+def _solved(jobs: dict[int, ratio.Pair], alternative: str, how: str) -> dict[int, Test]:
+    def solve(index: int) -> Test | None:
+        pair = jobs[index]
+        found = law_p(pair, alternative)
+        if found is None:
+            return None
+        return Test(
+            max(found[0], SMALLEST),
+            "exact",
+            how,
+            log10_p=found[1] / _LOG10,
+            differing=len(pair.us),
+            smallest=smallest_p(len(pair.us), alternative),
+        )
+
+    tests = zip(jobs, _mapped(solve, list(jobs)), strict=True)
+    return {index: test for index, test in tests if test is not None}
+
+
+def _mapped(function: Callable[[int], Test | None], indices: Sequence[int]) -> list[Test | None]:
+    if len(indices) < 2:
+        return [function(index) for index in indices]
+    with ThreadPoolExecutor(min(2, THREADS)) as pool:
+        return list(pool.map(function, indices))
+
+
+def _by_shuffles(
+    sample: Sample, pairs: Sequence[tuple[int, int]], rest: Sequence[int], alternative: str, plan: ShufflePlan
+) -> dict[int, Test]:
+    chosen = [pairs[index] for index in rest]
+    differing = [int(sample.differing_units(first, second).sum()) for first, second in chosen]
+    smallest = [smallest_p(units, alternative) for units in differing]
+    shuffles = _shuffles(sample, min(smallest), len(rest), plan)
+    counts = extreme_counts(sample, chosen, shuffles, plan.seed, alternative)
+    return {
+        index: Test(
+            (int(count) + 1) / (shuffles + 1),
+            "monte-carlo",
+            "random swaps shared by all pairs",
+            shuffles=shuffles,
+            differing=units,
+            smallest=max(1 / (shuffles + 1), least),
+        )
+        for index, units, least, count in zip(rest, differing, smallest, counts, strict=True)
+    }
+
+
+def _shuffles(sample: Sample, smallest: float, pairs: int, plan: ShufflePlan) -> int:
+    """As many as asked; more where the correction needs them, unless the data or the budget let nothing be rejected."""
+    threshold = first_threshold(plan.family, plan.alpha, plan.correction)
+    if smallest > threshold:
+        return plan.asked
+    wanted = shuffles_needed(plan.asked, plan.family, plan.alpha, plan.correction)
+    shuffles = affordable_shuffles(wanted, plan.asked, sample, pairs)
+    return shuffles if 1 / (shuffles + 1) <= threshold else plan.asked
+
+
+def _near_threshold(
+    sample: Sample,
+    pairs: Sequence[tuple[int, int]],
+    rest: Sequence[int],
+    alternative: str,
+    plan: ShufflePlan,
+    found: dict[int, Test],
+) -> dict[int, Test]:
+    """Exact laws for the Monte Carlo p that stand nearest to where the decision turns, as the budget allows."""
+    p = np.array([found[index].p for index in sorted(found)], np.float64)
+    order = np.argsort(p, kind="stable")
+    turns = np.empty(len(p))
+    for place, at in enumerate(order):
+        turns[at] = first_threshold(max(1, plan.family - place), plan.alpha, plan.correction)
+    where = {index: position for position, index in enumerate(sorted(found))}
+    distances = {index: abs(math.log(p[where[index]] / turns[where[index]])) for index in rest}
+    jobs: dict[int, ratio.Pair] = {}
+    spent = 0.0
+    for index in sorted(rest, key=distances.__getitem__):
+        if distances[index] > math.log(NEAR):
+            break
+        pair = ratio.pair_of(sample, *pairs[index])
+        cost = law_cost(pair)
+        if math.isinf(cost):
+            continue
+        spent += cost
+        if spent > min(NEAR_BUDGET, plan.law_budget):
+            break
+        jobs[index] = pair
+    return _solved(jobs, alternative, "exact law of a ratio, sought since p is near the threshold")

@@ -1,0 +1,177 @@
+"""The exact law of a ratio's difference by inverting a tilted characteristic function in two dimensions.
+
+As in `linear`, an exponential tilt moves the mean to where the observed difference begins, so that the transform's
+rounding is relative to the tail that is sought. In each row of equal denominators the swaps that count are those
+with a numerator up to a bound, a geometric sum of the transform; no table of the plane itself is made.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from treescore.core.arrays import FloatArray, IntArray
+from treescore.significance.plane_kernels import NOTHING, factor_tables, region_sum, significant_points
+
+_LN2 = math.log(2.0)
+_PRECISION = 5e-11
+_MOST_POINTS = 150_000
+_CHERNOFF = 47.0
+_MOST_TABLE = 4_000_000
+_MOST_PLANE = 1 << 26
+_STEEPEST = 300.0
+"""The largest power of a tilt whose exponential leaves room to compute with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """Subset sums x = sum of u and y = sum of v, and how many x count in each row y.
+
+    Attributes:
+        us, vs, copies: kinds of units, int64 (kinds,); vs not negative.
+        offset, slope, bend: in row y the x up to offset + slope * y + bend * y * y count.
+    """
+
+    us: IntArray
+    vs: IntArray
+    copies: IntArray
+    offset: float
+    slope: float
+    bend: float
+
+    def bound(self, y: FloatArray | float) -> FloatArray:
+        """The largest x that counts at y, not rounded."""
+        return np.asarray(self.offset + (self.slope + self.bend * y) * y, np.float64)
+
+    def steepness(self, y: float) -> float:
+        """Its derivative."""
+        return self.slope + 2.0 * self.bend * y
+
+
+@dataclass(frozen=True, slots=True)
+class _Extent:
+    """Where mass can be (x from low to high, y from top to bottom), and the transform's shape."""
+
+    low: int
+    high: int
+    top: int
+    bottom: int
+    width: int
+    height: int
+
+
+def plane_cost(plane: Plane) -> float:
+    """What the transform costs, about, in nanoseconds; infinite where it is not to be tried."""
+    return math.inf if _tilt(plane) is None else _transform_cost(plane)
+
+
+def _transform_cost(plane: Plane) -> float:
+    extent = _extent(plane, np.zeros(len(plane.us)))
+    size = max(extent.width, extent.height)
+    if len(plane.us) * size > _MOST_TABLE or extent.width * extent.height > _MOST_PLANE:
+        return math.inf
+    tables = 40.0 * len(plane.us) * size
+    # a factor of n copies is (1 / 2)^n in the middle: so many are looked at before a point is known to add nothing
+    looked_at = 1 + int(np.searchsorted(np.cumsum(np.sort(plane.copies)[::-1]) * _LN2, -NOTHING))
+    search = (2.0 + 2.0 * min(looked_at, len(plane.us))) * extent.width * extent.height
+    return 3e6 + tables + search + 1e4 * extent.height
+
+
+def log_mass(plane: Plane) -> float | None:
+    """Logarithm of P(x <= bound(y)) of a uniform random subset, for a bound in the lower tail.
+
+    None where the error bound is not small enough.
+    """
+    tilted = _tilt(plane)
+    if tilted is None or math.isinf(_transform_cost(plane)):
+        return None
+    theta_x, theta_y, mean_x, mean_y = tilted
+    extent = _extent(plane, theta_x * plane.us + theta_y * plane.vs)
+    order = np.argsort(-plane.copies * np.minimum(np.abs(plane.us) + plane.vs, 3), kind="stable")
+    us, vs, copies = plane.us[order], plane.vs[order], plane.copies[order]
+    powers = theta_x * us + theta_y * vs
+    size = max(extent.width, extent.height)
+    if len(us) * size > _MOST_TABLE or extent.width * extent.height > _MOST_PLANE:
+        return None
+    sizes, turns = np.empty((len(us), size)), np.empty((len(us), size))
+    factor_tables(np.exp(-powers), copies, size, sizes, turns)
+    found = np.empty((_MOST_POINTS, 2), np.int64)
+    count = significant_points(us, vs, sizes, extent.width, extent.height, found)
+    if count < 0:
+        return None
+    rows = np.arange(extent.top, extent.bottom + 1)
+    bounds = np.floor(plane.bound(rows.astype(np.float64)))
+    tops = np.clip(bounds, extent.low - 1, extent.high).astype(np.int64)
+    tilt = np.array([theta_x, theta_y, mean_x, mean_y])
+    shape = np.array([extent.width, extent.height])
+    mass, magnitude = region_sum(found[:count], us, vs, sizes, turns, shape, tops, rows, extent.low, tilt)
+    units = int(copies.sum())
+    if not mass > 0 or magnitude * 1e-15 * (4 + math.sqrt(units)) + 1e-18 > _PRECISION * mass:
+        return None
+    cumulant = float(np.log1p(np.exp(-powers)) @ copies) - units * _LN2
+    return min(0.0, math.log(mass) + cumulant + theta_x * mean_x + theta_y * mean_y)
+
+
+def _extent(plane: Plane, powers: FloatArray) -> _Extent:
+    """Where the law tilted by `powers` has all but 1e-20 of its mass."""
+    (low, high), (top, bottom) = (_reach(values, plane.copies, powers) for values in (plane.us, plane.vs))
+    return _Extent(low, high, top, bottom, _power_of_two(high - low + 1), _power_of_two(bottom - top + 1))
+
+
+def _reach(values: IntArray, copies: IntArray, powers: FloatArray) -> tuple[int, int]:
+    """Bounds of a sum beyond which lies less than 1e-20 (Chernoff), at most what the sum can be."""
+    least, most = int(np.minimum(values, 0) @ copies), int(np.maximum(values, 0) @ copies)
+    squares = float((values.astype(np.float64) ** 2) @ copies)
+    if squares == 0:
+        return least, most
+    # log E exp(l X) under the tilt; each l bounds the tail, the best of some is taken
+    steps = np.geomspace(0.3, 300.0, 28) / math.sqrt(squares)
+    bounds = []
+    for sign in (-1.0, 1.0):
+        moved = np.clip(powers - sign * steps[:, None] * values, -700.0, 700.0)
+        grown = (np.log1p(np.exp(-moved)) - np.log1p(np.exp(-powers))) @ copies
+        bounds.append(sign * float(((grown + _CHERNOFF) / steps).min()))
+    return max(least, math.floor(bounds[0])), min(most, math.ceil(bounds[1]))
+
+
+def _power_of_two(least: int) -> int:
+    return 1 << max(1, (least - 1).bit_length())
+
+
+def _tilt(plane: Plane) -> tuple[float, float, float, float] | None:
+    """The tilt at right angles to the bound that brings the mean onto it; None where none does, or too steep a one."""
+    low, high = 0.0, 1e-3
+    for _ in range(40):
+        if _moments(plane, high)[4] <= 0:
+            break
+        low, high = high, 2.0 * high
+    else:
+        return None
+    best = _moments(plane, high)
+    for _ in range(50):
+        if abs(best[4]) < 0.25:
+            break
+        middle = 0.5 * (low + high)
+        best = _moments(plane, middle)
+        if best[4] > 0:
+            low = middle
+        else:
+            high = middle
+    # where one system is better in every unit, or nearly, there is no tilt that could be computed with
+    if np.abs(best[0] * plane.us + best[1] * plane.vs).max() > _STEEPEST:
+        return None
+    return best[0], best[1], best[2], best[3]
+
+
+def _moments(plane: Plane, theta: float) -> tuple[float, float, float, float, float]:
+    """The tilt in both directions, the tilted means, and how far the mean stands above the bound."""
+    mean_y = 0.5 * float(plane.vs @ plane.copies)
+    for _ in range(2):  # the bound is nearly straight: its steepness at the tilted mean settles at once
+        theta_y = -theta * plane.steepness(mean_y)
+        powers = np.clip(theta * plane.us + theta_y * plane.vs, -700.0, 700.0)
+        shares = plane.copies / (1.0 + np.exp(powers))
+        mean_y = float(plane.vs @ shares)
+    mean_x = float(plane.us @ shares)
+    return theta, theta_y, mean_x, mean_y, mean_x - float(plane.bound(mean_y))

@@ -1,0 +1,217 @@
+"""Compiled loops of the two-dimensional transform behind exact laws of ratios."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from treescore.core.jit import compiled
+
+NOTHING = -46.0
+"""A characteristic function whose logarithm is below this adds nothing that a double could hold."""
+
+_WIDE, _TALL = 16, 4
+"""Points of a block that is judged as a whole before its points are."""
+_ROUNDING = 1e-6
+"""Far more than what rounding makes of a sum of logarithms around NOTHING."""
+
+
+@compiled
+def factor_tables(odds: Any, copies: Any, size: int, sizes: Any, turns: Any) -> None:
+    """Size and phase of each kind of unit's factor at all multiples of 2 pi / size.
+
+    Args:
+        odds: float64 (kinds,), the tilted odds of a unit to be in the subset.
+        copies: int64 (kinds,).
+        size: points of a turn.
+        sizes: float64 (kinds, size), filled with logarithms.
+        turns: float64 (kinds, size), filled with angles.
+    """
+    for kind in range(len(odds)):
+        odd = odds[kind]
+        share = 4.0 * odd / ((1.0 + odd) * (1.0 + odd))
+        for point in range(size):
+            half = np.sin(np.pi * point / size)
+            inside = 1.0 - share * half * half
+            sizes[kind, point] = 0.5 * copies[kind] * np.log(inside) if inside > 0.0 else -np.inf
+            angle = 2.0 * np.pi * point / size
+            turns[kind, point] = copies[kind] * np.arctan2(odd * np.sin(angle), 1.0 + odd * np.cos(angle))
+
+
+@compiled
+def significant_points(us: Any, vs: Any, sizes: Any, width: int, height: int, found: Any) -> int:
+    """The points of the half plane at which the characteristic function is not nothing.
+
+    Args:
+        us: int64 (kinds,), steps in the first direction, any sign; kinds with the most weight first.
+        vs: int64 (kinds,), steps in the second.
+        sizes: as `factor_tables` fills it.
+        width: points in the first direction, a power of two, as `height` and the tables' size are.
+        height: points in the second.
+        found: int64 (most, 2), filled with points, those of one second coordinate together.
+
+    Returns:
+        How many there are, or -1 where they do not fit.
+    """
+    size = sizes.shape[1]
+    mask = size - 1
+    by_width, by_height = size // width, size // height
+    worth = np.empty((width + _WIDE - 1) // _WIDE, np.bool_)
+    count = 0
+    for second in range(height // 2 + 1):
+        if second % _TALL == 0:
+            for block in range(len(worth)):
+                start = block * _WIDE * by_width, second * by_height
+                worth[block] = _may_matter(us, vs, sizes, start, (_WIDE * by_width, _TALL * by_height))
+        for first in range(width):
+            if not worth[first // _WIDE]:
+                continue
+            total = 0.0
+            for kind in range(len(us)):
+                total += sizes[kind, (first * us[kind] * by_width + second * vs[kind] * by_height) & mask]
+                if total < NOTHING:
+                    break
+            if total >= NOTHING:
+                if count == len(found):
+                    return -1
+                found[count, 0] = first
+                found[count, 1] = second
+                count += 1
+    return count
+
+
+@compiled
+def _may_matter(us: Any, vs: Any, sizes: Any, start: tuple[int, int], extent: tuple[int, int]) -> bool:
+    """Whether a block of points may hold one that counts.
+
+    A factor is the larger the nearer its angle is to a full turn, so that in each kind the block's nearest angle
+    bounds it. Spans are taken one step too long, which only loosens the bound.
+    """
+    size = sizes.shape[1]
+    total = 0.0
+    for kind in range(len(us)):
+        along = us[kind] * extent[0]
+        begin = (us[kind] * start[0] + vs[kind] * start[1] + min(along, 0)) & (size - 1)
+        end = begin + abs(along) + vs[kind] * extent[1]
+        if begin == 0 or end >= size:
+            continue
+        total += sizes[kind, min(begin, size - end)]
+        if total < NOTHING - _ROUNDING:
+            return False
+    return True
+
+
+@compiled
+def _whole_rows(
+    amount: Any,
+    second: int,
+    cosines: Any,
+    sines: Any,
+    grown: Any,
+    began: Any,
+    tops: Any,
+    rows: Any,
+    low: int,
+    tilt: float,
+) -> tuple[float, float]:
+    """What the points with a first coordinate of 0 add: there the sum over x has no turns."""
+    mask = len(cosines) - 1
+    steep = np.exp(tilt) - 1.0
+    real = 0.0
+    added = 0.0
+    for row in range(len(rows)):
+        if tops[row] < low:
+            continue
+        terms = tops[row] + 1 - low
+        if tilt * terms > 1.0:
+            inner = (grown[row] - began[row]) / steep
+        else:
+            inner = began[row] * (np.expm1(tilt * terms) / steep if steep > 0.0 else float(terms))
+        turn = (second * rows[row]) & mask
+        real += inner * (amount.real * cosines[turn] + amount.imag * sines[turn])
+        added += inner
+    return real, added
+
+
+@compiled
+def _turning_rows(
+    amount: Any,
+    first: int,
+    second: int,
+    cosines: Any,
+    sines: Any,
+    grown: Any,
+    began: Any,
+    tops: Any,
+    rows: Any,
+    low: int,
+) -> tuple[float, float]:
+    """What any other point adds: in each row a geometric sum from low to tops."""
+    mask = len(cosines) - 1
+    real = 0.0
+    added = 0.0
+    for row in range(len(rows)):
+        if tops[row] < low:
+            continue
+        turn = (second * rows[row] + first * (tops[row] + 1)) & mask
+        back = (second * rows[row] + first * low) & mask
+        real += grown[row] * (amount.real * cosines[turn] + amount.imag * sines[turn])
+        real -= began[row] * (amount.real * cosines[back] + amount.imag * sines[back])
+        added += grown[row]
+    return real, added
+
+
+@compiled
+def region_sum(
+    points: Any, us: Any, vs: Any, sizes: Any, turns: Any, shape: Any, tops: Any, rows: Any, low: int, tilt: Any
+) -> tuple[float, float]:
+    """The tilted mass, weighted back, of the sums (x, y) with low <= x <= tops[y], for y in rows.
+
+    Args:
+        points: int64 (points, 2), as `significant_points` finds them.
+        us: as there, like `vs`.
+        vs: steps in the second direction.
+        sizes: as `factor_tables` fills it, like `turns`.
+        turns: the phases.
+        shape: int64 (2,), width and height of the transform.
+        tops: int64 (rows,), the largest x that counts in each row; smaller than low: none.
+        rows: int64 (rows,), the values of y.
+        low: the smallest x with mass.
+        tilt: float64 (4,), the tilt in x and y, and the x and y at which the weight back is 1.
+
+    Returns:
+        The mass, and the sum of magnitudes added, whose rounding bounds its error.
+    """
+    width, height = shape[0], shape[1]
+    size = sizes.shape[1]
+    mask = size - 1
+    by_width, by_height = size // width, size // height
+    grown = np.exp(tilt[0] * (tops + 1 - tilt[2]) + tilt[1] * (rows - tilt[3]))
+    began = np.exp(tilt[0] * (low - tilt[2]) + tilt[1] * (rows - tilt[3]))
+    cosines = np.cos(2.0 * np.pi * np.arange(size) / size)
+    sines = np.sin(2.0 * np.pi * np.arange(size) / size)
+    result = 0.0
+    magnitude = 0.0
+    for at in range(len(points)):
+        first, second = points[at, 0], points[at, 1]
+        log_size = 0.0
+        phase = 0.0
+        for kind in range(len(us)):
+            place = (first * us[kind] * by_width + second * vs[kind] * by_height) & mask
+            log_size += sizes[kind, place]
+            phase += turns[kind, place]
+        height_weight = 1.0 if second == 0 or 2 * second == height else 2.0
+        amount = complex(np.cos(phase), np.sin(phase)) * np.exp(log_size) * height_weight
+        step = first * by_width
+        rise = second * by_height
+        if first == 0:
+            real, added = _whole_rows(amount, rise, cosines, sines, grown, began, tops, rows, low, tilt[0])
+        else:
+            ratio = np.exp(tilt[0]) * complex(cosines[step & mask], -sines[step & mask]) - 1.0
+            real, added = _turning_rows(amount / ratio, step, rise, cosines, sines, grown, began, tops, rows, low)
+            added /= abs(ratio)
+        result += real
+        magnitude += added * np.exp(log_size) * height_weight
+    points_of_plane = float(width) * float(height)
+    return result / points_of_plane, magnitude / points_of_plane

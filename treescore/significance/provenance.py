@@ -1,0 +1,64 @@
+"""What was computed and with what: the statistic in names, and the signature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from treescore.core.params import Json
+from treescore.core.scores import Score
+from treescore.core.version import __version__
+from treescore.significance.permutation import Test
+from treescore.significance.question import Question
+
+VERSION = 1
+TESTS = {
+    "auto": "permutation",
+    "permutation": "permutation",
+    "bootstrap": "bootstrap",
+    "mcnemar": "mcnemar",
+    "compare_pl": "compare_pl",
+}
+
+
+def statistic(score: Score, *, macro: bool) -> dict[str, Json]:
+    """What is computed of the counts, in words and names."""
+    ratios = [
+        {
+            "numerator": dict(ratio.numerator),
+            "denominator": dict(ratio.denominator),
+            "one_minus": ratio.one_minus,
+        }
+        for ratio in score.ratios
+    ]
+    kind = "ratio-of-sums" if len(ratios) == 1 and score.join is None else "composite"
+    return {
+        "statistic": f"macro-average of {kind}" if macro else kind,
+        "numerator": list(score.ratios[0].numerator) if len(ratios) == 1 else None,
+        "denominator": list(score.ratios[0].denominator) if len(ratios) == 1 else None,
+        "terms": ratios,
+    }
+
+
+def signature(question: Question, tests: Sequence[Test], gold_digest: str | None) -> dict[str, Json]:
+    """Everything that the figures depend on beside the counts."""
+    settings = question.settings
+    shuffles = max((test.shuffles for test in tests if test.shuffles), default=None)
+    resamples = None if settings.interval == "none" else question.resamples
+    return {
+        "score": question.score_name,
+        "test": TESTS[settings.test],
+        "alternative": settings.alternative,
+        "unit": settings.unit,
+        "trials": shuffles,
+        "shuffles_asked": settings.shuffles,
+        "resamples": resamples,
+        "interval": settings.interval,
+        "level": settings.level,
+        "seed": settings.seed,
+        "correction": settings.correction,
+        "alpha": settings.alpha,
+        "clusters": settings.clusters,
+        "mcnemar": settings.mcnemar if settings.test == "mcnemar" else None,
+        "gold": gold_digest,
+        "version": f"{__version__}/significance.{VERSION}",
+    }

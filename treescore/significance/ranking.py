@@ -1,0 +1,61 @@
+"""Ranks with ties, rank ranges and clusters from which differences are significant."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treescore.core.arrays import BoolArray, FloatArray
+
+DEFINITIONS = {
+    "separable": "separable: a boundary lies below rank r iff every system above differs from every system below at "
+    "alpha after correction",
+    "greedy": "greedy: a new cluster begins at the first system that differs at alpha after correction from a member "
+    "of the cluster above",
+}
+
+
+def order_of(values: FloatArray, *, higher_is_better: bool) -> list[int]:
+    """Indices from best to worst; equal values in the order given."""
+    return [int(index) for index in np.argsort(-values if higher_is_better else values, kind="stable")]
+
+
+def ranks_of(ordered: FloatArray) -> list[int]:
+    """Ranks of values ordered from best to worst: equal values share the best of theirs (1, 2, 2, 4)."""
+    ranks: list[int] = []
+    for place, value in enumerate(ordered):
+        ranks.append(ranks[-1] if place and value == ordered[place - 1] else place + 1)
+    return ranks
+
+
+def rank_ranges(better: BoolArray) -> list[list[int]]:
+    """From 1 + the systems significantly better to N - the systems significantly worse.
+
+    Args:
+        better: (N, N), whether the row's system is significantly better than the column's.
+    """
+    size = len(better)
+    return [[1 + int(better[:, at].sum()), size - int(better[at].sum())] for at in range(size)]
+
+
+def separable(better: BoolArray) -> list[int]:
+    """Cluster numbers of systems ordered from best to worst: a line is drawn where all above beat all below."""
+    size = len(better)
+    clusters = []
+    number = 1
+    for place in range(size):
+        if place and better[:place, place:].all():
+            number += 1
+        clusters.append(number)
+    return clusters
+
+
+def greedy(better: BoolArray) -> list[int]:
+    """Cluster numbers as mt-metrics-eval assigns them: a cluster ends where one of its members beats the next."""
+    clusters = []
+    number, start = 1, 0
+    for place in range(len(better)):
+        if better[start:place, place].any():
+            number += 1
+            start = place
+        clusters.append(number)
+    return clusters

@@ -1,0 +1,188 @@
+"""Counts of several systems as one sample: runs pooled, blocks summed, a score's terms taken."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from treescore.core.arrays import BoolArray, Counts, FloatArray, IntArray
+from treescore.core.scores import Score
+
+_MOST_RUNS_SCALE = 10_000
+_LARGEST_WHOLE = 2.0**52
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One score's terms of N systems in n units.
+
+    Attributes:
+        score: the score.
+        tops, bottoms: for each ratio of the score its numerators and denominators, (N, n).
+        parts: stratum of each unit, int64 (n,), from 0; None where there is one.
+        part_count: strata.
+    """
+
+    score: Score
+    tops: tuple[Counts, ...]
+    bottoms: tuple[Counts, ...]
+    parts: IntArray | None
+    part_count: int
+
+    @property
+    def systems(self) -> int:
+        """Systems, N."""
+        return len(self.tops[0])
+
+    @property
+    def units(self) -> int:
+        """Units, n."""
+        return int(self.tops[0].shape[1])
+
+    @property
+    def integer(self) -> bool:
+        """Whether all terms are whole numbers."""
+        return all(np.issubdtype(terms.dtype, np.integer) for terms in (*self.tops, *self.bottoms))
+
+    @property
+    def plain(self) -> bool:
+        """One ratio over all units: neither a composite score nor a macro average."""
+        return len(self.tops) == 1 and self.parts is None and self.score.join is None
+
+    @property
+    def direction(self) -> float:
+        """1.0 where a higher first ratio is better, else -1.0."""
+        better = 1.0 if self.score.higher_is_better else -1.0
+        return -better if self.score.ratios[0].one_minus else better
+
+    def values(self) -> FloatArray:
+        """The score of each system, (N,); NaN where undefined."""
+        return self.joined([(self.summed(top), self.summed(bottom)) for top, bottom in self._pairs()])
+
+    def unit_values(self) -> FloatArray:
+        """The score of each unit by itself, (N, n); NaN where undefined."""
+        return self.score.of_terms(self._pairs())
+
+    def joined(self, sums: Sequence[tuple[Counts, Counts]]) -> FloatArray:
+        """The statistic of sums (..., parts) for each ratio: one score, or the mean of the parts' scores, (...).
+
+        In a macro average an undefined part counts as the worst value, as a missing one does; the whole is
+        undefined where all parts are, and where one is and the score's range has no worst value.
+        """
+        values = self.score.of_terms(sums)
+        if self.parts is None:
+            return np.asarray(values[..., 0], np.float64)
+        worst = self.score.worst
+        filled = np.where(np.isnan(values), math.nan if worst is None else worst, values)
+        mean = filled.mean(axis=-1) if self.part_count else np.full(values.shape[:-1], np.nan)
+        return np.where(np.isnan(values).all(axis=-1), np.nan, mean)
+
+    def summed(self, terms: Counts) -> Counts:
+        """Sums of terms (N, n) by part: (N, parts)."""
+        if self.parts is None:
+            return np.asarray(terms.sum(axis=1, keepdims=True))
+        return _sums_at(terms, self.parts, self.part_count)
+
+    def differing_units(self, first: int, second: int) -> BoolArray:
+        """Units in which two systems' terms differ, (n,)."""
+        different = np.zeros(self.units, np.bool_)
+        for terms in (*self.tops, *self.bottoms):
+            different |= terms[first] != terms[second]
+        return different
+
+    def chosen(self, systems: Sequence[int]) -> Sample:
+        """The sample of some systems only."""
+        kept = list(systems)
+        return Sample(
+            self.score,
+            tuple(top[kept] for top in self.tops),
+            tuple(bottom[kept] for bottom in self.bottoms),
+            self.parts,
+            self.part_count,
+        )
+
+    def part(self, number: int) -> Sample:
+        """The units of one part as a sample of their own."""
+        kept = self.parts == number
+        tops = tuple(top[:, kept] for top in self.tops)
+        return Sample(self.score, tops, tuple(bottom[:, kept] for bottom in self.bottoms), None, 0)
+
+    def _pairs(self) -> list[tuple[Counts, Counts]]:
+        return list(zip(self.tops, self.bottoms, strict=True))
+
+
+def pooled(runs: Sequence[Sequence[Counts]]) -> list[Counts]:
+    """Counts of each system over its runs, all on one scale: (n, k) each.
+
+    Runs are summed where all systems have as many; otherwise each sum is brought to their least common multiple,
+    so that integer counts stay integer and a swap exchanges like with like.
+    """
+    scale = math.lcm(*(len(each) for each in runs)) if runs else 1
+    rows: list[Counts] = []
+    for each in runs:
+        stack = np.stack(each)
+        total: Counts = stack.sum(axis=0, dtype=np.float64 if stack.dtype.kind == "f" else np.int64)
+        if scale > _MOST_RUNS_SCALE:
+            total = np.asarray(total / len(each), np.float64)
+        elif scale != len(each):
+            total = total * (scale // len(each))
+        rows.append(total)
+    return rows
+
+
+def sample_of(
+    score: Score, names: Sequence[str], rows: Sequence[Counts], blocks: IntArray | None, parts: IntArray | None
+) -> Sample:
+    """The terms of a score in the rows (n, k) of each system, summed by block where blocks (n,) are numbered.
+
+    A block lies in one part: the caller numbers it so.
+    """
+    tops, bottoms = [], []
+    for ratio in score.ratios:
+        terms = [ratio.terms(names, counts) for counts in rows]
+        tops.append(_by_block(_stacked([top for top, _ in terms]), blocks))
+        bottoms.append(_by_block(_stacked([bottom for _, bottom in terms]), blocks))
+    part_count = 0 if parts is None else int(parts.max(initial=-1)) + 1
+    if blocks is not None and parts is not None:
+        first = np.full(int(blocks.max(initial=-1)) + 1, 0, np.int64)
+        first[blocks] = parts
+        parts = first
+    return Sample(score, tuple(tops), tuple(bottoms), parts, part_count)
+
+
+def block_numbers(blocks: Sequence[str], parts: IntArray | None) -> IntArray:
+    """Numbers of blocks, int64 (n,), in order of appearance; equal names in two parts are two blocks."""
+    known: dict[tuple[str, int], int] = {}
+    strata = [0] * len(blocks) if parts is None else parts.tolist()
+    return np.fromiter(
+        (known.setdefault(key, len(known)) for key in zip(blocks, strata, strict=True)), np.int64, len(blocks)
+    )
+
+
+def _stacked(rows: Sequence[Counts]) -> Counts:
+    """One term of all systems, (N, n): int64, also where whole numbers came as floats, else float64."""
+    if not rows:
+        return np.zeros((0, 0), np.int64)
+    if all(each.dtype.kind == "i" for each in rows):
+        return np.stack(rows).astype(np.int64)
+    terms = np.stack(rows).astype(np.float64)
+    whole = (np.abs(terms) < _LARGEST_WHOLE).all() and (terms == np.rint(terms)).all()
+    return terms.astype(np.int64) if whole else terms
+
+
+def _by_block(terms: Counts, blocks: IntArray | None) -> Counts:
+    if blocks is None:
+        return terms
+    return _sums_at(terms, blocks, int(blocks.max(initial=-1)) + 1)
+
+
+def _sums_at(terms: Counts, places: IntArray, size: int) -> Counts:
+    """Terms (N, n) summed where their places (n,) are equal: (N, size)."""
+    shape = (len(terms), size)
+    sums: Counts = np.zeros(shape, np.int64) if terms.dtype.kind == "i" else np.zeros(shape, np.float64)
+    for system in range(len(terms)):
+        np.add.at(sums[system], places, terms[system])
+    return sums

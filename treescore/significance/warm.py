@@ -1,0 +1,33 @@
+"""The compiled kernels of the tests, called once with tiny arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treescore.core.scores import ratio_score
+from treescore.significance import kernels
+from treescore.significance.law import plane_of
+from treescore.significance.montecarlo import extreme_counts
+from treescore.significance.plane import log_mass
+from treescore.significance.ratio import grid_p, pair_of
+from treescore.significance.units import sample_of
+
+
+def warm_kernels() -> None:
+    """Touch every compiled function of this package with the types it will see."""
+    score = ratio_score("ratio", "a ratio", "top", "bottom")
+    first, second = np.array([[1, 2], [1, 3]]), np.array([[1, 3], [2, 3]])
+    reals = sample_of(score, ("top", "bottom"), [first + 0.5, second + 0.5], None, None)
+    extreme_counts(reals, [(0, 1)], 2, 1, "two-sided")
+    sample = sample_of(score, ("top", "bottom"), [first, second], None, None)
+    extreme_counts(sample, [(0, 1)], 2, 1, "two-sided")
+    parts = sample_of(score, ("top", "bottom"), [first, second], None, np.array([0, 1]))
+    extreme_counts(parts, [(0, 1)], 2, 1, "two-sided")
+    pair = pair_of(sample, 0, 1)
+    grid_p(pair, "two-sided", -1.0)
+    log_mass(plane_of(pair, abs(pair.observed), strict=False))
+    one = np.ones(1, np.int64)
+    for kind in (np.float32, np.float64):
+        kernels.draw_weights(one.astype(np.uint64), np.zeros((1, 1), kind))
+    kernels.subset_tail(one, 1)
+    kernels.tilted_tail(one, one, 0, 0.5, 2, 1)

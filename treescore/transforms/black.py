@@ -1,0 +1,150 @@
+"""The preprocessing of Black et al.: what grammars treat so differently that it is not scored."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from treescore.core.arrays import BoolArray, IntArray, owners_of
+from treescore.core.params import BOOLEAN, STRINGS, Json, Param
+from treescore.core.registry import Transform, register
+from treescore.core.structure import NONE, structure_of
+from treescore.core.trees import NO_TAG, ConstituentTreebank
+from treescore.transforms import english
+from treescore.transforms.drop_punctuation import punctuation
+from treescore.transforms.drop_traces import NULL_TAGS, null_elements, place_holders
+from treescore.transforms.rewriting import dropped_by
+from treescore.transforms.rule_sets import RULES_SCHEMA, rules_of
+from treescore.transforms.strip_functions import base_label
+from treescore.transforms.tree_edit import decided_by, empty_nodes, numbered, unary_nodes, without_nodes, without_words
+
+WORD_LISTS: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "auxiliary_words": (english.AUXILIARIES, "Forms that are auxiliaries where a verb follows in their phrase."),
+    "auxiliary_tags": (english.AUXILIARY_TAGS, "Tags that are auxiliaries where a verb follows in their phrase."),
+    "verb_tags": (english.VERB_TAGS, "Tags of verbs."),
+    "verb_phrases": (english.VERB_PHRASES, "Labels of verb phrases."),
+    "negation_words": (english.NEGATIONS, "Forms of negation."),
+    "infinitive_words": (english.INFINITIVE_MARKERS, 'Forms of "to", deleted where a verb follows in their phrase.'),
+    "possessive_tags": (english.POSSESSIVE_TAGS, "Tags of possessive endings."),
+    "possessive_words": (english.POSSESSIVES, "Forms of possessive endings, for words without a tag."),
+    "punctuation_tags": (english.PUNCTUATION_TAGS, "Tags of punctuation; words without a tag go by their characters."),
+    "null_tags": (NULL_TAGS, "Tags of null elements."),
+}
+STEPS: Mapping[str, str] = {
+    "null_elements": "Delete null elements.",
+    "auxiliaries": "Delete auxiliaries.",
+    "negation": 'Delete "not".',
+    "infinitive": 'Delete "to" before an infinitive.',
+    "possessives": "Delete possessive endings.",
+    "punctuation": "Delete punctuation outside words.",
+    "nullary": "Delete brackets without words.",
+    "unary": "Delete brackets over a single word or a single bracket; the root stays.",
+}
+
+
+@register
+class Black(Transform):
+    """Deletions of the first PARSEVAL procedure."""
+
+    name = "black"
+    doc = (
+        "Deletes null elements, auxiliaries, negation, pre-infinitival to, possessive endings and punctuation, drops "
+        "brackets by rules if any are given, then brackets without words, then brackets over a single word or bracket. "
+        "Gold decides for both sides, by position, in sentences of equal length (null elements left aside). Each step "
+        "can be switched off; the lists are English unless given."
+    )
+    source = "Black et al. 1991, A procedure for quantitatively comparing the syntactic coverage of English grammars"
+    reads = (ConstituentTreebank,)
+    params: ClassVar[Mapping[str, Param]] = {
+        **{name: Param(BOOLEAN, True, doc) for name, doc in STEPS.items()},
+        **{name: Param(STRINGS, list(words), doc) for name, (words, doc) in WORD_LISTS.items()},
+        "rules": Param(
+            RULES_SCHEMA,
+            [],
+            "Rewriting rules for disputed constructions, as flatten takes them: a shipped set (extraposition), a rule "
+            "text, or a list of them. None by default.",
+        ),
+    }
+
+    def __init__(self, **values: Json) -> None:
+        super().__init__(**values)
+        self._rules = rules_of(values["rules"])
+
+    @property
+    def guided(self) -> bool:
+        """See Transform."""
+        return True
+
+    def apply(self, treebank: ConstituentTreebank, guide: ConstituentTreebank) -> ConstituentTreebank:
+        """The treebank after all steps that are on.
+
+        Raises:
+            LimitError: `rule-limit`, the rules would take too long.
+        """
+        values = self.values
+        if values["null_elements"]:
+            # Gold usually has null elements and systems have none: positions agree once they are gone.
+            tags = frozenset(values["null_tags"])
+            same = guide is treebank
+            treebank = without_words(treebank, null_elements(treebank, tags) | place_holders(treebank))
+            guide = treebank if same else without_words(guide, null_elements(guide, tags) | place_holders(guide))
+        treebank = without_words(treebank, decided_by(treebank, guide, self._deleted))
+        treebank = without_nodes(treebank, dropped_by(self._rules, treebank))
+        if values["nullary"]:
+            treebank = without_nodes(treebank, empty_nodes(treebank))
+        if values["unary"]:
+            treebank = without_nodes(treebank, unary_nodes(treebank, over_words=True))
+        return treebank
+
+    def _deleted(self, side: ConstituentTreebank) -> BoolArray:
+        """The words that are deleted: bool (w,)."""
+        values = self.values
+        gone = np.zeros(len(side.words), np.bool_)
+        if values["auxiliaries"]:
+            tags = frozenset(values["auxiliary_tags"])
+            verbs = self._verbs(side) | (side.tags == NO_TAG)
+            listed = verbs & _words_in(side, values["auxiliary_words"])
+            modal = numbered(side.vocabulary, side.tags, tags.__contains__)
+            gone |= (listed | modal) & self._before_verb(side)
+        if values["negation"]:
+            gone |= _words_in(side, values["negation_words"])
+        if values["infinitive"]:
+            gone |= _words_in(side, values["infinitive_words"]) & self._before_verb(side)
+        if values["possessives"]:
+            gone |= numbered(side.vocabulary, side.tags, frozenset(values["possessive_tags"]).__contains__)
+            gone |= _words_in(side, values["possessive_words"]) & (side.tags == NO_TAG)
+        if values["punctuation"]:
+            gone |= punctuation(side, values["punctuation_tags"])
+        return gone
+
+    def _verbs(self, side: ConstituentTreebank) -> BoolArray:
+        return numbered(side.vocabulary, side.tags, frozenset(self.values["verb_tags"]).__contains__)
+
+    def _before_verb(self, side: ConstituentTreebank) -> BoolArray:
+        """Words after which a verb or a verb phrase follows among the children of the same phrase: bool (w,)."""
+        labels = frozenset(self.values["verb_phrases"])
+        links = structure_of(side)
+        phrases = numbered(side.vocabulary, side.labels, lambda label: base_label(label) in labels)
+        phrases &= side.starts < side.ends
+        places = np.arange(len(side.words), dtype=np.int64) - np.repeat(
+            side.word_offsets[:-1], np.diff(side.word_offsets)
+        )
+        word_groups = _groups(links.anchors, side.word_offsets, len(side.labels))
+        node_groups = _groups(links.parents, side.node_offsets, len(side.labels))
+        last = np.full(len(side.labels) + len(side), NONE, np.int64)
+        verbs = self._verbs(side)
+        np.maximum.at(last, word_groups[verbs], places[verbs])
+        np.maximum.at(last, node_groups[phrases], side.starts[phrases])
+        return np.asarray(last[word_groups] > places, np.bool_)
+
+
+def _groups(parents: IntArray, offsets: IntArray, nodes: int) -> IntArray:
+    """The parent of each child; at the top of a tree its sentence stands in."""
+    return np.where(parents == NONE, nodes + owners_of(offsets), parents)
+
+
+def _words_in(side: ConstituentTreebank, words: Collection[str]) -> BoolArray:
+    listed = {word.casefold() for word in words}
+    return numbered(side.vocabulary, side.words, lambda word: word.casefold() in listed)

@@ -1,0 +1,23 @@
+"""Phrases without words taken out."""
+
+from __future__ import annotations
+
+from treescore.core.registry import Transform, register
+from treescore.core.trees import ConstituentTreebank
+from treescore.transforms.drop_traces import place_holders
+from treescore.transforms.tree_edit import empty_nodes, without_nodes, without_words
+
+
+@register
+class DropEmpty(Transform):
+    """Empty phrases deleted, and what they leave empty."""
+
+    name = "drop-empty"
+    doc = "Deletes phrases without words, recursively; those that drop-traces counts as one word long too."
+    source = "Kikas & Treumuth 2007, option -x"
+    reads = (ConstituentTreebank,)
+
+    def apply(self, treebank: ConstituentTreebank, guide: ConstituentTreebank) -> ConstituentTreebank:  # noqa: ARG002 - emptiness is each side's own
+        """The treebank without empty phrases."""
+        treebank = without_words(treebank, place_holders(treebank))
+        return without_nodes(treebank, empty_nodes(treebank))

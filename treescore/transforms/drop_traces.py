@@ -1,0 +1,83 @@
+"""Null elements taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+
+from treescore.core.arrays import BoolArray, offsets_of
+from treescore.core.params import STRINGS, Param
+from treescore.core.registry import Transform, register
+from treescore.core.structure import NONE, structure_of
+from treescore.core.trees import NO_TAG, ConstituentTreebank
+from treescore.transforms.tree_edit import decided_by, numbered, without_words
+
+NULL_TAGS = ("-NONE-",)
+
+
+def null_elements(treebank: ConstituentTreebank, tags: Collection[str] = NULL_TAGS) -> BoolArray:
+    """Words that stand for nothing in the text: bool (w,)."""
+    return numbered(treebank.vocabulary, treebank.tags, lambda tag: tag in tags)
+
+
+@register
+class DropTraces(Transform):
+    """Traces and other null elements deleted."""
+
+    name = "drop-traces"
+    doc = (
+        "Deletes null elements (words tagged -NONE-). The emptied phrases stay, without words (drop-empty removes "
+        'them), or with "emptied": "word" each as long as one word, as Kikas & Treumuth count them without -x.'
+    )
+    source = "Kikas & Treumuth 2007, option -c (words)"
+    reads = (ConstituentTreebank,)
+    params: ClassVar[Mapping[str, Param]] = {
+        "tags": Param(STRINGS, list(NULL_TAGS), "Tags of null elements."),
+        "emptied": Param(
+            {"enum": ["keep", "word"]},
+            "keep",
+            "keep: a phrase of null elements only is left without words; word: it counts as one word long.",
+        ),
+    }
+
+    @property
+    def guided(self) -> bool:
+        """See Transform."""
+        return True
+
+    def apply(self, treebank: ConstituentTreebank, guide: ConstituentTreebank) -> ConstituentTreebank:
+        """The treebank without null elements."""
+        tags = frozenset(self.values["tags"])
+        gone = decided_by(treebank, guide, lambda side: null_elements(side, tags))
+        if self.values["emptied"] == "word":
+            places = _first_words_of_emptied(treebank, gone)
+            gone = gone & ~places
+            # What holds the place of an emptied phrase is a word without form and tag: no constituent of its own.
+            treebank = replace(
+                treebank,
+                words=np.where(places, 0, treebank.words),
+                tags=np.where(places, NO_TAG, treebank.tags),
+            )
+        return without_words(treebank, gone)
+
+
+def place_holders(treebank: ConstituentTreebank) -> BoolArray:
+    """Words that hold the place of an emptied phrase: bool (w,)."""
+    return np.asarray((treebank.words == 0) & (treebank.tags == NO_TAG), np.bool_)
+
+
+def _first_words_of_emptied(treebank: ConstituentTreebank, gone: BoolArray) -> BoolArray:
+    """The first word of each phrase that has no phrase in it and loses every word: bool (w,)."""
+    parents = structure_of(treebank).parents
+    childless = np.ones(len(parents), np.bool_)
+    childless[parents[parents != NONE]] = False
+    before = offsets_of(gone.astype(np.int64))
+    firsts = np.repeat(treebank.word_offsets[:-1], np.diff(treebank.node_offsets))
+    starts, ends = firsts + treebank.starts, firsts + treebank.ends
+    emptied = childless & (ends > starts) & (before[ends] - before[starts] == ends - starts)
+    places = np.zeros(len(gone), np.bool_)
+    places[starts[emptied]] = True
+    return places

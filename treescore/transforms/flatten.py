@@ -1,0 +1,95 @@
+"""Trees made flat: keys that any parser can conform to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import ClassVar
+
+from treescore.core.params import BOOLEAN, STRINGS, Json, Param
+from treescore.core.registry import Transform, register
+from treescore.core.trees import ConstituentTreebank
+from treescore.errors import LimitError, Problem
+from treescore.transforms.drop_traces import NULL_TAGS, null_elements, place_holders
+from treescore.transforms.rewriting import dropped_by
+from treescore.transforms.rule_sets import RULES_SCHEMA, rules_of
+from treescore.transforms.rule_text import Rule
+from treescore.transforms.strip_functions import base_labels
+from treescore.transforms.tree_edit import (
+    decided_by,
+    empty_nodes,
+    outer_brackets,
+    unary_nodes,
+    without_nodes,
+    without_words,
+)
+
+NODES_VISITED = 2_000_000_000
+"""Nodes times rounds, at most."""
+
+
+@register
+class Flatten(Transform):
+    """Flattening after Gaizauskas, Hepple & Huyck."""
+
+    name = "flatten"
+    doc = (
+        "Flattens trees: cuts label extensions, drops brackets by rules, bottom-up until none fits, then null elements "
+        "and empty phrases, then unary structure (phrases over a single word, and all but the top one of phrases over "
+        "the same words); all of it until nothing changes. Outermost brackets without label take no part, and the "
+        "topmost labelled phrase always stays."
+    )
+    source = "Gaizauskas, Hepple & Huyck 1998, Modifying Existing Annotated Corpora for General Comparative Evaluation"
+    reads = (ConstituentTreebank,)
+    default_on = "gold"
+    params: ClassVar[Mapping[str, Param]] = {
+        "rules": Param(
+            RULES_SCHEMA,
+            "penn-flat",
+            "A shipped set (penn-flat), a rule text, or a list of them: (X Y1 Y2^ Y3) drops the bracket of Y2, "
+            "(X^ Y1 Y2) drops X over exactly these children, X^ drops X everywhere. Y1|Y2 are alternatives, Y* any "
+            "number of Y, ... any number of children. The first rule that fits applies.",
+        ),
+        "null_tags": Param(STRINGS, list(NULL_TAGS), "Tags of null elements, dropped with the empty phrases."),
+        "unary": Param(BOOLEAN, True, "Drop unary structure."),
+        "empty": Param(BOOLEAN, True, "Drop null elements and empty phrases."),
+    }
+
+    def __init__(self, **values: Json) -> None:
+        super().__init__(**values)
+        self._rules: list[Rule] = rules_of(values["rules"])
+
+    @property
+    def guided(self) -> bool:
+        """See Transform."""
+        return bool(self.values["empty"])
+
+    def apply(self, treebank: ConstituentTreebank, guide: ConstituentTreebank) -> ConstituentTreebank:
+        """The flat treebank.
+
+        Raises:
+            LimitError: `rule-limit`, the rules would take too long.
+        """
+        tags = frozenset(self.values["null_tags"])
+        null = decided_by(treebank, guide, lambda side: null_elements(side, tags) | place_holders(side))
+        treebank = replace(treebank, labels=base_labels(treebank.vocabulary, treebank.labels))
+        visited = 0
+        while True:
+            before = len(treebank.labels)
+            treebank = without_nodes(treebank, dropped_by(self._rules, treebank))
+            if self.values["empty"]:
+                treebank = without_words(treebank, null)
+                null = null[~null] if null.any() else null
+                treebank = without_nodes(treebank, empty_nodes(treebank) & ~outer_brackets(treebank))
+            if self.values["unary"]:
+                treebank = without_nodes(treebank, unary_nodes(treebank, over_words=True))
+            visited += before
+            if len(treebank.labels) == before:
+                return treebank
+            _check_rounds(visited)
+
+
+def _check_rounds(visited: int) -> None:
+    if visited > NODES_VISITED:
+        detail = f"The rules need more than {NODES_VISITED} visits of nodes to come to an end. Use fewer of them."
+        raise LimitError([Problem(code="rule-limit", detail=detail)])

@@ -1,0 +1,170 @@
+"""The rule language: which brackets of a tree are dropped, written as small trees with one caret.
+
+`(X Y1 ... Yi^ ... Yn)` drops child Yi's bracket and raises its children, `(X^ Y1 ... Yn)` drops X over exactly
+these children, `X^` drops X everywhere. X and Y are labels of phrases, Y also of words. Beside plain labels a rule
+may have alternatives `NP|WHNP`, `ADVP|RB*` for any number of such children, and a lone `...` for any number of
+children of any kind. A backslash takes the next character as it is. Lines that begin with `#` are comments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from treescore.errors import Problem, ProblemList
+
+DROP_CHILD, DROP_EXACT, DROP_ANYWHERE = 0, 1, 2
+"""The three forms of rules."""
+ONE, ANY_NUMBER, GAP = 0, 1, 2
+"""How many children an element stands for: one, any number of its labels, any number of any."""
+
+MAX_ELEMENTS = 60
+"""Children of one rule, at most."""
+
+_TOKEN = re.compile(r"[()]|(?:\\.|[^\s()\\])+|\\")
+_PARTS = re.compile(r"(?:\\.|[^|\\])+", re.DOTALL)
+_FORMS = "(X Y1 Y2^ Y3), (X^ Y1 Y2) or X^"
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """One symbol of a rule: the labels it takes, and how many children it stands for."""
+
+    labels: tuple[str, ...]
+    times: int = ONE
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule: X, its children, and for DROP_CHILD which of them loses its bracket (from 0)."""
+
+    form: int
+    parent: Element
+    children: tuple[Element, ...] = ()
+    caret: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class _Symbol:
+    text: str
+    line: int
+    column: int
+
+    @property
+    def caret(self) -> bool:
+        return re.search(r"(?<!\\)(?:\\\\)*\^$", self.text) is not None
+
+    def element(self) -> Element:
+        text = self.text[:-1] if self.caret else self.text
+        if text in {"...", "\N{HORIZONTAL ELLIPSIS}"}:
+            return Element((), GAP)
+        many = re.search(r"(?<!\\)(?:\\\\)*\*$", text) is not None
+        text = text[:-1] if many else text
+        labels = [re.sub(r"\\(.)", r"\1", part) for part in _PARTS.findall(text)]
+        # A treebank may have labels like ADVP|PRT: they are meant too.
+        whole = re.sub(r"\\(.)", r"\1", text)
+        return Element(tuple(dict.fromkeys([*labels, whole])) if text else (), ANY_NUMBER if many else ONE)
+
+
+def parse_rules(text: str, pointer: str = "") -> list[Rule]:
+    """The rules of a text, in their order.
+
+    Raises:
+        InputError: `rule-syntax`, each fault with line and column in the text.
+    """
+    problems = ProblemList()
+    rules: list[Rule] = []
+    group: list[_Symbol] | None = None
+    opened: _Symbol | None = None
+    for symbol in _symbols(text):
+        if symbol.text == "(":
+            if opened is not None:
+                problems.add(
+                    _fault(symbol, pointer, "A bracket inside a rule. Rules have one level; write a second one")
+                )
+            group, opened = [], symbol
+        elif symbol.text == ")":
+            if opened is None or group is None:
+                problems.add(_fault(symbol, pointer, "A closing bracket without an opening one. Remove it"))
+            else:
+                _collect(rules, problems, pointer, opened, group)
+            group, opened = None, None
+        elif group is not None:
+            group.append(symbol)
+        else:
+            _collect(rules, problems, pointer, symbol, None)
+    if opened is not None:
+        problems.add(_fault(opened, pointer, 'This bracket is never closed. Add ")"'))
+    problems.raise_if_any()
+    return rules
+
+
+def _symbols(text: str) -> list[_Symbol]:
+    symbols = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.lstrip().startswith("#"):
+            symbols += [_Symbol(found.group(), number, found.start() + 1) for found in _TOKEN.finditer(line)]
+    return symbols
+
+
+def _collect(
+    rules: list[Rule], problems: ProblemList, pointer: str, first: _Symbol, group: list[_Symbol] | None
+) -> None:
+    rule = _rule(first, group)
+    if isinstance(rule, Rule):
+        rules.append(rule)
+    else:
+        problems.add(_fault(rule[0], pointer, rule[1]))
+
+
+def _rule(first: _Symbol, group: list[_Symbol] | None) -> Rule | tuple[_Symbol, str]:
+    """The rule of these symbols, or the symbol that is wrong and what is."""
+    symbols = [first] if group is None else group
+    wrong = next(((symbol, found) for symbol in symbols if (found := _symbol_fault(symbol))), None)
+    wrong = wrong or _shape_fault(first, symbols, bracketed=group is not None)
+    if wrong is not None:
+        return wrong
+    parent, *children = [symbol.element() for symbol in symbols]
+    caret = next(place for place, symbol in enumerate(symbols) if symbol.caret)
+    if group is None:
+        return Rule(DROP_ANYWHERE, parent)
+    return Rule(DROP_CHILD if caret else DROP_EXACT, parent, tuple(children), caret - 1)
+
+
+def _symbol_fault(symbol: _Symbol) -> str:
+    if re.search(r"(?<!\\)(?:\\\\)*\\$", symbol.text):
+        return "A backslash at the end of a symbol. Double it, or remove it"
+    element = symbol.element()
+    if not element.labels and element.times != GAP:
+        return f"{symbol.text!r} names no label. Write one before it"
+    if symbol.caret and element.times != ONE:
+        return "The caret marks a symbol that stands for any number of children. Mark a single one"
+    return ""
+
+
+def _shape_fault(first: _Symbol, symbols: Sequence[_Symbol], *, bracketed: bool) -> tuple[_Symbol, str] | None:
+    if not symbols:
+        return first, f"An empty rule. Rules are {_FORMS}"
+    if symbols[0].element().times != ONE:
+        return symbols[0], "A rule begins with a single label"
+    carets = [symbol for symbol in symbols if symbol.caret]
+    if not carets:
+        return first, f"Nothing is marked with a caret, so nothing would be dropped. Rules are {_FORMS}"
+    if len(carets) > 1:
+        return carets[1], "A second caret in one rule. Write two rules"
+    if bracketed and len(symbols) == 1:
+        return first, "A rule in brackets without children. To drop a label everywhere write it without brackets"
+    if len(symbols) - 1 > MAX_ELEMENTS:
+        return first, f"A rule with {len(symbols) - 1} children; there may be {MAX_ELEMENTS}. Use alternatives or ..."
+    return None
+
+
+def _fault(symbol: _Symbol, pointer: str, found: str) -> Problem:
+    return Problem(
+        code="rule-syntax",
+        pointer=pointer,
+        line=symbol.line,
+        column=symbol.column,
+        detail=f"Line {symbol.line}, column {symbol.column} of the rules: {found}.",
+    )

@@ -1,0 +1,130 @@
+"""Taking words and nodes out of constituent treebanks: what the transforms share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
+from treescore.core.structure import NONE, structure_of
+from treescore.core.trees import ConstituentTreebank, Sentences
+from treescore.core.vocabulary import Vocabulary
+from treescore.core.word_check import paired_words
+from treescore.formats.bracket_problems import UnbalancedLine
+
+
+def without_words(treebank: ConstituentTreebank, gone: BoolArray) -> ConstituentTreebank:
+    """The treebank without the words of `gone`, bool (w,). Nodes stay, some of them without words."""
+    if not gone.any():
+        return treebank
+    before = offsets_of((~gone).astype(np.int64))
+    firsts = np.repeat(treebank.word_offsets[:-1], np.diff(treebank.node_offsets))
+    return replace(
+        treebank,
+        starts=before[firsts + treebank.starts] - before[firsts],
+        ends=before[firsts + treebank.ends] - before[firsts],
+        words=treebank.words[~gone],
+        tags=treebank.tags[~gone],
+        word_offsets=before[treebank.word_offsets],
+    )
+
+
+def without_nodes(treebank: ConstituentTreebank, gone: BoolArray) -> ConstituentTreebank:
+    """The treebank without the nodes of `gone`, bool (m,); their children are raised."""
+    if not gone.any():
+        return treebank
+    kept = ~gone
+    owners = owners_of(treebank.node_offsets)
+    return replace(
+        treebank,
+        labels=treebank.labels[kept],
+        starts=treebank.starts[kept],
+        ends=treebank.ends[kept],
+        node_offsets=offsets_of(sums_by(owners[kept], len(treebank))),
+        sentences=_renumbered(treebank.sentences),
+    )
+
+
+def _renumbered(sentences: Sentences) -> Sentences:
+    """The same without numbers of nodes: which brackets a line left open is no longer known."""
+    if not any(isinstance(problem, UnbalancedLine) for problem in sentences.unreadable.values()):
+        return sentences
+    unreadable = {
+        sentence: replace(problem, unclosed=()) if isinstance(problem, UnbalancedLine) else problem
+        for sentence, problem in sentences.unreadable.items()
+    }
+    return replace(sentences, unreadable=unreadable)
+
+
+def decided_by(
+    treebank: ConstituentTreebank,
+    guide: ConstituentTreebank,
+    decide: Callable[[ConstituentTreebank], BoolArray],
+) -> BoolArray:
+    """Which words of the treebank `decide` chooses, bool (w,).
+
+    It looks at the guide, by position, in sentences with equally many words; at the treebank itself in others.
+    """
+    chosen = decide(treebank)
+    if guide is treebank:
+        return chosen
+    sentences = min(len(treebank), len(guide))
+    same = np.diff(treebank.word_offsets)[:sentences] == np.diff(guide.word_offsets)[:sentences]
+    own, other = paired_words(treebank, guide, same)
+    chosen = chosen.copy()
+    chosen[own] = decide(guide)[other]
+    return chosen
+
+
+def empty_nodes(treebank: ConstituentTreebank) -> BoolArray:
+    """Nodes that dominate no word: bool (m,)."""
+    return np.asarray(treebank.starts == treebank.ends, np.bool_)
+
+
+def outer_brackets(treebank: ConstituentTreebank) -> BoolArray:
+    """Outermost brackets without a label: bool (m,)."""
+    return np.asarray((structure_of(treebank).parents == NONE) & (treebank.labels == 0), np.bool_)
+
+
+def numbered(vocabulary: Vocabulary, numbers: IntArray, chosen: Callable[[str], bool]) -> BoolArray:
+    """Which numbers stand for a string that `chosen` takes: the same shape; negative numbers never do."""
+    present = np.flatnonzero(np.bincount(numbers[numbers >= 0], minlength=1)) if numbers.size else numbers
+    table = np.zeros(len(vocabulary) + 1, np.bool_)
+    for number in present.tolist():
+        table[number] = chosen(vocabulary.strings[number])
+    return np.asarray(table[np.where(numbers >= 0, numbers, len(vocabulary))], np.bool_)
+
+
+def rewritten(vocabulary: Vocabulary, numbers: IntArray, rewrite: Callable[[str], str]) -> IntArray:
+    """Numbers of the rewritten strings: the same shape; negative numbers stay."""
+    present = np.flatnonzero(np.bincount(numbers[numbers >= 0], minlength=1)) if numbers.size else numbers
+    changes = {number: vocabulary.number(rewrite(vocabulary.strings[number])) for number in present.tolist()}
+    table = np.arange(len(vocabulary) + 1, dtype=np.int64)
+    for number, new in changes.items():
+        table[number] = new
+    return np.where(numbers >= 0, table[np.where(numbers >= 0, numbers, 0)], numbers)
+
+
+def unary_nodes(treebank: ConstituentTreebank, *, keep: str = "top", over_words: bool = False) -> BoolArray:
+    """Nodes to be dropped so that no constituent has one child only: bool (m,).
+
+    Of a chain of nodes over the same words the top one stays, or with `keep` "bottom" the lowest. With `over_words`
+    phrases over a single word go as well, all but the topmost labelled node. An outermost bracket without label
+    takes no part, nor do brackets without words: the columns do not say which of them stands in which.
+    """
+    links = structure_of(treebank)
+    outer = (links.parents == NONE) & (treebank.labels == 0)
+    # NONE picks the last place: a node at the top stands as if below an outer bracket.
+    root = ~outer & np.append(outer, True)[links.parents]
+    starts, ends = np.append(treebank.starts, -1)[links.parents], np.append(treebank.ends, -1)[links.parents]
+    lower = ~outer & ~root & (starts == treebank.starts) & (ends == treebank.ends) & (starts < ends)
+    gone = lower
+    if keep == "bottom":
+        gone = np.zeros(len(lower), np.bool_)
+        gone[links.parents[lower]] = True
+    if over_words:
+        single = treebank.ends - treebank.starts == 1
+        gone = np.where(single & ~outer, ~root, gone)
+    return np.asarray(gone, np.bool_)
