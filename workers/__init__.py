@@ -1,1 +1,1 @@
-"""RQ entry points, the worker process and the sweeper."""
+"""RQ entry points, worker process and sweeper."""

@@ -1,4 +1,4 @@
-"""The worker process, with everything heavy loaded before it forks."""
+"""The worker process; it loads everything heavy before it forks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workers.worker import worker_on
 
 
 def main() -> None:
-    """Work on one queue until told to stop."""
+    """Work on one queue until a signal."""
     parser = argparse.ArgumentParser(prog="python -m workers.process")
     parser.add_argument("--queue", choices=QUEUES, default=LIVE)
     parser.add_argument("--burst", action="store_true", help="end when the queue is empty")

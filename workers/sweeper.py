@@ -1,4 +1,4 @@
-"""The sweeper: whatever is stored and not finished, and in nobody's hands, is queued again."""
+"""Requeue unfinished runs that no worker holds, clean up, and send webhooks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from workers.entry import process_context
 INTERVAL = 1.0
 """Seconds between two sweeps."""
 GRACE = timedelta(seconds=2)
-"""A run younger than this may be on its way into the queue."""
+"""A younger run may be on its way into the queue."""
 KEEP_KEYS = timedelta(days=1)
 HOUSEKEEPING_EVERY = 600
 
@@ -27,7 +27,7 @@ log = structlog.get_logger("treescore.sweeper")
 
 
 class Sweeper:
-    """Remembers what looked lost at the last sweep: only what is lost twice in a row is queued again."""
+    """Queues a run again when two sweeps in a row find it lost."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -35,7 +35,7 @@ class Sweeper:
         self._sweeps = 0
 
     def sweep(self) -> list[str]:
-        """One round; the ids that were queued again."""
+        """Sweep once; return the ids that were queued again."""
         context = self._context
         context.queue.reap()
         with context.store.read() as db:
@@ -53,7 +53,7 @@ class Sweeper:
         return again
 
     def clean_up(self) -> None:
-        """Drop what has outlived its time."""
+        """Delete data whose retention time is over."""
         context = self._context
         now = context.now()
         with context.store.write() as db:
@@ -67,7 +67,7 @@ class Sweeper:
 
 
 def deliver(context: Context, stop: threading.Event) -> None:
-    """Send to webhooks until told to stop, in a thread of its own: nobody's slow server holds up the sweeping."""
+    """Send to webhooks until `stop` is set; in its own thread, so that a slow server does not delay the sweeps."""
     while not stop.wait(INTERVAL):
         try:
             deliver_due(context)
@@ -76,7 +76,7 @@ def deliver(context: Context, stop: threading.Event) -> None:
 
 
 def main() -> None:
-    """Sweep until told to stop; while Redis is away, wait for it."""
+    """Sweep until a signal; while Redis is not available, wait for it."""
     configure_logs()
     sweeper = Sweeper(process_context())
     stop = threading.Event()

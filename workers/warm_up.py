@@ -1,4 +1,4 @@
-"""One tiny job that is never committed, before the worker forks: what it loads and compiles, no later job waits for."""
+"""Perform one tiny job before the worker forks, so that no later job waits for imports and compilation."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _TEXTS = {"gold": _RIGHT, "systems/0": _RIGHT, "systems/1": _WRONG}
 
 
 def warm_up(context: Context) -> None:
-    """Touch every compiled function, then go once through all that a job goes through."""
+    """Call every compiled function, then perform one whole job in a transaction that is never committed."""
     warm()
     own = replace(context, store=RolledBack(context.store))
     with own.store.write() as db:
         runs.add(db, RUN, KIND, LIVE, own.now())
-        jobs.add(db, RUN, "nobody", _REQUEST)
+        jobs.add(db, RUN, "warm-up", _REQUEST)
         texts.put(db, RUN, _TEXTS)
     do(own, RUN)
     own.store.close()

@@ -1,4 +1,4 @@
-"""RQ's forking worker, whose work-horse goes on with the next run instead of ending after each."""
+"""RQ's forking worker, whose work-horse takes further runs instead of ending after each."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from rq.timeouts import JobTimeoutException
 
 from service.posix import die_with_parent
 from service.queue import ABANDONED_AFTER, REDIS_ERRORS, Queue
-from workers.entry import WorkBroke, run
+from workers.entry import WorkFailed, run
 
 HEARTBEAT_SECONDS = 2
 LINGER = 5.0
 """Seconds for which a work-horse waits for another run before it ends."""
 AGE = 30.0
-"""Seconds after which a work-horse begins no other run: RQ counts its time from the fork, and kills a minute late."""
+"""Seconds after which a work-horse takes no further run: RQ counts its time from the fork, and kills a minute late."""
 GROWTH = 256 * 1024
-"""KiB by which a work-horse may have grown and still begin another run: only its end gives memory back for sure."""
+"""KiB by which a work-horse may have grown and still take a further run: only its end surely frees the memory."""
 LOOK_UP = 0.5
-"""Seconds between two looks whether the worker was told to stop."""
+"""Seconds between two checks whether the worker was asked to stop."""
 
 
 class Worker(rq.Worker):  # type: ignore[misc]
-    """Shows signs of life often, takes its work-horse along when it dies, and forks once for many short runs.
+    """Sends heartbeats often, ends its work-horse when it dies, and forks once for many short runs.
 
-    RQ forks for every job, which costs a small one more than its scoring: a new process copies each page it touches
-    and connects anew to everything. So the work-horse, once RQ's own job is done, takes the next ids from the same
-    queue and works on them in turn. What it works on stands in the worker's `current_job`, where RQ keeps it too: so
-    it counts as held while the worker shows signs of life, and RQ's command to stop a job finds it.
+    RQ forks for every job, which costs a small job more than its scoring: a new process copies each page it touches
+    and opens new connections. So the work-horse, after RQ's own job, takes the next ids from the same queue, one after
+    the other. The id of the current run is in the worker's `current_job`, where RQ keeps it too: the run counts as held
+    while the worker sends heartbeats, and RQ's command to stop a job finds it.
     """
 
     runs: Queue
@@ -41,16 +41,16 @@ class Worker(rq.Worker):  # type: ignore[misc]
     _stopped_job_id: str | None
 
     def get_heartbeat_ttl(self, job: Any) -> int:  # noqa: ARG002 - RQ's signature
-        """How long a started job counts as alive."""
+        """Return how long a started job counts as alive."""
         return ABANDONED_AFTER
 
     def main_work_horse(self, job: Any, queue: Any) -> None:
-        """In the forked process."""
+        """Run RQ's job in the forked process."""
         die_with_parent(parent=int(os.environ["TREESCORE_WORKER_PID"]))
         super().main_work_horse(job, queue)
 
     def perform_job(self, job: Any, queue: Any) -> bool:
-        """RQ's job, then whatever else waits. In the forked process."""
+        """Perform RQ's job, then further runs that wait, in the forked process."""
         begun, size = monotonic(), _peak()
         done = bool(super().perform_job(job, queue)) and self._in_time(begun)
         try:
@@ -62,7 +62,7 @@ class Worker(rq.Worker):  # type: ignore[misc]
         return done
 
     def _next(self, queue: str) -> str | None:
-        """The next run's id; None where none came in time, or where the worker was told to stop."""
+        """Return the id of the next run; None where none came in time or the worker was asked to stop."""
         patience = monotonic() + self.linger
         while not self.connection.hexists(self.key, "shutdown_requested_date"):
             left = max(0.0, patience - monotonic())
@@ -72,16 +72,16 @@ class Worker(rq.Worker):  # type: ignore[misc]
         return None
 
     def _carry(self, run_id: str, queue: str) -> bool:
-        """Work on a run under RQ's time limit; False where this process had better end.
+        """Work on a run under RQ's time limit; return whether this process may take another.
 
-        So it is where the run broke off, and waits in the queue again, or where its time was over.
+        It must end after a run that failed, which waits in the queue again, and after one that reached its limit.
         """
         begun = monotonic()
         self.set_current_job_id(run_id)
         try:
             with self.death_penalty_class(self.runs.timeout, JobTimeoutException):
                 run(run_id)
-        except WorkBroke:
+        except WorkFailed:
             self.runs.put(run_id, queue)
             return False
         finally:
@@ -89,11 +89,11 @@ class Worker(rq.Worker):  # type: ignore[misc]
         return self._in_time(begun)
 
     def _in_time(self, begun: float) -> bool:
-        """Whether a run kept its limit: what its end by a signal left of this process, nobody knows."""
+        """Return whether a run kept its limit: a signal that ends it may leave this process in any state."""
         return monotonic() < begun + self.runs.timeout
 
     def monitor_work_horse(self, job: Any, queue: Any) -> None:
-        """Until the work-horse has ended; what it left undone of its further runs is queued again."""
+        """Wait until the work-horse has ended; queue again the further run that it left unfinished."""
         super().monitor_work_horse(job, queue)
         left = self.get_current_job_id()
         if left is None or left == job.id:
@@ -105,7 +105,7 @@ class Worker(rq.Worker):  # type: ignore[misc]
             self.runs.put(left, queue.name)
 
     def maintain_heartbeats(self, job: Any) -> None:
-        """RQ's, while its job is there; afterwards the worker's own sign of life is what counts."""
+        """Maintain RQ's heartbeats while its job exists, and only the worker's own afterwards."""
         try:
             job.get_status()
         except InvalidJobOperation:
@@ -115,7 +115,7 @@ class Worker(rq.Worker):  # type: ignore[misc]
 
 
 def worker_on(runs: Queue, queue: str, *, burst: bool = False) -> Worker:
-    """A worker on one queue. Exactly one: with several, RQ can lose a job between two commands."""
+    """Return a worker on exactly one queue: with several, RQ can lose a job between two commands."""
     worker = Worker(
         [runs.rq_queue(queue)],
         connection=runs.redis,
@@ -130,5 +130,5 @@ def worker_on(runs: Queue, queue: str, *, burst: bool = False) -> Worker:
 
 
 def _peak() -> int:
-    """The largest size this process has had, in KiB."""
+    """Return the largest size that this process has had, in KiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

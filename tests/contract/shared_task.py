@@ -7,11 +7,9 @@ from contextlib import contextmanager
 from itertools import count
 from typing import Any
 
-from service.errors import failure_record
-from service.store import runs
-from service.usecases.submissions.work import fail_submission
 from tests.contract.checking import CheckedClient
 from tests.contract.stage import Stage
+from tests.fixtures.contexts import give_up
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
 
 _NUMBERS = count(1)
@@ -72,10 +70,7 @@ class SharedTask:
     def faulty(self, client: CheckedClient | None = None) -> str:
         """The address of a submission that a fault of the service has ended."""
         address = self.waiting(client)
-        with self.stage.context.store.read() as db:
-            run = runs.get(db, address.rpartition("/")[2])
-        assert run is not None
-        fail_submission(self.stage.context, run, failure_record("service", [], 0))
+        give_up(self.stage.context, address.rpartition("/")[2])
         return address
 
     def comparison(self) -> str:

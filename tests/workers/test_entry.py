@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from service.logs import configure_logs
@@ -20,7 +22,7 @@ def find(_name):
     raise KeyError(SECRET)
 
 
-def break_off(_context, _run):
+def break_off(_context, _run, _progress):
     try:
         find(SECRET)
     except KeyError as error:
@@ -29,8 +31,8 @@ def break_off(_context, _run):
 
 @pytest.fixture
 def broken(context, monkeypatch):
-    kept = kinds.HANDLERS[jobs.KIND]
-    monkeypatch.setattr(entry, "HANDLERS", {jobs.KIND: kinds.Handler(break_off, kept.fail)})
+    kept = kinds.KINDS[jobs.KIND]
+    monkeypatch.setattr(entry, "KINDS", {jobs.KIND: SimpleNamespace(work=break_off, fail=kept.fail)})
     monkeypatch.setattr(entry, "process_context", lambda: context)
     return submit_job(context, SCORER, DEPENDENCIES)[0]
 
@@ -58,7 +60,7 @@ def test_redis_and_the_log_get_the_kind_and_the_places(context, broken, rq_work,
 
 
 def test_what_is_raised_says_nothing(broken):
-    with pytest.raises(entry.WorkBroke) as caught:
+    with pytest.raises(entry.WorkFailed) as caught:
         entry.run(broken)
     assert SECRET not in str(caught.value)
     assert caught.value.__suppress_context__

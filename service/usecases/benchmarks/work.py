@@ -1,65 +1,74 @@
-"""The worker's half of a revision: check gold, then let it rule, after re-scoring where there is something to score."""
+"""The worker's half of a revision: check gold, score every submission under it, then make it active."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
+from datetime import datetime
+from time import monotonic
+
+from sqlalchemy import Connection
 
 from service.context import Context
-from service.errors import failure_record
-from service.store import artifacts, revisions, runs
+from service.store import artifacts, benchmarks, revisions, runs, score_records, submissions
+from service.store.benchmarks import Benchmark
 from service.store.revisions import Part, Revision
 from service.usecases.benchmarks.benchmarks import blocks_name, input_name
-from service.usecases.benchmarks.rescore import drop_records, rescore
+from service.usecases.boards.rank_changes import rank_changes
+from service.usecases.boards.work import schedule_board_comparison
 from service.usecases.events.record import record_event
-from service.usecases.runs.progress import Progress
+from service.usecases.runs.ending import Ending, Failure, Outdated, QueuedRun
+from service.usecases.runs.progress import Cancelled, Progress
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from service.usecases.scoring.gold import keyed_digest, load_part
+from service.usecases.scoring.part_scorer import Scorer
 from treescore.errors import InputError, LimitError, Problem, ScoringError
 from treescore.evaluation.blind import blind_inputs, word_count
 from treescore.evaluation.evaluate import Evaluation
 
+PAGE = 50
+STEP_SECONDS = 60.0
+"""Seconds of re-scoring before other bulk work gets its turn. The sweeper queues the rest again."""
+DROPPED_AT_ONCE = 200
 
-def check_revision(context: Context, run: runs.Run) -> None:
-    """Take a revision as far as it goes. Begun again, it goes on where it was."""
+
+def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
+    """Check gold, then re-score for one step. Started again, it continues where it stopped.
+
+    Raises:
+        ScoringError: the problems of gold.
+    """
     with context.store.read() as db:
         revision = revisions.by_id(db, run.id)
     if revision is None:
-        return
+        return None
     if revision.state == revisions.CHECKING:
-        try:
-            _check_gold(context, revision)
-        except ScoringError as error:
-            fail_revision(context, run, failure_record(error.kind, error.problems, error.total))
-            return
-    rescore(context, run, revision)
+        _check_gold(context, revision, progress)
+    return _rescore(context, run, revision)
 
 
-def fail_revision(context: Context, run: runs.Run, failure: Mapping[str, Any]) -> None:
-    """Give a revision up: the one that ruled before goes on."""
-    now = context.now()
-    with context.store.write() as db:
-        if not runs.finish(db, run.id, runs.FAILED, now):
-            return
-        revisions.set_state(db, run.id, revisions.FAILED, failure=failure)
+def fail(context: Context, run: runs.Run, failure: Failure) -> Ending:
+    """Give a revision up: the revision that was active stays active."""
+    with context.store.read() as db:
         revision = revisions.by_id(db, run.id)
-        if revision is not None:
-            data = {"revision": revision.number, "dry_run": revision.dry_run}
-            record_event(db, context, "revision.failed", revision.benchmark_id, subject=revision.id, data=data)
-    context.queue.wake(run.id)
-    if revision is not None:
-        drop_records(context, revision)
+    if revision is None:
+        return Ending(runs.FAILED)
+
+    def save(db: Connection, _now: datetime) -> Sequence[QueuedRun]:
+        revisions.set_state(db, run.id, revisions.FAILED, failure=failure.record())
+        _record(db, context, "revision.failed", revision)
+        return ()
+
+    return Ending(runs.FAILED, save, after=lambda: _drop_records(context, revision))
 
 
-def _check_gold(context: Context, revision: Revision) -> None:
-    """Read every part once: its size, a keyed digest, what may be given out.
+def _check_gold(context: Context, revision: Revision, progress: Progress) -> None:
+    """Read every part once: its size, a keyed digest, the words that may be published.
 
     Raises:
-        ScoringError: the faults of all parts together.
+        ScoringError: the problems of all parts together.
     """
     scoring = scoring_config(revision.scoring)
-    progress = Progress(context, revision.id)
-    faults: list[ScoringError] = []
+    errors: list[ScoringError] = []
     with context.store.read() as db:
         parts = revisions.parts_of(db, revision.id)
     for done, part in enumerate(parts):
@@ -69,11 +78,11 @@ def _check_gold(context: Context, revision: Revision) -> None:
         try:
             _check_part(context, revision, scoring, part)
         except ScoringError as error:
-            faults.append(error)
-    if faults:
-        kind = InputError if any(isinstance(fault, InputError) for fault in faults) else LimitError
-        problems = [problem for fault in faults for problem in fault.problems]
-        raise kind(problems[: context.config.max_problems], sum(fault.total for fault in faults))
+            errors.append(error)
+    if errors:
+        kind = InputError if any(isinstance(error, InputError) for error in errors) else LimitError
+        problems = [problem for error in errors for problem in error.problems]
+        raise kind(problems[: context.config.max_problems], sum(error.total for error in errors))
 
 
 def _check_part(context: Context, revision: Revision, scoring: ScoringConfig, part: Part) -> None:
@@ -84,17 +93,117 @@ def _check_part(context: Context, revision: Revision, scoring: ScoringConfig, pa
     if not len(gold):
         detail = "Gold has no sentence. Send a text with at least one."
         raise InputError([Problem(code="no-sentences", pointer=pointer, part=part.name, detail=detail)])
-    made = {
+    packed = {
         (input_name(part.position, name), 0): artifacts.pack_json(body) for name, body in blind_inputs(gold).items()
     }
     blocks = loaded.items.blocks or gold.sentences.attributes.get("newdoc") or ()
     if blocks and None not in blocks:
-        made[blocks_name(part.position), 0] = artifacts.pack_json(list(blocks))
+        packed[blocks_name(part.position), 0] = artifacts.pack_json(list(blocks))
     with context.store.write() as db:
-        # the work may have been begun before, and may be done by two at once
+        # an earlier attempt may have stored some of it, and two workers may have the same run
         runs.get(db, revision.id, lock=True)
         artifacts.drop_below(db, revision.id, input_name(part.position, ""))
         artifacts.drop_below(db, revision.id, blocks_name(part.position))
-        artifacts.put(db, revision.id, made)
-        seen = Part(part.name, part.position, len(gold), word_count(gold), keyed_digest(db, loaded.digest))
-        revisions.save_part(db, revision.id, seen)
+        artifacts.put(db, revision.id, packed)
+        checked = Part(part.name, part.position, len(gold), word_count(gold), keyed_digest(db, loaded.digest))
+        revisions.save_part(db, revision.id, checked)
+
+
+def _rescore(context: Context, run: runs.Run, revision: Revision) -> Ending | None:
+    """Score submissions until each has a record under the revision. None when the time of this step is over."""
+    end = monotonic() + min(STEP_SECONDS, 0.5 * context.config.max_job_seconds)
+    with context.store.read() as db:
+        benchmark = benchmarks.get(db, revision.benchmark_id)
+    if benchmark is None or benchmark.deleted_at is not None:
+        return None
+    if benchmark.active_revision is None:
+        return _switch(context, revision)
+    if revision.state != revisions.RESCORING:
+        with context.store.write() as db:
+            revisions.begin_rescoring(db, revision.id)
+    scorer: Scorer | None = None
+    while True:
+        with context.store.read() as db:
+            waiting = score_records.unscored(db, revision.benchmark_id, revision.number, PAGE)
+            total = submissions.count(db, revision.benchmark_id, state=runs.SUCCEEDED)
+            left = score_records.unscored_count(db, revision.benchmark_id, revision.number)
+        if not waiting:
+            return _switch(context, revision)
+        scorer = scorer or Scorer(context, revision)
+        for done, submission_id in enumerate(waiting, total - left):
+            _rescore_one(context, run, scorer, submission_id, (done, total))
+            if monotonic() > end:
+                with context.store.write() as db:
+                    runs.requeue(db, run.id)
+                return None
+
+
+def _rescore_one(context: Context, run: runs.Run, scorer: Scorer, submission_id: str, at: tuple[int, int]) -> None:
+    """Score one submission and keep its record; a second time gives the same record."""
+    with context.store.read() as db:
+        submission = submissions.get(db, submission_id)
+    if submission is None or submission.deleted_at is not None:
+        return
+    scored = scorer.score(submission, lambda *_: None, always=True)
+    with context.store.write() as db:
+        if not runs.note_progress(db, run.id, at[0] + 1, at[1], "scoring submissions again"):
+            raise Cancelled(run.id)
+        runs.reset_attempts(db, run.id)
+        current = submissions.get(db, submission_id, lock=True)
+        if scored.record is not None and current is not None and current.deleted_at is None:
+            score_records.save(db, scored.record, scored.packed)
+    context.queue.wake(run.id)
+
+
+def _switch(context: Context, revision: Revision) -> Ending:
+    """Make the revision active and store whose rank changes; outdated where a submission has no record."""
+
+    def save(db: Connection, now: datetime) -> Sequence[QueuedRun]:
+        benchmark = benchmarks.get(db, revision.benchmark_id)
+        if benchmark is None:
+            return ()
+        first = benchmark.active_revision is None
+        if not first and score_records.unscored(db, benchmark.id, revision.number, 1):
+            raise Outdated
+        changes = [] if first else _rank_changes(db, benchmark, revision)
+        if revision.dry_run:
+            revisions.set_state(db, revision.id, revisions.READY, moved=changes)
+            _record(db, context, "revision.ready", revision)
+            return ()
+        revisions.supersede(db, benchmark.id, revision.number)
+        revisions.set_state(db, revision.id, revisions.ACTIVE, moved=changes, activated_at=now)
+        benchmarks.activate(db, benchmark.id, revision.number, now)
+        _record(db, context, "revision.active", revision)
+        # under the first revision there is nothing to compare yet
+        return () if first else schedule_board_comparison(db, context, benchmark.id)
+
+    def after() -> None:
+        if revision.dry_run:
+            _drop_records(context, revision)
+
+    return Ending(runs.SUCCEEDED, save, lock=revision.benchmark_id, after=after)
+
+
+def _drop_records(context: Context, revision: Revision) -> None:
+    """Delete the scores under a revision that never became active, a few at a time."""
+    while True:
+        with context.store.write() as db:
+            if not score_records.drop_revision(db, revision.benchmark_id, revision.number, DROPPED_AT_ONCE):
+                return
+
+
+def _record(db: Connection, context: Context, kind: str, revision: Revision) -> None:
+    data = {"revision": revision.number, "dry_run": revision.dry_run}
+    record_event(db, context, kind, revision.benchmark_id, subject=revision.id, data=data)
+
+
+def _rank_changes(db: Connection, benchmark: Benchmark, revision: Revision) -> list[dict[str, object]]:
+    active = None if benchmark.active_revision is None else revisions.get(db, benchmark.id, benchmark.active_revision)
+    if active is None:
+        return []
+    sides = []
+    for each in (active, revision):
+        _, score = scoring_config(each.scoring).main
+        sides.append((score_records.mains(db, benchmark.id, each.number), score.higher_is_better))
+    standings = submissions.standings(db, benchmark.id)
+    return rank_changes(standings, benchmark.leaderboard["pick"], sides[0], sides[1])

@@ -6,7 +6,7 @@ version, and the run sees at its end whether another one is needed. So many subm
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -29,6 +29,7 @@ from service.usecases.boards.board import (
     tested_of,
 )
 from service.usecases.boards.compare import compare_submissions
+from service.usecases.runs.ending import Ending, Failure, QueuedRun, queue_runs
 from service.usecases.runs.progress import Progress
 
 BOARD_KIND = "board"
@@ -45,36 +46,35 @@ class _Made:
     fresh: bool
 
 
-def schedule_board_comparison(db: Connection, context: Context, benchmark_id: str) -> str | None:
-    """Note that a board's comparisons are to be made anew, in the transaction that changes the board.
+def schedule_board_comparison(db: Connection, context: Context, benchmark_id: str) -> Sequence[QueuedRun]:
+    """Schedule new comparisons of a board, in the transaction that changes the board.
 
     Returns:
-        The id of a new run, to be put into the bulk queue after the transaction; None where one is under way already,
-        which will see the change, and where no revision rules.
+        The new run, to be queued after the transaction. None where an unfinished run will see the change, and where
+        no revision is active.
     """
     benchmark = benchmarks.get(db, benchmark_id)
     if benchmark is None or benchmark.active_revision is None or benchmark.deleted_at is not None:
-        return None
+        return ()
     if boards.working(db, benchmark_id, benchmark.active_revision) is not None:
-        return None
+        return ()
     now = context.now()
     run_id = new_id("brd", now)
     runs.add(db, run_id, BOARD_KIND, BULK, now)
-    work = BoardComparison(run_id, benchmark.board_version, None)
-    boards.save(db, benchmark_id, benchmark.active_revision, WORK, work, now)
-    return run_id
+    stored = BoardComparison(run_id, benchmark.board_version, None)
+    boards.save(db, benchmark_id, benchmark.active_revision, WORK, stored, now)
+    return (QueuedRun(run_id, BULK),)
 
 
-def board_changed(db: Connection, context: Context, benchmark_id: str) -> str | None:
-    """Note that something on a board has changed: what `schedule_board_comparison` answers, for `put_board`."""
+def board_changed(db: Connection, context: Context, benchmark_id: str) -> Sequence[QueuedRun]:
+    """Count a change of a board and schedule its comparisons; return the run to queue with `put_board`."""
     benchmarks.touch_board(db, benchmark_id)
     return schedule_board_comparison(db, context, benchmark_id)
 
 
-def put_board(context: Context, run_id: str | None) -> None:
-    """Queue the run that a transaction has scheduled, once that is over."""
-    if run_id is not None:
-        context.queue.put(run_id, BULK)
+def put_board(context: Context, scheduled: Sequence[QueuedRun]) -> None:
+    """Queue the run that a transaction has scheduled, after its commit."""
+    queue_runs(context, scheduled)
 
 
 def keep_asked(db: Connection, board: Board, now: datetime) -> None:
@@ -87,41 +87,35 @@ def keep_asked(db: Connection, board: Board, now: datetime) -> None:
     boards.save(db, board.benchmark_id, number, board.key, BoardComparison(None, 0, body), now)
 
 
-def make_board_comparisons(context: Context, run: runs.Run) -> None:
-    """Compare the rows of a revision's boards where they are others than before; save everything at once."""
+def work(context: Context, run: runs.Run, progress: Progress) -> Ending:
+    """Compare the rows of a revision's boards where they differ from the stored ones; save everything at once."""
     with context.store.read() as db:
         place = boards.of_run(db, run.id)
         benchmark = None if place is None else benchmarks.get(db, place[0])
     if place is None or benchmark is None or benchmark.deleted_at is not None:
-        _end(context, run)
-        return
+        return Ending(runs.SUCCEEDED)
     with context.store.read() as db:
         known = boards.keys(db, benchmark.id, place[1])
         wanted = _wanted(db, context, benchmark, place[1])
-    progress = Progress(context, run.id)
     made = []
     for done, (board, asked) in enumerate(wanted):
         progress.note(done, len(wanted), f"comparing {board.score}")
         made.append(_made(context, board, asked))
-    _save(context, run, benchmark, place[1], known, made)
+    return _ending(context, run, benchmark, place[1], known, made)
 
 
-def fail_board_comparisons(context: Context, run: runs.Run, failure: Mapping[str, Any]) -> None:
-    """Give up: the rows go on without significance until the board changes again."""
-    del failure
-    with context.store.write() as db:
+def fail(context: Context, run: runs.Run, _failure: Failure) -> Ending:
+    """Give up: the rows stay without significance until the board changes again."""
+    with context.store.read() as db:
         place = boards.of_run(db, run.id)
-        if place is not None:
-            benchmarks.get(db, place[0], lock=True)
-        if runs.finish(db, run.id, runs.FAILED, context.now()) and place is not None:
-            benchmarks.touch_board(db, place[0])
-    context.queue.wake(run.id)
+    if place is None:
+        return Ending(runs.FAILED)
 
+    def save(db: Connection, _now: datetime) -> Sequence[QueuedRun]:
+        benchmarks.touch_board(db, place[0])
+        return ()
 
-def _end(context: Context, run: runs.Run) -> None:
-    with context.store.write() as db:
-        runs.finish(db, run.id, runs.SUCCEEDED, context.now())
-    context.queue.wake(run.id)
+    return Ending(runs.FAILED, save, lock=place[0])
 
 
 def _wanted(
@@ -158,24 +152,24 @@ def _made(context: Context, board: Board, asked: dict[str, Any] | None) -> _Made
     return _Made(board, body, fresh=True)
 
 
-def _save(
+def _ending(
     context: Context, run: runs.Run, seen: Benchmark, revision: int, known: Sequence[str], made: Sequence[_Made]
-) -> None:
-    """Put what was made in the place of what was known when the run began."""
-    now = context.now()
-    again = None
-    with context.store.write() as db:
-        # whoever changes the board holds this row, and either finds the run finished or is seen here
-        current = benchmarks.get(db, seen.id, lock=True)
-        if not runs.finish(db, run.id, runs.SUCCEEDED, now) or current is None:
-            return
+) -> Ending:
+    """Replace the comparisons that were known when the run began; schedule another run if the board has changed."""
+
+    def save(db: Connection, now: datetime) -> Sequence[QueuedRun]:
+        # every change of the board holds the benchmark's row: it finds the run finished, or is seen here
+        current = benchmarks.get(db, seen.id)
+        if current is None:
+            return ()
         boards.remove(db, seen.id, revision, known)
         for each in made:
             comparison = BoardComparison(run.id, seen.board_version, each.body)
             boards.save(db, seen.id, revision, each.board.key, comparison, now)
         if any(each.fresh for each in made):
             benchmarks.touch_board(db, seen.id)
-        if current.board_version != seen.board_version:
-            again = schedule_board_comparison(db, context, seen.id)
-    context.queue.wake(run.id)
-    put_board(context, again)
+        if current.board_version == seen.board_version:
+            return ()
+        return schedule_board_comparison(db, context, seen.id)
+
+    return Ending(runs.SUCCEEDED, save, lock=seen.id)

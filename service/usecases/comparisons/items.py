@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection
@@ -23,13 +22,13 @@ from service.usecases.boards.compare import board_behind, chosen_parts
 from service.usecases.comparisons.ask import found
 from service.usecases.runs.views import Page
 from service.usecases.scoring.config import visibility_key
-from service.usecases.scoring.results import load_items
+from service.usecases.scoring.results import PartKey, load_items
 from treescore.core.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
 class _Differing:
-    """Sentences in which two differ, those that differ most first: difference (n,), part and sentence from 0 (n,)."""
+    """Sentences in which two submissions differ, largest difference first; part and sentence count from 0; all (n,)."""
 
     difference: FloatArray
     part: IntArray
@@ -45,25 +44,25 @@ def comparison_items(
     cursor: str | None,
     limit: int,
 ) -> Page:
-    """Sentences by how far the scores of two of a comparison's submissions lie apart, the farthest first.
+    """Return sentences by the difference between the scores of two of a comparison's submissions, largest first.
 
     Args:
         context: the parts to work with.
         caller: the team of both, or an organiser.
-        comparison_id: of which.
-        a: a submission's id; may be left out, with `b`, where there are two.
-        b: the other's.
-        cursor: `next` of the page before.
+        comparison_id: of the comparison.
+        a: id of a submission; optional, like `b`, in a comparison of two.
+        b: id of the other.
+        cursor: `next` of the previous page.
         limit: sentences in a page.
 
     Returns:
-        For each sentence `part`, `item`, `difference` (a less b; an undefined score counts as the worst), and the items
-        of both.
+        For each sentence `part`, `item`, `difference` (a minus b; an undefined score counts as the worst), and the
+        items of both.
 
     Raises:
-        NotFound: no such comparison, or no such submission in it.
-        Forbidden: the benchmark's feedback level shows no items, or a submission is another team's.
-        Unprocessable: it is not said which two.
+        NotFound: unknown comparison, or unknown submission in it.
+        Forbidden: the benchmark's feedback level shows no items, or a submission belongs to another team.
+        Unprocessable: two submissions are not named.
         Gone: the counts are not kept any more.
     """
     start = item_number(cursor)
@@ -100,42 +99,40 @@ def _two(ids: Sequence[str], a: str | None, b: str | None) -> tuple[str, str]:
 def _require_own(caller: Caller, *pair: Submission) -> None:
     for submission in pair:
         if not may_read(caller, submission):
-            raise Forbidden("Single sentences are shown of one's own submissions only.")
+            raise Forbidden("You can view only your own items.")
 
 
 def _differing(db: Connection, board: Board, parts: Sequence[Part], first: str, second: str) -> _Differing:
     entry, score = board.scored_by
     metric = board.scoring.spec.entries.index(entry)
     worst = 0.0 if score.worst is None else score.worst
-    differences, places, sentences = [], [], []
+    differences, owners, sentences = [], [], []
     for at, part in enumerate(parts):
         values = []
         for each in (first, second):
             rows = score_records.counts(db, each, board.revision.number, part.position, metric)
             if rows is None:
                 raise Gone(f"The counts of {each} are not kept any more.")
-            found_values = score.of(entry.metric.table.count_names, rows)
-            values.append(np.where(np.isnan(found_values), worst, found_values))
-        apart = values[0] - values[1]
-        kept = np.flatnonzero(apart)
-        differences.append(apart[kept])
+            by_sentence = score.of(entry.metric.table.count_names, rows)
+            values.append(np.where(np.isnan(by_sentence), worst, by_sentence))
+        difference = values[0] - values[1]
+        kept = np.flatnonzero(difference)
+        differences.append(difference[kept])
         sentences.append(kept)
-        places.append(np.full(len(kept), at))
-    together, numbers, owners = (np.concatenate(each) for each in (differences, sentences, places))
-    order = np.argsort(-np.abs(together), kind="stable")
-    return _Differing(together[order], owners[order], numbers[order])
+        owners.append(np.full(len(kept), at))
+    difference, part_of, sentence = (np.concatenate(each) for each in (differences, owners, sentences))
+    order = np.argsort(-np.abs(difference), kind="stable")
+    return _Differing(difference[order], part_of[order], sentence[order])
 
 
 def _item(
     db: Connection, board: Board, level: Level, part: Part, sentence: int, pair: tuple[str, str]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     entry, _ = board.scored_by
-    place = (part.position, board.scoring.spec.entries.index(entry))
-    document: dict[str, Any] = {"part": part.name, "item": sentence + 1}
+    key = PartKey(board.revision.number, part.position, board.scoring.spec.entries.index(entry))
+    document: dict[str, object] = {"part": part.name, "item": sentence + 1}
     for side, each in zip("ab", pair, strict=True):
-        items = load_items(
-            db, entry.metric.table, each, board.revision.number, place, sentence, sentence + 1
-        )  # fmt: skip
+        items = load_items(db, each, key, entry.metric.table, sentence, sentence + 1)
         shown = [gate.item_view(level, visibility_key(entry), item) for item in items]
         document[side] = {"submission": each, **(shown[0] if shown else {})}
     return document

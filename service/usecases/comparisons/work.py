@@ -1,46 +1,63 @@
-"""The worker's half of a comparison that was asked for: answer it, save the answer once."""
+"""The worker's half of a comparison that a caller asked for: compute the answer and save it once."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
+from datetime import datetime
 
 import orjson
+from sqlalchemy import Connection
 
 from service.context import Context
-from service.errors import failure_record
-from service.store import benchmarks, comparisons, runs
+from service.store import benchmarks, comparisons, runs, submissions
+from service.store.comparisons import Comparison
 from service.usecases.boards.compare import compare_submissions
+from service.usecases.events.record import record_event
+from service.usecases.runs.ending import Ending, Failure, QueuedRun
+from service.usecases.runs.progress import Progress
 from service.usecases.runs.views import etag_of
-from treescore.errors import ScoringError
 
 
-def answer_comparison(context: Context, run: runs.Run) -> None:
-    """Answer a claimed question. What cannot be asked of these submissions is an answer too."""
+def work(context: Context, run: runs.Run, _progress: Progress) -> Ending | None:
+    """Answer a claimed question. Invalid settings for these submissions are an answer too: a failure of kind `input`.
+
+    Raises:
+        ScoringError: the submissions cannot be compared as asked.
+    """
     with context.store.read() as db:
         comparison = comparisons.of_run(db, run.id)
     if comparison is None:
-        return
-    try:
-        document = compare_submissions(context, comparison.question)
-    except ScoringError as error:
-        fail_comparison(context, run, failure_record(error.kind, error.problems, error.total))
-        return
-    _save(context, run, runs.SUCCEEDED, {"comparison": document, "failure": None})
+        return None
+    document = compare_submissions(context, comparison.question)
+    return _answer(context, comparison, runs.SUCCEEDED, {"comparison": document, "failure": None})
 
 
-def fail_comparison(context: Context, run: runs.Run, failure: Mapping[str, Any]) -> None:
+def fail(context: Context, run: runs.Run, failure: Failure) -> Ending:
     """Save a failure as the answer."""
-    _save(context, run, runs.FAILED, {"comparison": None, "failure": dict(failure)})
-
-
-def _save(context: Context, run: runs.Run, state: str, answer: dict[str, Any]) -> None:
-    with context.store.write() as db:
-        # whoever comes second changes nothing: the work may have run twice
+    with context.store.read() as db:
         comparison = comparisons.of_run(db, run.id)
-        if comparison is None or not runs.finish(db, run.id, state, context.now()):
-            return
+    if comparison is None:
+        return Ending(runs.FAILED)
+    return _answer(context, comparison, runs.FAILED, {"comparison": None, "failure": failure.record()})
+
+
+def record_comparison(
+    db: Connection, context: Context, kind: str, comparison: Comparison, *, actor: str | None = None
+) -> None:
+    """Record an event of a comparison. It is a team's own event only where all its submissions are of that team."""
+    known = submissions.many(db, comparison.question["submissions"])
+    teams = {submission.team_id for submission in known.values()}
+    team_id = teams.pop() if len(teams) == 1 else None
+    record_event(db, context, kind, comparison.benchmark_id, actor=actor, team_id=team_id, subject=comparison.id)
+
+
+def _answer(context: Context, comparison: Comparison, state: str, answer: dict[str, object]) -> Ending:
+    def save(db: Connection, _now: datetime) -> Sequence[QueuedRun]:
         comparisons.save_answer(db, comparison.id, answer, etag_of(orjson.dumps(answer)))
-        # it may be what a board waits for
+        # a board may show this comparison as pending
         benchmarks.touch_board(db, comparison.benchmark_id)
-    context.queue.wake(run.id)
+        kind = "comparison.done" if state == runs.SUCCEEDED else "comparison.failed"
+        record_comparison(db, context, kind, comparison)
+        return ()
+
+    return Ending(state, save, lock=comparison.benchmark_id)

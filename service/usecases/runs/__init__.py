@@ -1,1 +1,1 @@
-"""The life of one run: progress, waiting, ending."""
+"""Runs: progress, waiting, ending."""

@@ -1,4 +1,4 @@
-"""How far a run is, written now and then."""
+"""Store the progress of a run, at intervals."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from service.context import Context
 from service.store import runs
 
 INTERVAL = 0.5
-"""Seconds between two notes of one run; work that is done sooner writes none."""
+"""Seconds between two stored notes of one run; work that ends sooner stores none."""
 
 
 class Cancelled(Exception):
-    """The run was ended from outside: nothing that it makes will be kept."""
+    """The run was ended from outside: its results are not kept."""
 
 
 class Progress:
-    """Notes the progress of one run, and stops it where it was cancelled."""
+    """Stores the progress of one run, and stops the work when the run was cancelled."""
 
     def __init__(self, context: Context, run_id: str) -> None:
         self._context = context
@@ -24,10 +24,10 @@ class Progress:
         self._last = monotonic()
 
     def note(self, done: int, total: int, step: str) -> None:
-        """Say how far it is.
+        """Store how far the run is, unless the last note is younger than INTERVAL.
 
         Raises:
-            Cancelled: the run has ended meanwhile.
+            Cancelled: the run has already ended.
         """
         now = monotonic()
         if now - self._last < INTERVAL:

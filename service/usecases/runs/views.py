@@ -1,12 +1,11 @@
-"""What use-cases answer with: ready bodies, and pages of lists."""
+"""Answers of use-cases: ready bodies, and pages of lists."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import orjson
 
@@ -22,10 +21,10 @@ class View:
     Attributes:
         body: the bytes.
         etag: strong validator, without quotes.
-        final: whether it will never change.
-        state: of the resource, where it has one.
+        final: whether the body never changes again.
+        state: of the resource, if it has one.
         content_type: of the body.
-        next: cursor of what follows, where the body is one page of several.
+        next: cursor of the next page, if the body is one page of several.
     """
 
     body: bytes
@@ -40,30 +39,30 @@ class View:
 class Page:
     """One page of a list; `next` is the cursor of the next one."""
 
-    items: Sequence[dict[str, Any]]
+    items: Sequence[Mapping[str, object]]
     next: str | None = None
 
 
 def etag_of(body: bytes) -> str:
-    """A validator of these bytes."""
+    """Return the validator of a body."""
     return hashlib.blake2b(body, digest_size=16).hexdigest()
 
 
-def json_view(value: Any, *, final: bool = True, state: str = "") -> View:
-    """A value as a ready JSON body."""
+def json_view(value: object, *, final: bool = True, state: str = "") -> View:
+    """Return a value as a ready JSON body."""
     body = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
     return View(body, etag_of(body), final, state)
 
 
 def moment(time: datetime | None) -> str | None:
-    """A time as RFC 3339 in UTC, to the millisecond."""
+    """Return a time as RFC 3339 in UTC, to the millisecond."""
     if time is None:
         return None
     return time.strftime("%Y-%m-%dT%H:%M:%S.") + f"{time.microsecond // 1000:03d}Z"
 
 
-def state_document(run: runs.Run) -> dict[str, Any]:
-    """A job that has no answer yet."""
+def state_document(run: runs.Run) -> dict[str, object]:
+    """Return the document of a job without an answer."""
     return {
         "id": run.id,
         "state": run.state,

@@ -1,4 +1,4 @@
-"""Long polls: look, wait for a wake-up, look again."""
+"""Long polls: read, wait for a wake-up, read again."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from service.queue import REDIS_ERRORS
 from service.usecases.runs.views import View
 
 LOOK_AGAIN = 5.0
-"""Seconds after which a waiting request looks into the store though nobody woke it."""
+"""Seconds after which a waiting request reads the store again without a wake-up."""
 
 
 def wait_for(context: Context, run_id: str, look: Callable[[], View], seconds: float, etag: str | None) -> View:
-    """What `look` shows once it is final, or has moved on from `etag`, or when time is over."""
+    """Return the view of `look` when it is final or differs from `etag`, or when time is over."""
     seen = look()
     if settled(seen, etag) or seconds <= 0:
         return seen
@@ -32,5 +32,5 @@ def wait_for(context: Context, run_id: str, look: Callable[[], View], seconds: f
 
 
 def settled(view: View, etag: str | None) -> bool:
-    """Whether there is nothing to wait for."""
+    """Return whether there is nothing to wait for."""
     return view.final or (etag is not None and view.etag != etag)

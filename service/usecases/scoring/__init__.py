@@ -1,1 +1,1 @@
-"""Scoring the parts of a benchmark, and what is stored of it."""
+"""Scoring of the parts of a benchmark, and what is stored of it."""

@@ -1,31 +1,31 @@
-"""The scoring of a revision: what measures its submissions, and in which columns the figures stand."""
+"""Scoring configurations: what scores the submissions of a revision, and the columns of the figures."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import orjson
 
+from treescore.core.params import Json
 from treescore.core.scores import Score
 from treescore.errors import InputError, ScoringError
 from treescore.evaluation.report import find_score, full_address
 from treescore.evaluation.spec import Entry, Spec, parse_spec
 
 MEMBERS = ("format", "transforms", "metrics", "main_score")
-"""Members of a request that make a scoring."""
+"""Members of a request that make a scoring configuration."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoringConfig:
-    """A checked scoring.
+    """A checked scoring configuration.
 
     Attributes:
         spec: formats and metrics.
         main_score: address of the score that ranks.
-        addresses: every score, metric after metric: the columns of a score record's figures.
+        addresses: every score, metric by metric: the columns of a score record's figures.
     """
 
     spec: Spec
@@ -34,32 +34,37 @@ class ScoringConfig:
 
     @property
     def main_column(self) -> int:
-        """Where the main score stands."""
+        """Return the column of the main score."""
         return self.addresses.index(self.main_score)
 
     @property
     def main(self) -> tuple[Entry, Score]:
-        """Metric entry and score that rank."""
+        """Return the metric entry and the score that rank."""
         return find_score(self.spec, self.main_score)
 
     def score(self, address: str) -> tuple[Entry, Score]:
-        """Metric entry and score of an address. Raises InputError where there is none."""
+        """Return the metric entry and the score of an address.
+
+        Raises:
+            InputError: unknown address.
+        """
         return find_score(self.spec, address)
 
 
 def visibility_key(entry: Entry) -> str:
-    """The metric by which the gate decides what an output's items tell of the output alone.
+    """Return the metric by which the gate decides which members of an item describe the output alone.
 
-    No metric's name, and so nothing, where gold's tags decide which words go: what is missing would tell them.
+    Empty, so that the gate shows none, where gold's tags decide which words are deleted: the missing words would
+    reveal the tags.
     """
     return "" if entry.guided else entry.name
 
 
-def check_scoring(request: Mapping[str, Any]) -> dict[str, Any]:
-    """The scoring that a request asks for, as it is stored.
+def check_scoring(request: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the scoring configuration of a request, as it is stored.
 
     Raises:
-        InputError: with pointers into the request.
+        InputError: the configuration is invalid, with pointers into the request.
     """
     spec = parse_spec(request)
     wanted = request.get("main_score") or spec.entries[0].key
@@ -75,17 +80,28 @@ def check_scoring(request: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def scoring_config(stored: Mapping[str, Any]) -> ScoringConfig:
-    """A stored scoring, made ready."""
+def scoring_config(stored: Mapping[str, Json]) -> ScoringConfig:
+    """Return a stored scoring configuration, ready for use."""
     return _scoring(orjson.dumps(dict(stored), option=orjson.OPT_SORT_KEYS))
 
 
 @lru_cache(maxsize=64)
 def _scoring(body: bytes) -> ScoringConfig:
     stored = orjson.loads(body)
-    try:
-        spec = parse_spec(stored)
-    except InputError as error:
-        raise RuntimeError("a stored scoring cannot be read by this version") from error
+    spec = stored_spec(stored)
     addresses = tuple(full_address(entry, score) for entry in spec.entries for score in entry.metric.table.scores)
     return ScoringConfig(spec, stored["main_score"], addresses)
+
+
+def stored_spec(stored: Mapping[str, Json]) -> Spec:
+    """Return the formats and metrics of a stored scoring configuration or of a stored job."""
+    kept = {name: stored[name] for name in ("format", "transforms", "metrics") if name in stored}
+    return _spec(orjson.dumps(kept, option=orjson.OPT_SORT_KEYS))
+
+
+@lru_cache(maxsize=64)
+def _spec(body: bytes) -> Spec:
+    try:
+        return parse_spec(orjson.loads(body))
+    except InputError as error:
+        raise RuntimeError("this version cannot read a stored scoring configuration") from error

@@ -1,4 +1,4 @@
-"""Gold texts of a revision, read for scoring, and digests of them that confirm no guess."""
+"""Gold texts of a revision, and keyed digests of them: no one can confirm a guess of gold by its digest."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ SECRET = "gold-digests"  # noqa: S105 - the name of a secret, no secret
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """One part's gold.
+    """Gold of one part.
 
     Attributes:
         text: as it was sent.
-        items: what was said of its sentences.
-        digest: of both; goes nowhere but through `keyed_digest`.
+        items: attributes of its sentences, from the request.
+        digest: of both; leaves the service through `keyed_digest` only.
     """
 
     text: Text
@@ -37,36 +37,36 @@ class Gold:
 
 
 def load_part(db: Connection, revision: Revision, part: str, spec: Spec) -> Gold:
-    """One part's gold.
+    """Return the gold of one part.
 
     Raises:
-        RuntimeError: it is not there any more.
+        RuntimeError: it is not stored any more.
     """
     about = items_name(part)
     stored = texts.read(db, revision.id, [*names_of(GOLD, part, spec.format), about])
     text = text_of(stored, GOLD, part, spec.format)
     if text is None:
-        raise RuntimeError(f"gold of {revision.id} is not there")
+        raise RuntimeError(f"gold of {revision.id} is not stored")
     digest = digest_of_part({name: digest for name, (digest, _) in stored.items()}, GOLD, part, spec.format)
     if about not in stored:
         return Gold(text, ItemInfo(), digest)
-    told, body = stored[about]
-    return Gold(text, parse_items(orjson.loads(body)), f"{digest} items={told}")
+    items_digest, body = stored[about]
+    return Gold(text, parse_items(orjson.loads(body)), f"{digest} items={items_digest}")
 
 
 def keyed_digest(db: Connection, digest: str) -> str:
-    """A name for a gold text by which nobody can check a guess of it; needs a writing transaction the first time."""
+    """Return a name of a gold text that confirms no guess of it. The first call needs a writing transaction."""
     key = secrets.get_or_make(db, SECRET)
     return "hmac-sha256:" + hmac.new(key, digest.encode(), hashlib.sha256).hexdigest()
 
 
 def evaluation_of(spec: Spec, gold: Gold, revision: Revision, part: str, limits: Limits) -> Evaluation:
-    """Checked gold, read.
+    """Return an evaluation against checked gold.
 
     Raises:
-        RuntimeError: it cannot be read any more, which is no submission's fault. Says nothing of what stands in it.
+        RuntimeError: this version cannot read it, which no submission caused. The message does not quote gold.
     """
     try:
         return Evaluation(spec, gold.text, gold.items, limits, f"/parts/{part}/gold", part)
     except ScoringError:
-        raise RuntimeError(f"gold of {revision.id} cannot be read any more") from None
+        raise RuntimeError(f"gold of {revision.id} cannot be read by this version") from None

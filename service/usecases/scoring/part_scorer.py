@@ -1,27 +1,27 @@
-"""Scoring one submission under one revision: part by part, then pooled and as the mean of the parts."""
+"""Score one submission under one revision: each part, all parts pooled, and the mean of the parts."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from service.context import Context
-from service.errors import error_document, failure_record
-from service.store import artifacts, revisions, score_records, texts
+from service.errors import error_document
+from service.store import revisions, score_records, texts
 from service.store.packing import pack_array
 from service.store.revisions import Part, Revision
-from service.store.score_records import ScoreRecord, artifact_name
+from service.store.score_records import Packed, ScoreRecord
 from service.store.submissions import Submission
+from service.usecases.runs.ending import Failure
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from service.usecases.scoring.gold import evaluation_of, load_part
 from service.usecases.scoring.part_texts import OUTPUTS, digest_of_part, names_of, text_of
-from service.usecases.scoring.results import item_pages
+from service.usecases.scoring.results import PartKey, pack_outcome
 from treescore.core.arrays import Counts, FloatArray
-from treescore.core.registry import Outcome, Text
+from treescore.core.registry import Text
 from treescore.core.values import count_values, nested_values, score_values
 from treescore.errors import Problem, ScoringError
 from treescore.evaluation.blind import word_count
@@ -32,44 +32,54 @@ from treescore.evaluation.spec import Entry
 
 SCORED, FAILED, MISSING = "scored", "failed", "missing"
 USES = 64
-"""Outputs read against one reading of gold: each leaves its words in the vocabulary."""
+"""Outputs read against one reading of gold: each adds its words to the vocabulary."""
 KEPT_WORDS = 3_000_000
 """Words of gold that are held in memory for the next submission."""
 
-Packed = dict[tuple[str, int], bytes]
 Note = Callable[[int, int, str], None]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Scored:
-    """What scoring gave.
+    """The result of scoring a submission.
 
     Attributes:
         record: to be saved; None where no part could be scored.
-        made: artifacts beside the record.
+        packed: artifacts beside the record.
         sizes: part -> sentences and words of the output.
-        failures: part -> why it could not be scored (failure records).
+        failures: part -> why it could not be scored.
     """
 
     record: ScoreRecord | None
-    made: Packed
+    packed: Packed
     sizes: Mapping[str, Mapping[str, int]]
-    failures: Mapping[str, Mapping[str, Any]]
+    failures: Mapping[str, Failure]
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    """One part under one metric entry: counts, document, and numbers of sentences by status."""
+
+    rows: Counts
+    document: dict[str, object] | None = None
+    sentences: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class _Part:
-    """One part's share, reduced to what is kept."""
+    """One part of a submission; `shares` are by metric key."""
 
     state: str
-    rows: dict[str, Counts]
-    documents: dict[str, dict[str, Any]] = field(default_factory=dict)
-    warnings: list[dict[str, Any]] = field(default_factory=list)
-    digest: str | None = None
+    shares: dict[str, _Share] = field(default_factory=dict)
+    packed: dict[tuple[str, int], bytes] = field(default_factory=dict)
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    warnings: list[dict[str, object]] = field(default_factory=list)
+    digest: str = ""
+    failure: Failure | None = None
 
 
 class Scorer:
-    """Scores submissions under one revision, one after the other; gold is read as seldom as memory allows."""
+    """Scores submissions under one revision, one after the other; gold is read as rarely as memory allows."""
 
     def __init__(self, context: Context, revision: Revision) -> None:
         self.context = context
@@ -80,54 +90,39 @@ class Scorer:
         self._kept: dict[str, tuple[Evaluation, int]] = {}
         self._keep = sum(part.words or 0 for part in self.parts) <= KEPT_WORDS
 
-    def score(self, submission: Submission, note: Note, *, whatever: bool = False) -> Scored:
-        """Score all parts of a submission. Faults of an output are found, not raised.
+    def score(self, submission: Submission, note: Note, *, always: bool = False) -> Scored:
+        """Score all parts of a submission. Problems of an output become failures of its part.
 
         Args:
-            submission: whose outputs are read from the store.
-            note: told (done, total, step) before each part.
-            whatever: make a record also where no part could be scored.
+            submission: its outputs are read from the store.
+            note: called with (done, total, step) before each part.
+            always: make a record also where no part could be scored.
         """
         found: list[_Part] = []
-        made: Packed = {}
-        sizes: dict[str, dict[str, int]] = {}
-        failures: dict[str, dict[str, Any]] = {}
         for done, part in enumerate(self.parts):
             note(done, len(self.parts), f"scoring {part.name}")
-            text, digest = self._output(submission, part)
-            if text is None:
-                found.append(self._nothing(part, MISSING))
-                continue
-            try:
-                found.append(self._scored(part, text, digest, made, sizes))
-            except ScoringError as error:
-                failures[part.name] = failure_record(error.kind, error.problems, error.total)
-                found.append(self._nothing(part, FAILED))
+            found.append(self._part(part, *self._output(submission, part)))
+        named = list(zip([part.name for part in self.parts], found, strict=True))
+        packed = {name: body for part in found for name, body in part.packed.items()}
         record = None
-        if whatever or any(part.state == SCORED for part in found):
-            record = self._record(submission, found, failures, made)
-        return Scored(record, made, sizes, failures)
+        if always or any(part.state == SCORED for part in found):
+            record = self._record(submission, found)
+        sizes = {name: part.sizes for name, part in named if part.sizes}
+        return Scored(record, packed, sizes, {name: part.failure for name, part in named if part.failure is not None})
 
-    def check(self, outputs: Mapping[str, Text], note: Note) -> dict[str, Any]:
-        """Whether outputs would be scored: for each part its state, sizes, failure and warnings; no score."""
-        found: dict[str, Any] = {}
+    def check(self, outputs: Mapping[str, Text], note: Note) -> dict[str, dict[str, object]]:
+        """Return for each part its state, sizes, failure and warnings, as scoring would find them; no score."""
+        checked: dict[str, dict[str, object]] = {}
         for done, part in enumerate(self.parts):
             note(done, len(self.parts), f"checking {part.name}")
-            text = outputs.get(part.name)
-            if text is None:
-                found[part.name] = {"state": MISSING}
-                continue
-            sizes: dict[str, dict[str, int]] = {}
-            try:
-                checked = self._scored(part, text, "", {}, sizes)
-            except ScoringError as error:
-                found[part.name] = {
-                    "state": FAILED,
-                    "failure": failure_record(error.kind, error.problems, error.total),
-                }
+            found = self._part(part, outputs.get(part.name), "")
+            if found.state == SCORED:
+                checked[part.name] = {"state": "valid", **found.sizes, "warnings": found.warnings}
+            elif found.failure is not None:
+                checked[part.name] = {"state": FAILED, "failure": found.failure.record()}
             else:
-                found[part.name] = {"state": "valid", **sizes[part.name], "warnings": checked.warnings}
-        return found
+                checked[part.name] = {"state": MISSING}
+        return checked
 
     def _output(self, submission: Submission, part: Part) -> tuple[Text | None, str]:
         choice = self.scoring.spec.format
@@ -147,62 +142,52 @@ class Scorer:
         spec = self.scoring.spec
         with self.context.store.read() as db:
             gold = load_part(db, self.revision, part.name, spec)
-        made = evaluation_of(spec, gold, self.revision, part.name, self.context.config.limits)
+        evaluation = evaluation_of(spec, gold, self.revision, part.name, self.context.config.limits)
         if self._keep:
-            self._kept[part.name] = (made, 1)
-        return made
+            self._kept[part.name] = (evaluation, 1)
+        return evaluation
 
-    def _scored(self, part: Part, text: Text, digest: str, made: Packed, sizes: dict[str, dict[str, int]]) -> _Part:
+    def _part(self, part: Part, text: Text | None, digest: str) -> _Part:
+        """Score one part. Without an output, or with one that cannot be scored, all its counts are 0."""
+        if text is None:
+            return self._unscored(part, _Part(MISSING))
+        scored = _Part(SCORED, digest=digest)
+        try:
+            self._score(part, text, scored)
+        except ScoringError as error:
+            return self._unscored(part, _Part(FAILED, sizes=scored.sizes, failure=Failure.of(error)))
+        return scored
+
+    def _score(self, part: Part, text: Text, scored: _Part) -> None:
         evaluation = self._evaluation(part)
         pointer = f"/outputs/{part.name}"
         system = evaluation.read(text, self.scoring.spec.format, pointer)
-        sizes[part.name] = {"sentences": len(system), "words": word_count(system)}
+        scored.sizes = {"sentences": len(system), "words": word_count(system)}
         outcomes = evaluation.compare(system, self.scoring.spec.format, pointer)
-        share = _Part(SCORED, {}, digest=digest)
-        share.warnings = [_warning(problem.at(pointer, part.name)) for problem in system.sentences.warnings]
-        for place, entry in enumerate(self.scoring.spec.entries):
+        scored.warnings += [_warning(problem.at(pointer, part.name)) for problem in system.sentences.warnings]
+        for position, entry in enumerate(self.scoring.spec.entries):
             outcome = outcomes[entry.key]
-            share.rows[entry.key] = outcome.rows
-            share.documents[entry.key] = {"undefined": {}, **outcome_document(entry, outcome)}
-            share.warnings += [
-                {"metric": entry.key, **_warning(problem.at(pointer, part.name))} for problem in outcome.warnings
-            ]
-            self._keep_artifacts(part, place, outcome, evaluation, made)
-        return share
+            document = {"undefined": {}, **outcome_document(entry, outcome)}
+            scored.shares[entry.key] = _Share(outcome.rows, document, document["sentences"])
+            scored.warnings += [_warning(problem.at(pointer, part.name), entry.key) for problem in outcome.warnings]
+            key = PartKey(self.revision.number, part.position, position)
+            scored.packed |= pack_outcome(key, entry, outcome, evaluation.gold, tokens=True)
 
-    def _keep_artifacts(self, part: Part, place: int, outcome: Outcome, evaluation: Evaluation, made: Packed) -> None:
-        def name(kind: str) -> str:
-            return artifact_name(self.revision.number, kind, part.position, place)
+    def _unscored(self, part: Part, unscored: _Part) -> _Part:
+        for position, entry in enumerate(self.scoring.spec.entries):
+            rows: Counts = np.zeros((part.sentences or 0, len(entry.metric.table.count_names)), np.int64)
+            unscored.shares[entry.key] = _Share(rows)
+            key = PartKey(self.revision.number, part.position, position)
+            unscored.packed[key.name("counts"), 0] = pack_array(rows)
+        return unscored
 
-        made[name("counts"), 0] = pack_array(outcome.rows)
-        made[name("slices"), 0] = artifacts.pack_json(dict(outcome.slices()))
-        for page, body in enumerate(item_pages(outcome, evaluation.gold)):
-            made[name("items"), page] = body
-        for number, (score, bits) in enumerate(sorted(outcome.tokens.items())):
-            made[name(f"tokens/{score}"), 0] = pack_array(bits.bits.astype(np.int64))
-            if not number:
-                made[name("tokens"), 0] = pack_array(bits.offsets)
-
-    def _nothing(self, part: Part, state: str) -> _Part:
-        """A part without an output: not one count."""
-        rows: dict[str, Counts] = {
-            entry.key: np.zeros((part.sentences or 0, len(entry.metric.table.count_names)), np.int64)
-            for entry in self.scoring.spec.entries
-        }
-        return _Part(state, rows)
-
-    def _record(
-        self, submission: Submission, found: list[_Part], failures: Mapping[str, Any], made: Packed
-    ) -> ScoreRecord:
+    def _record(self, submission: Submission, found: Sequence[_Part]) -> ScoreRecord:
         entries = self.scoring.spec.entries
-        by_metric = [part_scores(entry.metric.table, [part.rows[entry.key] for part in found]) for entry in entries]
+        by_metric = [
+            part_scores(entry.metric.table, [part.shares[entry.key].rows for part in found]) for entry in entries
+        ]
         figures = np.concatenate([_figures(scores) for scores in by_metric], axis=1)
         main = float(figures[score_records.MACRO, self.scoring.main_column])
-        for position, part in enumerate(found):
-            if part.state != SCORED:
-                for place, entry in enumerate(entries):
-                    counts = artifact_name(self.revision.number, "counts", position, place)
-                    made[counts, 0] = pack_array(part.rows[entry.key])
         document = {
             "revision": self.revision.number,
             "columns": len(self.scoring.addresses),
@@ -212,12 +197,12 @@ class Scorer:
                 for entry, scores in zip(entries, by_metric, strict=True)
             },
             "parts": {
-                part.name: {"state": share.state, "failure": failures.get(part.name)}
-                for part, share in zip(self.parts, found, strict=True)
+                part.name: {"state": each.state, "failure": None if each.failure is None else each.failure.record()}
+                for part, each in zip(self.parts, found, strict=True)
             },
             "warnings": [
-                *({"metric": key, **_warning(problem)} for key, problem in self.scoring.spec.warnings()),
-                *(warning for share in found for warning in share.warnings),
+                *(_warning(problem, key) for key, problem in self.scoring.spec.warnings()),
+                *(warning for each in found for warning in each.warnings),
             ],
         }
         now = self.context.now()
@@ -225,46 +210,42 @@ class Scorer:
             submission.id, self.revision.number, main if math.isfinite(main) else None, figures, document, now
         )
 
-    def _metric_document(self, entry: Entry, scores: PartScores, found: list[_Part]) -> dict[str, Any]:
+    def _metric_document(self, entry: Entry, scores: PartScores, found: Sequence[_Part]) -> dict[str, object]:
         table = entry.metric.table
         names = [score.name for score in table.scores]
-        totals = np.sum([part.rows[entry.key].sum(axis=0) for part in found], axis=0)
+        shares = [part.shares[entry.key] for part in found]
+        totals = np.sum([share.rows.sum(axis=0) for share in shares], axis=0)
         pooled, undefined = score_values(table, totals)
-        sentences = [part.documents[entry.key]["sentences"] for part in found if part.state == SCORED]
-        shares = zip(self.parts, found, strict=True)
-        document: dict[str, Any] = {
+        return {
             "scores": pooled,
             "undefined": undefined,
             "counts": count_values(table.count_names, totals),
-            "sentences": {kind: sum(each[kind] for each in sentences) for kind in ("total", "error", "skip")},
+            "sentences": {
+                status: sum(share.sentences.get(status, 0) for share in shares) for status in ("total", "error", "skip")
+            },
             "ci95": nested_values(zip(names, _intervals(scores.pooled_interval), strict=True)),
             "macro": nested_values(zip(names, _numbers(scores.macro), strict=True)),
             "macro_ci95": nested_values(zip(names, _intervals(scores.macro_interval), strict=True)),
-            "parts": {part.name: share.documents.get(entry.key) for part, share in shares},
+            "parts": {part.name: share.document for part, share in zip(self.parts, shares, strict=True)},
             "signature": self._signature(entry, found),
         }
-        return document
 
-    def _signature(self, entry: Entry, found: list[_Part]) -> dict[str, Any]:
+    def _signature(self, entry: Entry, found: Sequence[_Part]) -> dict[str, object]:
         choice = self.scoring.spec.format
         gold = {part.name: part.gold_key or "" for part in self.parts}
-        output = {
-            part.name: share.digest or ""
-            for part, share in zip(self.parts, found, strict=True)
-            if share.state == SCORED
-        }
+        output = {part.name: each.digest for part, each in zip(self.parts, found, strict=True) if each.state == SCORED}
         signature = signature_document(entry, choice, choice, _together(gold), _together(output))
         return {**signature, "parts": len(self.parts), "missing_parts": "worst value in macro"}
 
 
 def _figures(scores: PartScores) -> FloatArray:
-    """Rows as score_records has them."""
+    """Return the rows in the order of score_records."""
     rows = [scores.parts, scores.pooled[None], scores.macro[None], scores.pooled_interval, scores.macro_interval]
     return np.concatenate(rows)
 
 
 def _together(by_part: Mapping[str, str]) -> str:
-    """One part's digest; several with the parts' names."""
+    """Return the digest of one part; several with the names of the parts."""
     if len(by_part) == 1:
         return next(iter(by_part.values()))
     return " ".join(f"{part}={digest}" for part, digest in by_part.items())
@@ -281,5 +262,6 @@ def _intervals(bounds: FloatArray) -> list[dict[str, float] | None]:
     ]
 
 
-def _warning(problem: Problem) -> dict[str, Any]:
-    return error_document(problem, gold_visible=False)
+def _warning(problem: Problem, metric: str | None = None) -> dict[str, object]:
+    """Return a stored warning: of the output itself, or of a metric."""
+    return {**({} if metric is None else {"metric": metric}), **error_document(problem, gold_visible=False)}

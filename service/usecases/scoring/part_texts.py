@@ -1,9 +1,8 @@
-"""Texts of parts: as requests carry them, and under the names by which the store keeps them."""
+"""Texts of parts, as requests send them and as the store names them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from treescore.core.params import escape
 from treescore.core.registry import Text
@@ -13,40 +12,40 @@ from treescore.evaluation.spec import FormatChoice
 GOLD, OUTPUTS = "parts", "outputs"
 """Folders of gold texts (owned by a revision) and of outputs (owned by a submission)."""
 ITEMS = "items"
-"""Folder of what a request says of gold's sentences, as JSON (owned by a revision)."""
+"""Folder of the attributes of gold's sentences, as JSON (owned by a revision)."""
 
 Stored = Mapping[str, tuple[str, bytes]]
 
 
 def named_texts(
-    problems: ProblemList, folder: str, part: str, value: Any, choice: FormatChoice, pointer: str
+    problems: ProblemList, folder: str, part: str, value: object, choice: FormatChoice, pointer: str
 ) -> dict[str, bytes]:
-    """One part's text (or texts, for formats of several) under the names by which it is kept."""
+    """Return the text of one part (or the texts, for formats of several) by stored name; add a problem of its shape."""
     fields = choice.format.fields
     given = tuple(value) if isinstance(value, Mapping) else ()
-    if set(fields) != set(given) or not (given or isinstance(value, (str, bytes))):
+    if set(fields) != set(given) or not isinstance(value, (Mapping, str, bytes)):
         wanted = f"an object with {', '.join(fields)}" if fields else "one text"
         detail = f"The format {choice.name!r} takes {wanted} here."
         problems.add(Problem(code="wrong-text-shape", pointer=f"{pointer}/{escape(part)}", part=part, detail=detail))
         return {}
-    if isinstance(value, Mapping):
-        return {f"{folder}/{part}/{field}": as_bytes(text) for field, text in value.items()}
-    return {f"{folder}/{part}": as_bytes(value)}
+    if isinstance(value, (str, bytes)):
+        return {f"{folder}/{part}": as_bytes(value)}
+    return {f"{folder}/{part}/{field}": as_bytes(text) for field, text in value.items()}
 
 
 def names_of(folder: str, part: str, choice: FormatChoice) -> list[str]:
-    """The names under which one part's texts are kept."""
+    """Return the stored names of the texts of one part."""
     fields = choice.format.fields
     return [f"{folder}/{part}/{field}" for field in fields] if fields else [f"{folder}/{part}"]
 
 
 def items_name(part: str) -> str:
-    """The name under which is kept what a request says of one part's sentences."""
+    """Return the stored name of the attributes of one part's sentences."""
     return f"{ITEMS}/{part}"
 
 
 def text_of(stored: Stored, folder: str, part: str, choice: FormatChoice) -> Text | None:
-    """One part's text as a format reads it; None where it is not there."""
+    """Return the text of one part as a format reads it; None where it is not stored."""
     names = names_of(folder, part, choice)
     if any(name not in stored for name in names):
         return None
@@ -56,7 +55,7 @@ def text_of(stored: Stored, folder: str, part: str, choice: FormatChoice) -> Tex
 
 
 def digest_of_part(digests: Mapping[str, str], folder: str, part: str, choice: FormatChoice) -> str:
-    """The digest of one part's text; of formats of several texts all, with their names."""
+    """Return the digest of one part's text; for formats of several texts all digests, with their names."""
     names = names_of(folder, part, choice)
     if not choice.format.fields:
         return digests[names[0]]
@@ -64,5 +63,5 @@ def digest_of_part(digests: Mapping[str, str], folder: str, part: str, choice: F
 
 
 def as_bytes(text: str | bytes) -> bytes:
-    """A text as stored."""
+    """Return a text as stored."""
     return text if isinstance(text, bytes) else text.encode("utf-8")

@@ -1,64 +1,128 @@
-"""Items of submissions: kept without what their counts tell already, which is nine tenths of them."""
+"""Artifacts of one output under one metric: counts, slices, items, token bits, reports.
+
+Items are stored without scores and counts, nine tenths of their size: `load_items` adds them from the count array.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
+import numpy as np
 from sqlalchemy import Connection
 
-from service.store import artifacts, score_records
-from service.store.score_records import artifact_name
+from service.store import artifacts
+from service.store.packing import pack_array, unpack_array
+from service.store.score_records import Packed, artifact_name
 from treescore.core.registry import Outcome
 from treescore.core.scores import ScoreTable
 from treescore.core.trees import Treebank
 from treescore.core.values import with_values
 from treescore.evaluation.document import item_details
-
-
-def item_pages(outcome: Outcome, gold: Treebank) -> Iterator[bytes]:
-    """The items of an outcome, packed page by page; `load_items` completes them."""
-    for start in range(0, len(outcome.rows), ITEMS_PER_PAGE):
-        stop = min(start + ITEMS_PER_PAGE, len(outcome.rows))
-        yield artifacts.pack_json(item_details(outcome, gold, start, stop))
-
-
-def load_items(
-    db: Connection,
-    table: ScoreTable,
-    submission_id: str,
-    revision: int,
-    place: tuple[int, int],
-    start: int,
-    stop: int,
-) -> list[dict[str, Any]]:
-    """Items `start` to `stop` (from 0), as `treescore.evaluation.document.item_documents` makes them.
-
-    Args:
-        db: the store.
-        table: of the metric entry.
-        submission_id: whose.
-        revision: number of the revision.
-        place: part and metric entry, both by position.
-        start: first item.
-        stop: one past the last; what is beyond the end is left out.
-
-    Returns:
-        Documents that hold gold: they go out through service.policy.gate. Empty for a part that was not scored.
-    """
-    counts = score_records.counts(db, submission_id, revision, *place)
-    if counts is None or start >= stop:
-        return []
-    name = artifact_name(revision, "items", *place)
-    documents: list[dict[str, Any]] = []
-    for page in range(start // ITEMS_PER_PAGE, (stop - 1) // ITEMS_PER_PAGE + 1):
-        body = artifacts.get(db, submission_id, name, page)
-        if body is None:
-            break
-        documents += artifacts.unpack_json(body)
-    chosen = [document for document in documents if start < document["item"] <= stop]
-    return with_values(table, counts[start : start + len(chosen)], chosen)
-
+from treescore.evaluation.spec import Entry
 
 ITEMS_PER_PAGE = 100
 """Items in one stored page."""
+
+Item = dict[str, object]
+Slices = dict[str, list[dict[str, object]]]
+
+
+@dataclass(frozen=True, slots=True)
+class JobKey:
+    """The artifacts of one system of a job under one metric entry, both by position."""
+
+    metric: int
+    system: int
+
+    def name(self, kind: str) -> str:
+        """Return the name of one kind of artifact."""
+        return f"{kind}/{self.metric}/{self.system}"
+
+
+@dataclass(frozen=True, slots=True)
+class PartKey:
+    """The artifacts of one part of a submission under one metric entry of a revision, both by position."""
+
+    revision: int
+    part: int
+    metric: int
+
+    def name(self, kind: str) -> str:
+        """Return the name of one kind of artifact."""
+        return artifact_name(self.revision, kind, self.part, self.metric)
+
+
+ArtifactKey = JobKey | PartKey
+
+
+def pack_outcome(
+    key: ArtifactKey, entry: Entry, outcome: Outcome, gold: Treebank, *, tokens: bool = False, reports: bool = False
+) -> Packed:
+    """Return what is stored of an outcome: (name, page) -> packed body.
+
+    Args:
+        key: names of the artifacts.
+        entry: the metric entry.
+        outcome: what the metric found.
+        gold: the gold treebank.
+        tokens: whether to keep the token bits, for tests over tokens.
+        reports: whether to keep the reports of the metric's styles.
+    """
+    packed = {
+        (key.name("counts"), 0): pack_array(outcome.rows),
+        (key.name("slices"), 0): artifacts.pack_json(dict(outcome.slices())),
+    }
+    if reports:
+        texts = {style: entry.metric.report(style, outcome) for style in entry.metric.styles}
+        packed[key.name("reports"), 0] = artifacts.pack_json(texts)
+    size = len(outcome.rows)
+    for page, start in enumerate(range(0, size, ITEMS_PER_PAGE)):
+        details = item_details(outcome, gold, start, min(start + ITEMS_PER_PAGE, size))
+        packed[key.name("items"), page] = artifacts.pack_json(details)
+    for number, (score, bits) in enumerate(sorted(outcome.tokens.items()) if tokens else ()):
+        packed[key.name(f"tokens/{score}"), 0] = pack_array(bits.bits.astype(np.int64))
+        if not number:
+            packed[key.name("tokens"), 0] = pack_array(bits.offsets)
+    return packed
+
+
+def load_items(
+    db: Connection, owner: str, key: ArtifactKey, table: ScoreTable, start: int, stop: int
+) -> Sequence[Item]:  # fmt: skip
+    """Return items `start` to `stop` (from 0); those beyond the end are left out.
+
+    They hold gold: items of submissions leave the service through `service.policy.gate` only.
+
+    Args:
+        db: the transaction.
+        owner: id of the job or the submission.
+        key: names of the artifacts.
+        table: of the metric entry.
+        start: first item.
+        stop: one past the last.
+    """
+    counts = artifacts.get(db, owner, key.name("counts"))
+    if counts is None or start >= stop:
+        return []
+    documents: list[Item] = []
+    for page in range(start // ITEMS_PER_PAGE, (stop - 1) // ITEMS_PER_PAGE + 1):
+        body = artifacts.get(db, owner, key.name("items"), page)
+        if body is None:
+            break
+        documents += artifacts.unpack_json(body)
+    skipped = start % ITEMS_PER_PAGE
+    chosen = documents[skipped : skipped + stop - start]
+    if chosen and "scores" in chosen[0]:
+        # a job of a version that stored items complete
+        return chosen
+    return with_values(table, unpack_array(counts)[start : start + len(chosen)], chosen)
+
+
+def load_slices(db: Connection, owner: str, key: ArtifactKey) -> Slices | None:
+    """Return the rows of every grouping, or None where nothing was kept."""
+    body = artifacts.get(db, owner, key.name("slices"))
+    if body is None:
+        return None
+    slices: Slices = artifacts.unpack_json(body)
+    return slices

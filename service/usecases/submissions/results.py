@@ -1,9 +1,8 @@
-"""What a scored submission shows beside its document: items and slices, by policy."""
+"""Results of a scored submission beside its document: items and slices, by policy."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import Connection
 
@@ -12,27 +11,26 @@ from service.context import Context
 from service.errors import SOON, Conflict, Gone, NotFound
 from service.policy import gate
 from service.policy.gate import Level
-from service.store import artifacts, revisions, score_records
+from service.store import revisions, score_records
 from service.store.revisions import Part, Revision
 from service.store.runs import SUCCEEDED, UNFINISHED
-from service.store.score_records import artifact_name
 from service.store.submissions import Submission
 from service.usecases.access.access import benchmark_of, item_number, submission_of
 from service.usecases.runs.views import Page, View, json_view
 from service.usecases.scoring.config import scoring_config, visibility_key
-from service.usecases.scoring.results import load_items
+from service.usecases.scoring.results import PartKey, load_items, load_slices
 from treescore.evaluation.spec import Entry
 
 
 @dataclass(frozen=True, slots=True)
 class _Results:
-    """A submission's results of one part under one metric entry."""
+    """The results of one part of a submission under one metric entry."""
 
     submission: Submission
     revision: Revision
     part: Part
     entry: Entry
-    place: tuple[int, int]
+    key: PartKey
     level: Level
 
 
@@ -45,19 +43,19 @@ def submission_items(
     cursor: str | None,
     limit: int,
 ) -> Page:
-    """Sentences of one part under one metric, from after the item numbered `cursor`.
+    """Return the items of one part under one metric, from after the item numbered `cursor`.
 
     Args:
         context: the parts to work with.
         caller: the submission's team, or an organiser.
-        submission_id: whose.
-        part: its name; may be left out where there is one.
-        metric: its key; the one that ranks unless given.
-        cursor: `next` of the page before.
+        submission_id: of the submission.
+        part: its name; optional in a benchmark of one part.
+        metric: its key; by default the one that ranks.
+        cursor: `next` of the previous page.
         limit: items in a page.
 
     Raises:
-        NotFound: no such submission, part or metric.
+        NotFound: unknown submission, part or metric.
         Forbidden: the benchmark's feedback level shows no items.
         Conflict: there are no scores.
         Gone: items are not kept any more.
@@ -65,8 +63,7 @@ def submission_items(
     start = item_number(cursor)
     with context.store.read() as db:
         results = _results(db, context, caller, submission_id, part, metric)
-        table, number = results.entry.metric.table, results.revision.number
-        items = load_items(db, table, submission_id, number, results.place, start, start + limit + 1)
+        items = load_items(db, submission_id, results.key, results.entry.metric.table, start, start + limit + 1)
     if not items and not start:
         _require_kept(results)
     shown = gate.items_view(results.level, visibility_key(results.entry), items[:limit])
@@ -76,21 +73,20 @@ def submission_items(
 def submission_slices(
     context: Context, caller: Caller, submission_id: str, part: str | None, metric: str | None, by: str | None
 ) -> View:
-    """Scores of one part by groups of sentences, words or brackets; without `by`, the names of the groupings.
+    """Return scores of one part by groups of sentences, words or brackets; without `by`, the names of the groupings.
 
     Raises:
-        NotFound: no such submission, part, metric or grouping; the part was not scored.
+        NotFound: unknown submission, part, metric or grouping; the part was not scored.
         Forbidden: the benchmark's feedback level does not show them.
         Conflict: there are no scores.
         Gone: slices are not kept any more.
     """
     with context.store.read() as db:
         results = _results(db, context, caller, submission_id, part, metric)
-        body = artifacts.get(db, submission_id, artifact_name(results.revision.number, "slices", *results.place))
-    if body is None:
+        groupings = load_slices(db, submission_id, results.key)
+    if groupings is None:
         _require_kept(results)
         raise NotFound(f"The part {results.part.name!r} of {submission_id} was not scored.")
-    groupings: dict[str, Any] = artifacts.unpack_json(body)
     head = {
         "submission": submission_id,
         "revision": results.revision.number,
@@ -101,39 +97,39 @@ def submission_slices(
     if by is None:
         return json_view({**head, "groupings": names})
     if by not in names:
-        # gold's own groupings are not even told apart from what there is not
-        raise NotFound(f"There is no grouping {by!r} to be seen here. There are: {', '.join(names) or 'none'}.")
+        # the same answer for gold's own groupings as for unknown ones
+        raise NotFound(f"Unknown grouping {by!r}. Known groupings: {', '.join(names) or 'none'}.")
     return json_view(
         {**head, "by": by, "slices": gate.slices_view(results.level, visibility_key(results.entry), by, groupings[by])}
     )
 
 
 def entry_of(revision: Revision, metric: str | None) -> tuple[int, Entry]:
-    """A metric entry by its key, and its position; the one that ranks where none is named.
+    """Return a metric entry by its key, and its position; by default the one that ranks.
 
     Raises:
-        NotFound: there is none.
+        NotFound: unknown metric.
     """
     scoring = scoring_config(revision.scoring)
     keys = [entry.key for entry in scoring.spec.entries]
     key = scoring.main[0].key if metric is None else metric
     if key not in keys:
-        raise NotFound(f"The benchmark has no metric {metric!r}. It has: {', '.join(keys)}.")
+        raise NotFound(f"The benchmark has no metric {metric!r}. Its metrics: {', '.join(keys)}.")
     return keys.index(key), scoring.spec.entries[keys.index(key)]
 
 
 def part_of(known: list[Part], asked: str | None) -> Part:
-    """A part by its name; the only one where none is named.
+    """Return a part by its name; the only one where none is named.
 
     Raises:
-        NotFound: there is none, or there are several.
+        NotFound: unknown part, or none named among several.
     """
     names = [part.name for part in known]
     if asked is None and len(known) == 1:
         return known[0]
     if asked not in names:
-        said = "Name the part" if asked is None else f"There is no part {asked!r}"
-        raise NotFound(f"{said}. There are: {', '.join(names[:20])}{' ...' if len(names) > 20 else ''}.")
+        wrong = "Name the part" if asked is None else f"Unknown part {asked!r}"
+        raise NotFound(f"{wrong}. Known parts: {', '.join(names[:20])}{' ...' if len(names) > 20 else ''}.")
     return known[names.index(asked)]
 
 
@@ -156,8 +152,8 @@ def _results(
     if revision is None:
         raise Gone(f"The results of {submission_id} are not kept any more.")
     chosen = part_of(revisions.parts_of(db, revision.id), part)
-    place, entry = entry_of(revision, metric)
-    return _Results(submission, revision, chosen, entry, (chosen.position, place), level)
+    position, entry = entry_of(revision, metric)
+    return _Results(submission, revision, chosen, entry, PartKey(revision.number, chosen.position, position), level)
 
 
 def _require_kept(results: _Results) -> None:

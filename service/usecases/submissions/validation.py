@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
-
 from service.caller import Caller
 from service.context import Context
 from service.errors import TooManyRequests
@@ -15,8 +13,8 @@ from service.policy import gate
 from service.queue import LIVE
 from service.store import benchmarks, jobs, revisions, runs, texts
 from service.usecases.access.access import active_revision, benchmark_of
+from service.usecases.runs.ending import Ending, Failure, job_answer
 from service.usecases.runs.progress import Progress
-from service.usecases.runs.views import etag_of, moment, state_document
 from service.usecases.scoring.part_scorer import FAILED, Scorer
 from service.usecases.scoring.part_texts import OUTPUTS, text_of
 from service.usecases.submissions.requests import check_outputs, check_texts, require_open, team_and_role
@@ -55,43 +53,30 @@ def validate(context: Context, caller: Caller, slug: str, request: Mapping[str, 
     return job_id
 
 
-def validate_outputs(context: Context, run: runs.Run) -> None:
-    """The worker's half: look at each part, keep what was found and nothing of the texts."""
+def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
+    """Check each part of the outputs; keep the result and nothing of the texts."""
     with context.store.read() as db:
         job = jobs.get(db, run.id)
         if job is None or job.deleted_at is not None:
-            return
+            return None
         stored = texts.read(db, run.id)
         revision = revisions.by_id(db, job.request["revision"])
         benchmark = benchmarks.get(db, job.request["benchmark"])
     if revision is None or benchmark is None:
-        raise RuntimeError(f"the revision of {run.id} is gone")
+        raise RuntimeError(f"the revision of {run.id} was deleted")
     scorer = Scorer(context, revision)
     choice = scorer.scoring.spec.format
     given = {part.name: text_of(stored, OUTPUTS, part.name, choice) for part in scorer.parts}
     outputs = {name: text for name, text in given.items() if text is not None}
-    found = scorer.check(outputs, Progress(context, run.id).note)
-    valid = all(part["state"] != FAILED for part in found.values())
-    results = {"benchmark": benchmark.id, "revision": revision.number, "valid": valid, "parts": found}
+    checked = scorer.check(outputs, progress.note)
+    valid = all(part["state"] != FAILED for part in checked.values())
+    results = {"benchmark": benchmark.id, "revision": revision.number, "valid": valid, "parts": checked}
     asker = Caller(None, frozenset({"organise"} if job.request["organiser"] else ()))
-    # what is kept may still be read after closing
+    # the stored answer may still be read after closing
     level = gate.lowest_level(benchmark, asker)
-    _save(context, run, runs.SUCCEEDED, {"results": gate.validation_view(level, results)})
+    return job_answer(run, runs.SUCCEEDED, {"results": gate.validation_view(level, results)}, keep_texts=False)
 
 
-def fail_validation(context: Context, run: runs.Run, failure: Mapping[str, Any]) -> None:
-    """Save a failure that is not the outputs' as the answer."""
-    _save(context, run, runs.FAILED, {"failure": failure})
-
-
-def _save(context: Context, run: runs.Run, state: str, answer: Mapping[str, Any]) -> None:
-    now = context.now()
-    document = orjson.dumps(
-        {**state_document(run), "state": state, "finished_at": moment(now), "progress": None, **answer}
-    )
-    with context.store.write() as db:
-        if not runs.finish(db, run.id, state, now):
-            return
-        texts.drop(db, [run.id])
-        jobs.save_answer(db, run.id, state, document, etag_of(document))
-    context.queue.wake(run.id)
+def fail(_context: Context, run: runs.Run, failure: Failure) -> Ending:
+    """Save a failure that the outputs did not cause as the answer."""
+    return job_answer(run, runs.FAILED, {"failure": failure.document()}, keep_texts=False)

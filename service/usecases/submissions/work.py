@@ -1,18 +1,20 @@
-"""The worker's half of a submission: score it under the revision that rules, save everything at once."""
+"""The worker's half of a submission: score it under the active revision and save everything at once."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from sqlalchemy import Connection
 
 from service.context import Context
+from service.errors import counted
 from service.store import benchmarks, revisions, runs, score_records, submissions
 from service.store.revisions import Revision
 from service.store.submissions import Submission
-from service.usecases.boards.work import board_changed, put_board
+from service.usecases.boards.work import board_changed
 from service.usecases.events.record import record_event
+from service.usecases.runs.ending import Ending, Failure, Outdated, QueuedRun
 from service.usecases.runs.progress import Progress
 from service.usecases.scoring.part_scorer import Scored, Scorer
 
@@ -20,129 +22,108 @@ SHOWN = 20
 """Problems in the failure of a whole submission."""
 
 
-def score_submission(context: Context, run: runs.Run) -> None:
-    """Score a claimed submission. Where another revision came to rule meanwhile, score again under that one."""
-    progress = Progress(context, run.id)
-    saved = False
-    while not saved:
-        with context.store.read() as db:
-            submission = submissions.of_run(db, run.id)
-            if submission is None or submission.deleted_at is not None:
-                return
-            revision = _ruling(db, submission)
-            equal = submissions.scored_equal(
-                db, submission.benchmark_id, submission.team_id, submission.outputs_digest, revision.number
-            )
-        if equal is not None:
-            saved = _save_copy(context, run, submission, revision, equal)
-        if not saved:
-            scored = Scorer(context, revision).score(submission, progress.note)
-            saved = _save(context, run, submission, revision, scored)
-    context.queue.wake(run.id)
-
-
-def fail_submission(context: Context, run: runs.Run, failure: Mapping[str, Any]) -> None:
-    """Save a failure that is not the outputs' as the end of this attempt."""
-    now = context.now()
-    with context.store.write() as db:
+def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
+    """Score a claimed submission, or copy the scores of equal outputs of the same team."""
+    with context.store.read() as db:
         submission = submissions.of_run(db, run.id)
-        if submission is None:
-            return
-        benchmarks.get(db, submission.benchmark_id, lock=True)
-        if not runs.finish(db, run.id, runs.FAILED, now):
-            return
-        _end(db, context, submission, runs.FAILED, failure=failure)
-    context.queue.wake(run.id)
+        if submission is None or submission.deleted_at is not None:
+            return None
+        revision = _active(db, submission)
+        source = submissions.scored_equal(
+            db, submission.benchmark_id, submission.team_id, submission.outputs_digest, revision.number
+        )
+    if source is not None:
+        return _copied(context, submission, revision, source)
+    scored = Scorer(context, revision).score(submission, progress.note)
+    return _scored(context, submission, revision, scored)
 
 
-def _ruling(db: Connection, submission: Submission) -> Revision:
+def fail(context: Context, run: runs.Run, failure: Failure) -> Ending:
+    """End this attempt with a failure that the outputs did not cause."""
+    with context.store.read() as db:
+        submission = submissions.of_run(db, run.id)
+    if submission is None:
+        return Ending(runs.FAILED)
+
+    def save(db: Connection, now: datetime) -> Sequence[QueuedRun]:
+        return _end(db, context, submission, now, failure=failure.record())
+
+    return Ending(runs.FAILED, save, lock=submission.benchmark_id)
+
+
+def _active(db: Connection, submission: Submission) -> Revision:
     benchmark = benchmarks.get(db, submission.benchmark_id)
     number = None if benchmark is None else benchmark.active_revision
     revision = None if number is None else revisions.get(db, submission.benchmark_id, number)
     if revision is None:
-        raise RuntimeError(f"no revision rules over {submission.id}")
+        raise RuntimeError(f"the benchmark of {submission.id} has no active revision")
     return revision
 
 
-def _save(context: Context, run: runs.Run, submission: Submission, revision: Revision, scored: Scored) -> bool:
-    """Save an answer. False where the revision does not rule any more and nothing was saved."""
-    state = runs.SUCCEEDED if scored.record is not None else runs.FAILED
-    with context.store.write() as db:
-        benchmark = benchmarks.get(db, submission.benchmark_id, lock=True)
-        if benchmark is None or benchmark.active_revision != revision.number:
-            return False
-        # whoever comes second changes nothing: the work may have run twice
-        if not runs.finish(db, run.id, state, context.now()):
-            return True
-        failure = None
-        if scored.record is not None:
-            score_records.save(db, scored.record, scored.made)
-        else:
-            failure = failure_of_parts(scored.failures)
-        outputs = {part: {**known, **scored.sizes.get(part, {})} for part, known in submission.outputs.items()}
-        scheduled = _end(db, context, submission, state, failure=failure, outputs=outputs)
-    put_board(context, scheduled)
-    return True
+def _scored(context: Context, submission: Submission, revision: Revision, scored: Scored) -> Ending:
+    outputs = {part: {**known, **scored.sizes.get(part, {})} for part, known in submission.outputs.items()}
+
+    def save(db: Connection, now: datetime) -> Sequence[QueuedRun]:
+        _require_active(db, submission, revision)
+        if scored.record is None:
+            return _end(db, context, submission, now, failure=failure_of_parts(scored.failures), outputs=outputs)
+        score_records.save(db, scored.record, scored.packed)
+        return _end(db, context, submission, now, outputs=outputs)
+
+    state = runs.FAILED if scored.record is None else runs.SUCCEEDED
+    return Ending(state, save, lock=submission.benchmark_id)
 
 
-def _save_copy(context: Context, run: runs.Run, submission: Submission, revision: Revision, equal: str) -> bool:
-    """Take over the scores of the same outputs. False where they are gone, or the revision does not rule any more."""
-    now = context.now()
-    with context.store.write() as db:
-        benchmark = benchmarks.get(db, submission.benchmark_id, lock=True)
-        source = submissions.get(db, equal)
-        if benchmark is None or benchmark.active_revision != revision.number or source is None:
-            return False
-        if not score_records.scored(db, revision.number, [equal]):
-            return False
-        if not runs.finish(db, run.id, runs.SUCCEEDED, now):
-            return True
-        score_records.copy(db, equal, submission.id, revision.number, now)
-        scheduled = _end(db, context, submission, runs.SUCCEEDED, outputs=source.outputs)
-    put_board(context, scheduled)
-    return True
+def _copied(context: Context, submission: Submission, revision: Revision, source_id: str) -> Ending:
+    def save(db: Connection, now: datetime) -> Sequence[QueuedRun]:
+        _require_active(db, submission, revision)
+        source = submissions.get(db, source_id)
+        if source is None or not score_records.scored(db, revision.number, [source_id]):
+            raise Outdated
+        score_records.copy(db, source_id, submission.id, revision.number, now)
+        return _end(db, context, submission, now, outputs=source.outputs)
+
+    return Ending(runs.SUCCEEDED, save, lock=submission.benchmark_id)
+
+
+def _require_active(db: Connection, submission: Submission, revision: Revision) -> None:
+    benchmark = benchmarks.get(db, submission.benchmark_id)
+    if benchmark is None or benchmark.active_revision != revision.number:
+        raise Outdated
 
 
 def _end(
     db: Connection,
     context: Context,
     submission: Submission,
-    state: str,
+    now: datetime,
     *,
-    failure: Mapping[str, Any] | None = None,
-    outputs: Mapping[str, Any] | None = None,
-) -> str | None:
-    """What follows from the end of an attempt, in the transaction that ends it; the run that it schedules, if any."""
-    failures = [*submission.failures, *([failure] if failure is not None else [])]
+    failure: Mapping[str, object] | None = None,
+    outputs: Mapping[str, Mapping[str, object]] | None = None,
+) -> Sequence[QueuedRun]:
+    """Store the end of an attempt and record its event; return the board run that it schedules."""
     submissions.change(
         db,
         submission.id,
-        state=state,
-        finished_at=context.now(),
-        failures=failures,
+        state=runs.SUCCEEDED if failure is None else runs.FAILED,
+        finished_at=now,
+        failures=[*submission.failures, *([failure] if failure is not None else [])],
         failure_kind=None if failure is None else failure["kind"],
         outputs=submission.outputs if outputs is None else outputs,
     )
-    kind = "submission.scored" if state == runs.SUCCEEDED else "submission.failed"
+    kind = "submission.scored" if failure is None else "submission.failed"
     record_event(db, context, kind, submission.benchmark_id, team_id=submission.team_id, subject=submission.id)
-    if state == runs.SUCCEEDED:
-        return board_changed(db, context, submission.benchmark_id)
-    return None
+    return board_changed(db, context, submission.benchmark_id) if failure is None else ()
 
 
-def failure_of_parts(failures: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The failure of a submission none of whose parts could be scored."""
-    kinds = {failure["kind"] for failure in failures.values()}
-    limit = kinds == {"limit"}
-    errors = [error for failure in failures.values() for error in failure["errors"]]
-    total = sum(failure["errors_total"] for failure in failures.values())
+def failure_of_parts(failures: Mapping[str, Failure]) -> dict[str, object]:
+    """Return the failure record of a submission without a scored part."""
+    kind = "limit" if all(failure.kind == "limit" for failure in failures.values()) else "input"
+    problems = [problem for failure in failures.values() for problem in failure.problems]
+    total = sum(failure.total for failure in failures.values())
     where = f'part "{next(iter(failures))}"' if len(failures) == 1 else f"{len(failures)} parts"
-    return {
-        "type": "/problems/limit-exceeded" if limit else "/problems/invalid-output",
-        "title": "A limit is passed" if limit else "The output does not fit the gold standard's text",
-        "status": 413 if limit else 422,
-        "kind": "limit" if limit else "input",
-        "detail": f"{total} problem{'' if total == 1 else 's'} in {where}.",
-        "errors": errors[:SHOWN],
-        "errors_total": total,
-    }
+    record = Failure(kind, problems[:SHOWN], total).record() | {"detail": counted(total, f" in {where}")}
+    if kind == "input":
+        title = "The output does not fit the gold standard's text"
+        record |= {"type": "/problems/invalid-output", "title": title}
+    return record

@@ -17,7 +17,7 @@ from service.store import runs, score_records, submissions, texts
 from service.store.submissions import Standing
 from service.store.tables import scores
 from service.usecases.access.idempotency import IdempotencyKey
-from service.usecases.benchmarks import rescore
+from service.usecases.benchmarks import work as revision_work
 from service.usecases.benchmarks.benchmarks import patch_benchmark
 from service.usecases.benchmarks.revisions import create_revision, list_revisions, view_revision, wait_for_revision
 from service.usecases.boards.rank_changes import places, rank_changes
@@ -153,7 +153,7 @@ def test_a_failure_half_way_leaves_the_old_revision_in_force(board, context, mon
     with context.store.read() as db:
         revision = stored.get(db, SLUG, 2)
     scored = []
-    original = rescore.Scorer.score
+    original = revision_work.Scorer.score
 
     def breaks(self, submission, note, **more):
         if scored:
@@ -161,7 +161,7 @@ def test_a_failure_half_way_leaves_the_old_revision_in_force(board, context, mon
         scored.append(submission.id)
         return original(self, submission, note, **more)
 
-    monkeypatch.setattr(rescore.Scorer, "score", breaks)
+    monkeypatch.setattr(revision_work.Scorer, "score", breaks)
     for _ in range(context.config.max_attempts):
         with pytest.raises(MemoryError):
             do(context, revision.id)
@@ -177,15 +177,15 @@ def test_a_failure_half_way_leaves_the_old_revision_in_force(board, context, mon
 
 def test_begun_again_it_goes_on_where_it_was(board, context, monkeypatch):
     create_revision(context, ORGANISER, SLUG, FIXED)
-    monkeypatch.setattr(rescore, "STEP_SECONDS", 0.0)
+    monkeypatch.setattr(revision_work, "STEP_SECONDS", 0.0)
     scored = []
-    original = rescore.Scorer.score
+    original = revision_work.Scorer.score
 
     def counted(self, submission, note, **more):
         scored.append(submission.id)
         return original(self, submission, note, **more)
 
-    monkeypatch.setattr(rescore.Scorer, "score", counted)
+    monkeypatch.setattr(revision_work.Scorer, "score", counted)
     board.work()
     assert shown(context, 2)["state"] == "rescoring"
     assert shown(context, 2)["progress"] == {"done": 1, "total": 2, "step": "scoring submissions again"}
@@ -197,7 +197,7 @@ def test_begun_again_it_goes_on_where_it_was(board, context, monkeypatch):
 
 def test_a_submission_that_lands_meanwhile_is_on_the_new_board_too(board, context, monkeypatch):
     create_revision(context, ORGANISER, SLUG, FIXED)
-    original = rescore.Scorer.score
+    original = revision_work.Scorer.score
     landed = []
 
     def lands(self, submission, note, **more):
@@ -207,7 +207,7 @@ def test_a_submission_that_lands_meanwhile_is_on_the_new_board_too(board, contex
         return original(self, submission, note, **more)
 
     with monkeypatch.context() as patch:
-        patch.setattr(rescore.Scorer, "score", lands)
+        patch.setattr(revision_work.Scorer, "score", lands)
         with context.store.read() as db:
             do(context, stored.get(db, SLUG, 2).id)
     assert board.benchmark()["active_revision"] == 2
@@ -217,7 +217,7 @@ def test_a_submission_that_lands_meanwhile_is_on_the_new_board_too(board, contex
 
 def test_a_submission_that_was_being_scored_while_the_board_switched_is_scored_again(board, context, monkeypatch):
     late = board.submit(board.lyon, WRONG.replace("Go\tgo", "Go\tGO"))
-    original = rescore.Scorer.score
+    original = revision_work.Scorer.score
     switched = []
 
     def switches(self, submission, note, **more):
@@ -230,7 +230,7 @@ def test_a_submission_that_was_being_scored_while_the_board_switched_is_scored_a
         return found
 
     with monkeypatch.context() as patch:
-        patch.setattr(rescore.Scorer, "score", switches)
+        patch.setattr(revision_work.Scorer, "score", switches)
         do(context, late)
     assert board.benchmark()["active_revision"] == 2
     assert late in task_scores(context, 2)
@@ -332,7 +332,7 @@ def test_the_switch_on_either_store(either_context):
 
 
 def test_through_the_queue_a_long_re_scoring_lets_others_in_between(board, context, rq_work, monkeypatch):
-    monkeypatch.setattr(rescore, "STEP_SECONDS", 0.0)
+    monkeypatch.setattr(revision_work, "STEP_SECONDS", 0.0)
     context.queue.redis.flushall()
     create_revision(context, ORGANISER, SLUG, FIXED)
     later = context.now() + timedelta(minutes=1)

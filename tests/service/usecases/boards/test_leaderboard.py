@@ -18,10 +18,9 @@ from service.usecases.boards.cache import BoardCache
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.boards.work import BOARD_KIND, board_changed
 from service.usecases.comparisons.ask import ask
-from service.usecases.kinds import HANDLERS
 from service.usecases.runs.views import View
 from service.usecases.submissions.submissions import patch_submission
-from tests.fixtures.contexts import ORGANISER
+from tests.fixtures.contexts import ORGANISER, give_up
 from tests.fixtures.requests import GOLD_CONLLU
 from tests.fixtures.tasks import ANYONE, BENCHMARK, SLUG, TWO_PARTS, Task, column, spoilt
 from workers.entry import do
@@ -106,7 +105,7 @@ def test_what_changes_while_a_comparison_is_made_is_seen_at_its_end(board, conte
     with context.store.write() as db:
         # a worker has begun, and something changes meanwhile: no second run
         runs.claim(db, first, context.now())
-        assert board_changed(db, context, SLUG) is None
+        assert board_changed(db, context, SLUG) == ()
     board.submit(board.team("prague"), spoilt(2))
     board.settle()
     assert board.leaderboard()["significance"]["pending"] is False
@@ -305,7 +304,7 @@ def test_a_comparison_that_failed_leaves_the_rows(board, context):
     board.work()
     with context.store.read() as db:
         run = runs.get(db, boards.working(db, SLUG, 1))
-    HANDLERS[run.kind].fail(context, run, {})
+    give_up(context, run.id)
     document = board.leaderboard()
     assert run.queue == BULK
     assert column(document, "rank") == [1, 2]

@@ -15,10 +15,9 @@ from service.store import runs
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.comparisons.ask import ask, list_comparisons, view_comparison, wait_for_comparison
 from service.usecases.comparisons.items import comparison_items
-from service.usecases.comparisons.work import fail_comparison
 from service.usecases.submissions.results import submission_items, submission_slices
 from service.usecases.submissions.submissions import delete_submission, patch_submission
-from tests.fixtures.contexts import ORGANISER
+from tests.fixtures.contexts import ORGANISER, give_up
 from tests.fixtures.requests import GOLD_CONLLU
 from tests.fixtures.tasks import ANYONE, LONG, SLUG, TWO_PARTS, Task, spoilt
 from treescore.render import FORMATS
@@ -282,9 +281,7 @@ def test_only_so_many_questions_wait(board, two, monkeypatch):
 def test_a_fault_of_the_service_is_asked_again(board, two, context):
     lyon, worse, better = two
     name = ask(context, lyon, SLUG, {"submissions": [worse, better]})
-    with context.store.read() as db:
-        run = runs.get(db, name)
-    fail_comparison(context, run, {"kind": "service", "detail": "broken off", "errors": []})
+    give_up(context, name)
     assert shown(board, lyon, name)["state"] == "failed"
     assert ask(context, lyon, SLUG, {"submissions": [worse, better]}) == name
     assert shown(board, lyon, name)["state"] == "queued"

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import numpy as np
 import orjson
 import pytest
 
-from service.store import revisions, score_records
+from service.store import artifacts, revisions, score_records
+from service.store.packing import pack_array
 from service.usecases.jobs.jobs import submit_job
 from service.usecases.jobs.results import job_items
 from service.usecases.scoring.config import scoring_config
-from service.usecases.scoring.results import load_items
+from service.usecases.scoring.results import ITEMS_PER_PAGE, JobKey, PartKey, load_items
 from service.usecases.submissions.results import submission_items, submission_slices
 from tests.fixtures.contexts import SCORER
 from tests.fixtures.tasks import RIGHT, SLUG, WRONG
 
 MANY = "".join(RIGHT.replace("s1", f"a{number}").replace("s2", f"b{number}") for number in range(60))
+TREES = "(TOP (S (NP (DT the) (NN dog)) (VP (VBD barked)) (. .)))\n(TOP (S (NP (PRP she)) (VP (VBD slept)) (. .)))\n"
 SYSTEM = MANY.replace("2\tobj", "1\tnmod", 3)
 
 
@@ -33,8 +36,42 @@ def test_they_are_those_of_a_job(task, context, metric):
     with context.store.read() as db:
         table = scoring_config(revisions.get(db, SLUG, 1).scoring).spec.entries[0].metric.table
         for start, stop in ((0, 120), (0, 1), (95, 105), (100, 120), (119, 500), (7, 7), (500, 600)):
-            found = load_items(db, table, submission, 1, (0, 0), start, stop)
+            found = load_items(db, submission, PartKey(1, 0, 0), table, start, stop)
             assert found == expected[start:stop]
+
+
+@pytest.mark.parametrize("metric", ["attachment", "parseval"])
+def test_items_that_an_earlier_version_stored_complete_are_still_shown(context, work, metric):
+    gold, system = (TREES, TREES.replace("VP", "XP", 1)) if metric == "parseval" else (MANY, SYSTEM)
+    form = "bracketed" if metric == "parseval" else "conllu"
+    request = {"format": form, "gold": gold, "systems": [{"name": "A", "output": system}], "metrics": [metric]}
+    job, _ = submit_job(context, SCORER, request)
+    work()
+    expected = [*job_items(context, SCORER, job, "A", metric, None, 200).items]
+    key = JobKey(0, 0)
+    with context.store.write() as db:
+        # counts of that version may have other columns
+        counts = pack_array(np.zeros((len(expected), 2), np.int64))
+        artifacts.drop(db, [job])
+        pages = {
+            (key.name("items"), page): artifacts.pack_json(expected[start : start + ITEMS_PER_PAGE])
+            for page, start in enumerate(range(0, len(expected), ITEMS_PER_PAGE))
+        }
+        artifacts.put(db, job, {(key.name("counts"), 0): counts, **pages})
+    assert [*job_items(context, SCORER, job, "A", metric, None, 200).items] == expected
+    rest = job_items(context, SCORER, job, "A", metric, "1", 5)
+    assert [*rest.items] == expected[1:6]
+    assert rest.next == ("6" if len(expected) > 6 else None)
+
+
+def test_items_of_jobs_are_stored_without_what_their_counts_say(context, work):
+    request = {"format": "conllu", "gold": MANY, "systems": [{"name": "A", "output": SYSTEM}], "metrics": ["ud"]}
+    job, _ = submit_job(context, SCORER, request)
+    work()
+    with context.store.read() as db:
+        stored = artifacts.unpack_json(artifacts.get(db, job, JobKey(0, 0).name("items")))
+    assert len(stored) == ITEMS_PER_PAGE
+    assert not {"scores", "counts"} & set(stored[0])
 
 
 def test_a_part_that_was_not_scored_has_none(task, context):
@@ -43,10 +80,7 @@ def test_a_part_that_was_not_scored_has_none(task, context):
     with context.store.read() as db:
         table = scoring_config(revisions.get(db, SLUG, 1).scoring).spec.entries[0].metric.table
         assert score_records.counts(db, submission, 1, 1, 0) is not None
-        assert load_items(db, table, submission, 1, (1, 0), 0, 10) == []
-
-
-TREES = "(TOP (S (NP (DT the) (NN dog)) (VP (VBD barked)) (. .)))\n(TOP (S (NP (PRP she)) (VP (VBD slept)) (. .)))\n"
+        assert load_items(db, submission, PartKey(1, 1, 0), table, 0, 10) == []
 
 
 def bracketed(task, **changes):

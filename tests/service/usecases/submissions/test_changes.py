@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from service.errors import Conflict, Gone, NotFound, Unprocessable, failure_record
+from service.errors import Conflict, Gone, NotFound, Unprocessable
 from service.store import runs, score_records, texts
 from service.usecases.benchmarks.benchmarks import patch_benchmark
 from service.usecases.submissions.submissions import (
@@ -16,15 +16,13 @@ from service.usecases.submissions.submissions import (
     submission_output,
     view_submission,
 )
-from service.usecases.submissions.work import fail_submission
-from tests.fixtures.contexts import ORGANISER
+from tests.fixtures.contexts import ORGANISER, give_up
 from tests.fixtures.tasks import (
     ONE_SENTENCE,
     RIGHT,
     SLUG,
     WRONG,
 )
-from treescore.errors import Problem
 
 
 class TestChanges:
@@ -92,9 +90,7 @@ class TestRetry:
     @pytest.fixture
     def broken(self, task, lyon, context):
         submission = task.submit(lyon, WRONG)
-        with context.store.read() as db:
-            run = runs.get(db, submission)
-        fail_submission(context, run, failure_record("service", [Problem(code="worker-died", detail="It broke.")], 1))
+        give_up(context, submission)
         return submission
 
     def test_a_new_attempt_stands_beside_the_failed_one(self, task, lyon, context, broken):

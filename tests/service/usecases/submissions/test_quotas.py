@@ -8,8 +8,7 @@ from datetime import datetime
 import pytest
 
 from service.context import Context
-from service.errors import TooManyRequests, failure_record
-from service.store import runs
+from service.errors import TooManyRequests
 from service.usecases.submissions.submissions import (
     cancel_submission,
     delete_submission,
@@ -17,10 +16,8 @@ from service.usecases.submissions.submissions import (
     retry_submission,
     submit,
 )
-from service.usecases.submissions.work import fail_submission
-from tests.fixtures.contexts import ORGANISER, work_of
+from tests.fixtures.contexts import ORGANISER, give_up, work_of
 from tests.fixtures.tasks import ONE_SENTENCE, RIGHT, SLUG, Task
-from treescore.errors import Problem
 
 
 def at(context: Context, moment: str) -> Context:
@@ -95,9 +92,7 @@ def test_cancelled_ones_and_our_own_faults_are_free(task, context):
     lyon = task.team()
     cancel_submission(context, lyon, task.submit(lyon))
     broken = task.submit(lyon)
-    with context.store.read() as db:
-        run = runs.get(db, broken)
-    fail_submission(context, run, failure_record("service", [Problem(code="worker-died", detail="It broke.")], 1))
+    give_up(context, broken)
     assert task.submit(lyon)
 
 
@@ -105,9 +100,7 @@ def test_a_retry_of_our_own_fault_needs_quota_as_it_would_have_before(task, cont
     task.make(quota={"scored_total": 1})
     lyon = task.team()
     broken = task.submit(lyon)
-    with context.store.read() as db:
-        run = runs.get(db, broken)
-    fail_submission(context, run, failure_record("service", [Problem(code="worker-died", detail="It broke.")], 1))
+    give_up(context, broken)
     task.scored(lyon)
     with pytest.raises(TooManyRequests):
         retry_submission(context, lyon, broken)

@@ -9,8 +9,8 @@ import orjson
 import pytest
 
 from service.context import Context
-from service.errors import Conflict, Forbidden, Gone, NotFound, Unprocessable, failure_record
-from service.store import runs, score_records
+from service.errors import Conflict, Forbidden, Gone, NotFound, Unprocessable
+from service.store import score_records
 from service.usecases.access.idempotency import IdempotencyKey
 from service.usecases.benchmarks.benchmarks import create_benchmark
 from service.usecases.submissions.submissions import (
@@ -24,8 +24,7 @@ from service.usecases.submissions.submissions import (
     view_submission,
     wait_for_submission,
 )
-from service.usecases.submissions.work import fail_submission
-from tests.fixtures.contexts import ORGANISER, with_config
+from tests.fixtures.contexts import ORGANISER, give_up, with_config
 from tests.fixtures.tasks import (
     BENCHMARK,
     ONE_SENTENCE,
@@ -35,7 +34,6 @@ from tests.fixtures.tasks import (
     SLUG,
     WRONG,
 )
-from treescore.errors import Problem
 from workers.sweeper import Sweeper
 
 
@@ -257,9 +255,7 @@ def test_lists_are_newest_first_and_paged(task, lyon, context):
 def test_work_done_twice_changes_nothing(task, lyon, context):
     submission = task.scored(lyon)
     before = view_submission(context, lyon, submission)
-    with context.store.read() as db:
-        run = runs.get(db, submission)
-    fail_submission(context, run, failure_record("service", [Problem(code="late", detail="Late.")], 1))
+    give_up(context, submission)
     assert view_submission(context, lyon, submission).etag == before.etag
 
 
