@@ -62,8 +62,14 @@ _EVENT = ("id", "type", "at", "benchmark", "team", "subject")
 _EVENT_DATA = ("members", "revision", "dry_run", "attempt")
 _PUBLIC_EVENTS = ("benchmark", "revision")
 """Events of these resources, belonging to no team, are anybody's."""
-_TELLING_EVENTS: Mapping[str, Level] = {"submission.scored": Level.STATUS, "submission.failed": Level.STATUS}
-"""Events that tell how an output fits gold, and from which level on."""
+_TELLING_EVENTS: Mapping[str, Level] = {
+    "submission.scored": Level.STATUS,
+    "submission.failed": Level.STATUS,
+    "comparison.created": Level.SCORES,
+    "comparison.done": Level.SCORES,
+    "comparison.failed": Level.SCORES,
+}
+"""Events that say how outputs fit gold, or that significance was tested, and from which level on."""
 
 
 def level_of(benchmark: Benchmark, caller: Caller, now: datetime) -> Level:

@@ -31,6 +31,7 @@ from service.usecases.boards.board import (
 )
 from service.usecases.boards.leaderboard import Viewer, viewer_of
 from service.usecases.boards.work import keep_asked
+from service.usecases.comparisons.work import record_comparison
 from service.usecases.runs.views import Page, View, etag_of, json_view, moment
 from service.usecases.runs.waiting import wait_for
 from treescore.errors import Problem, ScoringError
@@ -74,7 +75,7 @@ def ask(context: Context, caller: Caller, slug: str, question: Mapping[str, Any]
         name = comparison_id(asked)
         if whole:
             keep_asked(db, board, now)
-        run_id = _stored(db, context, board, name, asked, unbounded=caller.organiser)
+        run_id = _stored(db, context, caller, board, name, asked)
         if whole and run_id is not None:
             # the board says now that it waits
             benchmarks.touch_board(db, slug)
@@ -255,7 +256,7 @@ def _queue(question: Mapping[str, Any]) -> str:
 
 
 def _stored(
-    db: Connection, context: Context, board: Board, name: str, question: dict[str, Any], *, unbounded: bool
+    db: Connection, context: Context, caller: Caller, board: Board, name: str, question: dict[str, Any]
 ) -> str | None:
     """Store a question with what is known of its answer: the run to be queued, or None."""
     now = context.now()
@@ -270,7 +271,7 @@ def _stored(
         runs.add(db, run_id, COMPARISON_KIND, _queue(question), now)
         comparisons.ask_again(db, name, run_id)
         return run_id
-    if not unbounded and comparisons.waiting(db, board.benchmark_id) >= MOST_WAITING:
+    if not caller.organiser and comparisons.waiting(db, board.benchmark_id) >= MOST_WAITING:
         raise TooManyRequests(
             f"{MOST_WAITING} comparisons of this benchmark wait for their answers. Ask again once they have them.",
             slug="too-many-comparisons",
@@ -278,7 +279,9 @@ def _stored(
             headers={"Retry-After": "10"},
         )
     runs.add(db, name, COMPARISON_KIND, _queue(question), now)
-    comparisons.add(db, Comparison(name, board.benchmark_id, board.revision.number, question, name, None, now))
+    asked = Comparison(name, board.benchmark_id, board.revision.number, question, name, None, now)
+    comparisons.add(db, asked)
+    record_comparison(db, context, "comparison.created", asked, actor=caller.owner)
     kept = boards.get(db, board.benchmark_id, board.revision.number, board.key)
     if kept is None or kept.body is None or kept.body["id"] != name or kept.body["comparison"] is None:
         return name
@@ -286,6 +289,7 @@ def _stored(
     answer = {"comparison": kept.body["comparison"], "failure": None}
     runs.finish(db, name, runs.SUCCEEDED, now)
     comparisons.save_answer(db, name, answer, etag_of(orjson.dumps(answer)))
+    record_comparison(db, context, "comparison.done", asked)
     return None
 
 

@@ -12,11 +12,12 @@ from service.caller import Caller
 from service.errors import Forbidden, NotFound
 from service.usecases.benchmarks import teams
 from service.usecases.benchmarks.revisions import create_revision
+from service.usecases.comparisons.ask import ask
 from service.usecases.events.listing import KINDS, list_events
 from service.usecases.events.record import record_event
 from service.usecases.submissions import changes
-from tests.fixtures.contexts import ORGANISER, SCORER
-from tests.fixtures.tasks import OTHER_WORDS, RIGHT, SLUG
+from tests.fixtures.contexts import ORGANISER, SCORER, give_up
+from tests.fixtures.tasks import OTHER_WORDS, RIGHT, SLUG, WRONG
 
 
 def kinds(context, caller, **more):
@@ -81,6 +82,61 @@ def test_nobody_else_is_named_as_who_did_it(task, context):
     task.submit(lyon)
     actors = {event["actor"] for event in list_events(context, lyon, None, 100).items}
     assert actors == {None, lyon.token_id}
+
+
+def compared(context):
+    """Kind and team of the events of comparisons."""
+    events = list_events(context, ORGANISER, None, 100).items
+    return [(event["type"], event["team"]) for event in events if event["type"].startswith("comparison.")]
+
+
+def test_a_comparison_is_the_event_of_the_team_that_has_all_its_submissions(task, context):
+    task.make()
+    lyon, oslo = task.team(), task.team("oslo")
+    own = [task.scored(lyon), task.scored(lyon, WRONG)]
+    other = task.scored(oslo)
+    task.settle()
+    asked = ask(context, lyon, SLUG, {"submissions": own})
+    task.settle()
+    story = ["comparison.created", "comparison.done"]
+    assert compared(context) == [(kind, "lyon") for kind in story]
+    events = list_events(context, lyon, None, 100).items[-2:]
+    assert [(event["type"], event["subject"], event["actor"]) for event in events] == [
+        ("comparison.created", asked, lyon.token_id), ("comparison.done", asked, None),
+    ]  # fmt: skip
+    ask(context, lyon, SLUG, {"submissions": [own[0], other]})
+    task.settle()
+    assert compared(context)[2:] == [(kind, None) for kind in story]
+    for team in (lyon, oslo):
+        assert kinds(context, team).count("comparison.done") == (team is lyon)
+    task.patch(feedback="rounded")
+    assert not [kind for kind in kinds(context, lyon) if kind.startswith("comparison.")]
+
+
+def test_a_comparison_that_failed_says_so_and_one_that_is_asked_again_ends_again(task, context):
+    task.make()
+    lyon = task.team()
+    pair = [task.scored(lyon), task.scored(lyon, WRONG)]
+    task.settle()
+    asked = ask(context, lyon, SLUG, {"submissions": pair})
+    give_up(context, asked)
+    assert ask(context, lyon, SLUG, {"submissions": pair}) == asked
+    task.settle()
+    assert [kind for kind, _ in compared(context)] == ["comparison.created", "comparison.failed", "comparison.done"]
+    ask(context, lyon, SLUG, {"submissions": pair, "unit": "block"})
+    task.settle()
+    assert [kind for kind, _ in compared(context)][3:] == ["comparison.created", "comparison.failed"]
+
+
+def test_a_comparison_that_a_board_has_answered_already_is_done_at_once(task, context):
+    task.make()
+    for team, text in ((task.team(), RIGHT), (task.team("oslo"), WRONG)):
+        task.scored(team, text)
+    task.settle()
+    ask(context, ORGANISER, SLUG, {"submissions": "leaderboard"})
+    assert compared(context) == [("comparison.created", None), ("comparison.done", None)]
+    ask(context, ORGANISER, SLUG, {"submissions": "leaderboard"})
+    assert len(compared(context)) == 2
 
 
 def test_scoring_tokens_read_no_events(context):
