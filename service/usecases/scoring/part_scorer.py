@@ -98,15 +98,15 @@ class Scorer:
             note: called with (done, total, step) before each part.
             always: make a record also where no part could be scored.
         """
-        found: list[_Part] = []
+        results: list[_Part] = []
         for done, part in enumerate(self.parts):
             note(done, len(self.parts), f"scoring {part.name}")
-            found.append(self._part(part, *self._output(submission, part)))
-        named = list(zip([part.name for part in self.parts], found, strict=True))
-        packed = {name: body for part in found for name, body in part.packed.items()}
+            results.append(self._part(part, *self._output(submission, part)))
+        named = list(zip([part.name for part in self.parts], results, strict=True))
+        packed = {name: body for part in results for name, body in part.packed.items()}
         record = None
-        if always or any(part.state == SCORED for part in found):
-            record = self._record(submission, found)
+        if always or any(part.state == SCORED for part in results):
+            record = self._record(submission, results)
         sizes = {name: part.sizes for name, part in named if part.sizes}
         return Scored(record, packed, sizes, {name: part.failure for name, part in named if part.failure is not None})
 
@@ -115,11 +115,11 @@ class Scorer:
         checked: dict[str, dict[str, object]] = {}
         for done, part in enumerate(self.parts):
             note(done, len(self.parts), f"checking {part.name}")
-            found = self._part(part, outputs.get(part.name), "")
-            if found.state == SCORED:
-                checked[part.name] = {"state": "valid", **found.sizes, "warnings": found.warnings}
-            elif found.failure is not None:
-                checked[part.name] = {"state": FAILED, "failure": found.failure.record()}
+            result = self._part(part, outputs.get(part.name), "")
+            if result.state == SCORED:
+                checked[part.name] = {"state": "valid", **result.sizes, "warnings": result.warnings}
+            elif result.failure is not None:
+                checked[part.name] = {"state": FAILED, "failure": result.failure.record()}
             else:
                 checked[part.name] = {"state": MISSING}
         return checked
@@ -181,10 +181,10 @@ class Scorer:
             unscored.packed[key.name("counts"), 0] = pack_array(rows)
         return unscored
 
-    def _record(self, submission: Submission, found: Sequence[_Part]) -> ScoreRecord:
+    def _record(self, submission: Submission, results: Sequence[_Part]) -> ScoreRecord:
         entries = self.scoring.spec.entries
         by_metric = [
-            part_scores(entry.metric.table, [part.shares[entry.key].rows for part in found]) for entry in entries
+            part_scores(entry.metric.table, [part.shares[entry.key].rows for part in results]) for entry in entries
         ]
         figures = np.concatenate([_figures(scores) for scores in by_metric], axis=1)
         main = float(figures[score_records.MACRO, self.scoring.main_column])
@@ -193,16 +193,16 @@ class Scorer:
             "columns": len(self.scoring.addresses),
             "main_score": self.scoring.main_score,
             "metrics": {
-                entry.key: self._metric_document(entry, scores, found)
+                entry.key: self._metric_document(entry, scores, results)
                 for entry, scores in zip(entries, by_metric, strict=True)
             },
             "parts": {
                 part.name: {"state": each.state, "failure": None if each.failure is None else each.failure.record()}
-                for part, each in zip(self.parts, found, strict=True)
+                for part, each in zip(self.parts, results, strict=True)
             },
             "warnings": [
                 *(_warning(problem, key) for key, problem in self.scoring.spec.warnings()),
-                *(warning for each in found for warning in each.warnings),
+                *(warning for each in results for warning in each.warnings),
             ],
         }
         now = self.context.now()
@@ -210,10 +210,10 @@ class Scorer:
             submission.id, self.revision.number, main if math.isfinite(main) else None, figures, document, now
         )
 
-    def _metric_document(self, entry: Entry, scores: PartScores, found: Sequence[_Part]) -> dict[str, object]:
+    def _metric_document(self, entry: Entry, scores: PartScores, results: Sequence[_Part]) -> dict[str, object]:
         table = entry.metric.table
         names = [score.name for score in table.scores]
-        shares = [part.shares[entry.key] for part in found]
+        shares = [part.shares[entry.key] for part in results]
         totals = np.sum([share.rows.sum(axis=0) for share in shares], axis=0)
         pooled, undefined = score_values(table, totals)
         return {
@@ -227,13 +227,15 @@ class Scorer:
             "macro": nested_values(zip(names, _numbers(scores.macro), strict=True)),
             "macro_ci95": nested_values(zip(names, _intervals(scores.macro_interval), strict=True)),
             "parts": {part.name: share.document for part, share in zip(self.parts, shares, strict=True)},
-            "signature": self._signature(entry, found),
+            "signature": self._signature(entry, results),
         }
 
-    def _signature(self, entry: Entry, found: Sequence[_Part]) -> dict[str, object]:
+    def _signature(self, entry: Entry, results: Sequence[_Part]) -> dict[str, object]:
         choice = self.scoring.spec.format
         gold = {part.name: part.gold_key or "" for part in self.parts}
-        output = {part.name: each.digest for part, each in zip(self.parts, found, strict=True) if each.state == SCORED}
+        output = {
+            part.name: each.digest for part, each in zip(self.parts, results, strict=True) if each.state == SCORED
+        }
         signature = signature_document(entry, choice, choice, _together(gold), _together(output))
         return {**signature, "parts": len(self.parts), "missing_parts": "worst value in macro"}
 
