@@ -22,7 +22,7 @@ from service.usecases.boards.compare import board_behind, chosen_parts
 from service.usecases.comparisons.ask import found
 from service.usecases.runs.views import Page
 from service.usecases.scoring.config import visibility_key
-from service.usecases.scoring.results import PartKey, load_items
+from service.usecases.scoring.results import ArtifactKey, load_items
 from treescore.core.arrays import FloatArray, IntArray
 
 
@@ -129,7 +129,7 @@ def _item(
     db: Connection, board: Board, level: Level, part: Part, sentence: int, pair: tuple[str, str]
 ) -> dict[str, object]:
     entry, _ = board.scored_by
-    key = PartKey(board.revision.number, part.position, board.scoring.spec.entries.index(entry))
+    key = ArtifactKey(part.position, board.scoring.spec.entries.index(entry), board.revision.number)
     document: dict[str, object] = {"part": part.name, "item": sentence + 1}
     for side, each in zip("ab", pair, strict=True):
         items = load_items(db, each, key, entry.metric.table, sentence, sentence + 1)

@@ -15,7 +15,7 @@ from service.usecases.access.access import item_number
 from service.usecases.jobs.jobs import view_job
 from service.usecases.runs.views import Page, View, etag_of, json_view
 from service.usecases.scoring.config import stored_spec
-from service.usecases.scoring.results import JobKey, load_items, load_slices
+from service.usecases.scoring.results import ArtifactKey, load_items, load_slices
 from treescore.evaluation.spec import Entry
 from treescore.render import render_comparisons
 
@@ -85,7 +85,7 @@ def job_comparisons(
     Raises:
         NotFound: the score was not compared.
     """
-    chosen = _finished(context, caller, job_id).get("comparisons", [])
+    chosen = _results(context, caller, job_id).get("comparisons", [])
     if score is not None:
         known = ", ".join(str(comparison["score"]) for comparison in chosen) or "none"
         chosen = [comparison for comparison in chosen if comparison["score"] == score]
@@ -103,13 +103,18 @@ def job_agreement(context: Context, caller: Caller, job_id: str) -> View:
     Raises:
         NotFound: it did not ask.
     """
-    agreement = _finished(context, caller, job_id).get("agreement")
+    agreement = _results(context, caller, job_id).get("agreement")
     if agreement is None:
         raise NotFound('The job did not ask for agreement. Name pairs of scores under "agreement" in the job.')
     return json_view({"agreement": agreement})
 
 
-def _finished(context: Context, caller: Caller, job_id: str) -> _Results:
+def _results(context: Context, caller: Caller, job_id: str) -> _Results:
+    results: _Results = orjson.loads(_finished(context, caller, job_id).body)["results"]
+    return results
+
+
+def _finished(context: Context, caller: Caller, job_id: str) -> View:
     view = view_job(context, caller, job_id)
     if not view.final:
         raise Conflict(
@@ -122,15 +127,12 @@ def _finished(context: Context, caller: Caller, job_id: str) -> _Results:
         raise Conflict(
             f"The job {job_id} is {view.state} and has no results.", slug="no-results", title="The job has no results"
         )
-    results: _Results = orjson.loads(view.body)["results"]
-    return results
+    return view
 
 
-def _scored(context: Context, caller: Caller, job_id: str, system: str, metric: str) -> tuple[JobKey, Entry]:
+def _scored(context: Context, caller: Caller, job_id: str, system: str, metric: str) -> tuple[ArtifactKey, Entry]:
     """Return the artifacts' key of one system under one metric, and the metric entry."""
-    view = view_job(context, caller, job_id)
-    if not view.final or view.state != SUCCEEDED:
-        _finished(context, caller, job_id)
+    _finished(context, caller, job_id)
     with context.store.read() as db:
         job = jobs.get(db, job_id)
     request = {} if job is None else job.request
@@ -141,4 +143,4 @@ def _scored(context: Context, caller: Caller, job_id: str, system: str, metric: 
         raise NotFound(f"The job has no metric {metric!r}. Its metrics: {', '.join(keys)}.")
     if system not in names:
         raise NotFound(f"The job has no system {system!r}. Its systems: {', '.join(names[:20])}.")
-    return JobKey(keys.index(metric), names.index(system)), entries[keys.index(metric)]
+    return ArtifactKey(names.index(system), keys.index(metric)), entries[keys.index(metric)]

@@ -12,7 +12,7 @@ from service.usecases.jobs.jobs import significance_of
 from service.usecases.runs.ending import Ending, Failure, job_answer
 from service.usecases.runs.progress import Progress
 from service.usecases.scoring.part_texts import Stored
-from service.usecases.scoring.results import JobKey, pack_outcome
+from service.usecases.scoring.results import ArtifactKey, pack_outcome
 from treescore.core.registry import Text
 from treescore.evaluation.report import Report, System, evaluate_systems
 from treescore.evaluation.spec import parse_format, parse_items, parse_spec
@@ -86,5 +86,5 @@ def _packed(report: Report) -> Packed:
     packed: dict[tuple[str, int], bytes] = {}
     for system, outcomes in enumerate(report.outcomes):
         for metric, entry in enumerate(report.spec.entries):
-            packed |= pack_outcome(JobKey(metric, system), entry, outcomes[entry.key], report.gold, reports=True)
+            packed |= pack_outcome(ArtifactKey(system, metric), entry, outcomes[entry.key], report.gold, reports=True)
     return packed

@@ -60,15 +60,6 @@ class Failure:
         return failure_record(self.kind, self.problems, self.total)
 
 
-def save_nothing(_db: Connection, _now: datetime) -> Sequence[QueuedRun]:
-    """Save only the state of the run."""
-    return ()
-
-
-def do_nothing() -> None:
-    """Leave nothing to do after the commit."""
-
-
 @dataclass(frozen=True, slots=True)
 class Ending:
     """How a run ends.
@@ -81,9 +72,9 @@ class Ending:
     """
 
     state: str
-    save: Callable[[Connection, datetime], Sequence[QueuedRun]] = save_nothing
+    save: Callable[[Connection, datetime], Sequence[QueuedRun]] = lambda _db, _now: ()
     lock: str | None = None
-    after: Callable[[], None] = do_nothing
+    after: Callable[[], None] = lambda: None
 
 
 class Kind(Protocol):

@@ -82,12 +82,6 @@ def check_scoring(request: Mapping[str, Json]) -> dict[str, Json]:
 
 def scoring_config(stored: Mapping[str, Json]) -> ScoringConfig:
     """Return a stored scoring configuration, ready for use."""
-    return _scoring(orjson.dumps(dict(stored), option=orjson.OPT_SORT_KEYS))
-
-
-@lru_cache(maxsize=64)
-def _scoring(body: bytes) -> ScoringConfig:
-    stored = orjson.loads(body)
     spec = stored_spec(stored)
     addresses = tuple(full_address(entry, score) for entry in spec.entries for score in entry.metric.table.scores)
     return ScoringConfig(spec, stored["main_score"], addresses)

@@ -19,7 +19,7 @@ from service.usecases.runs.ending import Failure
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from service.usecases.scoring.gold import evaluation_of, load_part
 from service.usecases.scoring.part_texts import OUTPUTS, digest_of_part, names_of, text_of
-from service.usecases.scoring.results import PartKey, pack_outcome
+from service.usecases.scoring.results import ArtifactKey, pack_outcome
 from treescore.core.arrays import Counts, FloatArray
 from treescore.core.registry import Text
 from treescore.core.values import count_values, nested_values, score_values
@@ -170,14 +170,14 @@ class Scorer:
             document = {"undefined": {}, **outcome_document(entry, outcome)}
             scored.shares[entry.key] = _Share(outcome.rows, document, document["sentences"])
             scored.warnings += [_warning(problem.at(pointer, part.name), entry.key) for problem in outcome.warnings]
-            key = PartKey(self.revision.number, part.position, position)
+            key = ArtifactKey(part.position, position, self.revision.number)
             scored.packed |= pack_outcome(key, entry, outcome, evaluation.gold, tokens=True)
 
     def _unscored(self, part: Part, unscored: _Part) -> _Part:
         for position, entry in enumerate(self.scoring.spec.entries):
             rows: Counts = np.zeros((part.sentences or 0, len(entry.metric.table.count_names)), np.int64)
             unscored.shares[entry.key] = _Share(rows)
-            key = PartKey(self.revision.number, part.position, position)
+            key = ArtifactKey(part.position, position, self.revision.number)
             unscored.packed[key.name("counts"), 0] = pack_array(rows)
         return unscored
 

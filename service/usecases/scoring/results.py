@@ -24,51 +24,34 @@ from treescore.evaluation.spec import Entry
 ITEMS_PER_PAGE = 100
 """Items in one stored page."""
 
-Item = dict[str, object]
 Slices = dict[str, list[dict[str, object]]]
 
 
 @dataclass(frozen=True, slots=True)
-class JobKey:
-    """The artifacts of one system of a job under one metric entry, both by position."""
+class ArtifactKey:
+    """Names of the artifacts of one output under one metric entry, both by position.
 
+    Attributes:
+        output: system of a job, or part of a submission.
+        metric: entry of the scoring configuration.
+        revision: under which the submission was scored; None for a job.
+    """
+
+    output: int
     metric: int
-    system: int
+    revision: int | None = None
 
     def name(self, kind: str) -> str:
         """Return the name of one kind of artifact."""
-        return f"{kind}/{self.metric}/{self.system}"
-
-
-@dataclass(frozen=True, slots=True)
-class PartKey:
-    """The artifacts of one part of a submission under one metric entry of a revision, both by position."""
-
-    revision: int
-    part: int
-    metric: int
-
-    def name(self, kind: str) -> str:
-        """Return the name of one kind of artifact."""
-        return artifact_name(self.revision, kind, self.part, self.metric)
-
-
-ArtifactKey = JobKey | PartKey
+        if self.revision is None:
+            return f"{kind}/{self.metric}/{self.output}"
+        return artifact_name(self.revision, kind, self.output, self.metric)
 
 
 def pack_outcome(
     key: ArtifactKey, entry: Entry, outcome: Outcome, gold: Treebank, *, tokens: bool = False, reports: bool = False
 ) -> Packed:
-    """Return what is stored of an outcome: (name, page) -> packed body.
-
-    Args:
-        key: names of the artifacts.
-        entry: the metric entry.
-        outcome: what the metric found.
-        gold: the gold treebank.
-        tokens: whether to keep the token bits, for tests over tokens.
-        reports: whether to keep the reports of the metric's styles.
-    """
+    """Return what is stored of an outcome: (name, page) -> packed body; token bits and reports where asked for."""
     packed = {
         (key.name("counts"), 0): pack_array(outcome.rows),
         (key.name("slices"), 0): artifacts.pack_json(dict(outcome.slices())),
@@ -89,23 +72,15 @@ def pack_outcome(
 
 def load_items(
     db: Connection, owner: str, key: ArtifactKey, table: ScoreTable, start: int, stop: int
-) -> Sequence[Item]:  # fmt: skip
+) -> Sequence[dict[str, object]]:
     """Return items `start` to `stop` (from 0); those beyond the end are left out.
 
-    They hold gold: items of submissions leave the service through `service.policy.gate` only.
-
-    Args:
-        db: the transaction.
-        owner: id of the job or the submission.
-        key: names of the artifacts.
-        table: of the metric entry.
-        start: first item.
-        stop: one past the last.
+    They hold gold: items of submissions (`owner`) leave the service through `service.policy.gate` only.
     """
     counts = artifacts.get(db, owner, key.name("counts"))
     if counts is None or start >= stop:
         return []
-    documents: list[Item] = []
+    documents: list[dict[str, object]] = []
     for page in range(start // ITEMS_PER_PAGE, (stop - 1) // ITEMS_PER_PAGE + 1):
         body = artifacts.get(db, owner, key.name("items"), page)
         if body is None:

@@ -18,7 +18,7 @@ from service.store.submissions import Submission
 from service.usecases.access.access import benchmark_of, item_number, submission_of
 from service.usecases.runs.views import Page, View, json_view
 from service.usecases.scoring.config import scoring_config, visibility_key
-from service.usecases.scoring.results import PartKey, load_items, load_slices
+from service.usecases.scoring.results import ArtifactKey, load_items, load_slices
 from treescore.evaluation.spec import Entry
 
 
@@ -30,7 +30,7 @@ class _Results:
     revision: Revision
     part: Part
     entry: Entry
-    key: PartKey
+    key: ArtifactKey
     level: Level
 
 
@@ -153,7 +153,7 @@ def _results(
         raise Gone(f"The results of {submission_id} are not kept any more.")
     chosen = part_of(revisions.parts_of(db, revision.id), part)
     position, entry = entry_of(revision, metric)
-    return _Results(submission, revision, chosen, entry, PartKey(revision.number, chosen.position, position), level)
+    return _Results(submission, revision, chosen, entry, ArtifactKey(chosen.position, position, revision.number), level)
 
 
 def _require_kept(results: _Results) -> None:

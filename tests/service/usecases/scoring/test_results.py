@@ -11,7 +11,7 @@ from service.store.packing import pack_array
 from service.usecases.jobs.jobs import submit_job
 from service.usecases.jobs.results import job_items
 from service.usecases.scoring.config import scoring_config
-from service.usecases.scoring.results import ITEMS_PER_PAGE, JobKey, PartKey, load_items
+from service.usecases.scoring.results import ITEMS_PER_PAGE, ArtifactKey, load_items
 from service.usecases.submissions.results import submission_items, submission_slices
 from tests.fixtures.contexts import SCORER
 from tests.fixtures.tasks import RIGHT, SLUG, WRONG
@@ -36,7 +36,7 @@ def test_they_are_those_of_a_job(task, context, metric):
     with context.store.read() as db:
         table = scoring_config(revisions.get(db, SLUG, 1).scoring).spec.entries[0].metric.table
         for start, stop in ((0, 120), (0, 1), (95, 105), (100, 120), (119, 500), (7, 7), (500, 600)):
-            found = load_items(db, submission, PartKey(1, 0, 0), table, start, stop)
+            found = load_items(db, submission, ArtifactKey(0, 0, 1), table, start, stop)
             assert found == expected[start:stop]
 
 
@@ -48,7 +48,7 @@ def test_items_that_an_earlier_version_stored_complete_are_still_shown(context, 
     job, _ = submit_job(context, SCORER, request)
     work()
     expected = [*job_items(context, SCORER, job, "A", metric, None, 200).items]
-    key = JobKey(0, 0)
+    key = ArtifactKey(0, 0)
     with context.store.write() as db:
         # counts of that version may have other columns
         counts = pack_array(np.zeros((len(expected), 2), np.int64))
@@ -69,7 +69,7 @@ def test_items_of_jobs_are_stored_without_what_their_counts_say(context, work):
     job, _ = submit_job(context, SCORER, request)
     work()
     with context.store.read() as db:
-        stored = artifacts.unpack_json(artifacts.get(db, job, JobKey(0, 0).name("items")))
+        stored = artifacts.unpack_json(artifacts.get(db, job, ArtifactKey(0, 0).name("items")))
     assert len(stored) == ITEMS_PER_PAGE
     assert not {"scores", "counts"} & set(stored[0])
 
@@ -80,7 +80,7 @@ def test_a_part_that_was_not_scored_has_none(task, context):
     with context.store.read() as db:
         table = scoring_config(revisions.get(db, SLUG, 1).scoring).spec.entries[0].metric.table
         assert score_records.counts(db, submission, 1, 1, 0) is not None
-        assert load_items(db, submission, PartKey(1, 1, 0), table, 0, 10) == []
+        assert load_items(db, submission, ArtifactKey(1, 0, 1), table, 0, 10) == []
 
 
 def bracketed(task, **changes):
