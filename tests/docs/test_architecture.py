@@ -64,7 +64,9 @@ def is_there(name: str) -> bool:
         return is_importable(name)
     if any(ROOT.glob(name.rstrip("/"))):
         return True
-    return "/" not in name and NAME.fullmatch(name.rpartition(".")[2]) is not None and set(NAME.findall(name)) <= words()
+    return (
+        "/" not in name and NAME.fullmatch(name.rpartition(".")[2]) is not None and set(NAME.findall(name)) <= words()
+    )
 
 
 @pytest.mark.parametrize("page", PAGES)
