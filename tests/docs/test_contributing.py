@@ -18,6 +18,7 @@ from treescore.core.registry import FORMATS, METRICS, make_format
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, LimitError
 
+PRINTED = ("treescore.formats.inline", "treescore.metrics.root_accuracy")
 FILE = re.compile(r"^```python\n# (\S+\.py)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -38,12 +39,11 @@ def printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mapping
         folder = str(tmp_path / package.__name__.replace(".", "/"))
         monkeypatch.setattr(package, "__path__", [*package.__path__, folder])
     known = {id(names): dict(names) for names in (FORMATS, METRICS)}
-    modules = set(sys.modules)
     yield paths
     for names in (FORMATS, METRICS):
         names.clear()
         names.update(known[id(names)])
-    for name in set(sys.modules) - modules:
+    for name in [name for name in sys.modules if name.startswith(PRINTED)]:
         del sys.modules[name]
 
 
