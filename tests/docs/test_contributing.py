@@ -57,7 +57,7 @@ def test_the_printed_files_are_those_of_a_metric_its_test_and_a_format():
 
 
 def test_the_printed_metric_passes_its_printed_test(printed):
-    importlib.import_module("treescore.metrics.root_accuracy")
+    importlib.import_module("treescore.metrics.root_accuracy.metric")
     assert METRICS["root_accuracy"].catalogue()["main_score"] == "accuracy"
     names: dict[str, object] = {}
     path = printed["tests/treescore/metrics/test_root_accuracy.py"]
