@@ -18,7 +18,7 @@ COPY --from=build /opt/treescore /opt/treescore
 COPY service /srv/treescore/service
 COPY workers /srv/treescore/workers
 COPY openapi.yaml /srv/treescore/
-# Compiled functions and fonts are cached where the user may write, whatever the file system of /opt.
+# Cache compiled functions and fonts where the user may write, also if /opt is read-only.
 ENV PATH=/opt/treescore/bin:$PATH \
     PYTHONPATH=/srv/treescore \
     PYTHONUNBUFFERED=1 \

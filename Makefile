@@ -33,6 +33,7 @@ test: lint types unit
 lint: dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python tools/plain_words.py
 	$(BIN)/lint-imports --no-logo
 
 types: dev

@@ -1,4 +1,4 @@
-"""Sentences a second of constituency scoring, beside PYEVALB and NLTK's reader where they are installed.
+"""Measure sentences a second of constituency scoring, with PYEVALB and NLTK's reader if they are installed.
 
     python benchmarks/constituency.py [GOLD SYSTEM] [--repeats N]
 
@@ -36,7 +36,7 @@ NEEDS = {"nltk": "nltk", "pyevalb": "PYEVALB"}
 
 
 def score(metric: str, gold: Path, system: Path) -> str:
-    """Main score by Treescore."""
+    """Return the main score by Treescore."""
     from treescore.evaluation.evaluate import Evaluation  # noqa: PLC0415 - each process imports what it measures
     from treescore.evaluation.spec import parse_spec  # noqa: PLC0415
 
@@ -48,7 +48,7 @@ def score(metric: str, gold: Path, system: Path) -> str:
 
 
 def score_with_nltk(gold: Path, system: Path) -> str:
-    """Labelled F1 of all brackets but preterminals: NLTK's reader and a Counter."""
+    """Return labelled F1 of all brackets but preterminals, with NLTK's reader and a Counter."""
     from nltk import Tree  # noqa: PLC0415
 
     def brackets(line: str) -> Counter[tuple[str, int, int]]:
@@ -76,7 +76,7 @@ def score_with_nltk(gold: Path, system: Path) -> str:
 
 
 def score_with_pyevalb(gold: Path, system: Path) -> str:
-    """PYEVALB as its documentation uses it."""
+    """Run PYEVALB as in its documentation."""
     from PYEVALB import scorer  # noqa: PLC0415
 
     result = gold.with_suffix(".pyevalb")
@@ -93,7 +93,7 @@ RUNS: dict[str, Callable[[Path, Path], str]] = {
 
 
 def generated(sentences: int, seed: int) -> list[str]:
-    """Trees of 1 to 60 words, about 20, binary and flat constituents mixed."""
+    """Make trees of 1 to 60 words, about 20, with binary and flat constituents mixed."""
     rng = random.Random(seed)  # noqa: S311 - no secrets here
     words = [f"w{number}" for number in range(20_000)]
     lines = []
@@ -111,12 +111,12 @@ def generated(sentences: int, seed: int) -> list[str]:
 
 
 def relabelled(lines: list[str]) -> list[str]:
-    """The same words with some other labels and one bracket in ten lost: a system's output."""
+    """Make a system's output: the same words with some other labels, and without one bracket in ten."""
     return [line.replace("(PP ", "(ADVP ", 1) for line in lines]
 
 
 def measure(run: str, gold: Path, system: Path) -> tuple[float, float, str]:
-    """Seconds of a whole process, its peak memory in MB, and what it found."""
+    """Return the seconds of a whole process, its peak memory in MB, and its result."""
     begin = time.perf_counter()
     done = subprocess.run(
         [sys.executable, __file__, "--run", run, str(gold), str(system)],
@@ -131,7 +131,7 @@ def measure(run: str, gold: Path, system: Path) -> tuple[float, float, str]:
 
 
 def grown(lines: list[str], size: int, path: Path) -> Path:
-    """The lines repeated to `size`."""
+    """Repeat the lines to `size`."""
     path.write_text("".join((lines * (size // len(lines) + 1))[:size]), encoding="utf-8")
     return path
 
@@ -178,7 +178,7 @@ def extremes(folder: Path, repeats: int) -> None:
 
 
 def main() -> None:
-    """Measure, or run one of the scorers on behalf of a measuring process."""
+    """Measure, or run one scorer for a measuring process."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", type=Path, metavar="GOLD SYSTEM")
     parser.add_argument("--repeats", type=int, default=3)

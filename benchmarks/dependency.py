@@ -1,4 +1,4 @@
-"""Speed and memory of ud and attachment beside udtools and udapi, on one machine in one run.
+"""Measure speed and memory of ud and attachment, and of udtools and udapi, in one run.
 
     python benchmarks/dependency.py [GOLD SYSTEM]
 
@@ -41,8 +41,8 @@ Contestant = Callable[[Path, Path], None]
 TIMES = 10
 
 
-def ours(metric: str, *, compiled: bool = False) -> Contestant:
-    """The whole way: bytes to summed counts."""
+def treescore(metric: str, *, compiled: bool = False) -> Contestant:
+    """Return a run from bytes to summed counts."""
     from treescore.evaluation.evaluate import Evaluation  # noqa: PLC0415 - a contestant imports only itself
     from treescore.evaluation.spec import parse_spec  # noqa: PLC0415
 
@@ -60,7 +60,7 @@ def ours(metric: str, *, compiled: bool = False) -> Contestant:
 
 
 def udtools() -> Contestant:
-    """The treebank tools' evaluation, from PyPI."""
+    """Run the treebank tools' evaluation, from PyPI."""
     from udtools import udeval  # noqa: PLC0415
 
     def run(gold: Path, system: Path) -> None:
@@ -70,7 +70,7 @@ def udtools() -> Contestant:
 
 
 def udapi(block_name: str) -> Contestant:
-    """A block of udapi over both files."""
+    """Run a block of udapi over both files."""
     from udapi.block.eval.conll18 import Conll18  # noqa: PLC0415
     from udapi.block.eval.parsing import Parsing  # noqa: PLC0415
     from udapi.block.read.conllu import Conllu  # noqa: PLC0415
@@ -90,10 +90,10 @@ def udapi(block_name: str) -> Contestant:
 
 
 CONTESTANTS: dict[str, tuple[str, Callable[[], Contestant]]] = {
-    "ud": ("scoring", lambda: ours("ud")),
-    "attachment": ("scoring", lambda: ours("attachment")),
-    "ud, compiled": ("scoring", lambda: ours("ud", compiled=True)),
-    "attachment, compiled": ("scoring", lambda: ours("attachment", compiled=True)),
+    "ud": ("scoring", lambda: treescore("ud")),
+    "attachment": ("scoring", lambda: treescore("attachment")),
+    "ud, compiled": ("scoring", lambda: treescore("ud", compiled=True)),
+    "attachment, compiled": ("scoring", lambda: treescore("attachment", compiled=True)),
     "udtools": ("udtools", udtools),
     "udapi eval.Conll18": ("udapi", lambda: udapi("Conll18")),
     "udapi eval.Parsing": ("udapi", lambda: udapi("Parsing")),
@@ -102,7 +102,7 @@ RACES = (("ud", "udtools"), ("ud", "udapi eval.Conll18"), ("attachment", "udapi 
 
 
 def generated(sentences: int, seed: int = 1) -> tuple[str, str]:
-    """Random trees, and the same with every sixth head elsewhere; no cycles."""
+    """Make random trees, and the same with every sixth head changed; no cycles."""
     rng = random.Random(seed)  # noqa: S311 - no secret
     words = [f"w{n}" for n in range(5000)]
     texts: tuple[list[str], list[str]] = [], []
@@ -125,7 +125,7 @@ def generated(sentences: int, seed: int = 1) -> tuple[str, str]:
 
 
 def files(arguments: argparse.Namespace) -> tuple[str, bytes, bytes]:
-    """Name and contents of what is scored."""
+    """Return name and contents of the scored files."""
     if arguments.files:
         gold, system = (Path(name) for name in arguments.files)
         return gold.name, gold.read_bytes(), system.read_bytes()
@@ -139,7 +139,7 @@ def files(arguments: argparse.Namespace) -> tuple[str, bytes, bytes]:
 
 
 def medians(names: list[str], gold: Path, system: Path, repeat: int) -> dict[str, float]:
-    """Median seconds of each contestant; they take turns."""
+    """Return the median seconds of each contestant; they alternate."""
     runs = {name: CONTESTANTS[name][1]() for name in names}
     seconds: dict[str, list[float]] = {name: [] for name in names}
     for turn in range(repeat + 1):
@@ -152,7 +152,7 @@ def medians(names: list[str], gold: Path, system: Path, repeat: int) -> dict[str
 
 
 class Once(NamedTuple):
-    """A fresh process that scores once: megabytes before it reads and at its peak, seconds from start to end."""
+    """A fresh process that scores once: megabytes before reading and at the peak, seconds from start to end."""
 
     before: float
     peak: float
@@ -176,7 +176,7 @@ def child(name: str, gold: Path, system: Path) -> None:
 
 
 def peak() -> float:
-    """Most megabytes that this process has held so far. `ru_maxrss` would begin with what the parent held."""
+    """Return the peak megabytes of this process. `ru_maxrss` would include those of the parent."""
     status = Path("/proc/self/status")
     if not status.exists():
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -184,7 +184,7 @@ def peak() -> float:
 
 
 def installed() -> list[str]:
-    """Contestants that can be imported; says what is missing."""
+    """Return the contestants that can be imported; print which are missing."""
     missing = {package for package, _ in CONTESTANTS.values() if importlib.util.find_spec(package) is None}
     if missing:
         print(f"Not installed, not measured: pip install {' '.join(sorted(missing))}")
@@ -221,7 +221,7 @@ def main() -> None:
 
 
 def print_memory(names: list[str], paths: dict[int, tuple[Path, Path]]) -> None:
-    """Fresh processes over the files and over ten times the files."""
+    """Measure fresh processes over the files and over ten times the files."""
     held = {(name, times): once(name, *paths[times]) for name in names for times in paths}
     print(f"{'a fresh process':22} {'MB before':>10} {'peak':>6} {'seconds':>8} {'peak, x10':>10} {'seconds':>8}")
     for name in names:
@@ -244,7 +244,7 @@ def print_memory(names: list[str], paths: dict[int, tuple[Path, Path]]) -> None:
 
 
 def print_speed(names: list[str], paths: dict[int, tuple[Path, Path]], repeat: int) -> None:
-    """Steady speed; without the compiler first, for what is loaded stays loaded."""
+    """Measure steady speed; without the compiler first, because it stays loaded."""
     print(f"{'steady':22} {'seconds':>8} {'x10':>8}")
     for kind in ("", ", compiled"):
         mine = [f"{name}{kind}" for name in ("ud", "attachment")]

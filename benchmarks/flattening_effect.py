@@ -1,4 +1,4 @@
-"""What the transform `flatten` does to a treebank: brackets before and after, by label, as a Markdown table.
+"""Count the brackets of a treebank before and after `flatten`, by label, as a Markdown table.
 
     python benchmarks/flattening_effect.py FILE [--rules penn-flat | --rules-file RULES] [--show N]
 
@@ -43,12 +43,12 @@ def main() -> None:
 
 
 def labels_of(trees: ConstituentTreebank) -> Counter[str]:
-    """How many brackets each label has."""
+    """Count the brackets of each label."""
     return Counter(base_label(trees.vocabulary.strings[label]) or "(none)" for label in trees.labels.tolist())
 
 
 def print_table(before: Counter[str], after: Counter[str]) -> None:
-    """Most frequent label first, all labels in the last row."""
+    """Print a row for each label, most frequent first, and a last row for all labels."""
     print("| label | before | after | kept |")
     print("|---|---:|---:|---:|")
     for label, count in [*before.most_common(), ("all", before.total())]:

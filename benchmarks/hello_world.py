@@ -1,4 +1,4 @@
-"""The least that Flask can do: what reads are measured against."""
+"""Answer with the smallest Flask app: the reference for the speed of reads."""
 
 from flask import Flask
 

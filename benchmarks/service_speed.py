@@ -1,4 +1,4 @@
-"""Latency, reads and throughput of the running service, each beside a bare one measured in the same run.
+"""Measure latency, reads and throughput of the running service, each with a bare reference in the same run.
 
     .venv/bin/python benchmarks/service_speed.py [--jobs 300] [--reads 4000]
 
@@ -48,7 +48,7 @@ CONNECTIONS = 8
 
 
 def work_noop(url: str) -> None:
-    """RQ's own forking worker with the same libraries loaded, on a queue whose jobs do nothing."""
+    """Run RQ's own forking worker with the same libraries loaded, on a queue whose jobs do nothing."""
     warm()
     connection = redis.Redis.from_url(url, socket_timeout=120)
     queue = rq.Queue(NOOP_QUEUE, connection=connection, serializer=JSONSerializer)
@@ -56,14 +56,14 @@ def work_noop(url: str) -> None:
 
 
 def free_port() -> int:
-    """A port on loopback."""
+    """Return a free port on loopback."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def milliseconds(run: Callable[[], Any], times: int) -> list[float]:
-    """How long each of `times` calls took."""
+    """Return the milliseconds of each of `times` calls."""
     taken = []
     for _ in range(times):
         start = perf_counter()
@@ -73,7 +73,7 @@ def milliseconds(run: Callable[[], Any], times: int) -> list[float]:
 
 
 def reads_per_second(port: int, request: bytes, total: int) -> float:
-    """Requests answered a second over a few keep-alive connections."""
+    """Return the requests answered a second over a few keep-alive connections."""
 
     def client(share: int) -> None:
         with socket.create_connection(("127.0.0.1", port)) as connection:
@@ -94,25 +94,25 @@ def reads_per_second(port: int, request: bytes, total: int) -> float:
 
 
 def get(path: str, *headers: str) -> bytes:
-    """A GET as bytes."""
+    """Return a GET request as bytes."""
     lines = [f"GET {path} HTTP/1.1", "Host: 127.0.0.1", *headers, "", ""]
     return "\r\n".join(lines).encode()
 
 
 def until(ready: Callable[[], bool], pause: float = 0.01) -> None:
-    """Wait for something that must happen."""
+    """Wait until a condition holds."""
     while not ready():
         threading.Event().wait(pause)
 
 
 def answers(port: int) -> bool:
-    """Whether somebody listens."""
+    """Return whether a process listens."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def latency(client: httpx.Client, queue: rq.Queue, times: int) -> None:
-    """Submit to finished, beside an RQ job that does nothing."""
+    """Measure from submit to finished, and an RQ job that does nothing."""
 
     def noop() -> None:
         queue.enqueue("os.getpid").latest_result(timeout=60)
@@ -122,16 +122,16 @@ def latency(client: httpx.Client, queue: rq.Queue, times: int) -> None:
 
     for warm_up in (noop, job):
         milliseconds(warm_up, 5)
-    bare, ours = milliseconds(noop, times), milliseconds(job, times)
-    beyond = statistics.median(ours) - statistics.median(bare)
+    bare, tiny = milliseconds(noop, times), milliseconds(job, times)
+    beyond = statistics.median(tiny) - statistics.median(bare)
     print(
-        f"latency    RQ no-op p50 {statistics.median(bare):6.1f} ms   tiny job p50 {statistics.median(ours):6.1f} ms"
-        f"   p99 {sorted(ours)[int(len(ours) * 0.99)]:6.1f} ms   beyond the no-op: {beyond:.1f} ms (goal: under 40)"
+        f"latency    RQ no-op p50 {statistics.median(bare):6.1f} ms   tiny job p50 {statistics.median(tiny):6.1f} ms"
+        f"   p99 {sorted(tiny)[int(len(tiny) * 0.99)]:6.1f} ms   beyond the no-op: {beyond:.1f} ms (goal: under 40)"
     )
 
 
 def throughput(client: httpx.Client, connection: redis.Redis, queue: rq.Queue, jobs: int) -> None:
-    """Jobs a second from a full queue, beside RQ jobs that do nothing on one worker of the same kind."""
+    """Measure jobs a second from a full queue, and RQ jobs that do nothing on one worker of the same kind."""
     done = "rq:finished:" + NOOP_QUEUE
     connection.delete(done)
     queue.enqueue_many([rq.Queue.prepare_data("os.getpid") for _ in range(jobs)])
@@ -142,17 +142,17 @@ def throughput(client: httpx.Client, connection: redis.Redis, queue: rq.Queue, j
         posted = set(pool.map(lambda _: client.post("/v1/jobs", json=TINY).json()["id"], range(jobs)))
     until(lambda: unfinished(client) == 0, pause=0.5)
     listed = [job for job in client.get(f"/v1/jobs?limit={jobs}").json()["items"] if job["id"] in posted]
-    # only what was done once all were posted: before, the API process took its share of the cores
+    # only jobs done after all were posted: before, the API process used its share of the cores
     quiet = max(datetime.fromisoformat(job["created_at"]) for job in listed)
     ends = [end for job in listed if (end := datetime.fromisoformat(job["finished_at"])) > quiet]
-    ours = len(ends) / (max(ends) - quiet).total_seconds()
+    tiny = len(ends) / (max(ends) - quiet).total_seconds()
     print(
-        f"throughput RQ no-op {bare:6.1f} jobs/s   tiny jobs {ours:6.1f} jobs/s   ratio {ours / bare:.2f} (goal: 0.8)"
+        f"throughput RQ no-op {bare:6.1f} jobs/s   tiny jobs {tiny:6.1f} jobs/s   ratio {tiny / bare:.2f} (goal: 0.8)"
     )
 
 
 def unfinished(client: httpx.Client) -> int:
-    """How many jobs wait or run."""
+    """Return how many jobs wait or run."""
     text = client.get("/metrics").text
     return sum(
         int(float(line.rsplit(" ", 1)[1]))
@@ -162,7 +162,7 @@ def unfinished(client: httpx.Client) -> int:
 
 
 def reading(client: httpx.Client, port: int, hello_port: int, total: int) -> None:
-    """A stored result of about 20 kB and its 304, beside the hello-world route."""
+    """Measure reads of a stored result of about 20 kB, of its 304, and of the hello-world route."""
     many = {**TINY, "significance": False, "systems": [{"name": f"system-{n}", "output": SENTENCE} for n in range(26)]}
     posted = client.post("/v1/jobs", json=many, headers={"Prefer": "wait=20"})
     path, etag = posted.headers["Location"], posted.headers["ETag"]
@@ -179,7 +179,7 @@ def reading(client: httpx.Client, port: int, hello_port: int, total: int) -> Non
 
 
 def main() -> None:
-    """Run all three."""
+    """Run all three measurements."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=300)
     parser.add_argument("--reads", type=int, default=4000)

@@ -1,4 +1,4 @@
-"""A large shared task on one machine: how fast its board and lists answer, and what a submission costs on disk.
+"""Measure a large shared task on one machine: speed of its board and lists, and disk space of a submission.
 
     .venv/bin/python benchmarks/shared_task.py [--teams 1000] [--each 10] [--sentences 2000] [--reads 500]
 
@@ -55,7 +55,7 @@ CONNECTIONS = 8
 
 @contextmanager
 def service(folder: Path) -> Iterator[tuple[httpx.Client, int]]:
-    """`treescore serve` on a folder: an organiser's client, and the supervisor's process."""
+    """Run `treescore serve` on a folder; yield an organiser's client and the supervisor's process."""
     port = free_port()
     command = [sys.executable, "-m", "treescore.cli.main", "serve", "--bind", f"127.0.0.1:{port}", "--data-dir", folder]
     clean = {name: value for name, value in os.environ.items() if not name.startswith("TREESCORE_")}
@@ -74,14 +74,14 @@ def service(folder: Path) -> Iterator[tuple[httpx.Client, int]]:
 
 
 def free_port() -> int:
-    """A port on loopback."""
+    """Return a free port on loopback."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def trees(rng: np.random.Generator, sentences: int) -> list[list[list[str]]]:
-    """Random dependency trees over words of a Zipf law, in CoNLL-U's columns; about 18 words a sentence."""
+    """Make random dependency trees in CoNLL-U's columns, words by Zipf's law, about 18 words a sentence."""
     found = []
     for _ in range(sentences):
         size = int(rng.poisson(16)) + 2
@@ -99,7 +99,7 @@ def trees(rng: np.random.Generator, sentences: int) -> list[list[list[str]]]:
 
 
 def parsed(rng: np.random.Generator, gold: list[list[list[str]]], wrong: float) -> list[list[list[str]]]:
-    """Gold with a share of relations changed."""
+    """Return gold with a share of the relations changed."""
     return [
         [
             [*row[:7], str(rng.choice(RELATIONS)), *row[8:]] if row[6] != "0" and rng.random() < wrong else row
@@ -110,12 +110,12 @@ def parsed(rng: np.random.Generator, gold: list[list[list[str]]], wrong: float) 
 
 
 def written(sentences: list[list[list[str]]]) -> str:
-    """CoNLL-U."""
+    """Return the text in CoNLL-U."""
     return "".join("".join("\t".join(row) + "\n" for row in sentence) + "\n" for sentence in sentences)
 
 
 def finished(client: httpx.Client, path: str) -> dict[str, Any]:
-    """A document once it is final."""
+    """Wait for a document to become final and return it."""
     while True:
         document = client.get(path, headers={"Prefer": "wait=30"}).json()
         if document["state"] not in ("queued", "running", "checking"):
@@ -123,7 +123,7 @@ def finished(client: httpx.Client, path: str) -> dict[str, Any]:
 
 
 def create(client: httpx.Client, metric: str, gold: str) -> None:
-    """The benchmark, checked."""
+    """Create the benchmark and wait until its gold is checked."""
     meta = {"id": SLUG, "title": "A large shared task", "format": "conllu", "metrics": [metric],
             "parts": {"en": {"gold": gold}}}  # fmt: skip
     client.post("/v1/benchmarks", json=meta, headers={"Prefer": "wait=30"}).raise_for_status()
@@ -133,7 +133,7 @@ def create(client: httpx.Client, metric: str, gold: str) -> None:
 
 
 def submit(client: httpx.Client, team: str, output: str) -> tuple[str, float]:
-    """One submission the whole way: its id, and the seconds from the POST to its scores."""
+    """Send one submission; return its id, and the seconds from the POST to its scores."""
     began = perf_counter()
     path = f"/v1/benchmarks/{SLUG}/submissions"
     answer = client.post(path, json={"name": "whole-way", "team": team, "outputs": {"en": output}})
@@ -145,7 +145,7 @@ def submit(client: httpx.Client, team: str, output: str) -> tuple[str, float]:
 
 
 def board_settled(client: httpx.Client) -> float:
-    """Seconds until the differences on the board are tested."""
+    """Return the seconds until the differences on the board are tested."""
     began = perf_counter()
     pause = threading.Event()
     while client.get(f"/v1/benchmarks/{SLUG}/leaderboard").json()["significance"]["pending"]:
@@ -154,7 +154,7 @@ def board_settled(client: httpx.Client) -> float:
 
 
 class Filler:
-    """Writes submissions like one that was really scored, with counts drawn at other levels of quality."""
+    """Writes copies of a scored submission, with counts drawn at other levels of quality."""
 
     def __init__(self, store: Store, pattern: str) -> None:
         self.store = store
@@ -170,7 +170,7 @@ class Filler:
         self.began = datetime.now(UTC) - timedelta(days=30)
 
     def team(self, number: int, each: int, rng: np.random.Generator) -> None:
-        """One team with its submissions, in one transaction."""
+        """Write one team with its submissions, in one transaction."""
         team = f"team-{number:04d}"
         quality = rng.uniform(0.5, 0.95)
         rows = [self._row(rng, min(0.99, max(0.01, quality + rng.normal(0, 0.01)))) for _ in range(each)]
@@ -205,7 +205,7 @@ class Filler:
 
 
 def drawn(rng: np.random.Generator, counts: Counts, names: tuple[str, ...], quality: float) -> Counts:
-    """Counts with the right ones drawn anew, and in some sentences a word more, as from an own tokenizer."""
+    """Draw the right counts again, with a word more in some sentences, as from a tokenizer of its own."""
     found = counts.copy()
     more = (rng.random(len(counts)) < 0.05).astype(np.int64)
     for at, name in enumerate(names):
@@ -219,7 +219,7 @@ def drawn(rng: np.random.Generator, counts: Counts, names: tuple[str, ...], qual
 
 
 def timed(ask: Callable[[], httpx.Response], times: int) -> list[float]:
-    """Milliseconds of each call."""
+    """Return the milliseconds of each call."""
     found = []
     for _ in range(times):
         began = perf_counter()
@@ -229,14 +229,14 @@ def timed(ask: Callable[[], httpx.Response], times: int) -> list[float]:
 
 
 def show(name: str, found: list[float]) -> None:
-    """Median and 99th percentile."""
+    """Print median and 99th percentile."""
     print(
         f"{name:<58} p50 {np.percentile(found, 50):7.2f} ms   p99 {np.percentile(found, 99):7.2f} ms   ({len(found)})"
     )
 
 
 def walk(client: httpx.Client, path: str) -> tuple[int, list[float]]:
-    """All pages of a list: how many items, and the milliseconds of each page."""
+    """Read all pages of a list; return the number of items, and the milliseconds of each page."""
     items, took = 0, []
     cursor = ""
     while True:
@@ -250,18 +250,18 @@ def walk(client: httpx.Client, path: str) -> tuple[int, list[float]]:
 
 
 def resident(pid: int, word: str) -> float:
-    """MB held by those of the service's processes whose command line has a word, the largest of them."""
+    """Return the MB of the largest of the service's processes whose command line has a word."""
     family = psutil.Process(pid).children(recursive=True)
     return max((each.memory_info().rss / 1e6 for each in family if word in " ".join(each.cmdline())), default=0.0)
 
 
 def disk(folder: Path) -> float:
-    """MB of the store, its log among them."""
+    """Return the MB of the store, with its log."""
     return sum(path.stat().st_size for path in folder.glob("treescore.db*")) / 1e6
 
 
 def costs(store: Store, submission: str) -> None:
-    """What one scored submission takes in the store, by kind."""
+    """Print the disk space of one scored submission, by kind."""
     kinds: dict[str, int] = {}
     with store.read() as db:
         c = tables.artifacts.c
@@ -274,12 +274,12 @@ def costs(store: Store, submission: str) -> None:
         t, o = tables.texts.c, tables.owned_texts.c
         owned = select(o.digest).where(o.owner == submission)
         kinds["output"] = int(db.scalar(select(func.sum(func.length(t.body))).where(t.digest.in_(owned))) or 0)
-    told = ", ".join(f"{kind} {size / 1000:.0f} kB" for kind, size in sorted(kinds.items(), key=lambda each: -each[1]))
-    print(f"a scored submission on disk (packed)  {sum(kinds.values()) / 1000:.0f} kB: {told}")
+    sizes = ", ".join(f"{kind} {size / 1000:.0f} kB" for kind, size in sorted(kinds.items(), key=lambda each: -each[1]))
+    print(f"a scored submission on disk (packed)  {sum(kinds.values()) / 1000:.0f} kB: {sizes}")
 
 
 def measure(client: httpx.Client, reads: int) -> None:
-    """The board and the lists."""
+    """Measure the board and the lists."""
     path = f"/v1/benchmarks/{SLUG}/leaderboard"
     began = perf_counter()
     board = client.get(path)
@@ -292,7 +292,7 @@ def measure(client: httpx.Client, reads: int) -> None:
         show(f"leaderboard, warm, {CONNECTIONS} connections at once", [each for span in spans for each in span])
     etag = {"If-None-Match": board.headers["ETag"]}
     if client.get(path, headers=etag).status_code != 304:
-        print("the board has changed meanwhile")
+        print("the board changed during the reads")
     show("leaderboard, 304", timed(lambda: client.get(path, headers=etag), reads))
     show("leaderboard as CSV, warm", timed(lambda: client.get(f"{path}?format=csv"), reads // 5))
     for name in ("submissions", "teams"):
@@ -303,7 +303,7 @@ def measure(client: httpx.Client, reads: int) -> None:
 
 
 def main() -> None:
-    """Make it, fill it, measure it."""
+    """Make a benchmark, fill it and measure it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--teams", type=int, default=1000)
     parser.add_argument("--each", type=int, default=10, help="submissions of each team")

@@ -1,4 +1,4 @@
-"""How long a comparison takes: one pair beside its peers, then all pairs of 50 and 200 systems.
+"""Measure the seconds of a comparison: one pair and its peers, then all pairs of 50 and 200 systems.
 
     python benchmarks/significance.py [--repeats 5] [--skip-200]
 
@@ -41,7 +41,7 @@ SHUFFLES = 10_000
 
 
 def candidates(count: int, seed: int = 0) -> list[Candidate]:
-    """Systems of nearly the same quality on sentences of the usual lengths."""
+    """Make systems of nearly the same quality on sentences of usual lengths."""
     generator = np.random.default_rng(seed)
     gold = generator.geometric(1 / 18, SENTENCES) + 2
     difficulty = generator.normal(0, 0.6, SENTENCES)
@@ -55,7 +55,7 @@ def candidates(count: int, seed: int = 0) -> list[Candidate]:
 
 
 def median(repeats: int, function: Callable[[], Any]) -> float:
-    """Median seconds of some calls, after one that is not counted."""
+    """Return the median seconds of some calls, after one that is not counted."""
     function()
     times = []
     for _ in range(repeats):
@@ -66,7 +66,7 @@ def median(repeats: int, function: Callable[[], Any]) -> float:
 
 
 def asked(score: Score, systems: list[Candidate], **given: Any) -> dict[str, Any]:
-    """One comparison."""
+    """Compute one comparison."""
     return compare(score.name, score, NAMES, systems, Settings(**given))
 
 
@@ -76,7 +76,7 @@ class _Value:
 
 
 class _F1Metric:
-    """F1 of summed counts as sacrebleu's test asks a metric for it."""
+    """F1 of summed counts, with the methods that sacrebleu's test calls."""
 
     def _extract_corpus_statistics(self, rows: Any, _references: Any) -> Any:
         return np.array(rows, np.float32)
@@ -87,7 +87,7 @@ class _F1Metric:
 
 
 def one_pair(repeats: int) -> None:
-    """Ours and the peers on one pair."""
+    """Measure Treescore and its peers on one pair."""
     systems = candidates(2)
     a, b = (system.runs[0] for system in systems)
 
@@ -103,7 +103,7 @@ def one_pair(repeats: int) -> None:
         return permutation_test(data, statistic, permutation_type="samples", n_resamples=SHUFFLES, batch=500, rng=1)
 
     def scipy_ratio() -> Any:
-        # indices are permuted, so that one of two systems' rows is taken for each sentence
+        # indices are permuted: each sentence takes the row of one of two systems
         both = np.stack([a, b]).astype(float)
         units = np.arange(SENTENCES)
 
@@ -115,17 +115,17 @@ def one_pair(repeats: int) -> None:
         data = (np.zeros(SENTENCES), np.ones(SENTENCES))
         return permutation_test(data, statistic, permutation_type="samples", n_resamples=SHUFFLES, batch=500, rng=1)
 
-    ours = {
+    tests = {
         "exact, one denominator (LAS)": (LAS, {}, scipy_linear),
         "exact, ratio (F1)": (F1, {}, scipy_ratio),
     }
-    for name, (score, given, peer) in ours.items():
+    for name, (score, given, peer) in tests.items():
         quick = median(repeats, lambda score=score, given=given: asked(score, systems, interval="none", **given))
         slow = median(1, peer)
         p, theirs = asked(score, systems, interval="none")["pairs"][0]["p"], float(peer().pvalue)
         print(f"{name}: {quick * 1e3:.2f} ms, p {p:.6g}")
         print(f"  scipy permutation_test, {SHUFFLES} resamples: {slow:.2f} s, p {theirs:.4g}; ratio {slow / quick:.0f}")
-    # one pair of whole counts gets an exact p; what its Monte Carlo p would cost is asked of the inner function
+    # one pair of whole counts gets an exact p; the inner function measures the cost of its Monte Carlo p
     sample = sample_of(F1, NAMES, [a, b], None, None)
     shuffled = median(repeats, lambda: extreme_counts(sample, [(0, 1)], SHUFFLES, 1, "two-sided"))
     tenths = [Candidate(each.name, (each.runs[0] * 0.1,)) for each in systems]
@@ -148,7 +148,7 @@ def one_pair(repeats: int) -> None:
 
 
 def all_pairs(count: int, repeats: int) -> None:
-    """All pairs of many systems."""
+    """Measure all pairs of many systems."""
     systems = candidates(count)
     pairs = count * (count - 1) // 2
     print(f"\n{count} systems, {pairs} pairs, {SENTENCES} sentences")

@@ -1,10 +1,10 @@
-"""Do the tests reject true nulls as often as they say? Simulated systems, rejection rates at 5 %, standard errors.
+"""Measure how often the tests reject true nulls: simulated systems, rejection rates at 5 %, standard errors.
 
     python benchmarks/validity.py [--datasets 1000] [--seed 1]
 
-Every data set is drawn so that the systems are equally good; a test that holds its level rejects in at most 5 % of
-them. Effects are on the logit scale: a system-by-sentence effect makes the tokens of one sentence stand and fall
-together for one system, a system-by-document effect does so for the sentences of one document.
+In every data set the systems are equally good; a valid test rejects in at most 5 % of them. Effects are on the logit
+scale: a system-by-sentence effect correlates the tokens of one sentence for one system, a system-by-document effect the
+sentences of one document.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def systems(
     documents: int = 0,
     shifts: Iterable[float] = (),
 ) -> list[Candidate]:
-    """Systems that are equally good but for `shifts`, with counts and one bit a token."""
+    """Draw systems that are equally good but for `shifts`, with counts and one bit a token."""
     lengths = generator.integers(5, 25, sentences)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     difficulty = 1.6 + generator.normal(0, 0.7, sentences)
@@ -58,7 +58,7 @@ def systems(
 
 
 def significant(score: Score, candidates: list[Candidate], **asked: Any) -> list[bool]:
-    """Whether each pair is significant at 5 %."""
+    """Return whether each pair is significant at 5 %."""
     blocks = asked.pop("blocks", None)
     settings = Settings(interval="none", alpha=ALPHA, **asked)
     document = compare(score.name, score, NAMES, candidates, settings, blocks=blocks)
@@ -66,7 +66,7 @@ def significant(score: Score, candidates: list[Candidate], **asked: Any) -> list
 
 
 def strict(candidates: list[Candidate], generator: np.random.Generator) -> bool:
-    """As sacrebleu and multeval count: only shuffles strictly beyond what was observed, on exact match."""
+    """Test exact match as sacrebleu and multeval do: only shuffles strictly beyond the observed difference count."""
     a, b = (candidate.runs[0][:, 2] for candidate in candidates)
     d = a - b
     signs = generator.integers(0, 2, (999, len(d))) * 2 - 1
@@ -74,12 +74,12 @@ def strict(candidates: list[Candidate], generator: np.random.Generator) -> bool:
     return (beyond + 1) / 1000 <= ALPHA
 
 
-def rates(datasets: int, seed: int, trial: Callable[[np.random.Generator], dict[str, bool]]) -> None:
-    """Run a trial on many data sets and print how often each test rejected."""
+def rates(datasets: int, seed: int, experiment: Callable[[np.random.Generator], dict[str, bool]]) -> None:
+    """Run an experiment on many data sets and print how often each test rejected."""
     counts: Counter[str] = Counter()
     started = time.perf_counter()
     for dataset in range(datasets):
-        for name, rejected in trial(np.random.default_rng([seed, dataset])).items():
+        for name, rejected in experiment(np.random.default_rng([seed, dataset])).items():
             counts[name] += bool(rejected)
             counts.setdefault(name, 0)
     for name, count in counts.items():
@@ -90,9 +90,9 @@ def rates(datasets: int, seed: int, trial: Callable[[np.random.Generator], dict[
 
 
 def independent(effect: float) -> Callable[[np.random.Generator], dict[str, bool]]:
-    """Two systems, sentences independent."""
+    """Return an experiment with two systems on independent sentences."""
 
-    def trial(generator: np.random.Generator) -> dict[str, bool]:
+    def experiment(generator: np.random.Generator) -> dict[str, bool]:
         pair = systems(generator, 2, 150, effect=effect)
         return {
             "permutation, sentence swap, LAS (exact)": significant(LAS, pair)[0],
@@ -102,13 +102,13 @@ def independent(effect: float) -> Callable[[np.random.Generator], dict[str, bool
             "compare_pl (one-sided in the observed direction)": significant(LAS, pair, test="compare_pl")[0],
         }
 
-    return trial
+    return experiment
 
 
 def in_documents(effect: float) -> Callable[[np.random.Generator], dict[str, bool]]:
-    """Two systems, 200 sentences in 20 documents."""
+    """Return an experiment with two systems on 200 sentences in 20 documents."""
 
-    def trial(generator: np.random.Generator) -> dict[str, bool]:
+    def experiment(generator: np.random.Generator) -> dict[str, bool]:
         pair = systems(generator, 2, 200, document_effect=effect, documents=20)
         blocks = [f"document {number % 20}" for number in range(200)]
         return {
@@ -116,11 +116,11 @@ def in_documents(effect: float) -> Callable[[np.random.Generator], dict[str, boo
             "permutation, document swap (unit: block)": significant(LAS, pair, unit="block", blocks=blocks)[0],
         }
 
-    return trial
+    return experiment
 
 
 def coarse(generator: np.random.Generator) -> dict[str, bool]:
-    """Exact match of 60 sentences: few values, many ties."""
+    """Test exact match of 60 sentences: few values, many ties."""
     pair = systems(generator, 2, 60)
     return {
         "permutation, ties counted (>=)": significant(EXACT_MATCH, pair)[0],
@@ -129,7 +129,7 @@ def coarse(generator: np.random.Generator) -> dict[str, bool]:
 
 
 def family(generator: np.random.Generator) -> dict[str, bool]:
-    """Eight systems, 28 pairs; all equal, and three of them better."""
+    """Test eight systems, 28 pairs: all equal, and three of them better."""
     equal = systems(generator, 8, 150, effect=0.3)
     partly = systems(generator, 8, 150, effect=0.3, shifts=[0.5, 0.5, 0.5])
     nulls = [(first < 3 and second < 3) or first >= 3 for first in range(8) for second in range(first + 1, 8)]

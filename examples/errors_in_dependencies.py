@@ -278,7 +278,7 @@ FUNCTION_WORDS = {
 
 
 def neighbours(sentence: Sentence) -> Sentence:
-    """The first verb is the root; content words make a chain from it, all others hang on the next content word."""
+    """The first verb is the root; content words make a chain from it, all others depend on the next content word."""
     content = [word for word in sentence.positions() if sentence.upos(word) not in FUNCTION_WORDS] or [1]
     root = next((word for word in content if sentence.upos(word) == "VERB"), content[0])
     for word in sentence.positions():

@@ -50,7 +50,7 @@ class Tree:
         return [word for word in range(parent.start, parent.end) if word not in covered]
 
     def insert(self, parent: Bracket, start: int, end: int, label: str) -> None:
-        """A new bracket inside `parent`, around whatever stands in its span."""
+        """Insert a bracket inside `parent`, around the brackets in its span."""
         place = self.brackets.index(parent) + 1
         while place < len(self.brackets) and self.brackets[place].start < start:
             place += 1
@@ -141,7 +141,7 @@ CONFUSED_TAGS = {
 }
 AUXILIARIES = {"am", "are", "be", "been", "being", "did", "do", "had", "has", "have", "is", "was", "were"}
 HANGING = {"PP", "SBAR", "VP"}
-"""What may hang on a noun or on its verb."""
+"""What may depend on a noun or on its verb."""
 
 
 def attach_high(tree: Tree, dice: Dice, rate: float) -> None:
@@ -184,7 +184,7 @@ def misread_coordination(tree: Tree, dice: Dice, rate: float) -> None:
             for conjunct in conjuncts:
                 tree.remove(conjunct)
         elif conjuncts[0].start == phrase.start:
-            # The second clause or verb phrase hangs on the first instead of standing beside it.
+            # The second clause or verb phrase depends on the first instead of standing beside it.
             tree.remove(conjuncts[0])
 
 

@@ -39,12 +39,12 @@ Parts = Mapping[str, Path]
 
 
 def main() -> int:
-    """Run the task; 0 where a ranking came out."""
+    """Run the task; return 0 if there is a ranking."""
     options = parsed()
     gold = gold_parts(options.gold)
     systems = system_parts(options.systems, gold, options.gold)
     if not gold or not systems:
-        print("There is no gold, or no output for it, in these places.", file=sys.stderr)
+        print("No gold found, or no output for it. Give the paths of gold and outputs.", file=sys.stderr)
         return 2
     began = monotonic()
     with ExitStack() as stack:
@@ -125,14 +125,14 @@ def own_service() -> Iterator[tuple[str, str]]:
 
 
 def free_port() -> int:
-    """A port on loopback that nobody listens on."""
+    """Return a free port on loopback."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def client(url: str, token: str) -> httpx.Client:
-    """Whoever holds this token."""
+    """Return a client with this token."""
     return httpx.Client(base_url=url, headers={"Authorization": f"Bearer {token}"}, timeout=120)
 
 

@@ -10,8 +10,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 WORDS = ROOT / "tools" / "plain_words.txt"
-CHECKED = ("treescore", "service", "workers", "docs", "openapi.yaml", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md",
-           "Makefile", "Dockerfile", "docker-compose.yml", "pyproject.toml", "examples/README.md")  # fmt: skip
+CHECKED = (
+    *("treescore", "service", "workers", "benchmarks", "examples", "tools", "docs", "openapi.yaml"),
+    *("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"),
+    *("Makefile", "Dockerfile", "docker-compose.yml", "pyproject.toml"),
+)
 SUFFIXES = {".py", ".md", ".yaml", ".yml", ".toml", ".html", ""}
 
 

@@ -26,7 +26,7 @@ def test_every_relative_link_leads_somewhere(page):
 
 
 def test_every_setting_is_documented_and_every_documented_one_exists():
-    page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "operate" / "configuration.md").read_text(encoding="utf-8")
     documented = set(re.findall(rf"^\| `({PREFIX}[A-Z_]+)`", page, re.MULTILINE))
     assert documented == {PREFIX + field.name.upper() for field in fields(Config)}
 
@@ -48,7 +48,7 @@ def test_every_command_says_what_it_does():
 
 
 def test_every_benchmark_is_described_by_the_page_of_figures():
-    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "operate" / "benchmarks.md").read_text(encoding="utf-8")
     for path in sorted((ROOT / "benchmarks").glob("*.py")):
         if path.name != "hello_world.py":
             assert f"benchmarks/{path.name}" in page, path

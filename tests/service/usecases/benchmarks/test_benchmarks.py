@@ -258,7 +258,7 @@ class TestInput:
         task.make(publish_input=True, opens_at="2999-01-01T00:00:00Z")
         with pytest.raises(NotFound, match="opens"):
             part_input(context, NOBODY, SLUG, "en")
-        assert part_input(context, ORGANISER, SLUG, "en").body
+        assert part_input(context, ORGANISER, SLUG, "en").body.startswith(b"1\tShe\t")
 
     def test_words_are_not_given_out_where_tokenization_is_scored(self, task, context):
         task.make({**BENCHMARK, "metrics": ["ud"], "main_score": None}, publish_input=True)
