@@ -16,8 +16,8 @@ from treescore.core.text import BOM, checked_bytes
 from treescore.core.trees import NO_TAG, ConstituentTreebank, Sentences
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, LimitError, Problem
-from treescore.formats.bracket_arrays import OUTSIDE, READABLE, ROUND, SQUARE, UNCLOSED, Scan, scan
-from treescore.formats.bracket_problems import limit_problem, problems_of
+from treescore.formats.shared.bracket_arrays import OUTSIDE, READABLE, ROUND, SQUARE, UNCLOSED, Scan, scan
+from treescore.formats.shared.bracket_problems import limit_problem, problems_of
 
 _SPACE = b" \t\n\v\f\r"
 # What a C program, EVALB, sees of a word with a NUL in it is the part before.

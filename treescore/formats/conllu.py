@@ -17,7 +17,7 @@ from treescore.core.registry import Format, Text, register
 from treescore.core.trees import DependencyTreebank, Sentences
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import Problem
-from treescore.formats.columns import (
+from treescore.formats.shared.columns import (
     COLUMNS,
     Findings,
     Outline,
@@ -29,8 +29,8 @@ from treescore.formats.columns import (
     unix_lines,
     without_spaces,
 )
-from treescore.formats.fields import Fields
-from treescore.formats.rows import written
+from treescore.formats.shared.fields import Fields
+from treescore.formats.shared.rows import written
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(COLUMNS)
 

@@ -14,7 +14,7 @@ from treescore.core.registry import Format, Text, register
 from treescore.core.trees import ODD_HEAD, DependencyTreebank, Sentences
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import Problem, ProblemList
-from treescore.formats.columns import (
+from treescore.formats.shared.columns import (
     COLUMNS,
     Findings,
     Outline,
@@ -24,8 +24,8 @@ from treescore.formats.columns import (
     short,
     unix_lines,
 )
-from treescore.formats.fields import Fields
-from treescore.formats.rows import written
+from treescore.formats.shared.fields import Fields
+from treescore.formats.shared.rows import written
 
 ID, FORM, LEMMA, CPOSTAG, POSTAG, FEATS, HEAD, DEPREL, PHEAD, PDEPREL = range(COLUMNS)
 

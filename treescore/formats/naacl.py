@@ -14,7 +14,7 @@ from treescore.core.registry import Format, Text, register
 from treescore.core.trees import Alignments, Sentences
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import ProblemList
-from treescore.formats.links import (
+from treescore.formats.shared.links import (
     REVERSED,
     Links,
     Tokens,

@@ -16,7 +16,7 @@ from treescore.core.registry import Format, Text, make_format, register
 from treescore.core.trees import Alignments, DependencyTreebank, ParallelTreebank, Sentences
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, Problem, ScoringError
-from treescore.formats.links import Links, alignments_of, lines_of_names
+from treescore.formats.shared.links import Links, alignments_of, lines_of_names
 
 FIELDS = ("source", "target", "alignment")
 

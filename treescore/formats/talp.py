@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from treescore.core.params import Param
 from treescore.core.registry import register
-from treescore.formats.links import REVERSED, LineFormat, base_param
+from treescore.formats.shared.links import REVERSED, LineFormat, base_param
 
 
 @register

@@ -8,7 +8,7 @@ from typing import ClassVar
 from treescore.core.params import BOOLEAN, STRINGS, Param
 from treescore.core.registry import Transform, register
 from treescore.core.trees import ConstituentTreebank
-from treescore.transforms.tree_edit import decided_by, numbered, without_nodes, without_words
+from treescore.transforms.shared.tree_edit import decided_by, numbered, without_nodes, without_words
 
 
 @register

@@ -13,7 +13,7 @@ from treescore.core.limits import Limits
 from treescore.core.text import BOM, checked_bytes
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, LimitError, Problem
-from treescore.formats.fields import Fields, numbered_fields, tabs_of
+from treescore.formats.shared.fields import Fields, numbered_fields, tabs_of
 
 COLUMNS = 10
 MAX_KEYS = 32
