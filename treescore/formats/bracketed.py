@@ -12,7 +12,7 @@ from treescore.core.arrays import IntArray
 from treescore.core.limits import Limits
 from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
-from treescore.core.text import BOM, checked_bytes
+from treescore.core.text import BOM, checked_bytes, place
 from treescore.core.trees import NO_TAG, ConstituentTreebank, Sentences
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, LimitError, Problem
@@ -21,6 +21,7 @@ from treescore.formats.shared.bracket_problems import limit_problem, problems_of
 
 _SPACE = b" \t\n\v\f\r"
 # What a C program, EVALB, sees of a word with a NUL in it is the part before.
+_BARE_CR = re.compile(rb"\r(?!\n)")
 _C_STRING_TAIL = re.compile(rb"\0[^ \t\n\v\f\r()]*")
 
 
@@ -36,6 +37,10 @@ class Bracketed(Format):
     )
     source = "Marcus, Santorini & Marcinkiewicz 1993; Sampson & Babarczy 2003"
     yields = ConstituentTreebank
+    example = (
+        "(S (NP-SBJ (DT The) (NN café)) (VP (VBZ is) (RB not) (ADJP (JJ open)) (NP (-NONE- *T*-1))) (. .))\n"
+        "(NP (NP (NNP Zoë) (POS 's)) (NN dog))\n"
+    ).encode()
     params: ClassVar[Mapping[str, Param]] = {
         "layout": Param(
             {"enum": ["lines", "free", None]},
@@ -72,8 +77,9 @@ class Bracketed(Format):
         unreadable = dict(zip(shown, problems_of(text, scanned, shown), strict=True))
         if faults and not lenient:
             raise InputError(list(unreadable.values()), len(faults))
-        tellings = Sentences(unreadable=unreadable, warnings=_odd(text))
-        return _treebank(scanned, vocabulary, strings, _lines(text, scanned, by_line=by_line), tellings)
+        warnings = _bare_carriage_return(text) if by_line else []
+        sentences = Sentences(unreadable=unreadable, warnings=warnings)
+        return _treebank(scanned, vocabulary, strings, _lines(text, scanned, by_line=by_line), sentences)
 
     def write(self, treebank: ConstituentTreebank) -> str:
         """One tree a line; square brackets where no word has a tag."""
@@ -98,12 +104,17 @@ def _scanned(text: bytes, limits: Limits, *, by_line: bool) -> Scan:
     return scanned
 
 
-def _odd(text: bytes) -> list[Problem]:
-    """A warning where the lines end with a bare CR: the whole text is one line then, as it is for EVALB."""
-    if b"\r" not in text or b"\n" in text:
+def _bare_carriage_return(text: bytes) -> list[Problem]:
+    """Warn of the first CR that is not part of a CR LF: it does not end a line, as in EVALB."""
+    bare = _BARE_CR.search(text)
+    if bare is None:
         return []
-    detail = "The lines end with CR alone, so all trees are one sentence, as EVALB reads them. End lines with LF."
-    return [Problem(code="bare-carriage-return", detail=detail)]
+    line, column = place(text, bare.start())
+    detail = (
+        f"Line {line} holds a carriage return (CR) that is not part of a CR LF. It does not end the line, as in EVALB, "
+        "so the trees before and after it are one sentence. End lines with LF."
+    )
+    return [Problem(code="bare-carriage-return", line=line, column=column, detail=detail)]
 
 
 def _by_line(text: bytes) -> bool:

@@ -53,6 +53,17 @@ class ConllU(Format):
     doc: ClassVar[str] = "CoNLL-U (Universal Dependencies), with multiword tokens and empty nodes."
     source: ClassVar[str] = "https://universaldependencies.org/format.html"
     yields: ClassVar[type[DependencyTreebank]] = DependencyTreebank
+    example = (
+        "# newdoc id = d1\n"
+        "# sent_id = s1\n"
+        "1-2\tdu\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n"
+        "1\tde\tde\tADP\tP\t_\t3\tcase\t3:case\t_\n"
+        "2\tle\tle\tDET\tD\tDefinite=Def\t3\tdet\t3:det\t_\n"
+        "3\tcafé\tcafé\tNOUN\tN\t_\t0\troot\t0:root\t_\n"
+        "3.1\t_\t_\t_\t_\t_\t_\t_\t3:dep\t_\n\n"
+        "# sent_id = s2\n"
+        "1\tIci\tici\tADV\tA\t_\t0\troot\t_\t_\n\n"
+    ).encode()
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
         """The treebank. Raises InputError and LimitError as promised by `Format`."""

@@ -52,6 +52,7 @@ class Naacl(Format):
     )
     source = "Mihalcea & Pedersen 2003 (HLT-NAACL workshop on parallel texts)"
     yields = Alignments
+    example = b"0001 1 1 S 0.9\n0001 2 3 P\n0001 3 0\n0002 1 2\n"
     params: ClassVar[Mapping[str, Param]] = {"base": base_param(1), "reversed": REVERSED, "sentences": _SENTENCES}
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> Alignments:  # noqa: ARG002 - no words here
@@ -72,10 +73,12 @@ class Naacl(Format):
         return alignments_of(links, pair_ids, Sentences(sent_ids=sent_ids))
 
     def write(self, treebank: Alignments) -> str:
-        """One line a link with its flag; a pair without links leaves no trace."""
+        """Write one line a link with its flag, under the names as they were read; pairs without links are left out."""
         first, second = written(self.values, treebank)
         counts = np.diff(treebank.offsets).tolist()
-        names = [name for name, count in zip(treebank.pair_ids, counts, strict=True) for _ in range(count)]
+        named = treebank.sentences.sent_ids or treebank.pair_ids
+        pairs = zip(named, treebank.pair_ids, counts, strict=True)
+        names = [name or number for name, number, count in pairs for _ in range(count)]
         flags = ["S" if sure else "P" for sure in treebank.sure.tolist()]
         lines = [f"{name} {a} {b} {flag}\n" for name, a, b, flag in zip(names, first, second, flags, strict=True)]
         return "".join(lines) or "\n"

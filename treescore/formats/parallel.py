@@ -13,6 +13,7 @@ from treescore.core.arrays import IntArray, owners_of
 from treescore.core.limits import Limits
 from treescore.core.params import Json, Param
 from treescore.core.registry import Format, Text, make_format, register
+from treescore.core.text import BOM, checked_bytes
 from treescore.core.trees import Alignments, DependencyTreebank, ParallelTreebank, Sentences
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, Problem, ScoringError
@@ -38,6 +39,12 @@ class Parallel(Format):
     doc: ClassVar[str] = 'A parallel treebank: {"source": trees, "target": trees, "alignment": links}.'
     yields: ClassVar[type[Any]] = ParallelTreebank
     fields: ClassVar[tuple[str, ...]] = FIELDS
+    example: ClassVar[Text] = {
+        "source": "1\tcafé\t_\tN\t_\t_\t0\troot\t_\t_\n\n1\toui\t_\tI\t_\t_\t0\troot\t_\t_\n\n".encode(),
+        "target": b"1\ta\t_\tD\t_\t_\t2\tdet\t_\t_\n2\tbar\t_\tN\t_\t_\t0\troot\t_\t_\n\n"
+        b"1\tyes\t_\tI\t_\t_\t0\troot\t_\t_\n\n",
+        "alignment": b"0-1\n0p0\n",
+    }
     params: ClassVar[Mapping[str, Param]] = {
         "trees": Param(
             _NESTED, default="conllu", doc="Format of both sides' dependency trees, by name or with options."
@@ -99,12 +106,17 @@ def _nested(option: str, value: Json, kind: type[Any]) -> Format:
 
 
 def _texts(text: Text) -> Mapping[str, bytes]:
+    """Return the three texts, of which one value may be a JSON object.
+
+    Raises:
+        InputError: `parallel-not-three-texts`, `parallel-missing-text`, those of core.text.
+    """
     if isinstance(text, bytes):
+        checked_bytes(text)
         try:
-            given = orjson.loads(text)
+            given = orjson.loads(text.removeprefix(BOM))
         except orjson.JSONDecodeError as error:
-            detail = 'A parallel treebank is three texts: {"source": "…", "target": "…", "alignment": "…"}.'
-            raise InputError([Problem(code="parallel-not-three-texts", detail=detail)]) from error
+            raise InputError([_not_json(error)]) from error
         known = isinstance(given, dict) and all(isinstance(part, str) for part in given.values())
         text = {name: part.encode() for name, part in given.items()} if known else {}
     problems = [
@@ -115,6 +127,16 @@ def _texts(text: Text) -> Mapping[str, bytes]:
     if problems:
         raise InputError(problems)
     return text
+
+
+def _not_json(error: orjson.JSONDecodeError) -> Problem:
+    return Problem(
+        code="parallel-not-three-texts",
+        line=error.lineno,
+        column=error.colno,
+        detail=f"The text is not valid JSON ({error.msg}). Send three texts: "
+        '{"source": "…", "target": "…", "alignment": "…"}.',
+    )
 
 
 def _at(name: str, read: Callable[[], _T]) -> _T:
