@@ -16,7 +16,7 @@ from treescore.core.text import BOM, checked_bytes, place
 from treescore.core.trees import NO_TAG, ConstituentTreebank, Sentences
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, LimitError, Problem
-from treescore.formats.shared.bracket_arrays import OUTSIDE, READABLE, ROUND, SQUARE, UNCLOSED, Scan, scan
+from treescore.formats.shared.bracket_arrays import OUTSIDE, READABLE, ROUND, SQUARE, UNCLOSED, Bounds, Scan, scan
 from treescore.formats.shared.bracket_problems import limit_problem, problems_of
 
 _SPACE = b" \t\n\v\f\r"
@@ -72,7 +72,7 @@ class Bracketed(Format):
         by_line = _by_line(text) if self.values["layout"] is None else self.values["layout"] == "lines"
         scanned = _scanned(text, limits, by_line=by_line)
         strings = _strings(text, scanned)
-        faults = np.flatnonzero(scanned.sentences[:, 3] != READABLE).tolist()
+        faults = np.flatnonzero(scanned.sentences.fault != READABLE).tolist()
         shown = faults if lenient else faults[: limits.max_problems]
         unreadable = dict(zip(shown, problems_of(text, scanned, shown), strict=True))
         if faults and not lenient:
@@ -90,14 +90,14 @@ class Bracketed(Format):
 def _scanned(text: bytes, limits: Limits, *, by_line: bool) -> Scan:
     brackets = SQUARE if text.lstrip(_SPACE)[:1] == b"[" else ROUND
     array = np.frombuffer(text + (b"\0" if text.endswith(b"\n") else b"\n\0"), np.uint8)
-    bounds = (limits.max_depth, limits.max_words, limits.max_sentences)
+    bounds = Bounds(limits.max_depth, limits.max_words, limits.max_sentences)
     # The hash of bytes is keyed by the process: a text made to collide in one collides in no other. The numbers
     # that strings get do not depend on it.
     seed = hash(text)
     scanned = scan(array, brackets, bounds, by_line=by_line, resync=False, seed=seed)
-    if not by_line and len(scanned.sentences) and scanned.sentences[-1, 3] == UNCLOSED:
-        # Something is left open at the end of the text: find out in which tree, taking a bracket in the first
-        # column for a new one.
+    if not by_line and (scanned.sentences.fault[-1:] == UNCLOSED).any():
+        # A bracket is open at the end of the text. Read again, taking a bracket in the first column for a new tree,
+        # to find the tree in which it is.
         scanned = scan(array, brackets, bounds, by_line=by_line, resync=True, seed=seed)
     if scanned.limit:
         raise LimitError([limit_problem(text, scanned, limits)])
@@ -133,20 +133,20 @@ def _strings(text: bytes, scanned: Scan) -> list[str]:
         InputError: `invalid-utf8`.
     """
     try:
-        strings = [text[start:stop].decode("utf-8") for start, stop in scanned.strings[:, :2].tolist()]
+        strings = [text[start:stop].decode("utf-8") for start, stop in scanned.strings.tolist()]
     except UnicodeDecodeError:
         checked_bytes(text)
         raise
-    if (scanned.sentences[:, 3] == OUTSIDE).any():
+    if (scanned.sentences.fault == OUTSIDE).any():
         checked_bytes(text)
     return strings
 
 
 def _lines(text: bytes, scanned: Scan, *, by_line: bool) -> IntArray:
     if by_line:
-        return np.arange(1, len(scanned.sentences) + 1, dtype=np.int64)
+        return np.arange(1, len(scanned.sentences.fault) + 1, dtype=np.int64)
     feeds = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
-    return np.asarray(np.searchsorted(feeds, scanned.sentences[:, 2]) + 1, np.int64)
+    return np.asarray(np.searchsorted(feeds, scanned.sentences.first_byte) + 1, np.int64)
 
 
 def _treebank(
@@ -160,10 +160,10 @@ def _treebank(
         labels=numbers[scanned.labels],
         starts=scanned.starts.astype(np.int64),
         ends=scanned.ends.astype(np.int64),
-        node_offsets=np.append(scanned.sentences[:, 0], len(scanned.labels)),
+        node_offsets=np.append(scanned.sentences.first_node, len(scanned.labels)),
         words=numbers[scanned.forms],
         tags=tags,
-        word_offsets=np.append(scanned.sentences[:, 1], len(scanned.forms)),
+        word_offsets=np.append(scanned.sentences.first_word, len(scanned.forms)),
         lines=lines,
         sentences=sentences,
     )

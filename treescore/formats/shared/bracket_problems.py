@@ -33,11 +33,15 @@ def problems_of(text: bytes, scanned: Scan, sentences: Sequence[int]) -> list[Pr
     if not sentences:
         return []
     places = _Places(text)
-    opened = scanned.sentences[:, 5]
+    opened = scanned.sentences.open
     before = np.cumsum(opened) - opened
     found = []
     for sentence in sentences:
-        _, _, begin, fault, at, left = scanned.sentences[sentence].tolist()
+        begin, at, left = (
+            int(column[sentence])
+            for column in (scanned.sentences.first_byte, scanned.sentences.fault_byte, scanned.sentences.open)
+        )
+        fault = scanned.sentences.fault[sentence]
         line, column = places.of(at)
         if fault == OUTSIDE:
             found.append(_outside(text[at : at + 200], sentence + 1, line, column))
@@ -61,7 +65,7 @@ def limit_problem(text: bytes, scanned: Scan, limits: Limits) -> Problem:
     line, column = _Places(text).of(scanned.limit_at)
     return Problem(
         code=code,
-        sentence=None if scanned.limit == MANY else len(scanned.sentences) + 1,
+        sentence=None if scanned.limit == MANY else len(scanned.sentences.fault) + 1,
         line=line,
         column=column,
         detail=f"There are more than {bound:,} {what}. Split the text, or ask for a higher bound.",
