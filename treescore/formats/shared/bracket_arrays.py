@@ -362,7 +362,7 @@ def scan(text: Any, brackets: tuple[int, int], bounds: Bounds, *, by_line: bool,
     stack = np.empty((min(opened, bounds.depth) + 1, 2), np.int64)
     layout = Layout(by_line, resync, brackets == ROUND, seed)
     m, w, sentences, left_open, strings, limit, at = _scan(
-        text, classes, layout, Columns(*nodes, *words, stack), unclosed, bounds
+        text, classes, layout, Columns(nodes[0], nodes[1], nodes[2], words[0], words[1], stack), unclosed, bounds
     )
     return Scan(
         labels=nodes[0, :m],
