@@ -1,4 +1,4 @@
-"""Penn brackets and Sampson's square brackets, one tree a line or spread over lines."""
+"""Bracketed constituency trees: Penn's round and Sampson's square brackets, a tree on one line or on several."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from treescore.formats.shared.bracket_arrays import OUTSIDE, READABLE, ROUND, SQ
 from treescore.formats.shared.bracket_problems import limit_problem, problems_of
 
 _SPACE = b" \t\n\v\f\r"
-# What a C program, EVALB, sees of a word with a NUL in it is the part before.
+# EVALB, a C program, reads a word with a NUL in it up to the NUL.
 _BARE_CR = re.compile(rb"\r(?!\n)")
 _C_STRING_TAIL = re.compile(rb"\0[^ \t\n\v\f\r()]*")
 
@@ -51,12 +51,12 @@ class Bracketed(Format):
         "unreadable": Param(
             {"enum": ["job", "sentence"]},
             "job",
-            "What a sentence that cannot be read costs: the whole job, which says where, or itself (status error).",
+            "What fails if a sentence cannot be read: the whole job, with the place, or only the sentence (status error).",
         ),
     }
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> ConstituentTreebank:
-        """The treebank.
+        """Read the treebank.
 
         Raises:
             InputError: `bracket-unclosed`, `bracket-unopened`, `text-outside-brackets`, those of core.text.
@@ -82,7 +82,7 @@ class Bracketed(Format):
         return _treebank(scanned, vocabulary, strings, _lines(text, scanned, by_line=by_line), sentences)
 
     def write(self, treebank: ConstituentTreebank) -> str:
-        """One tree a line; square brackets where no word has a tag."""
+        """Write one tree a line; square brackets where no word has a tag."""
         square = len(treebank.tags) > 0 and bool((treebank.tags == NO_TAG).all())
         return "".join(line + "\n" for line in written(treebank, square=square))
 
@@ -118,7 +118,7 @@ def _bare_carriage_return(text: bytes) -> list[Problem]:
 
 
 def _by_line(text: bytes) -> bool:
-    """Whether the first line that is not blank is balanced: then a sentence is a line."""
+    """Tell whether the first line that is not blank is balanced: then a sentence is a line."""
     rest = text.lstrip(_SPACE)
     end = rest.find(b"\n")
     first = rest if end < 0 else rest[:end]
@@ -127,7 +127,7 @@ def _by_line(text: bytes) -> bool:
 
 
 def _strings(text: bytes, scanned: Scan) -> list[str]:
-    """The distinct strings. Only here bytes are decoded: between strings there is nothing but ASCII.
+    """Decode the distinct strings. Between them there is only ASCII, so that no other byte needs decoding.
 
     Raises:
         InputError: `invalid-utf8`.
@@ -170,7 +170,7 @@ def _treebank(
 
 
 def written(treebank: ConstituentTreebank, *, square: bool) -> list[str]:
-    """Each sentence in brackets, on one line.
+    """Write each sentence in brackets, on one line.
 
     An empty node is written inside the deepest node before it that it touches; a lone word without a tag in a
     round constituent of its own is written so that it reads back as one.
@@ -179,7 +179,7 @@ def written(treebank: ConstituentTreebank, *, square: bool) -> list[str]:
 
 
 def tree_text(treebank: ConstituentTreebank, index: int, *, square: bool) -> str:
-    """Sentence `index` in brackets, on one line."""
+    """Write sentence `index` in brackets, on one line."""
     strings = treebank.vocabulary.strings
     left, right = ("[", "]") if square else ("(", ")")
     nodes = slice(*treebank.node_offsets[index : index + 2].tolist())

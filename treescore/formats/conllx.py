@@ -30,7 +30,7 @@ from treescore.formats.shared.rows import written
 ID, FORM, LEMMA, CPOSTAG, POSTAG, FEATS, HEAD, DEPREL, PHEAD, PDEPREL = range(COLUMNS)
 
 ENOUGH = 8
-"""Columns that a line must have; PHEAD and PDEPREL may be missing."""
+"""Columns that each line needs; PHEAD and PDEPREL may be missing."""
 
 _SPACES = (b" ", b"\v", b"\f")
 
@@ -40,7 +40,7 @@ class ConllX(Format):
     """The format of the CoNLL-X and CoNLL-07 shared tasks (Buchholz & Marsi 2006).
 
     CPOSTAG, POSTAG, PHEAD and PDEPREL are kept in the columns `upos`, `xpos`, `deps` and `misc`. As eval07.pl reads
-    it, a word's number is its position, whatever its ID says, and HEAD may be any string; both give a warning.
+    it, a word's number is its position, not its ID, and HEAD may be any string; both give a warning.
     Unlike eval07.pl, a line with tabs is cut at tabs only, so that a form may hold a space; fewer than eight columns
     and empty fields, which shift or lose columns there, are errors. Lines that begin with # are comments.
     """
@@ -57,7 +57,7 @@ class ConllX(Format):
     ).encode()
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
-        """The treebank. Raises InputError and LimitError as promised by `Format`."""
+        """Read the treebank. Raises InputError and LimitError as promised by `Format`."""
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text
         lines = unix_lines(text)
         outline = outline_of(lines, limits)
@@ -72,12 +72,12 @@ class ConllX(Format):
         return _treebank(outline, fields, vocabulary, limits.max_problems)
 
     def write(self, treebank: DependencyTreebank) -> str:
-        """The words of `treebank`; comments, multiword tokens and empty nodes have no place in this format."""
+        """Write the words of `treebank`; the format has no comments, multiword tokens and empty nodes."""
         return written(treebank, words_only=True)
 
 
 def _regular(text: bytes, cap: int) -> bytes:
-    """The same lines with ten fields each, line for line.
+    """Bring each line to ten fields.
 
     Raises:
         InputError: lines with fewer than eight.
@@ -154,7 +154,7 @@ def _treebank(outline: Outline, fields: Fields, vocabulary: Vocabulary, cap: int
             row,
             HEAD + 1,
             "conllx-odd-head",
-            f"HEAD is {short(strings[written_heads[row]])!r}, no plain number. It is compared as written.",
+            f"HEAD is {short(strings[written_heads[row]])!r}, which is not a plain number. It is compared as written.",
         ),
     )
     return replace(

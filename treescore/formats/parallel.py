@@ -58,10 +58,10 @@ class Parallel(Format):
         self._alignment = _nested("alignment", values["alignment"], Alignments)
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> ParallelTreebank:
-        """The treebank; one text is taken for a JSON object of the three.
+        """Read the treebank from three texts, or from one text that is a JSON object of the three.
 
         Raises:
-            InputError: as the formats inside, at `/source`, `/target` or `/alignment`; other numbers of sentences.
+            InputError: as the formats inside, at `/source`, `/target` or `/alignment`; unequal numbers of sentences.
             LimitError: as the formats inside.
         """
         texts = _texts(text)
@@ -82,7 +82,7 @@ class Parallel(Format):
         return ParallelTreebank(source=source, target=target, alignment=aligned)
 
     def write(self, treebank: ParallelTreebank) -> str:
-        """A JSON object of the three texts. Raises InputError as the formats inside."""
+        """Write a JSON object of the three texts. Raises InputError as the formats inside."""
         texts = {
             "source": self._trees.write(treebank.source),
             "target": self._trees.write(treebank.target),
@@ -100,7 +100,7 @@ def _nested(option: str, value: Json, kind: type[Any]) -> Format:
         raise error.at(f"/{option}") from error
     if found.yields is not kind:
         wanted = "dependency trees" if kind is DependencyTreebank else "word alignments"
-        detail = f"The format {name!r} holds no {wanted}."
+        detail = f"The format {name!r} does not hold {wanted}. Name one that does."
         raise InputError([Problem(code="bad-parameter", pointer=f"/{option}", detail=detail)])
     return found
 
@@ -120,7 +120,7 @@ def _texts(text: Text) -> Mapping[str, bytes]:
         known = isinstance(given, dict) and all(isinstance(part, str) for part in given.values())
         text = {name: part.encode() for name, part in given.items()} if known else {}
     problems = [
-        Problem(code="parallel-missing-text", pointer=f"/{name}", detail=f"The text {name!r} is missing.")
+        Problem(code="parallel-missing-text", pointer=f"/{name}", detail=f"The text {name!r} is missing. Add it.")
         for name in FIELDS
         if name not in text
     ]
@@ -147,12 +147,12 @@ def _at(name: str, read: Callable[[], _T]) -> _T:
 
 
 def _by_sentence(links: Alignments, source: DependencyTreebank) -> Alignments:
-    """The alignment with one pair for each sentence of the trees, in their order."""
+    """Return the alignment with one pair for each sentence of the trees, in their order."""
     rows = _rows(links, source)
     beyond = np.flatnonzero((rows < 0) | (rows >= len(source)))
     if len(beyond):
         name = links.pair_ids[int(beyond[0])]
-        detail = f"Sentence {name} of the alignment is none of the {len(source)} sentences of the trees."
+        detail = f"Unknown sentence {name} in the alignment. The trees have {len(source)} sentences."
         raise InputError([Problem(code="alignment-unknown-sentence", detail=detail, sent_id=name)])
     placed = Links(rows[owners_of(links.offsets)], links.source, links.target, links.sure, links.lines, links.columns)
     return alignments_of(placed, [str(number + 1) for number in range(len(source))], Sentences())

@@ -12,7 +12,7 @@ from treescore.formats.shared.links import REVERSED, LineFormat, base_param
 
 @register
 class Pharaoh(LineFormat):
-    """What fast_align, eflomal and awesome-align print; `1p2` (or `1?2`) is a possible link."""
+    """The output of fast_align, eflomal and awesome-align; `1p2` (or `1?2`) is a possible link."""
 
     name = "pharaoh"
     doc = "Word alignments, one line a sentence pair: 0-0 1-2 (sure), 1p2 (possible); words count from 0."

@@ -1,4 +1,4 @@
-"""What is wrong with a bracketed text, in words."""
+"""Problems of a bracketed text, with places."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BRACKET_WORDS = "brackets that are words of the text are written -LRB- and -RRB
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnbalancedLine(Problem):
-    """A sentence whose brackets do not balance: its words and constituents were read all the same.
+    """A sentence whose brackets do not balance; its words and constituents were still read.
 
     Attributes:
         unclosed: numbers, inside the sentence, of the nodes left open; their end is the sentence's.
@@ -29,7 +29,7 @@ class UnbalancedLine(Problem):
 
 
 def problems_of(text: bytes, scanned: Scan, sentences: Sequence[int]) -> list[Problem]:
-    """What is wrong with each of these sentences, none of which is readable."""
+    """Describe what is wrong with each of these unreadable sentences."""
     if not sentences:
         return []
     places = _Places(text)
@@ -56,7 +56,7 @@ def problems_of(text: bytes, scanned: Scan, sentences: Sequence[int]) -> list[Pr
 
 
 def limit_problem(text: bytes, scanned: Scan, limits: Limits) -> Problem:
-    """The bound that was passed, and where."""
+    """Describe the bound that was exceeded, and where."""
     code, bound, what = {
         DEEP: ("too-deep", limits.max_depth, "nested brackets"),
         LONG: ("too-many-words", limits.max_words, "words in a sentence"),
@@ -68,7 +68,7 @@ def limit_problem(text: bytes, scanned: Scan, limits: Limits) -> Problem:
         sentence=None if scanned.limit == MANY else len(scanned.sentences.fault) + 1,
         line=line,
         column=column,
-        detail=f"There are more than {bound:,} {what}. Split the text, or ask for a higher bound.",
+        detail=f"The text exceeds {bound:,} {what}. Split it, or ask the operator for a higher limit.",
     )
 
 
@@ -121,7 +121,7 @@ def _unclosed(found: bytes, sentence: int, begun: int, place: tuple[int, int], u
 
 
 def _quoted(found: bytes) -> str:
-    """The token at the beginning of `found`, cut."""
+    """Return the token at the beginning of `found`, shortened."""
     token = _TOKEN.match(found)
     quoted = (token.group() if token else b"").decode("utf-8", "ignore")
     return repr(quoted if len(quoted) <= 30 else quoted[:27] + "...")
