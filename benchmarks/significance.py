@@ -142,7 +142,7 @@ def one_pair(repeats: int) -> None:
     baseline = {"F1": (stats, metric._aggregate_and_compute(stats))}  # noqa: SLF001
     theirs_s = median(1, lambda: _paired_ar_test(baseline, "b", b, None, {"F1": metric}, n_samples=SHUFFLES, seed=1))
     print(
-        f"  sacrebleu's loop, {SHUFFLES} trials: {theirs_s:.2f} s; ratio to whole counts {theirs_s / shuffled:.0f}, "
+        f"  sacrebleu's loop, {SHUFFLES} shuffles: {theirs_s:.2f} s; ratio to whole counts {theirs_s / shuffled:.0f}, "
         f"to real counts {theirs_s / real:.0f}, to a pair among 190 {theirs_s / many:.0f}"
     )
 
@@ -160,8 +160,8 @@ def all_pairs(count: int, repeats: int) -> None:
         ("bootstrap intervals, 10,000 resamples", F1, {"test": "bootstrap"}),
     ):
         seconds = median(repeats, lambda score=score, given=given: asked(score, systems, **given))
-        trials = asked(score, systems, **given)["signature"]["trials"]
-        print(f"  {name}: {seconds:.3f} s" + (f" ({trials} shuffles)" if trials else ""))
+        shuffles = asked(score, systems, **given)["signature"]["shuffles"]
+        print(f"  {name}: {seconds:.3f} s" + (f" ({shuffles} shuffles)" if shuffles else ""))
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""What can be wrong with an input: where it stands and how to mend it. Imports nothing of ours."""
+"""Problems of an input: what is wrong, where, and how to fix it. Imports no other module of the library."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 DEFAULT_CAP = 20
-"""Problems shown of one input; the rest are counted."""
+"""Problems shown of one input; further ones are only counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One thing that is wrong, or worth a warning.
+    """One error or warning.
 
     Attributes:
         code: stable kebab-case name.
-        detail: what was found and how to mend it. Quotes the text it stands in, and only that text:
-            a problem of a system output never quotes gold here.
+        detail: what is wrong and how to fix it. Quotes only the text it is about: a problem of a system output
+            never quotes gold here.
         pointer: JSON pointer into the request, where known (`/systems/0/output`).
         part: name of the benchmark's part, where there is one.
         sentence: number of the sentence, from 1.
         sent_id: the sentence's own name, where it has one.
         line: line in the text, from 1.
         column: column in the line, from 1 (characters; for tab-separated formats the field).
-        gold_detail: what only those may read who may read gold.
+        gold_detail: detail for callers who may read gold.
     """
 
     code: str
@@ -40,17 +40,17 @@ class Problem:
     gold_detail: str | None = None
 
     def at(self, pointer: str, part: str | None = None) -> Problem:
-        """The same problem, placed in the request: its own pointer, if any, is read below `pointer`."""
+        """Place the problem in the request: its own pointer, if any, is below `pointer`."""
         return replace(self, pointer=pointer + self.pointer, part=part if part is not None else self.part)
 
 
 class ScoringError(Exception):
-    """A text or a request that cannot be scored as it stands.
+    """A text or a request that cannot be scored.
 
     Attributes:
-        kind: `input` (mend the text or the request) or `limit` (it passes a configured bound).
-        problems: the first of them, in order.
-        total: how many there were.
+        kind: `input` (the text or the request is wrong) or `limit` (it exceeds a configured limit).
+        problems: the first ones, in order.
+        total: how many there are.
     """
 
     kind = "input"
@@ -61,7 +61,7 @@ class ScoringError(Exception):
         super().__init__("; ".join(problem.detail for problem in self.problems[:3]))
 
     def at(self, pointer: str, part: str | None = None) -> ScoringError:
-        """The same error with each problem placed in the request."""
+        """Place each problem in the request."""
         return type(self)([problem.at(pointer, part) for problem in self.problems], self.total)
 
 
@@ -70,7 +70,7 @@ class InputError(ScoringError):
 
 
 class LimitError(ScoringError):
-    """A configured bound is passed."""
+    """A configured limit is exceeded."""
 
     kind = "limit"
 
@@ -84,17 +84,17 @@ class ProblemList:
     total: int = 0
 
     def add(self, problem: Problem) -> None:
-        """Keep the problem, or only count it once the cap is reached."""
+        """Keep the problem; beyond the cap only count it."""
         self.total += 1
         if len(self.problems) < self.cap:
             self.problems.append(problem)
 
     def extend(self, problems: Iterable[Problem]) -> None:
-        """Add several."""
+        """Add several problems."""
         for problem in problems:
             self.add(problem)
 
     def raise_if_any(self) -> None:
-        """Raise InputError where something was added."""
+        """Raise InputError if a problem was added."""
         if self.total:
             raise InputError(self.problems, self.total)

@@ -10,7 +10,7 @@ from treescore.core.structure import walk_chains
 from treescore.core.vocabulary import Vocabulary
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
-from treescore.formats.fields import numbered_fields
+from treescore.formats.shared.fields import numbered_fields
 from treescore.metrics.shared.align import align_words
 from treescore.metrics.shared.projectivity import projective_arcs
 from treescore.significance.warm import warm_kernels

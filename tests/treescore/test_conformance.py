@@ -16,7 +16,7 @@ from treescore.core.limits import DEFAULT_LIMITS
 from treescore.core.registry import ERROR, OK, SKIP, ItemInfo, Metric, Outcome, make_metric, make_transform
 from treescore.core.trees import ConstituentTreebank
 from treescore.errors import InputError
-from treescore.transforms.tree_edit import without_nodes
+from treescore.transforms.shared.tree_edit import without_nodes
 
 
 def metric_of(**params: Any) -> Metric:

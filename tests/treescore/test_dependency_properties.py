@@ -13,7 +13,7 @@ from treescore.core.arrays import IntArray
 from treescore.core.registry import Outcome
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
-from treescore.formats import fields
+from treescore.formats.shared import fields
 from treescore.metrics.shared import segmentation
 from treescore.metrics.shared.align import common_subsequence
 from treescore.metrics.ud.metric import ROWS

@@ -1,4 +1,4 @@
-"""The array types, and the few array operations that every metric shares."""
+"""Array types, and the array operations that metrics share."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 Counts = NDArray[np.int64] | NDArray[np.float64]
-"""(units, count names): what a metric yields, one row a sentence."""
+"""(units, count names): the counts of a metric, one row a sentence."""
 
 
 def offsets_of(lengths: IntArray) -> IntArray:
-    """Lengths (n,) to offsets (n + 1,): part i is `values[offsets[i]:offsets[i + 1]]`."""
+    """Turn lengths (n,) into offsets (n + 1,): part i is `values[offsets[i]:offsets[i + 1]]`."""
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets
 
 
 def owners_of(offsets: IntArray) -> IntArray:
-    """Offsets (n + 1,) to the part number of each value, (offsets[-1],)."""
+    """Turn offsets (n + 1,) into the part number of each value, (offsets[-1],)."""
     return np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(offsets))
 
 
 def sums_by(owners: IntArray, size: int, weights: IntArray | BoolArray | None = None) -> IntArray:
-    """How many values (or their integer weights' sum) each of `size` parts has: int64 (size,)."""
+    """Count the values (or sum their integer weights) of each of `size` parts: int64 (size,)."""
     if weights is None:
         return np.bincount(owners, minlength=size).astype(np.int64)
     return np.bincount(owners, weights=weights, minlength=size).astype(np.int64)

@@ -6,5 +6,5 @@ import hashlib
 
 
 def digest_of(data: bytes) -> str:
-    """`sha256:...` of a text."""
+    """Return `sha256:...` of a text."""
     return "sha256:" + hashlib.sha256(data).hexdigest()

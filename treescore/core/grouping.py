@@ -1,4 +1,4 @@
-"""Values to group numbers without sorting them."""
+"""Number equal values alike without sorting them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def grouped(values: IntArray) -> tuple[IntArray, IntArray]:
 
 @compiled
 def number_groups(values: IntArray, groups: IntArray, start: int) -> IntArray:
-    """Fill `groups`; where each group appears first. The table grows with the groups, not with the values."""
+    """Fill `groups`; return where each group appears first. The table grows with the groups, not with the values."""
     table = np.full(start, -1, np.int64)
     firsts = np.empty(start // 2, np.int64)
     known = 0
@@ -47,7 +47,7 @@ def number_groups(values: IntArray, groups: IntArray, start: int) -> IntArray:
 
 @compiled
 def slot_of(value: int, values: IntArray, firsts: IntArray, table: IntArray) -> int:
-    """Where a value stands in the table, or the free place where it belongs."""
+    """Return the slot of a value in the table, or the free slot where it belongs."""
     mask = len(table) - 1
     mixed = value * np.int64(-7046029254386353131)
     slot = (mixed ^ (mixed >> np.int64(32))) & mask

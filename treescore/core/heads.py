@@ -12,7 +12,7 @@ MAX_DIGITS = 18
 
 
 def plain_number(string: str) -> int | None:
-    """The value of ASCII digits (leading zeros allowed, capped at 10^18), None for anything else."""
+    """Return the value of ASCII digits (leading zeros allowed, capped at 10^18), None for anything else."""
     if not (string.isascii() and string.isdigit()):
         return None
     digits = string.lstrip("0")
@@ -20,20 +20,20 @@ def plain_number(string: str) -> int | None:
 
 
 def heads_of(numbers: IntArray, vocabulary: Vocabulary) -> IntArray:
-    """Numbers of HEAD strings to heads as `DependencyTreebank.heads` holds them: int64, the same shape."""
+    """Turn numbers of HEAD strings into heads as `DependencyTreebank.heads` holds them: int64, the same shape."""
     heads: IntArray = vocabulary.table(numbers, lambda string: _head(string, vocabulary))[numbers]
     return heads
 
 
 def head_string(head: int, vocabulary: Vocabulary) -> str:
-    """A head as it was written."""
+    """Return a head as it was written."""
     if head == NO_HEAD:
         return "_"
     return vocabulary.strings[ODD_HEAD - head] if head <= ODD_HEAD else str(head)
 
 
 def resolved_heads(treebank: DependencyTreebank) -> IntArray:
-    """Heads with leading zeros read as numbers (`02` is 2): int64 (w,); what is no number stays below 0."""
+    """Read heads with leading zeros as numbers (`02` is 2): int64 (w,); other strings stay below 0."""
     odd = treebank.heads <= ODD_HEAD
     if not odd.any():
         return treebank.heads

@@ -18,7 +18,7 @@ _R = TypeVar("_R")
 
 
 def compiled(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Function decorator: compile at the first call, keep the machine code beside the module.
+    """Compile the decorated function at its first call, and cache the machine code beside the module.
 
     It releases the interpreter lock. `treescore.warm.warm` calls every compiled function once, with tiny arrays.
     """
@@ -26,18 +26,18 @@ def compiled(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def inlined(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Function decorator: a small part of compiled loops, copied into each (a call would count references)."""
+    """Copy the decorated function into the compiled loops that call it (a call would count references)."""
     return _Compiled(function, {"cache": True, "nogil": True, "inline": "always"})
 
 
 def interpreted(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """The Python function behind a compiled one; the compiled functions that it calls stay compiled."""
+    """Return the Python function of a compiled one; the compiled functions that it calls stay compiled."""
     assert isinstance(function, _Compiled)  # noqa: S101 - made by the decorators above
     return cast("Callable[_P, _R]", function.plain)
 
 
 def compiler_loaded() -> bool:
-    """Whether this process has the compiler already, so that compiled loops cost it nothing more."""
+    """Tell whether this process has loaded the compiler, so that compiled loops cost nothing more."""
     return "numba" in sys.modules
 
 
@@ -47,7 +47,7 @@ def load_compiler() -> None:
 
 
 class _Compiled(Generic[_P, _R]):
-    """A function that is handed to the compiler when it is first called, or called by another such function."""
+    """A function that is compiled when it is first called, or called by another such function."""
 
     def __init__(self, function: Callable[_P, _R], options: dict[str, Any]) -> None:
         self.plain = cast("FunctionType", function)

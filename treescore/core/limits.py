@@ -1,4 +1,4 @@
-"""Bounds on what is read. The service configures them; offline the defaults hold."""
+"""Limits on texts. The service configures them; elsewhere the defaults hold."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds on one text. Passing one is a LimitError, never a crash.
+    """Limits of one text. Exceeding one raises LimitError.
 
     Attributes:
         max_sentences: sentences in a text.
         max_words: words in one sentence.
         max_depth: nested brackets, or heads from a word to the root.
         max_lineage_cells: depth times words of one sentence, for metrics whose cost is their product.
-        max_problems: problems reported of one text; the rest are counted.
+        max_problems: problems reported of one text; further ones are only counted.
     """
 
     max_sentences: int = 1_000_000

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from jsonschema import ValidationError
 
 Json = Any
-"""A JSON value, at the border where it is checked."""
+"""A JSON value, where it is checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ STRINGS: Mapping[str, Json] = {"type": "array", "items": {"type": "string"}}
 
 
 def schema_of(params: Mapping[str, Param]) -> dict[str, Json]:
-    """The JSON Schema of an object with these parameters, defaults and descriptions included."""
+    """Return the JSON Schema of an object with these parameters, with defaults and descriptions."""
     return {
         "type": "object",
         "additionalProperties": False,
@@ -41,7 +41,7 @@ def schema_of(params: Mapping[str, Param]) -> dict[str, Json]:
 
 
 def checked(owner: str, params: Mapping[str, Param], given: Mapping[str, Json]) -> dict[str, Json]:
-    """`given` with defaults filled in.
+    """Check `given` and fill in defaults.
 
     Raises:
         InputError: unknown names and wrong values, each with its pointer below the parameters' object.
@@ -53,7 +53,7 @@ def checked(owner: str, params: Mapping[str, Param], given: Mapping[str, Json]) 
             problems.append(
                 Problem(
                     code="unknown-parameter",
-                    detail=f"{owner} has no parameter {name!r}. It has: {known}.",
+                    detail=f"Unknown parameter {name!r} of {owner}. Allowed: {known}.",
                     pointer=f"/{escape(name)}",
                 )
             )
@@ -65,7 +65,7 @@ def checked(owner: str, params: Mapping[str, Param], given: Mapping[str, Json]) 
             problems.append(
                 Problem(
                     code="bad-parameter",
-                    detail=f"{owner}, parameter {name}: {_short(error.message)}. {param.doc}",
+                    detail=f"Invalid parameter {name} of {owner}: {_short(error.message)}. {param.doc}",
                     pointer=path,
                 )
             )
@@ -75,13 +75,13 @@ def checked(owner: str, params: Mapping[str, Param], given: Mapping[str, Json]) 
 
 
 def _faults(value: Json, schema: Mapping[str, Json]) -> Iterable[ValidationError]:
-    from jsonschema import Draft202012Validator  # noqa: PLC0415 - what stands at its default needs no validator
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 - defaults need no validator
 
     return Draft202012Validator(schema).iter_errors(value)
 
 
 def escape(token: str) -> str:
-    """A string as a token of a JSON pointer (RFC 6901)."""
+    """Escape a string as a token of a JSON pointer (RFC 6901)."""
     return token.replace("~", "~0").replace("/", "~1")
 
 

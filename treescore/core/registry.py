@@ -66,6 +66,8 @@ class Format(Component):
     yields: ClassVar[type[Any]]
     fields: ClassVar[tuple[str, ...]] = ()
     """Names of its texts where one value takes several; empty for a single text."""
+    example: ClassVar[Text]
+    """A small valid text. The tests over all formats read, write and damage it."""
 
     @abstractmethod
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> Treebank:
@@ -86,6 +88,8 @@ class Transform(Component):
 
     reads: ClassVar[tuple[type[Any], ...]]
     default_on: ClassVar[str] = "both"
+    example: ClassVar[Mapping[str, Json]] = {}
+    """Parameters under which it changes the formats' examples. The tests over all transforms use them."""
 
     @property
     def guided(self) -> bool:

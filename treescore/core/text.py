@@ -1,4 +1,4 @@
-"""Bytes to text, with places: what every reader needs before it knows its format."""
+"""Decoding and checks of bytes that all readers share, with places."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _PIECE = 1 << 20
 
 
 def decoded(text: bytes) -> str:
-    """UTF-8 text without a byte order mark.
+    """Decode UTF-8 and remove a byte order mark.
 
     Raises:
-        InputError: nothing there (`empty-text`), bytes that are no UTF-8 (`invalid-utf8`), NUL (`nul-character`).
+        InputError: `empty-text`, `invalid-utf8`, `nul-character`.
     """
     checked_bytes(text)
     return text.removeprefix(BOM).decode("utf-8")
 
 
 def checked_bytes(text: bytes) -> None:
-    """Refuse what no format can hold; readers that work on bytes call this and spare the decoding.
+    """Refuse bytes that no format can hold. Readers that work on bytes call this instead of decoding.
 
     Raises:
         InputError: as `decoded`.
@@ -38,8 +38,8 @@ def checked_bytes(text: bytes) -> None:
                     code="nul-character",
                     line=line,
                     column=column,
-                    detail=f"A NUL character stands in line {line}, column {column}. Remove it: "
-                    "the file may be binary, UTF-16, or cut off.",
+                    detail=f"Line {line}, column {column} holds a NUL character. Remove it. "
+                    "The file may be binary, UTF-16, or truncated.",
                 )
             ]
         )
@@ -52,7 +52,7 @@ def checked_bytes(text: bytes) -> None:
                     code="invalid-utf8",
                     line=line,
                     column=column,
-                    detail=f"Byte 0x{text[bad]:02x} in line {line}, column {column} is no valid UTF-8. "
+                    detail=f"Byte 0x{text[bad]:02x} in line {line}, column {column} is not valid UTF-8. "
                     "Save the file as UTF-8.",
                 )
             ]
@@ -60,7 +60,7 @@ def checked_bytes(text: bytes) -> None:
 
 
 def _first_bad_byte(text: bytes) -> int | None:
-    """Where the text stops being UTF-8. In pieces: one emoji makes all of a decoded text four bytes a character."""
+    """Find the first byte that is not UTF-8, in pieces: one emoji makes a whole decoded text four bytes a character."""
     start = 0
     while start < len(text):
         end = text.find(b"\n", start + _PIECE) + 1 or len(text)
@@ -73,12 +73,12 @@ def _first_bad_byte(text: bytes) -> int | None:
 
 
 def place(text: bytes, offset: int) -> tuple[int, int]:
-    """Line and column (characters), both from 1, of a byte offset; lines end at LF, CR LF or CR."""
+    """Return line and column (characters), both from 1, of a byte offset; lines end at LF, CR LF or CR."""
     before = text[:offset].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     last = before.rfind(b"\n") + 1
     return before.count(b"\n") + 1, len(before[last:].decode("utf-8", "replace")) + 1
 
 
 def is_punctuation(form: str) -> bool:
-    """Whether every character is in one of Pc Pd Ps Pe Pi Pf Po; the empty string is not."""
+    """Tell whether every character is in one of Pc Pd Ps Pe Pi Pf Po; False for the empty string."""
     return bool(form) and all(unicodedata.category(character)[0] == "P" for character in form)

@@ -1,6 +1,6 @@
-"""The domain's values, column by column: a treebank is a handful of arrays, never a forest of objects.
+"""Treebanks as columns: a few arrays instead of an object for each node.
 
-All strings are numbers of one `Vocabulary`, shared by gold and systems of an evaluation. Spans are half-open
+Strings are numbers of one `Vocabulary`, shared by gold and systems of an evaluation. Spans are half-open
 word ranges inside their sentence, from 0.
 """
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from treescore.errors import Problem
 
 NO_TAG = -1
-"""Tag of a word that stands in its tree without a preterminal."""
+"""Tag of a word without a preterminal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentences:
-    """What every treebank knows of its sentences.
+    """What every treebank knows about its sentences.
 
     Attributes:
         sent_ids: names of the sentences (None where unnamed), one a sentence; empty where the format has none.
         attributes: named sentence attributes (`newdoc`, `genre`), each one value a sentence.
-        unreadable: sentence -> why it could not be read (only where the format was asked to go on).
-        warnings: what is odd in the text though readable.
+        unreadable: sentence -> why it could not be read (only where the format was asked to continue).
+        warnings: what is unusual in the text though readable.
     """
 
     sent_ids: Sequence[str | None] = ()
@@ -77,7 +77,7 @@ NO_HEAD = -1
 """Head of a word whose HEAD field is `_`."""
 
 ODD_HEAD = -2
-"""Heads from here down are HEAD fields that are no plain decimal number (`02`, `+2`, `x`, absurdly large):
+"""Heads from here down are HEAD fields that are not plain decimal numbers (`02`, `+2`, `x`, absurdly large):
 `ODD_HEAD - number of the string`, so that equal heads are equal as written, as eval07.pl compares them."""
 
 
@@ -88,8 +88,8 @@ class DependencyTreebank:
     Attributes:
         vocabulary: what the numbers mean.
         forms, lemmas, upos, xpos, feats, deprels, deps, misc: columns, numbers of strings, int64 (w,).
-        heads: 0 the root, 1.. a word's position in its sentence (it may lie outside: what is a tree is each
-            metric's business), NO_HEAD none, ODD_HEAD or less what is no plain number, int64 (w,).
+        heads: 0 the root, 1.. a word's position in its sentence (it may lie outside; each metric
+            decides what a tree is), NO_HEAD none, ODD_HEAD or less not a plain number, int64 (w,).
         word_offsets: int64 (n + 1,).
         lines: line of each word in its text, 0 where it comes from none, int64 (w,).
         mwt_starts, mwt_ends: multiword tokens as ranges of words over the whole file, half-open, int64 (t,).
@@ -142,7 +142,7 @@ class DependencyTreebank:
         lines: IntArray | None = None,
         sentences: Sentences | None = None,
     ) -> DependencyTreebank:
-        """A treebank that comes from no CoNLL-U: missing columns hold `_`; no multiword tokens, no empty nodes.
+        """Make a treebank without multiword tokens and empty nodes; missing columns hold `_`.
 
         Args:
             vocabulary: what the numbers mean.
@@ -221,7 +221,7 @@ class ParallelTreebank:
 
     @property
     def sentences(self) -> Sentences:
-        """The source side's sentences name the pairs."""
+        """The sentences of the source side, which name the pairs."""
         return self.source.sentences
 
     def __len__(self) -> int:

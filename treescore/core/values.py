@@ -1,4 +1,4 @@
-"""Scores and counts as members of documents: by name, dots nested, undefined ones told apart."""
+"""Scores and counts as members of documents: by name, dots nested, with reasons for undefined ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _HEAD = ("item", "sent_id", "status", "problem")
 
 
 def with_values(table: ScoreTable, rows: Counts, documents: Sequence[dict[str, Json]]) -> list[dict[str, Json]]:
-    """Documents of `item_details` with scores and counts: rows (n, k), one for each document."""
+    """Add scores and counts to documents of `item_details`: rows (n, k), one for each document."""
     values = {name: array.tolist() for name, array in table.values(rows).items()}
     numbers = rows.tolist()
     return [
@@ -28,7 +28,7 @@ def with_values(table: ScoreTable, rows: Counts, documents: Sequence[dict[str, J
 
 
 def score_values(table: ScoreTable, totals: Counts) -> tuple[dict[str, Json], dict[str, Json]]:
-    """Scores of summed counts (k,), dots nested, and why the undefined ones are."""
+    """Return scores of summed counts (k,), dots nested, and reasons for undefined ones."""
     values = {name: float(value) for name, value in table.values(totals).items()}
     undefined = nested_values(
         (name, table.by_name[name].undefined) for name, value in values.items() if math.isnan(value)
@@ -37,12 +37,12 @@ def score_values(table: ScoreTable, totals: Counts) -> tuple[dict[str, Json], di
 
 
 def count_values(names: Sequence[str], totals: Counts) -> dict[str, Json]:
-    """Counts by name, dots nested; whole numbers are integers."""
+    """Return counts by name, dots nested; whole numbers are integers."""
     return nested_values(zip(names, map(_whole, totals.tolist()), strict=True))
 
 
 def nested_values(members: Iterable[tuple[str, Json]]) -> dict[str, Json]:
-    """Members by name, names with dots as objects in objects."""
+    """Nest members: a name with dots becomes objects in objects."""
     document: dict[str, Json] = {}
     for name, value in members:
         *path, last = name.split(".")

@@ -1,4 +1,4 @@
-"""Strings as small integers, shared by all texts of one evaluation, so that equal words are equal numbers."""
+"""Strings as small integers, shared by all texts of one evaluation: equal words are equal numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from treescore.core.arrays import IntArray
 
 
 class _Numbers(dict[str, int]):
-    """Number of each string; one that is new gets the next."""
+    """Number of each string; a new string gets the next."""
 
     __slots__ = ("strings",)
 
@@ -43,26 +43,26 @@ class Vocabulary:
         return len(self.strings)
 
     def number(self, string: str) -> int:
-        """The number of one string, new or known."""
+        """Return the number of one string, new or known."""
         return self._numbers[string]
 
     def get(self, string: str) -> int | None:
-        """The number of a string, or None where no text has it."""
+        """Return the number of a string, or None if no text has it."""
         return self._numbers.get(string)
 
     def numbers(self, strings: Iterable[str]) -> IntArray:
-        """The numbers of many strings: int64 (n,)."""
+        """Return the numbers of many strings: int64 (n,)."""
         strings = strings if isinstance(strings, (list, tuple)) else list(strings)
         return np.fromiter(map(self._numbers.__getitem__, strings), np.int64, len(strings))
 
     def distinct(self, numbers: IntArray) -> IntArray:
-        """The different numbers among `numbers`, sorted; sparing the sort that `np.unique` makes."""
+        """Return the distinct numbers among `numbers`, sorted, without the sort of `np.unique`."""
         used = np.zeros(len(self.strings), bool)
         used[numbers] = True
         return np.flatnonzero(used)
 
     def table(self, numbers: IntArray, function: Callable[[str], int]) -> IntArray:
-        """`table[number]` is `function` of its string, for each that occurs in `numbers`: int64 (len(self),).
+        """Tabulate `function` of each string that occurs in `numbers`: int64 (len(self),), by number.
 
         The table is as long as the vocabulary is when it is returned; strings that do not occur have 0.
         """
@@ -73,7 +73,7 @@ class Vocabulary:
         return table
 
     def map(self, numbers: IntArray, function: dict[int, int]) -> IntArray:
-        """`numbers` with those in `function` replaced: int64, the same shape."""
+        """Replace the numbers that are in `function`: int64, the same shape."""
         table = np.arange(len(self.strings), dtype=np.int64)
         for old, new in function.items():
             table[old] = new

@@ -1,4 +1,4 @@
-"""Whether gold and system have the same words, sentence by sentence, as EVALB checks it."""
+"""Check that gold and system have the same words, sentence by sentence, as EVALB does."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def check_words(gold: Words, system: Words) -> WordCheck:
     """Compare the words of two treebanks of one length n.
 
     A sentence is skipped where the system has no word; else it is an error where it could not be read, where the
-    numbers of words differ, or where a word differs (first difference told).
+    numbers of words differ, or where a word differs (the first difference is reported).
     """
     gold_lengths, system_lengths = np.diff(gold.word_offsets), np.diff(system.word_offsets)
     status = np.full(len(gold), OK, np.uint8)
@@ -44,12 +44,12 @@ def check_words(gold: Words, system: Words) -> WordCheck:
 
 
 def forms_of(treebank: Words) -> IntArray:
-    """The word forms, int64 (w,)."""
+    """Return the word forms, int64 (w,)."""
     return treebank.words if isinstance(treebank, ConstituentTreebank) else treebank.forms
 
 
 def paired_words(a: Words, b: Words, same: Any) -> tuple[IntArray, IntArray]:
-    """The words of the sentences in `same` (bool (n,), equal lengths) on both sides: two int64 (k,), file-wide."""
+    """Return the words of the sentences in `same`, bool (n,), of equal length on both sides: two int64 (k,), file-wide."""
     lengths = np.diff(a.word_offsets)[: len(same)][same]
     steps = np.arange(lengths.sum(), dtype=np.int64) - np.repeat(offsets_of(lengths)[:-1], lengths)
     places = [np.repeat(side.word_offsets[:-1][: len(same)][same], lengths) + steps for side in (a, b)]
@@ -58,7 +58,7 @@ def paired_words(a: Words, b: Words, same: Any) -> tuple[IntArray, IntArray]:
 
 @compiled
 def first_differences(a: IntArray, a_offsets: IntArray, b: IntArray, b_offsets: IntArray) -> IntArray:
-    """Place of the first differing word in each sentence, -1 where there is none: int64 (n,).
+    """Find the first differing word of each sentence, -1 if none: int64 (n,).
 
     Sentences of different lengths are compared as far as both go.
     """
@@ -73,7 +73,7 @@ def first_differences(a: IntArray, a_offsets: IntArray, b: IntArray, b_offsets: 
 
 
 class _WordProblems(Mapping[int, Problem]):
-    """Sentence -> its problem, made when asked for: a wholly wrong file would otherwise cost a million objects."""
+    """Sentence -> its problem, made on demand: a wholly wrong file would otherwise cost a million objects."""
 
     def __init__(self, gold: Words, system: Words, sentences: IntArray, first: IntArray) -> None:
         self._gold, self._system, self._sentences, self._first = gold, system, sentences, first
@@ -98,7 +98,7 @@ class _WordProblems(Mapping[int, Problem]):
             return Problem(
                 code="gold-unreadable",
                 sentence=sentence + 1,
-                detail="Gold could not be read here.",
+                detail="Gold cannot be read here.",
                 gold_detail=self._gold.sentences.unreadable[sentence].detail,
             )
         gold, system = self._forms(self._gold, sentence), self._forms(self._system, sentence)
@@ -106,7 +106,7 @@ class _WordProblems(Mapping[int, Problem]):
             return Problem(
                 code="word-count-mismatch",
                 sentence=sentence + 1,
-                detail=f"The sentence has {len(system)} words, which is not gold's number. "
+                detail=f"The sentence has {len(system)} words, which is not the number of gold. "
                 "Send a tree over exactly the words that were given out.",
                 gold_detail=f"The sentence has {len(system)} words, gold has {len(gold)}.",
             )

@@ -1,4 +1,4 @@
-"""One file a format; importing the package registers them all."""
+"""File formats, one file each. Importing the package registers them."""
 
 from treescore.core.registry import import_siblings
 

@@ -1,4 +1,4 @@
-"""Penn brackets and Sampson's square brackets, one tree a line or spread over lines."""
+"""Bracketed constituency trees: Penn's round and Sampson's square brackets, a tree on one line or on several."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from treescore.core.arrays import IntArray
 from treescore.core.limits import Limits
 from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
-from treescore.core.text import BOM, checked_bytes
+from treescore.core.text import BOM, checked_bytes, place
 from treescore.core.trees import NO_TAG, ConstituentTreebank, Sentences
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, LimitError, Problem
-from treescore.formats.bracket_arrays import OUTSIDE, READABLE, ROUND, SQUARE, UNCLOSED, Scan, scan
-from treescore.formats.bracket_problems import limit_problem, problems_of
+from treescore.formats.shared.bracket_arrays import OUTSIDE, READABLE, ROUND, SQUARE, UNCLOSED, Bounds, Scan, scan
+from treescore.formats.shared.bracket_problems import limit_problem, problems_of
 
 _SPACE = b" \t\n\v\f\r"
-# What a C program, EVALB, sees of a word with a NUL in it is the part before.
+# EVALB, a C program, reads a word with a NUL in it up to the NUL.
+_BARE_CR = re.compile(rb"\r(?!\n)")
 _C_STRING_TAIL = re.compile(rb"\0[^ \t\n\v\f\r()]*")
 
 
@@ -36,6 +37,10 @@ class Bracketed(Format):
     )
     source = "Marcus, Santorini & Marcinkiewicz 1993; Sampson & Babarczy 2003"
     yields = ConstituentTreebank
+    example = (
+        "(S (NP-SBJ (DT The) (NN café)) (VP (VBZ is) (RB not) (ADJP (JJ open)) (NP (-NONE- *T*-1))) (. .))\n"
+        "(NP (NP (NNP Zoë) (POS 's)) (NN dog))\n"
+    ).encode()
     params: ClassVar[Mapping[str, Param]] = {
         "layout": Param(
             {"enum": ["lines", "free", None]},
@@ -46,12 +51,12 @@ class Bracketed(Format):
         "unreadable": Param(
             {"enum": ["job", "sentence"]},
             "job",
-            "What a sentence that cannot be read costs: the whole job, which says where, or itself (status error).",
+            "What fails if a sentence cannot be read: the whole job, with the place, or only the sentence (status error).",
         ),
     }
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> ConstituentTreebank:
-        """The treebank.
+        """Read the treebank.
 
         Raises:
             InputError: `bracket-unclosed`, `bracket-unopened`, `text-outside-brackets`, those of core.text.
@@ -67,16 +72,17 @@ class Bracketed(Format):
         by_line = _by_line(text) if self.values["layout"] is None else self.values["layout"] == "lines"
         scanned = _scanned(text, limits, by_line=by_line)
         strings = _strings(text, scanned)
-        faults = np.flatnonzero(scanned.sentences[:, 3] != READABLE).tolist()
+        faults = np.flatnonzero(scanned.sentences.fault != READABLE).tolist()
         shown = faults if lenient else faults[: limits.max_problems]
         unreadable = dict(zip(shown, problems_of(text, scanned, shown), strict=True))
         if faults and not lenient:
             raise InputError(list(unreadable.values()), len(faults))
-        tellings = Sentences(unreadable=unreadable, warnings=_odd(text))
-        return _treebank(scanned, vocabulary, strings, _lines(text, scanned, by_line=by_line), tellings)
+        warnings = _bare_carriage_return(text) if by_line else []
+        sentences = Sentences(unreadable=unreadable, warnings=warnings)
+        return _treebank(scanned, vocabulary, strings, _lines(text, scanned, by_line=by_line), sentences)
 
     def write(self, treebank: ConstituentTreebank) -> str:
-        """One tree a line; square brackets where no word has a tag."""
+        """Write one tree a line; square brackets where no word has a tag."""
         square = len(treebank.tags) > 0 and bool((treebank.tags == NO_TAG).all())
         return "".join(line + "\n" for line in written(treebank, square=square))
 
@@ -84,30 +90,35 @@ class Bracketed(Format):
 def _scanned(text: bytes, limits: Limits, *, by_line: bool) -> Scan:
     brackets = SQUARE if text.lstrip(_SPACE)[:1] == b"[" else ROUND
     array = np.frombuffer(text + (b"\0" if text.endswith(b"\n") else b"\n\0"), np.uint8)
-    bounds = (limits.max_depth, limits.max_words, limits.max_sentences)
+    bounds = Bounds(limits.max_depth, limits.max_words, limits.max_sentences)
     # The hash of bytes is keyed by the process: a text made to collide in one collides in no other. The numbers
     # that strings get do not depend on it.
     seed = hash(text)
     scanned = scan(array, brackets, bounds, by_line=by_line, resync=False, seed=seed)
-    if not by_line and len(scanned.sentences) and scanned.sentences[-1, 3] == UNCLOSED:
-        # Something is left open at the end of the text: find out in which tree, taking a bracket in the first
-        # column for a new one.
+    if not by_line and (scanned.sentences.fault[-1:] == UNCLOSED).any():
+        # A bracket is open at the end of the text. Read again, taking a bracket in the first column for a new tree,
+        # to find the tree in which it is.
         scanned = scan(array, brackets, bounds, by_line=by_line, resync=True, seed=seed)
     if scanned.limit:
         raise LimitError([limit_problem(text, scanned, limits)])
     return scanned
 
 
-def _odd(text: bytes) -> list[Problem]:
-    """A warning where the lines end with a bare CR: the whole text is one line then, as it is for EVALB."""
-    if b"\r" not in text or b"\n" in text:
+def _bare_carriage_return(text: bytes) -> list[Problem]:
+    """Warn of the first CR that is not part of a CR LF: it does not end a line, as in EVALB."""
+    bare = _BARE_CR.search(text)
+    if bare is None:
         return []
-    detail = "The lines end with CR alone, so all trees are one sentence, as EVALB reads them. End lines with LF."
-    return [Problem(code="bare-carriage-return", detail=detail)]
+    line, column = place(text, bare.start())
+    detail = (
+        f"Line {line} holds a carriage return (CR) that is not part of a CR LF. It does not end the line, as in EVALB, "
+        "so the trees before and after it are one sentence. End lines with LF."
+    )
+    return [Problem(code="bare-carriage-return", line=line, column=column, detail=detail)]
 
 
 def _by_line(text: bytes) -> bool:
-    """Whether the first line that is not blank is balanced: then a sentence is a line."""
+    """Tell whether the first line that is not blank is balanced: then a sentence is a line."""
     rest = text.lstrip(_SPACE)
     end = rest.find(b"\n")
     first = rest if end < 0 else rest[:end]
@@ -116,26 +127,26 @@ def _by_line(text: bytes) -> bool:
 
 
 def _strings(text: bytes, scanned: Scan) -> list[str]:
-    """The distinct strings. Only here bytes are decoded: between strings there is nothing but ASCII.
+    """Decode the distinct strings. Between them there is only ASCII, so that no other byte needs decoding.
 
     Raises:
         InputError: `invalid-utf8`.
     """
     try:
-        strings = [text[start:stop].decode("utf-8") for start, stop in scanned.strings[:, :2].tolist()]
+        strings = [text[start:stop].decode("utf-8") for start, stop in scanned.strings.tolist()]
     except UnicodeDecodeError:
         checked_bytes(text)
         raise
-    if (scanned.sentences[:, 3] == OUTSIDE).any():
+    if (scanned.sentences.fault == OUTSIDE).any():
         checked_bytes(text)
     return strings
 
 
 def _lines(text: bytes, scanned: Scan, *, by_line: bool) -> IntArray:
     if by_line:
-        return np.arange(1, len(scanned.sentences) + 1, dtype=np.int64)
+        return np.arange(1, len(scanned.sentences.fault) + 1, dtype=np.int64)
     feeds = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
-    return np.asarray(np.searchsorted(feeds, scanned.sentences[:, 2]) + 1, np.int64)
+    return np.asarray(np.searchsorted(feeds, scanned.sentences.first_byte) + 1, np.int64)
 
 
 def _treebank(
@@ -149,17 +160,17 @@ def _treebank(
         labels=numbers[scanned.labels],
         starts=scanned.starts.astype(np.int64),
         ends=scanned.ends.astype(np.int64),
-        node_offsets=np.append(scanned.sentences[:, 0], len(scanned.labels)),
+        node_offsets=np.append(scanned.sentences.first_node, len(scanned.labels)),
         words=numbers[scanned.forms],
         tags=tags,
-        word_offsets=np.append(scanned.sentences[:, 1], len(scanned.forms)),
+        word_offsets=np.append(scanned.sentences.first_word, len(scanned.forms)),
         lines=lines,
         sentences=sentences,
     )
 
 
 def written(treebank: ConstituentTreebank, *, square: bool) -> list[str]:
-    """Each sentence in brackets, on one line.
+    """Write each sentence in brackets, on one line.
 
     An empty node is written inside the deepest node before it that it touches; a lone word without a tag in a
     round constituent of its own is written so that it reads back as one.
@@ -168,7 +179,7 @@ def written(treebank: ConstituentTreebank, *, square: bool) -> list[str]:
 
 
 def tree_text(treebank: ConstituentTreebank, index: int, *, square: bool) -> str:
-    """Sentence `index` in brackets, on one line."""
+    """Write sentence `index` in brackets, on one line."""
     strings = treebank.vocabulary.strings
     left, right = ("[", "]") if square else ("(", ")")
     nodes = slice(*treebank.node_offsets[index : index + 2].tolist())

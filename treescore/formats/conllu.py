@@ -17,7 +17,7 @@ from treescore.core.registry import Format, Text, register
 from treescore.core.trees import DependencyTreebank, Sentences
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import Problem
-from treescore.formats.columns import (
+from treescore.formats.shared.columns import (
     COLUMNS,
     Findings,
     Outline,
@@ -29,8 +29,8 @@ from treescore.formats.columns import (
     unix_lines,
     without_spaces,
 )
-from treescore.formats.fields import Fields
-from treescore.formats.rows import written
+from treescore.formats.shared.fields import Fields
+from treescore.formats.shared.rows import written
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(COLUMNS)
 
@@ -41,21 +41,32 @@ _EMPTY_ID = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})")
 
 @register
 class ConllU(Format):
-    """Universal Dependencies' format.
+    """The format of Universal Dependencies.
 
     Read leniently where nothing can be misunderstood: a byte order mark, CR LF or CR line ends, a missing last
     blank line, spare blank lines (with a warning). A comment inside a sentence, a wrong number of columns, IDs out
-    of order, heads that are no number or point outside are errors. Cycles and several roots are each metric's
-    business.
+    of order, heads that are no number or point outside are errors. Each
+    metric decides on cycles and several roots.
     """
 
     name: ClassVar[str] = "conllu"
     doc: ClassVar[str] = "CoNLL-U (Universal Dependencies), with multiword tokens and empty nodes."
     source: ClassVar[str] = "https://universaldependencies.org/format.html"
     yields: ClassVar[type[DependencyTreebank]] = DependencyTreebank
+    example = (
+        "# newdoc id = d1\n"
+        "# sent_id = s1\n"
+        "1-2\tdu\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n"
+        "1\tde\tde\tADP\tP\t_\t3\tcase\t3:case\t_\n"
+        "2\tle\tle\tDET\tD\tDefinite=Def\t3\tdet\t3:det\t_\n"
+        "3\tcafé\tcafé\tNOUN\tN\t_\t0\troot\t0:root\t_\n"
+        "3.1\t_\t_\t_\t_\t_\t_\t_\t3:dep\t_\n\n"
+        "# sent_id = s2\n"
+        "1\tIci\tici\tADV\tA\t_\t0\troot\t_\t_\n\n"
+    ).encode()
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
-        """The treebank. Raises InputError and LimitError as promised by `Format`."""
+        """Read the treebank. Raises InputError and LimitError as promised by `Format`."""
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text
         outline = outline_of(unix_lines(text), limits)
         cap = limits.max_problems
@@ -74,13 +85,13 @@ class ConllU(Format):
         return _treebank(outline, ids, fields, heads, vocabulary, _warnings(outline, odd, cap))
 
     def write(self, treebank: DependencyTreebank) -> str:
-        """The text that reads back as `treebank`; multiword tokens keep their forms, empty nodes their DEPS."""
+        """Write the text that reads back as `treebank`; multiword tokens keep their forms, empty nodes their DEPS."""
         return written(treebank)
 
 
 @dataclass(frozen=True, slots=True)
 class _Ids:
-    """The ID column of r rows: kind, its one or two numbers (nine digits at most), words before it in its sentence."""
+    """The ID column of r rows: kind, one or two numbers (at most nine digits), words before it in its sentence."""
 
     kinds: NDArray[np.int32]
     first: NDArray[np.int32]
@@ -97,13 +108,13 @@ def _check_layout(outline: Outline, cap: int) -> None:
     def columns(row: int) -> Problem:
         line = outline.line_text(row)
         if not line.strip():
-            mend = "It holds only spaces: a sentence ends with an empty line."
+            fix = "It holds only spaces. End a sentence with an empty line."
         elif fields[row] == 1 and " " in line:
-            mend = "Separate the columns by tabs, not by spaces."
+            fix = "Separate the columns by tabs, not by spaces."
         else:
-            mend = "Write _ where a column has no value."
+            fix = "Write _ where a column has no value."
         return outline.problem(
-            row, None, "conllu-column-count", f"The line has {fields[row]} tab-separated columns, not 10. {mend}"
+            row, None, "conllu-column-count", f"The line has {fields[row]} tab-separated columns, not 10. {fix}"
         )
 
     findings.add(np.flatnonzero(fields != COLUMNS), columns)
@@ -165,7 +176,7 @@ def _parsed_id(string: str) -> tuple[int, int, int]:
 def _check_words(outline: Outline, ids: _Ids, findings: Findings) -> None:
     words = np.flatnonzero(ids.kinds == _WORD)
     wrong = words[ids.first[words] != ids.before[words] + 1]
-    # A missing line shifts all that follow: the first of a sentence tells it.
+    # A missing line shifts all IDs after it: only the first of a sentence is reported.
     _, places = np.unique(outline.sentences[wrong], return_index=True)
     findings.add(
         wrong[places],
@@ -197,8 +208,11 @@ def _check_ranges(outline: Outline, ids: _Ids, findings: Findings) -> None:
     cut = ~backwards & ~misplaced & (end > lengths)
     messages = (
         (backwards, "ends before it begins. Write the smaller number first."),
-        (misplaced | (overlap & ~backwards), "must stand directly before its first word, and no two may overlap."),
-        (cut, "reaches beyond the sentence's last word."),
+        (
+            misplaced | (overlap & ~backwards),
+            "must stand directly before its first word. Move it; multiword tokens must not overlap.",
+        ),
+        (cut, "reaches beyond the sentence's last word. Correct the range."),
     )
     for wrong, what in messages:
         findings.add(rows[wrong], _bad_range(outline, ids, what))
@@ -227,7 +241,10 @@ def _check_forms(
     odd.add(
         np.flatnonzero(inner),
         lambda row: outline.problem(
-            row, FORM + 1, "conllu-empty-form", "FORM of a word in a multiword token is empty. It aligns with nothing."
+            row,
+            FORM + 1,
+            "conllu-empty-form",
+            "FORM of a word in a multiword token is empty. It aligns with no word.",
         ),
     )
 
@@ -272,7 +289,7 @@ def _check_empty_nodes(outline: Outline, ids: _Ids, odd: Findings) -> None:
             ID + 1,
             "conllu-empty-node-misplaced",
             f"The empty node {ids.first[row]}.{ids.second[row]} stands after word {ids.before[row]}. "
-            "Scores of the basic tree are not touched.",
+            "Scores of the basic tree do not change.",
         ),
     )
 
@@ -283,7 +300,7 @@ def _warnings(outline: Outline, odd: Findings, cap: int) -> list[Problem]:
         lambda line: Problem(
             code="conllu-spare-blank-line",
             line=line,
-            detail="A blank line ends no sentence; it is left out.",
+            detail="A blank line ends no sentence and is ignored.",
         ),
     )
     return odd.shown(cap)[0]

@@ -14,7 +14,7 @@ from treescore.core.registry import Format, Text, register
 from treescore.core.trees import ODD_HEAD, DependencyTreebank, Sentences
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import Problem, ProblemList
-from treescore.formats.columns import (
+from treescore.formats.shared.columns import (
     COLUMNS,
     Findings,
     Outline,
@@ -24,13 +24,13 @@ from treescore.formats.columns import (
     short,
     unix_lines,
 )
-from treescore.formats.fields import Fields
-from treescore.formats.rows import written
+from treescore.formats.shared.fields import Fields
+from treescore.formats.shared.rows import written
 
 ID, FORM, LEMMA, CPOSTAG, POSTAG, FEATS, HEAD, DEPREL, PHEAD, PDEPREL = range(COLUMNS)
 
 ENOUGH = 8
-"""Columns that a line must have; PHEAD and PDEPREL may be missing."""
+"""Columns that each line needs; PHEAD and PDEPREL may be missing."""
 
 _SPACES = (b" ", b"\v", b"\f")
 
@@ -40,7 +40,7 @@ class ConllX(Format):
     """The format of the CoNLL-X and CoNLL-07 shared tasks (Buchholz & Marsi 2006).
 
     CPOSTAG, POSTAG, PHEAD and PDEPREL are kept in the columns `upos`, `xpos`, `deps` and `misc`. As eval07.pl reads
-    it, a word's number is its position, whatever its ID says, and HEAD may be any string; both give a warning.
+    it, a word's number is its position, not its ID, and HEAD may be any string; both give a warning.
     Unlike eval07.pl, a line with tabs is cut at tabs only, so that a form may hold a space; fewer than eight columns
     and empty fields, which shift or lose columns there, are errors. Lines that begin with # are comments.
     """
@@ -49,9 +49,15 @@ class ConllX(Format):
     doc: ClassVar[str] = "CoNLL-X and CoNLL-07: ID FORM LEMMA CPOSTAG POSTAG FEATS HEAD DEPREL [PHEAD PDEPREL]."
     source: ClassVar[str] = "Buchholz & Marsi 2006, https://aclanthology.org/W06-2920"
     yields: ClassVar[type[DependencyTreebank]] = DependencyTreebank
+    example = (
+        "1\tLe\tle\tD\tDET\tnum=s\t2\tdet\t_\t_\n"
+        "2\tcafé\tcafé\tN\tNC\t_\t3\tsuj\t3\tsuj\n"
+        "3\tferme\tfermer\tV\tV\t_\t0\troot\t_\t_\n\n"
+        "1\tIci\tici\tADV\tADV\t_\t0\troot\t_\t_\n\n"
+    ).encode()
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
-        """The treebank. Raises InputError and LimitError as promised by `Format`."""
+        """Read the treebank. Raises InputError and LimitError as promised by `Format`."""
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text
         lines = unix_lines(text)
         outline = outline_of(lines, limits)
@@ -66,12 +72,12 @@ class ConllX(Format):
         return _treebank(outline, fields, vocabulary, limits.max_problems)
 
     def write(self, treebank: DependencyTreebank) -> str:
-        """The words of `treebank`; comments, multiword tokens and empty nodes have no place in this format."""
+        """Write the words of `treebank`; the format has no comments, multiword tokens and empty nodes."""
         return written(treebank, words_only=True)
 
 
 def _regular(text: bytes, cap: int) -> bytes:
-    """The same lines with ten fields each, line for line.
+    """Bring each line to ten fields.
 
     Raises:
         InputError: lines with fewer than eight.
@@ -148,7 +154,7 @@ def _treebank(outline: Outline, fields: Fields, vocabulary: Vocabulary, cap: int
             row,
             HEAD + 1,
             "conllx-odd-head",
-            f"HEAD is {short(strings[written_heads[row]])!r}, no plain number. It is compared as written.",
+            f"HEAD is {short(strings[written_heads[row]])!r}, which is not a plain number. It is compared as written.",
         ),
     )
     return replace(

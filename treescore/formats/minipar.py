@@ -32,12 +32,12 @@ _FORM = (
 
 @register
 class Minipar(Format):
-    """One token a line in the order of the sentence, a blank line between sentences.
+    """MINIPAR tuples: one token a line in the order of the sentence, a blank line between sentences.
 
     The indicator names the head by its word: n times `<` is the n-th token to the right with the head's word form, n
     times `>` the n-th to the left, nearest first; the modifier itself never counts, and forms are compared character
-    by character. A tuple without a head is a root: a whole sentence has one, fragments have several. A reference that
-    nothing answers stays in the treebank as an odd head, so that the dependency counts and is wrong. The category is
+    by character. A tuple without a head is a root: a whole sentence has one, fragments have several. A reference to
+    a missing word stays in the treebank as an odd head, so that the dependency counts and is wrong. The category is
     kept as `upos` and `xpos`, no relationship is `_`. One pair of outer parentheses is the tuple's own; a word may be
     a parenthesis or `<`, and none may hold a space. After Lin 2003.
     """
@@ -46,11 +46,14 @@ class Minipar(Format):
     doc: ClassVar[str] = "MINIPAR tuples, one line a token: (word category < head relationship)."
     source: ClassVar[str] = "Lin 2003, Dependency-based Evaluation of MINIPAR (Treebanks, chapter 18)"
     yields: ClassVar[type[Any]] = DependencyTreebank
+    example = "(the D < café det)\n(café N < opens subj)\n(opens V)\n(the D)\n\n(Yes U)\n".encode()
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
-        """The treebank. Raises InputError and LimitError as promised by `Format`."""
+        """Read the treebank. Raises InputError and LimitError as promised by `Format`."""
         if not isinstance(text, bytes):
-            raise InputError([Problem(code="bad-text", detail="This format takes one text, not several.")])
+            raise InputError(
+                [Problem(code="bad-text", detail="This format takes one text, not several. Send a string.")]
+            )
         problems = ProblemList(limits.max_problems)
         columns = _Columns()
         for number, line in enumerate(decoded(text).replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
@@ -73,10 +76,10 @@ class Minipar(Format):
         return columns.treebank(vocabulary)
 
     def write(self, treebank: DependencyTreebank) -> str:
-        """The tuples.
+        """Write the tuples.
 
         Raises:
-            InputError: a word, category or relation holds a space; a head that is no word of its sentence.
+            InputError: a word, category or relation holds a space; a head lies outside its sentence.
         """
         strings = treebank.vocabulary.strings
         problems = ProblemList()
@@ -95,7 +98,7 @@ class Minipar(Format):
                 line = f"({' '.join(fields)})"
                 if head is None or not all(fields) or _SPACE.search("".join(fields)):
                     detail = f"Word {position} cannot be written as a tuple: a field is empty or holds a space, or its "
-                    detail += "head is no word of the sentence."
+                    detail += "head lies outside the sentence. Use another format."
                     problems.add(Problem(code="minipar-unwritable", sentence=sentence + 1, detail=detail))
                 lines.append(line)
             lines.append("")
@@ -123,7 +126,7 @@ def _parsed(line: str) -> _Tuple | _Wrong:
     stripped = line.strip(SPACES)
     column = line.index(stripped) + 1
     if len(stripped) < 2 or stripped[0] != "(" or stripped[-1] != ")":
-        return _Wrong("minipar-no-parentheses", f"The line is no tuple in parentheses. {_FORM}", column)
+        return _Wrong("minipar-no-parentheses", f"The line is not a tuple in parentheses. {_FORM}", column)
     fields = [field for field in _SPACE.split(stripped[1:-1]) if field]
     if len(fields) == 2:
         return _Tuple(fields[0], fields[1], "", "", BLANK)
@@ -145,7 +148,7 @@ def _short(field: str) -> str:
 
 @dataclass(slots=True)
 class _Columns:
-    """What has been read so far; heads of the open sentence are resolved when it ends."""
+    """Columns read so far; heads of the open sentence are resolved when it ends."""
 
     tuples: list[_Tuple] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
@@ -158,12 +161,12 @@ class _Columns:
         self.lines.append(line)
 
     def check(self, limits: Limits) -> None:
-        """Raise LimitError where one more word is too many."""
+        """Raise LimitError where one more word or sentence exceeds a limit."""
         if len(self.tuples) - self.begun >= limits.max_words:
-            detail = f"Sentence {len(self.lengths) + 1} has more than {limits.max_words} words."
+            detail = f"Sentence {len(self.lengths) + 1} exceeds {limits.max_words} words. Split it."
             raise LimitError([Problem(code="sentence-too-long", sentence=len(self.lengths) + 1, detail=detail)])
         if len(self.lengths) >= limits.max_sentences:
-            detail = f"The text has more than {limits.max_sentences} sentences."
+            detail = f"The text exceeds {limits.max_sentences} sentences. Split it."
             raise LimitError([Problem(code="too-many-sentences", detail=detail)])
 
     def end_sentence(self) -> None:
@@ -191,7 +194,7 @@ class _Columns:
 
 
 def _places(words: Sequence[str]) -> Mapping[str, list[int]]:
-    """Word form -> its positions, from 1, in order."""
+    """Map each word form to its positions, from 1, in order."""
     places: dict[str, list[int]] = defaultdict(list)
     for position, word in enumerate(words, 1):
         places[word].append(position)
@@ -199,7 +202,7 @@ def _places(words: Sequence[str]) -> Mapping[str, list[int]]:
 
 
 def _resolved(one: _Tuple, position: int, places: Mapping[str, list[int]]) -> int | str:
-    """The head's position, or the reference as written where there is no such word."""
+    """Return the head's position, or the reference as written where the word is missing."""
     if not one.indicator:
         return ROOT
     found = places.get(one.head, [])
@@ -212,7 +215,7 @@ def _resolved(one: _Tuple, position: int, places: Mapping[str, list[int]]) -> in
 def _reference(
     head: int, position: int, words: Sequence[str], places: Mapping[str, list[int]], strings: Sequence[str]
 ) -> tuple[str, ...] | None:
-    """Indicator and word that name a head: empty for a root, None where none can."""
+    """Return indicator and word that name a head: empty for a root, None where the format cannot name it."""
     if head in (ROOT, NO_HEAD):
         return ()
     if head <= ODD_HEAD:

@@ -14,10 +14,11 @@ from treescore.core.registry import Format, Text, register
 from treescore.core.trees import Alignments, Sentences
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import ProblemList
-from treescore.formats.links import (
+from treescore.formats.shared.links import (
     REVERSED,
     Links,
     Tokens,
+    Wrong,
     alignments_of,
     base_param,
     checked_sentences,
@@ -35,15 +36,15 @@ _SENTENCES = Param(
     doc="Number of sentence pairs, named 1 to this number; without it, the pairs are those that have a link.",
 )
 SURE, POSSIBLE, NUMBER, OTHER = range(4)
-_FORM = "A line is: sentence, source word, target word, then S or P and a confidence where they are wanted."
+_FORM = "A line is: sentence, source word, target word, then then optionally S or P and a confidence."
 
 
 @register
 class Naacl(Format):
-    """Words count from 1, position 0 is NULL; a link without a flag is sure; a sentence's number may have zeros before.
+    """NAACL alignments. Words count from 1, 0 is NULL; a link without a flag is sure; sentence numbers may be padded.
 
     Blank lines are skipped, and flags may be small letters: the published scorer ignores such lines silently. Since
-    each line is a link, a text of zero bytes is a submission without links, not a broken one.
+    each line is a link, a text of zero bytes is a valid text without links.
     """
 
     name = "naacl"
@@ -52,10 +53,11 @@ class Naacl(Format):
     )
     source = "Mihalcea & Pedersen 2003 (HLT-NAACL workshop on parallel texts)"
     yields = Alignments
+    example = b"0001 1 1 S 0.9\n0001 2 3 P\n0001 3 0\n0002 1 2\n"
     params: ClassVar[Mapping[str, Param]] = {"base": base_param(1), "reversed": REVERSED, "sentences": _SENTENCES}
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> Alignments:  # noqa: ARG002 - no words here
-        """The pairs in order of appearance (by number where `sentences` says how many there are)."""
+        """Read the pairs in order of appearance; in order of number where `sentences` says how many there are."""
         tokens = tokens_of(unified(text) if text else b"\n")
         fields = sums_by(tokens.lines, tokens.line_count)
         problems = ProblemList(limits.max_problems)
@@ -72,10 +74,12 @@ class Naacl(Format):
         return alignments_of(links, pair_ids, Sentences(sent_ids=sent_ids))
 
     def write(self, treebank: Alignments) -> str:
-        """One line a link with its flag; a pair without links leaves no trace."""
+        """Write one line a link with its flag, under the names as they were read; pairs without links are left out."""
         first, second = written(self.values, treebank)
         counts = np.diff(treebank.offsets).tolist()
-        names = [name for name, count in zip(treebank.pair_ids, counts, strict=True) for _ in range(count)]
+        named = treebank.sentences.sent_ids or treebank.pair_ids
+        pairs = zip(named, treebank.pair_ids, counts, strict=True)
+        names = [name or number for name, number, count in pairs for _ in range(count)]
         flags = ["S" if sure else "P" for sure in treebank.sure.tolist()]
         lines = [f"{name} {a} {b} {flag}\n" for name, a, b, flag in zip(names, first, second, flags, strict=True)]
         return "".join(lines) or "\n"
@@ -83,7 +87,7 @@ class Naacl(Format):
     def _pairs(
         self, tokens: Tokens, starts: IntArray, names: list[bytes], limits: Limits, problems: ProblemList
     ) -> tuple[IntArray, list[str], list[str | None]]:
-        """The pair of each link, int64 (l,), then identifier and name of each pair."""
+        """Return the pair of each link, int64 (l,), then identifier and name of each pair."""
         known = {name: _normalised(name) for name in dict.fromkeys(names)}
         total = self.values["sentences"]
         if total is None:
@@ -99,9 +103,7 @@ class Naacl(Format):
         place = {normal: number for number, normal in enumerate(ids)}
         for start, name in zip(starts.tolist(), names, strict=True):
             if known[name] not in place:
-                detail = (
-                    f"Sentence {shown(name)} is none of 1 to {total}, the sentences that the format option promises."
-                )
+                detail = f"Unknown sentence {shown(name)}. The format option `sentences` allows 1 to {total}."
                 problems.add(tokens.problem(start, "alignment-unknown-sentence", detail, named=True))
         return np.array([place.get(known[name], 0) for name in names], np.int64), ids, list(ids)
 
@@ -109,27 +111,28 @@ class Naacl(Format):
 def _check_fields(tokens: Tokens, fields: IntArray, problems: ProblemList) -> None:
     for line in np.flatnonzero((fields > 5) | ((fields > 0) & (fields < 3))).tolist():
         place = int(np.searchsorted(tokens.lines, line))
-        detail = f"The line has {int(fields[line])} fields, 3 to 5 are allowed. {_FORM}"
+        detail = f"The line has {int(fields[line])} fields. Write 3 to 5. {_FORM}"
         problems.add(tokens.problem(place, "alignment-wrong-field-count", detail, named=True))
 
 
 def _numbers(tokens: Tokens, places: IntArray, limits: Limits, problems: ProblemList) -> IntArray:
-    """The number at each place, int64; 0 where there is none, which is a problem."""
+    """Return the number of each of these tokens, int64; 0 for a token that is not a number, which is a problem."""
     strings = [tokens.strings[place] for place in places.tolist()]
     known = {string: number_of(string, limits) for string in set(strings)}
-    wrong = {string: number for string, number in known.items() if isinstance(number, str)}
+    wrong = {string: number for string, number in known.items() if isinstance(number, Wrong)}
     if wrong:
         for place, string in zip(places.tolist(), strings, strict=True):
             if string in wrong:
-                code = "alignment-bad-link" if "no number" in wrong[string] else "alignment-index-out-of-range"
-                detail = f"The word number {shown(string)} {wrong[string]}. {_FORM}"
-                problems.add(tokens.problem(place, code, detail, named=True))
+                code, what = wrong[string]
+                problems.add(
+                    tokens.problem(place, code, f"The word number {shown(string)} {what}. {_FORM}", named=True)
+                )
         known.update(dict.fromkeys(wrong, 0))
     return np.array([known[string] for string in strings], np.int64)
 
 
 def _flags(tokens: Tokens, starts: IntArray, fields: IntArray, problems: ProblemList) -> BoolArray:
-    """Whether each link is sure, bool (l,); flag and confidence may stand in either order."""
+    """Tell whether each link is sure, bool (l,); flag and confidence may stand in either order."""
     owners = np.repeat(np.arange(len(starts)), fields)
     extra = np.flatnonzero(np.arange(len(owners)) - starts[owners] >= 3)
     strings = [tokens.strings[place] for place in extra.tolist()]
@@ -138,7 +141,7 @@ def _flags(tokens: Tokens, starts: IntArray, fields: IntArray, problems: Problem
     again = np.zeros(len(extra), np.bool_)
     again[1:] = (owners[extra[1:]] == owners[extra[:-1]]) & ((kinds[1:] == NUMBER) == (kinds[:-1] == NUMBER))
     for place in extra[(kinds == OTHER) | again].tolist():
-        detail = f"{shown(tokens.strings[place])} is neither S or P nor a confidence, or is one too many. {_FORM}"
+        detail = f"{shown(tokens.strings[place])} is not S, P or a confidence, or repeats one of them. {_FORM}"
         problems.add(tokens.problem(place, "alignment-bad-flag", detail, named=True))
     sure = np.ones(len(starts), np.bool_)
     sure[owners[extra[kinds == POSSIBLE]]] = False

@@ -13,10 +13,11 @@ from treescore.core.arrays import IntArray, owners_of
 from treescore.core.limits import Limits
 from treescore.core.params import Json, Param
 from treescore.core.registry import Format, Text, make_format, register
+from treescore.core.text import BOM, checked_bytes
 from treescore.core.trees import Alignments, DependencyTreebank, ParallelTreebank, Sentences
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, Problem, ScoringError
-from treescore.formats.links import Links, alignments_of, lines_of_names
+from treescore.formats.shared.links import Links, alignments_of, lines_of_names
 
 FIELDS = ("source", "target", "alignment")
 
@@ -38,6 +39,12 @@ class Parallel(Format):
     doc: ClassVar[str] = 'A parallel treebank: {"source": trees, "target": trees, "alignment": links}.'
     yields: ClassVar[type[Any]] = ParallelTreebank
     fields: ClassVar[tuple[str, ...]] = FIELDS
+    example: ClassVar[Text] = {
+        "source": "1\tcafé\t_\tN\t_\t_\t0\troot\t_\t_\n\n1\toui\t_\tI\t_\t_\t0\troot\t_\t_\n\n".encode(),
+        "target": b"1\ta\t_\tD\t_\t_\t2\tdet\t_\t_\n2\tbar\t_\tN\t_\t_\t0\troot\t_\t_\n\n"
+        b"1\tyes\t_\tI\t_\t_\t0\troot\t_\t_\n\n",
+        "alignment": b"0-1\n0p0\n",
+    }
     params: ClassVar[Mapping[str, Param]] = {
         "trees": Param(
             _NESTED, default="conllu", doc="Format of both sides' dependency trees, by name or with options."
@@ -51,10 +58,10 @@ class Parallel(Format):
         self._alignment = _nested("alignment", values["alignment"], Alignments)
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> ParallelTreebank:
-        """The treebank; one text is taken for a JSON object of the three.
+        """Read the treebank from three texts, or from one text that is a JSON object of the three.
 
         Raises:
-            InputError: as the formats inside, at `/source`, `/target` or `/alignment`; other numbers of sentences.
+            InputError: as the formats inside, at `/source`, `/target` or `/alignment`; unequal numbers of sentences.
             LimitError: as the formats inside.
         """
         texts = _texts(text)
@@ -75,7 +82,7 @@ class Parallel(Format):
         return ParallelTreebank(source=source, target=target, alignment=aligned)
 
     def write(self, treebank: ParallelTreebank) -> str:
-        """A JSON object of the three texts. Raises InputError as the formats inside."""
+        """Write a JSON object of the three texts. Raises InputError as the formats inside."""
         texts = {
             "source": self._trees.write(treebank.source),
             "target": self._trees.write(treebank.target),
@@ -93,28 +100,43 @@ def _nested(option: str, value: Json, kind: type[Any]) -> Format:
         raise error.at(f"/{option}") from error
     if found.yields is not kind:
         wanted = "dependency trees" if kind is DependencyTreebank else "word alignments"
-        detail = f"The format {name!r} holds no {wanted}."
+        detail = f"The format {name!r} does not hold {wanted}. Name one that does."
         raise InputError([Problem(code="bad-parameter", pointer=f"/{option}", detail=detail)])
     return found
 
 
 def _texts(text: Text) -> Mapping[str, bytes]:
+    """Return the three texts, of which one value may be a JSON object.
+
+    Raises:
+        InputError: `parallel-not-three-texts`, `parallel-missing-text`, those of core.text.
+    """
     if isinstance(text, bytes):
+        checked_bytes(text)
         try:
-            given = orjson.loads(text)
+            given = orjson.loads(text.removeprefix(BOM))
         except orjson.JSONDecodeError as error:
-            detail = 'A parallel treebank is three texts: {"source": "…", "target": "…", "alignment": "…"}.'
-            raise InputError([Problem(code="parallel-not-three-texts", detail=detail)]) from error
+            raise InputError([_not_json(error)]) from error
         known = isinstance(given, dict) and all(isinstance(part, str) for part in given.values())
         text = {name: part.encode() for name, part in given.items()} if known else {}
     problems = [
-        Problem(code="parallel-missing-text", pointer=f"/{name}", detail=f"The text {name!r} is missing.")
+        Problem(code="parallel-missing-text", pointer=f"/{name}", detail=f"The text {name!r} is missing. Add it.")
         for name in FIELDS
         if name not in text
     ]
     if problems:
         raise InputError(problems)
     return text
+
+
+def _not_json(error: orjson.JSONDecodeError) -> Problem:
+    return Problem(
+        code="parallel-not-three-texts",
+        line=error.lineno,
+        column=error.colno,
+        detail=f"The text is not valid JSON ({error.msg}). Send three texts: "
+        '{"source": "…", "target": "…", "alignment": "…"}.',
+    )
 
 
 def _at(name: str, read: Callable[[], _T]) -> _T:
@@ -125,12 +147,12 @@ def _at(name: str, read: Callable[[], _T]) -> _T:
 
 
 def _by_sentence(links: Alignments, source: DependencyTreebank) -> Alignments:
-    """The alignment with one pair for each sentence of the trees, in their order."""
+    """Return the alignment with one pair for each sentence of the trees, in their order."""
     rows = _rows(links, source)
     beyond = np.flatnonzero((rows < 0) | (rows >= len(source)))
     if len(beyond):
         name = links.pair_ids[int(beyond[0])]
-        detail = f"Sentence {name} of the alignment is none of the {len(source)} sentences of the trees."
+        detail = f"Unknown sentence {name} in the alignment. The trees have {len(source)} sentences."
         raise InputError([Problem(code="alignment-unknown-sentence", detail=detail, sent_id=name)])
     placed = Links(rows[owners_of(links.offsets)], links.source, links.target, links.sure, links.lines, links.columns)
     return alignments_of(placed, [str(number + 1) for number in range(len(source))], Sentences())

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from treescore.core.params import Param
 from treescore.core.registry import register
-from treescore.formats.links import REVERSED, LineFormat, base_param
+from treescore.formats.shared.links import REVERSED, LineFormat, base_param
 
 
 @register
@@ -17,4 +17,5 @@ class Talp(LineFormat):
     name = "talp"
     doc = "Word alignments, one line a sentence pair: 1-1 (sure), 3p4 (possible); words count from 1, 0 is NULL."
     source = "Lambert & Castell 2004 (AlignmentSet)"
+    example = b"1-1 2-3 3p4\n\n0-2 11P3\n"
     params: ClassVar[Mapping[str, Param]] = {"base": base_param(1), "reversed": REVERSED}

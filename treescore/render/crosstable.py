@@ -89,8 +89,8 @@ def headline(document: Document) -> str:
     parts = [f"{document['score']} ({better} is better)", test_words(document)]
     if kinds:
         parts.append(" and ".join(_KINDS[kind] for kind in kinds))
-    if signature["trials"]:
-        parts.append(f"{signature['trials']} shuffles, seed {signature['seed']}")
+    if signature["shuffles"]:
+        parts.append(f"{signature['shuffles']} shuffles, seed {signature['seed']}")
     parts.append(f"{document['unit_count']} {unit_word(document)}s")
     parts.append(f"{document['family']['size']} pairs, {document['correction']}, alpha {document['alpha']:g}")
     return "; ".join(parts)
@@ -140,9 +140,9 @@ def interval_text(low: float | None, high: float | None) -> str:
 
 
 def system_cells(system: Document) -> list[str]:
-    """Rank, name, score, interval, rank range and the spread over runs, as they stand in a table."""
+    """Rank, name, score, interval, rank interval and the spread over runs, as they stand in a table."""
     ci = system.get("ci") or {"low": None, "high": None}
-    reach = system.get("rank_range")
+    reach = system.get("rank_interval")
     runs = system.get("runs")
     return [
         str(system["rank"]),

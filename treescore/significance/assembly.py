@@ -68,7 +68,7 @@ def document(
         found["clusters"] = {"definition": ranking.DEFINITIONS[kind], "kind": kind, "cluster": clusters}
         found["rank_ranges"] = ranking.rank_ranges(ordered)
         for system, cluster, reach in zip(found["systems"], clusters, found["rank_ranges"], strict=True):
-            system.update(cluster=cluster, rank_range=reach)
+            system.update(cluster=cluster, rank_interval=reach)
     found["notes"] = _notes(question, tests, found["smallest_p"])
     found["warnings"] = [DEPENDENT_TOKENS] if settings.unit == "token" else []
     found["signature"] = signature(question, tests, gold_digest)

@@ -7,7 +7,7 @@ arguments alone, never on the number of threads.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
@@ -18,6 +18,51 @@ from treescore.core.jit import compiled
 _HIGH = 2.0**400
 _SHIFT = 400
 _TABLE_NUMBERS = 60_000
+
+
+class PairTerms(NamedTuple):
+    """Terms of pairs of systems with one ratio, one value a pair.
+
+    Attributes:
+        totals: sums of both systems' numerators, float64.
+        sizes: sums of both systems' denominators, float64.
+        us: observed differences of the numerators, float64.
+        vs: observed differences of the denominators, float64.
+        firsts, seconds: the two systems, int64.
+    """
+
+    totals: Any
+    sizes: Any
+    us: Any
+    vs: Any
+    firsts: Any
+    seconds: Any
+
+
+class Window(NamedTuple):
+    """The rows and columns of a grid that are in use, half-open."""
+
+    top: int
+    bottom: int
+    left: int
+    right: int
+
+
+class GridTerms(NamedTuple):
+    """What the cells of a grid of subset sums mean.
+
+    Attributes:
+        total, size: sums of both systems' numerators and denominators.
+        first_u, first_v: differences of numerators and denominators in the first cell.
+        step_u, step_v: how much a column lowers the first, and a row the second.
+    """
+
+    total: float
+    size: float
+    first_u: float
+    first_v: float
+    step_u: float
+    step_v: float
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -87,9 +132,9 @@ def swapped_real_sums(signs: Any, values: Any, out: Any) -> None:
 
 @compiled
 def count_extreme(
-    tops: Any, bottoms: Any, pairs: Any, limits: Any, slacks: Any, direction: float, two_sided: Any, hits: Any
+    tops: Any, bottoms: Any, pairs: PairTerms, limits: Any, slacks: Any, direction: float, two_sided: Any, hits: Any
 ) -> None:
-    """Shuffles at least as extreme as what was observed, where no denominator can become 0.
+    """Count shuffles at least as extreme as the observed difference, where no denominator can become 0.
 
     With U and V the differences of numerators and denominators after the swap and s and t their sums, which no swap
     changes, the difference of the two ratios is 2 (U t - s V) / (t t - V V): integers until the last step.
@@ -97,16 +142,16 @@ def count_extreme(
     Args:
         tops: (systems, shuffles), the numerators' sums over the units swapped.
         bottoms: the denominators' sums.
-        pairs: float64 (pairs, 6): s, t, U and V as observed, then the two systems' numbers.
+        pairs: s, t, U and V as observed, and the systems of each pair.
         limits: (pairs,), the observed difference less its tolerance.
         slacks: (pairs,), an absolute tolerance where sums are real.
         direction: 1.0, or -1.0 where a lower ratio is the better one.
         two_sided: count both tails.
         hits: int64 (pairs,), added to.
     """
-    for pair in range(pairs.shape[0]):
-        total, size, du, dv = pairs[pair, 0], pairs[pair, 1], pairs[pair, 2], pairs[pair, 3]
-        first, second = int(pairs[pair, 4]), int(pairs[pair, 5])
+    for pair in range(len(pairs.totals)):
+        total, size, du, dv = pairs.totals[pair], pairs.sizes[pair], pairs.us[pair], pairs.vs[pair]
+        first, second = pairs.firsts[pair], pairs.seconds[pair]
         limit, slack = limits[pair] * 0.5, slacks[pair]
         squared = size * size
         count = 0
@@ -272,8 +317,8 @@ def tilted_tail(values: Any, copies: Any, top: int, theta: float, period: int, r
 
 
 @compiled
-def subset_grid(us: Any, vs: Any, low_u: int, cells: Any, reach_u: float, reach_v: float, window: Any) -> int:
-    """How many subsets of units have each pair of sums, by a dynamic programme of positive terms.
+def subset_grid(us: Any, vs: Any, low_u: int, cells: Any, reach_u: float, reach_v: float) -> tuple[int, Window]:
+    """Count the subsets of units with each pair of sums, by a dynamic programme of positive terms.
 
     Args:
         us: int64 (m,), any sign.
@@ -282,10 +327,9 @@ def subset_grid(us: Any, vs: Any, low_u: int, cells: Any, reach_u: float, reach_
         cells: float64 (sum of vs + 1, sum of abs(us) + 1), zeros; filled.
         reach_u: sums further than this from the mean of the units so far are dropped.
         reach_v: likewise for v.
-        window: int64 (4,), filled with the rows (first, behind the last) and columns in use.
 
     Returns:
-        The power of two to multiply the cells by.
+        The power of two to multiply the cells by, and the cells in use.
     """
     exponent, steps = 0, 0
     mean_u, mean_v = 0.0, 0.0
@@ -328,34 +372,30 @@ def subset_grid(us: Any, vs: Any, low_u: int, cells: Any, reach_u: float, reach_
             if cells[top : bottom + 1, left : right + 1].max() > _HIGH:
                 cells[top : bottom + 1, left : right + 1] *= 2.0**-_SHIFT
                 exponent += _SHIFT
-    window[:] = (top, bottom + 1, left, right + 1)
-    return exponent
+    return exponent, Window(top, bottom + 1, left, right + 1)
 
 
 @compiled
-def extreme_mass(
-    cells: Any, window: Any, observed: Any, steps: Any, limit: float, direction: float, two_sided: Any
-) -> float:
-    """The part of a grid of subset sums that is at least as extreme as what was observed.
+def extreme_mass(cells: Any, window: Window, terms: GridTerms, limit: float, direction: float, two_sided: Any) -> float:
+    """Sum the cells of a grid of subset sums that are at least as extreme as the observed difference.
 
     Args:
         cells: as `subset_grid` fills them.
-        window: likewise.
-        observed: float64 (4,), s, t and U and V of the first cell: as in `count_extreme`, U = first U - step * column.
-        steps: float64 (2,), what a step of the grid is worth in U and V.
+        window: the cells in use.
+        terms: s, t, U and V of `count_extreme`: U is first_u - step_u * column, V is first_v - step_v * row.
         limit: the observed difference less its tolerance.
         direction: 1.0, or -1.0 where a lower ratio is better.
         two_sided: count both tails.
     """
-    total, size = observed[0], observed[1]
+    total, size = terms.total, terms.size
     squared = size * size
     mass = 0.0
-    for row in range(window[0], window[1]):
-        v = observed[3] - steps[1] * row
+    for row in range(window.top, window.bottom):
+        v = terms.first_v - terms.step_v * row
         bound = 0.5 * limit * (squared - v * v)
-        for column in range(window[2], window[3]):
+        for column in range(window.left, window.right):
             cell = cells[row, column]
-            u = observed[2] - steps[0] * column
+            u = terms.first_u - terms.step_u * column
             value = (u * size - total * v) * direction
             if two_sided:
                 value = abs(value)

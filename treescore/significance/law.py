@@ -65,7 +65,7 @@ def plane_of(pair: Pair, limit: float, *, strict: bool) -> Plane:
         limit: not negative.
         strict: ties do not count.
     """
-    us, vs, _, _ = reduced(pair)
+    us, vs, _ = reduced(pair)
     sign = 1.0 if pair.direction > 0 else -1.0
     if sign < 0:
         us = -us

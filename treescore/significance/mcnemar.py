@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from scipy.special import bdtr, chdtrc, gammaln, log_ndtr
 
@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 SMALLEST = 2.2250738585072014e-308
 MALTEVAL_P05 = 1.96
 MALTEVAL_P01 = 2.58
+
+
+class ChiSquare(NamedTuple):
+    """A chi-square statistic with one degree of freedom, and its p."""
+
+    statistic: float
+    p: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +42,8 @@ class McNemar:
     b_only: int
     exact: float
     mid_p: float
-    chi2: tuple[float, float]
-    chi2_corrected: tuple[float, float]
+    chi2: ChiSquare
+    chi2_corrected: ChiSquare
     z: float | None
     p05: bool
     p01: bool
@@ -46,8 +53,8 @@ class McNemar:
         return {
             "exact": self.exact,
             "mid-p": self.mid_p,
-            "chi2": self.chi2[1],
-            "chi2-corrected": self.chi2_corrected[1],
+            "chi2": self.chi2.p,
+            "chi2-corrected": self.chi2_corrected.p,
         }[kind]
 
     def document(self) -> dict[str, Json]:
@@ -57,8 +64,8 @@ class McNemar:
             "b_only": self.b_only,
             "exact": self.exact,
             "mid_p": self.mid_p,
-            "chi2": {"statistic": self.chi2[0], "p": self.chi2[1]},
-            "chi2_corrected": {"statistic": self.chi2_corrected[0], "p": self.chi2_corrected[1]},
+            "chi2": self.chi2._asdict(),
+            "chi2_corrected": self.chi2_corrected._asdict(),
             "malteval": {"z": self.z, "p01": self.p01, "p05": self.p05},
         }
 
@@ -70,7 +77,7 @@ def mcnemar(a_only: int, b_only: int, alternative: str = "two-sided") -> McNemar
     """
     total = a_only + b_only
     if not total:
-        return McNemar(0, 0, 1.0, 1.0, (0.0, 1.0), (0.0, 1.0), None, p05=False, p01=False)
+        return McNemar(0, 0, 1.0, 1.0, ChiSquare(0.0, 1.0), ChiSquare(0.0, 1.0), None, p05=False, p01=False)
     if alternative == "two-sided":
         exact = min(1.0, 2.0 * binomial_tail(min(a_only, b_only), total))
         middle = math.exp(_log_share(min(a_only, b_only), total))
@@ -103,10 +110,10 @@ def _log_share(right: int, total: int) -> float:
     return float(gammaln(total + 1) - gammaln(right + 1) - gammaln(total - right + 1)) - total * math.log(2.0)
 
 
-def _chi_square(a_only: int, b_only: int, apart: int, alternative: str) -> tuple[float, float]:
+def _chi_square(a_only: int, b_only: int, apart: int, alternative: str) -> ChiSquare:
     statistic = apart * apart / (a_only + b_only)
     if alternative == "two-sided":
-        return statistic, max(SMALLEST, float(chdtrc(1, statistic)))
+        return ChiSquare(statistic, max(SMALLEST, float(chdtrc(1, statistic))))
     ahead = (a_only >= b_only) == (alternative == "greater")
     root = math.sqrt(statistic) if ahead else -math.sqrt(statistic)
-    return statistic, max(SMALLEST, math.exp(float(log_ndtr(-root))))
+    return ChiSquare(statistic, max(SMALLEST, math.exp(float(log_ndtr(-root)))))

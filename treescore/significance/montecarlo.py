@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from treescore.core.arrays import Counts, FloatArray, IntArray
 from treescore.significance.correction import first_threshold
-from treescore.significance.kernels import count_extreme, mean_ratios, swapped_real_sums, swapped_sums
+from treescore.significance.kernels import PairTerms, count_extreme, mean_ratios, swapped_real_sums, swapped_sums
 from treescore.significance.ratio import TOLERANCE, extreme
 from treescore.significance.units import Sample
 
@@ -133,16 +133,22 @@ class _Plan:
     def __init__(self, sample: Sample, columns: Columns, pairs: Sequence[tuple[int, int]], alternative: str) -> None:
         self.two_sided = alternative == "two-sided"
         self.direction = -sample.direction if alternative == "less" else sample.direction
-        self.rows = np.zeros((len(pairs), 6))
         self.limits = np.zeros(len(pairs))
         self.slacks = np.zeros(len(pairs))
         self.systems = sample.systems
         self.columns = columns
+        firsts, seconds = (np.array([pair[side] for pair in pairs], np.int64) for side in (0, 1))
         tops, bottoms = sample.tops[0].sum(axis=1), sample.bottoms[0].sum(axis=1)
-        for row, (first, second) in enumerate(pairs):
-            total, size = float(tops[first] + tops[second]), float(bottoms[first] + bottoms[second])
-            u, v = float(tops[first] - tops[second]), float(bottoms[first] - bottoms[second])
-            self.rows[row] = (total, size, u, v, first, second)
+        self.terms = PairTerms(
+            totals=(tops[firsts] + tops[seconds]).astype(np.float64),
+            sizes=(bottoms[firsts] + bottoms[seconds]).astype(np.float64),
+            us=(tops[firsts] - tops[seconds]).astype(np.float64),
+            vs=(bottoms[firsts] - bottoms[seconds]).astype(np.float64),
+            firsts=firsts,
+            seconds=seconds,
+        )
+        for row in range(len(pairs)):
+            total, size, u, v = (float(terms[row]) for terms in self.terms[:4])
             observed = self.direction * 2.0 * (u * size - total * v) / (size * size - v * v)
             limit = abs(observed) if self.two_sided else observed
             self.limits[row] = limit - TOLERANCE * abs(limit)
@@ -151,10 +157,10 @@ class _Plan:
 
     def count(self, sums: FloatArray) -> IntArray:
         """Hits of one batch: sums (2 * systems, shuffles) -> (pairs,)."""
-        hits = np.zeros(len(self.rows), np.int64)
+        hits = np.zeros(len(self.limits), np.int64)
         if len(hits):
             tops, bottoms = sums[0, : self.systems], sums[0, self.systems : 2 * self.systems]
-            count_extreme(tops, bottoms, self.rows, self.limits, self.slacks, self.direction, self.two_sided, hits)
+            count_extreme(tops, bottoms, self.terms, self.limits, self.slacks, self.direction, self.two_sided, hits)
         return hits
 
 

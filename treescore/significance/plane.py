@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from treescore.core.arrays import FloatArray, IntArray
-from treescore.significance.plane_kernels import NOTHING, factor_tables, region_sum, significant_points
+from treescore.significance.plane_kernels import NOTHING, Shape, Tilt, factor_tables, region_sum, significant_points
 
 _LN2 = math.log(2.0)
 _PRECISION = 5e-11
@@ -84,14 +85,13 @@ def log_mass(plane: Plane) -> float | None:
 
     None where the error bound is not small enough.
     """
-    tilted = _tilt(plane)
-    if tilted is None or math.isinf(_transform_cost(plane)):
+    tilt = _tilt(plane)
+    if tilt is None or math.isinf(_transform_cost(plane)):
         return None
-    theta_x, theta_y, mean_x, mean_y = tilted
-    extent = _extent(plane, theta_x * plane.us + theta_y * plane.vs)
+    extent = _extent(plane, tilt.x * plane.us + tilt.y * plane.vs)
     order = np.argsort(-plane.copies * np.minimum(np.abs(plane.us) + plane.vs, 3), kind="stable")
     us, vs, copies = plane.us[order], plane.vs[order], plane.copies[order]
-    powers = theta_x * us + theta_y * vs
+    powers = tilt.x * us + tilt.y * vs
     size = max(extent.width, extent.height)
     if len(us) * size > _MOST_TABLE or extent.width * extent.height > _MOST_PLANE:
         return None
@@ -104,14 +104,13 @@ def log_mass(plane: Plane) -> float | None:
     rows = np.arange(extent.top, extent.bottom + 1)
     bounds = np.floor(plane.bound(rows.astype(np.float64)))
     tops = np.clip(bounds, extent.low - 1, extent.high).astype(np.int64)
-    tilt = np.array([theta_x, theta_y, mean_x, mean_y])
-    shape = np.array([extent.width, extent.height])
+    shape = Shape(extent.width, extent.height)
     mass, magnitude = region_sum(found[:count], us, vs, sizes, turns, shape, tops, rows, extent.low, tilt)
     units = int(copies.sum())
     if not mass > 0 or magnitude * 1e-15 * (4 + math.sqrt(units)) + 1e-18 > _PRECISION * mass:
         return None
     cumulant = float(np.log1p(np.exp(-powers)) @ copies) - units * _LN2
-    return min(0.0, math.log(mass) + cumulant + theta_x * mean_x + theta_y * mean_y)
+    return min(0.0, math.log(mass) + cumulant + tilt.x * tilt.mean_x + tilt.y * tilt.mean_y)
 
 
 def _extent(plane: Plane, powers: FloatArray) -> _Extent:
@@ -140,33 +139,40 @@ def _power_of_two(least: int) -> int:
     return 1 << max(1, (least - 1).bit_length())
 
 
-def _tilt(plane: Plane) -> tuple[float, float, float, float] | None:
-    """The tilt at right angles to the bound that brings the mean onto it; None where none does, or too steep a one."""
+class _Moments(NamedTuple):
+    """A tilt, and how far the tilted mean of x stands above the bound."""
+
+    tilt: Tilt
+    excess: float
+
+
+def _tilt(plane: Plane) -> Tilt | None:
+    """Find the tilt at right angles to the bound that brings the mean onto it; None: there is none, or too steep."""
     low, high = 0.0, 1e-3
     for _ in range(40):
-        if _moments(plane, high)[4] <= 0:
+        if _moments(plane, high).excess <= 0:
             break
         low, high = high, 2.0 * high
     else:
         return None
     best = _moments(plane, high)
     for _ in range(50):
-        if abs(best[4]) < 0.25:
+        if abs(best.excess) < 0.25:
             break
         middle = 0.5 * (low + high)
         best = _moments(plane, middle)
-        if best[4] > 0:
+        if best.excess > 0:
             low = middle
         else:
             high = middle
-    # where one system is better in every unit, or nearly, there is no tilt that could be computed with
-    if np.abs(best[0] * plane.us + best[1] * plane.vs).max() > _STEEPEST:
+    # where one system is better in every unit, or nearly, the exponential of the tilt overflows
+    if np.abs(best.tilt.x * plane.us + best.tilt.y * plane.vs).max() > _STEEPEST:
         return None
-    return best[0], best[1], best[2], best[3]
+    return best.tilt
 
 
-def _moments(plane: Plane, theta: float) -> tuple[float, float, float, float, float]:
-    """The tilt in both directions, the tilted means, and how far the mean stands above the bound."""
+def _moments(plane: Plane, theta: float) -> _Moments:
+    """Return the tilt of power `theta` at right angles to the bound, and where it moves the mean."""
     mean_y = 0.5 * float(plane.vs @ plane.copies)
     for _ in range(2):  # the bound is nearly straight: its steepness at the tilted mean settles at once
         theta_y = -theta * plane.steepness(mean_y)
@@ -174,4 +180,4 @@ def _moments(plane: Plane, theta: float) -> tuple[float, float, float, float, fl
         shares = plane.copies / (1.0 + np.exp(powers))
         mean_y = float(plane.vs @ shares)
     mean_x = float(plane.us @ shares)
-    return theta, theta_y, mean_x, mean_y, mean_x - float(plane.bound(mean_y))
+    return _Moments(Tilt(theta, theta_y, mean_x, mean_y), mean_x - float(plane.bound(mean_y)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,27 @@ _WIDE, _TALL = 16, 4
 """Points of a block that is judged as a whole before its points are."""
 _ROUNDING = 1e-6
 """Far more than what rounding makes of a sum of logarithms around NOTHING."""
+
+
+class Shape(NamedTuple):
+    """Points of a transform in the first and the second direction."""
+
+    width: int
+    height: int
+
+
+class Tilt(NamedTuple):
+    """An exponential tilt of a law in two dimensions.
+
+    Attributes:
+        x, y: the tilt in both directions.
+        mean_x, mean_y: the tilted means, at which the weight back is 1.
+    """
+
+    x: float
+    y: float
+    mean_x: float
+    mean_y: float
 
 
 @compiled
@@ -164,9 +185,18 @@ def _turning_rows(
 
 @compiled
 def region_sum(
-    points: Any, us: Any, vs: Any, sizes: Any, turns: Any, shape: Any, tops: Any, rows: Any, low: int, tilt: Any
+    points: Any,
+    us: Any,
+    vs: Any,
+    sizes: Any,
+    turns: Any,
+    shape: Shape,
+    tops: Any,
+    rows: Any,
+    low: int,
+    tilt: Tilt,
 ) -> tuple[float, float]:
-    """The tilted mass, weighted back, of the sums (x, y) with low <= x <= tops[y], for y in rows.
+    """Return the tilted mass, weighted back, of the sums (x, y) with low <= x <= tops[y], for y in rows.
 
     Args:
         points: int64 (points, 2), as `significant_points` finds them.
@@ -174,21 +204,21 @@ def region_sum(
         vs: steps in the second direction.
         sizes: as `factor_tables` fills it, like `turns`.
         turns: the phases.
-        shape: int64 (2,), width and height of the transform.
+        shape: of the transform.
         tops: int64 (rows,), the largest x that counts in each row; smaller than low: none.
         rows: int64 (rows,), the values of y.
         low: the smallest x with mass.
-        tilt: float64 (4,), the tilt in x and y, and the x and y at which the weight back is 1.
+        tilt: of the mass.
 
     Returns:
         The mass, and the sum of magnitudes added, whose rounding bounds its error.
     """
-    width, height = shape[0], shape[1]
+    width, height = shape.width, shape.height
     size = sizes.shape[1]
     mask = size - 1
     by_width, by_height = size // width, size // height
-    grown = np.exp(tilt[0] * (tops + 1 - tilt[2]) + tilt[1] * (rows - tilt[3]))
-    began = np.exp(tilt[0] * (low - tilt[2]) + tilt[1] * (rows - tilt[3]))
+    grown = np.exp(tilt.x * (tops + 1 - tilt.mean_x) + tilt.y * (rows - tilt.mean_y))
+    began = np.exp(tilt.x * (low - tilt.mean_x) + tilt.y * (rows - tilt.mean_y))
     cosines = np.cos(2.0 * np.pi * np.arange(size) / size)
     sines = np.sin(2.0 * np.pi * np.arange(size) / size)
     result = 0.0
@@ -206,9 +236,9 @@ def region_sum(
         step = first * by_width
         rise = second * by_height
         if first == 0:
-            real, added = _whole_rows(amount, rise, cosines, sines, grown, began, tops, rows, low, tilt[0])
+            real, added = _whole_rows(amount, rise, cosines, sines, grown, began, tops, rows, low, tilt.x)
         else:
-            ratio = np.exp(tilt[0]) * complex(cosines[step & mask], -sines[step & mask]) - 1.0
+            ratio = np.exp(tilt.x) * complex(cosines[step & mask], -sines[step & mask]) - 1.0
             real, added = _turning_rows(amount / ratio, step, rise, cosines, sines, grown, began, tops, rows, low)
             added /= abs(ratio)
         result += real

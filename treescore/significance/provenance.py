@@ -49,7 +49,7 @@ def signature(question: Question, tests: Sequence[Test], gold_digest: str | None
         "test": TESTS[settings.test],
         "alternative": settings.alternative,
         "unit": settings.unit,
-        "trials": shuffles,
+        "shuffles": shuffles,
         "shuffles_asked": settings.shuffles,
         "resamples": resamples,
         "interval": settings.interval,

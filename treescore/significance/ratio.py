@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import log_ndtr
 
 from treescore.core.arrays import Counts, FloatArray, IntArray
-from treescore.significance.kernels import extreme_mass, subset_grid
+from treescore.significance.kernels import GridTerms, extreme_mass, subset_grid
 from treescore.significance.units import Sample
 
 FEW_UNITS = 16
@@ -105,7 +106,7 @@ def _all_swaps(first: Counts, second: Counts, differ: np.ndarray) -> tuple[Count
 
 def grid_cost(pair: Pair, log_p: float) -> float:
     """Additions that the dynamic programme needs, about, where the logarithm of p is about `log_p`."""
-    us, vs, _, _ = reduced(pair)
+    us, vs, _ = reduced(pair)
     reach_u, reach_v = _reaches(us, vs, log_p)
     width = min(float(np.abs(us).sum()) + 1, 2 * reach_u + 1)
     height = min(float(vs.sum()) + 1, 2 * reach_v + 1)
@@ -122,20 +123,18 @@ def grid_p(pair: Pair, alternative: str, log_p: float) -> tuple[float, float]:
         alternative: two-sided, greater, less.
         log_p: about the logarithm of p; only the time depends on it.
     """
-    us, vs, steps, firsts = reduced(pair)
+    us, vs, terms = reduced(pair)
     direction = -pair.direction if alternative == "less" else pair.direction
     two_sided = alternative == "two-sided"
     observed = pair.observed if alternative != "less" else -pair.observed
     limit = abs(observed) if two_sided else observed
     limit -= TOLERANCE * abs(limit)
-    sums = np.array([pair.total, pair.size, *firsts], np.float64)
-    window = np.zeros(4, np.int64)
     low = int(np.minimum(us, 0).sum())
     while True:
         reach_u, reach_v = _reaches(us, vs, log_p)
         cells = np.zeros((int(vs.sum()) + 1, int(np.abs(us).sum()) + 1))
-        exponent = subset_grid(us, vs, low, cells, reach_u, reach_v, window)
-        mass = extreme_mass(cells, window, sums, steps, limit, direction, two_sided)
+        exponent, window = subset_grid(us, vs, low, cells, reach_u, reach_v)
+        mass = extreme_mass(cells, window, terms, limit, direction, two_sided)
         found = math.log(mass) + (exponent - len(us)) * _LN2 if mass > 0 else -math.inf
         if found >= log_p - _SLACK or log_p < -_FAR:
             return min(1.0, math.ldexp(mass, exponent - len(us))), min(0.0, found)
@@ -158,8 +157,16 @@ def _reaches(us: IntArray, vs: IntArray, log_p: float) -> tuple[float, float]:
     return tuple(0.5 * z * math.sqrt(float(values.astype(np.float64) @ values)) + 1.0 for values in (us, vs))  # type: ignore[return-value]
 
 
-def reduced(pair: Pair) -> tuple[IntArray, IntArray, FloatArray, tuple[float, float]]:
-    """Units turned so that no v is negative, divided by common divisors, small ones first; steps and first cell."""
+class Reduced(NamedTuple):
+    """Units of a pair on the smallest grid, small ones first, no v negative, int64 (m,); and the grid's terms."""
+
+    us: IntArray
+    vs: IntArray
+    terms: GridTerms
+
+
+def reduced(pair: Pair) -> Reduced:
+    """Turn units so that no v is negative, and divide them by their common divisors."""
     flip = (pair.vs < 0) | ((pair.vs == 0) & (pair.us < 0))
     signs = np.where(flip, -1, 1)
     by_u = max(1, int(np.gcd.reduce(np.abs(pair.us)))) if len(pair.us) else 1
@@ -167,6 +174,12 @@ def reduced(pair: Pair) -> tuple[IntArray, IntArray, FloatArray, tuple[float, fl
     us = pair.us * signs // by_u
     vs = pair.vs * signs // by_v
     order = np.argsort(np.abs(us) + vs, kind="stable")
-    first_u = by_u * (int(us.sum()) - 2 * int(np.minimum(us, 0).sum()))
-    first_v = by_v * int(vs.sum())
-    return us[order], vs[order], np.array([2.0 * by_u, 2.0 * by_v]), (float(first_u), float(first_v))
+    terms = GridTerms(
+        total=float(pair.total),
+        size=float(pair.size),
+        first_u=float(by_u * (int(us.sum()) - 2 * int(np.minimum(us, 0).sum()))),
+        first_v=float(by_v * int(vs.sum())),
+        step_u=2.0 * by_u,
+        step_v=2.0 * by_v,
+    )
+    return Reduced(us[order], vs[order], terms)

@@ -12,13 +12,20 @@ from treescore.core.params import BOOLEAN, STRINGS, Json, Param
 from treescore.core.registry import Transform, register
 from treescore.core.structure import NONE, structure_of
 from treescore.core.trees import NO_TAG, ConstituentTreebank
-from treescore.transforms import english
 from treescore.transforms.drop_punctuation import punctuation
 from treescore.transforms.drop_traces import NULL_TAGS, null_elements, place_holders
-from treescore.transforms.rewriting import dropped_by
-from treescore.transforms.rule_sets import RULES_SCHEMA, rules_of
+from treescore.transforms.shared import english
+from treescore.transforms.shared.rewriting import dropped_by
+from treescore.transforms.shared.rule_sets import RULES_SCHEMA, rules_of
+from treescore.transforms.shared.tree_edit import (
+    decided_by,
+    empty_nodes,
+    numbered,
+    unary_nodes,
+    without_nodes,
+    without_words,
+)
 from treescore.transforms.strip_functions import base_label
-from treescore.transforms.tree_edit import decided_by, empty_nodes, numbered, unary_nodes, without_nodes, without_words
 
 WORD_LISTS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "auxiliary_words": (english.AUXILIARIES, "Forms that are auxiliaries where a verb follows in their phrase."),

@@ -8,7 +8,7 @@ from typing import ClassVar
 from treescore.core.params import BOOLEAN, Param
 from treescore.core.registry import Transform, register
 from treescore.core.trees import ConstituentTreebank
-from treescore.transforms.tree_edit import unary_nodes, without_nodes
+from treescore.transforms.shared.tree_edit import unary_nodes, without_nodes
 
 
 @register

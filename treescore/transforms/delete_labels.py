@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from treescore.core.params import BOOLEAN, STRINGS, Param
+from treescore.core.params import BOOLEAN, STRINGS, Json, Param
 from treescore.core.registry import Transform, register
 from treescore.core.trees import ConstituentTreebank
-from treescore.transforms.tree_edit import decided_by, numbered, without_nodes, without_words
+from treescore.transforms.shared.tree_edit import decided_by, numbered, without_nodes, without_words
 
 
 @register
@@ -22,6 +22,7 @@ class DeleteLabels(Transform):
     )
     source = "EVALB's DELETE_LABEL, as a step of its own"
     reads = (ConstituentTreebank,)
+    example: ClassVar[Mapping[str, Json]] = {"labels": ["NP", "DT"], "words": True}
     params: ClassVar[Mapping[str, Param]] = {
         "labels": Param(STRINGS, [], "Labels as they stand in the tree, extensions included."),
         "words": Param(BOOLEAN, False, "Delete the words whose tag is one of the labels, too; gold's tags decide."),

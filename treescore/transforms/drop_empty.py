@@ -5,7 +5,7 @@ from __future__ import annotations
 from treescore.core.registry import Transform, register
 from treescore.core.trees import ConstituentTreebank
 from treescore.transforms.drop_traces import place_holders
-from treescore.transforms.tree_edit import empty_nodes, without_nodes, without_words
+from treescore.transforms.shared.tree_edit import empty_nodes, without_nodes, without_words
 
 
 @register

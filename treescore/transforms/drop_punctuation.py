@@ -12,8 +12,8 @@ from treescore.core.params import STRINGS, Param
 from treescore.core.registry import Transform, register
 from treescore.core.text import is_punctuation
 from treescore.core.trees import NO_TAG, ConstituentTreebank
-from treescore.transforms.english import PUNCTUATION_TAGS
-from treescore.transforms.tree_edit import decided_by, numbered, without_words
+from treescore.transforms.shared.english import PUNCTUATION_TAGS
+from treescore.transforms.shared.tree_edit import decided_by, numbered, without_words
 
 
 def punctuation(treebank: ConstituentTreebank, tags: Collection[str] | None = PUNCTUATION_TAGS) -> BoolArray:

@@ -13,7 +13,7 @@ from treescore.core.params import STRINGS, Param
 from treescore.core.registry import Transform, register
 from treescore.core.structure import NONE, structure_of
 from treescore.core.trees import NO_TAG, ConstituentTreebank
-from treescore.transforms.tree_edit import decided_by, numbered, without_words
+from treescore.transforms.shared.tree_edit import decided_by, numbered, without_words
 
 NULL_TAGS = ("-NONE-",)
 

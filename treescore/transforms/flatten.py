@@ -11,11 +11,10 @@ from treescore.core.registry import Transform, register
 from treescore.core.trees import ConstituentTreebank
 from treescore.errors import LimitError, Problem
 from treescore.transforms.drop_traces import NULL_TAGS, null_elements, place_holders
-from treescore.transforms.rewriting import dropped_by
-from treescore.transforms.rule_sets import RULES_SCHEMA, rules_of
-from treescore.transforms.rule_text import Rule
-from treescore.transforms.strip_functions import base_labels
-from treescore.transforms.tree_edit import (
+from treescore.transforms.shared.rewriting import dropped_by
+from treescore.transforms.shared.rule_sets import RULES_SCHEMA, rules_of
+from treescore.transforms.shared.rule_text import Rule
+from treescore.transforms.shared.tree_edit import (
     decided_by,
     empty_nodes,
     outer_brackets,
@@ -23,6 +22,7 @@ from treescore.transforms.tree_edit import (
     without_nodes,
     without_words,
 )
+from treescore.transforms.strip_functions import base_labels
 
 NODES_VISITED = 2_000_000_000
 """Nodes times rounds, at most."""

@@ -14,7 +14,16 @@ from treescore.core.registry import Transform, register
 from treescore.core.structure import NONE, structure_of
 from treescore.core.trees import NO_TAG, ConstituentTreebank, DependencyTreebank
 from treescore.core.vocabulary import Vocabulary
-from treescore.transforms.head_tables import CONJUNCTIONS, ROOT, SEARCHES, TABLES, Step, head_of, parts_of, relation_of
+from treescore.transforms.shared.head_tables import (
+    CONJUNCTIONS,
+    ROOT,
+    SEARCHES,
+    TABLES,
+    Step,
+    head_of,
+    parts_of,
+    relation_of,
+)
 
 _RULES = {
     "type": "object",

@@ -11,7 +11,7 @@ from treescore.core.params import BOOLEAN, Param
 from treescore.core.registry import Transform, register
 from treescore.core.trees import ConstituentTreebank
 from treescore.core.vocabulary import Vocabulary
-from treescore.transforms.tree_edit import rewritten
+from treescore.transforms.shared.tree_edit import rewritten
 
 CUT_AT = "-="
 

@@ -90,7 +90,7 @@ def significance_of(
         return Finding(document, places, untested)
     document.update(
         HOW,
-        shuffles=(found.get("signature") or {}).get("trials"),
+        shuffles=(found.get("signature") or {}).get("shuffles"),
         pairs=len(found["pairs"]),
     )
     untested |= {each["name"]: each["reason"] for each in found["untested"]}

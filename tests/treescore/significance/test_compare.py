@@ -173,7 +173,7 @@ def test_swapped_sums_are_those_of_the_bits(units: int, columns: int) -> None:
 def test_shuffles_are_raised_where_the_correction_could_reject_nothing() -> None:
     counts = [rows(seed, 40, 0.95 - 0.02 * seed) * 0.3 for seed in range(12)]
     found = asked(F1, *counts, shuffles=500, interval="none")
-    assert found["signature"]["trials"] > 66 / 0.05
+    assert found["signature"]["shuffles"] > 66 / 0.05
     assert found["smallest_p"]["significance_possible"] is True
     assert any("raised from 500" in note for note in found["notes"])
     assert any(pair["significant"] for pair in found["pairs"])
@@ -186,7 +186,7 @@ def test_a_table_in_which_nothing_could_be_significant_says_so(monkeypatch: Any)
     monkeypatch.setattr(montecarlo, "MOST_WORK", 1.0)
     counts = [rows(seed, 40) * 0.3 for seed in range(12)]
     poor = asked(F1, *counts, shuffles=500, interval="none")
-    assert poor["signature"]["trials"] == 500
+    assert poor["signature"]["shuffles"] == 500
     assert any("No difference could have become significant" in note for note in poor["notes"])
 
 
@@ -194,7 +194,7 @@ def test_a_table_in_which_nothing_could_be_significant_says_so(monkeypatch: Any)
 def test_shuffles_are_not_raised_where_nothing_could_be_rejected_all_the_same(units: int, alpha: float) -> None:
     counts = [rows(seed, units) * 0.3 for seed in range(12)]
     found = asked(F1, *counts, shuffles=500, interval="none", alpha=alpha)
-    assert found["signature"]["trials"] == 500
+    assert found["signature"]["shuffles"] == 500
     assert found["smallest_p"]["significance_possible"] is False
 
 

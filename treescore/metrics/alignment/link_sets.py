@@ -11,7 +11,7 @@ from treescore.core.arrays import BoolArray, IntArray, owners_of
 from treescore.core.limits import Limits
 from treescore.core.trees import Alignments
 from treescore.errors import InputError, LimitError, Problem, ProblemList
-from treescore.formats.links import lines_of_names
+from treescore.formats.shared.links import lines_of_names
 
 MAX_TEXT = 10_000_000
 """Words of all sentences together, where their lengths are given."""

@@ -18,8 +18,8 @@ from treescore.core.word_check import WordCheck, check_words
 from treescore.errors import InputError, Problem
 from treescore.metrics.conformance.kernel import Constituents, compared, constituents_of, labelled_matches
 from treescore.metrics.conformance.report import KeyReport
+from treescore.transforms.shared.tree_edit import numbered, rewritten
 from treescore.transforms.strip_functions import base_label
-from treescore.transforms.tree_edit import numbered, rewritten
 
 COUNT_NAMES = (
     "key_constituents",

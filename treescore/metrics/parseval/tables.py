@@ -13,7 +13,7 @@ from treescore.core.jit import compiled
 from treescore.core.structure import NONE, structure_of
 from treescore.core.trees import ConstituentTreebank
 from treescore.core.vocabulary import Vocabulary
-from treescore.formats.bracket_problems import UnbalancedLine
+from treescore.formats.shared.bracket_problems import UnbalancedLine
 from treescore.metrics.parseval.choices import Choices
 from treescore.metrics.parseval.kernel import FILLER, READABLE, SHOWN, UNREADABLE
 

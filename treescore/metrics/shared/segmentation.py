@@ -16,7 +16,7 @@ from treescore.core.arrays import BoolArray, IntArray, offsets_of
 from treescore.core.jit import compiler_loaded, interpreted
 from treescore.core.trees import DependencyTreebank
 from treescore.errors import InputError, LimitError, Problem
-from treescore.formats.columns import short, without_spaces
+from treescore.formats.shared.columns import short, without_spaces
 from treescore.metrics.shared.align import align_words
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with a bracketed text, in words."""
+"""Problems of a bracketed text, with places."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from treescore.core.limits import Limits
 from treescore.errors import Problem
-from treescore.formats.bracket_arrays import DEEP, LONG, MANY, OUTSIDE, UNOPENED, Scan
+from treescore.formats.shared.bracket_arrays import DEEP, LONG, MANY, OUTSIDE, UNOPENED, Scan
 
 _TOKEN = re.compile(rb"[(\[]?[ \t\n\v\f\r]*[^ \t\n\v\f\r()\[\]]*")
 _BRACKET_WORDS = "brackets that are words of the text are written -LRB- and -RRB-."
@@ -19,7 +19,7 @@ _BRACKET_WORDS = "brackets that are words of the text are written -LRB- and -RRB
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnbalancedLine(Problem):
-    """A sentence whose brackets do not balance: its words and constituents were read all the same.
+    """A sentence whose brackets do not balance; its words and constituents were still read.
 
     Attributes:
         unclosed: numbers, inside the sentence, of the nodes left open; their end is the sentence's.
@@ -29,15 +29,19 @@ class UnbalancedLine(Problem):
 
 
 def problems_of(text: bytes, scanned: Scan, sentences: Sequence[int]) -> list[Problem]:
-    """What is wrong with each of these sentences, none of which is readable."""
+    """Describe what is wrong with each of these unreadable sentences."""
     if not sentences:
         return []
     places = _Places(text)
-    opened = scanned.sentences[:, 5]
+    opened = scanned.sentences.open
     before = np.cumsum(opened) - opened
     found = []
     for sentence in sentences:
-        _, _, begin, fault, at, left = scanned.sentences[sentence].tolist()
+        begin, at, left = (
+            int(column[sentence])
+            for column in (scanned.sentences.first_byte, scanned.sentences.fault_byte, scanned.sentences.open)
+        )
+        fault = scanned.sentences.fault[sentence]
         line, column = places.of(at)
         if fault == OUTSIDE:
             found.append(_outside(text[at : at + 200], sentence + 1, line, column))
@@ -52,7 +56,7 @@ def problems_of(text: bytes, scanned: Scan, sentences: Sequence[int]) -> list[Pr
 
 
 def limit_problem(text: bytes, scanned: Scan, limits: Limits) -> Problem:
-    """The bound that was passed, and where."""
+    """Describe the bound that was exceeded, and where."""
     code, bound, what = {
         DEEP: ("too-deep", limits.max_depth, "nested brackets"),
         LONG: ("too-many-words", limits.max_words, "words in a sentence"),
@@ -61,10 +65,10 @@ def limit_problem(text: bytes, scanned: Scan, limits: Limits) -> Problem:
     line, column = _Places(text).of(scanned.limit_at)
     return Problem(
         code=code,
-        sentence=None if scanned.limit == MANY else len(scanned.sentences) + 1,
+        sentence=None if scanned.limit == MANY else len(scanned.sentences.fault) + 1,
         line=line,
         column=column,
-        detail=f"There are more than {bound:,} {what}. Split the text, or ask for a higher bound.",
+        detail=f"The text exceeds {bound:,} {what}. Split it, or ask the operator for a higher limit.",
     )
 
 
@@ -117,7 +121,7 @@ def _unclosed(found: bytes, sentence: int, begun: int, place: tuple[int, int], u
 
 
 def _quoted(found: bytes) -> str:
-    """The token at the beginning of `found`, cut."""
+    """Return the token at the beginning of `found`, shortened."""
     token = _TOKEN.match(found)
     quoted = (token.group() if token else b"").decode("utf-8", "ignore")
     return repr(quoted if len(quoted) <= 30 else quoted[:27] + "...")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from treescore.core.params import Json
 from treescore.errors import InputError, LimitError, Problem, ProblemList
-from treescore.transforms.rule_text import Rule, parse_rules
+from treescore.transforms.shared.rule_text import Rule, parse_rules
 
 PENN_FLAT = """
 # Penn Treebank to flat keys (Gaizauskas, Hepple & Huyck 1998): what grammars dispute inside a phrase is dropped,

@@ -17,12 +17,12 @@ Bytes = NDArray[np.uint8]
 _TAB = 9
 _LINES_AT_ONCE = 4096
 _PROBES_PER_FIELD = 64
-"""Beyond this average the table is being fed colliding strings on purpose, and a dict does the work instead."""
+"""Beyond this average the text holds colliding strings on purpose, and a dict replaces the table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """The fields of lines, each column made when it is asked for: `fields[column]` is int64 (lines,).
+    """The fields of lines, each column made on demand: `fields[column]` is int64 (lines,).
 
     Attributes:
         codes: which of the text's distinct strings each field is, int32 (columns, lines).
@@ -38,7 +38,7 @@ class Fields:
 
 
 def numbered_fields(text: bytes, starts: IntArray, ends: IntArray, columns: int, vocabulary: Vocabulary) -> Fields:
-    """The fields of lines as numbers of the vocabulary.
+    """Return the fields of lines as numbers of the vocabulary.
 
     Args:
         text: valid UTF-8.
@@ -59,7 +59,7 @@ def numbered_fields(text: bytes, starts: IntArray, ends: IntArray, columns: int,
 
 
 def _numbered_by_dict(text: bytes, starts: IntArray, ends: IntArray, columns: int, vocabulary: Vocabulary) -> Fields:
-    """The same by Python's own means, a few lines at a time: every field is a string for a moment."""
+    """Do the same in Python, a few lines at a time, since each field becomes a string for a moment."""
     codes = np.empty((columns, len(starts)), np.int32)
     for first in range(0, len(starts), _LINES_AT_ONCE):
         piece = slice(first, first + _LINES_AT_ONCE)
@@ -69,14 +69,14 @@ def _numbered_by_dict(text: bytes, starts: IntArray, ends: IntArray, columns: in
 
 
 def _joined(text: bytes, starts: IntArray, ends: IntArray) -> bytes:
-    """Lines with a tab between them, cut out by runs of lines that follow each other."""
+    """Join lines by tabs, cutting out runs of adjacent lines."""
     gaps = starts[1:] != ends[:-1] + 1
     runs = zip(starts[np.append(True, gaps)].tolist(), ends[np.append(gaps, True)].tolist(), strict=True)
     return b"\t".join([text[start:end] for start, end in runs]).replace(b"\n", b"\t")
 
 
 def tabs_of(text: bytes, starts: IntArray, ends: IntArray) -> IntArray:
-    """How many tabs each line has: int64 (lines,)."""
+    """Count the tabs of each line: int64 (lines,)."""
     tabs = np.empty(len(starts), np.int64)
     for first in range(0, len(starts), _LINES_AT_ONCE):
         piece = slice(first, first + _LINES_AT_ONCE)

@@ -1,4 +1,4 @@
-"""What the two tab-separated formats share: lines, sentences, comments, and problems with their places."""
+"""Shared by tab-separated formats: lines, sentences, comments, and problems with their places."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from treescore.core.limits import Limits
 from treescore.core.text import BOM, checked_bytes
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, LimitError, Problem
-from treescore.formats.fields import Fields, numbered_fields, tabs_of
+from treescore.formats.shared.fields import Fields, numbered_fields, tabs_of
 
 COLUMNS = 10
 MAX_KEYS = 32
-"""Distinct keys of `# key = value` comments that become sentence attributes; a text with more keeps the first."""
+"""Distinct keys of `# key = value` comments that become sentence attributes; the first of them are kept."""
 
 _HASH, _NEWLINE = 35, 10
 _SKIPPED_KEYS = (b"# text", b"#text")
@@ -30,12 +30,12 @@ class Findings:
     parts: list[tuple[IntArray, Callable[[int], Problem]]] = field(default_factory=list)
 
     def add(self, rows: IntArray, make: Callable[[int], Problem]) -> None:
-        """Every row of `rows` has the problem that `make(row)` describes."""
+        """Record that each row of `rows` has the problem that `make(row)` describes."""
         if len(rows):
             self.parts.append((rows, make))
 
     def shown(self, cap: int) -> tuple[list[Problem], int]:
-        """The first `cap` in the order of the text, and how many there are."""
+        """Return the first `cap` problems in the order of the text, and how many there are."""
         total = sum(len(rows) for rows, _ in self.parts)
         problems = [make(int(row)) for rows, make in self.parts for row in np.sort(rows)[:cap]]
         problems.sort(key=lambda problem: (problem.line or 0, problem.column or 0))
@@ -58,7 +58,7 @@ class Outline:
         sentences: sentence of each token line, from 0, int64 (r,).
         row_offsets: int64 (n + 1,), sentence i has the token lines `row_offsets[i]:row_offsets[i + 1]`.
         sent_ids: name of each sentence, None where it has none.
-        attributes: `# key = value` comments, one value a sentence; `newdoc` goes on until the next one.
+        attributes: `# key = value` comments, one value a sentence; `newdoc` holds until the next one.
         misplaced: lines of comments inside sentences.
         spare: blank lines that end no sentence.
     """
@@ -75,11 +75,11 @@ class Outline:
     spare: IntArray
 
     def line_text(self, row: int) -> str:
-        """The token line as it stands, cut short for a message."""
+        """Return the token line, shortened for a message."""
         return short(self.text[self.starts[row] : self.ends[row]].decode())
 
     def problem(self, row: int, column: int | None, code: str, detail: str) -> Problem:
-        """A problem of one token line; `column` is the field, from 1."""
+        """Make a problem of one token line; `column` is the field, from 1."""
         sentence = int(self.sentences[row])
         return Problem(
             code=code,
@@ -92,19 +92,19 @@ class Outline:
 
 
 def short(string: str, length: int = 60) -> str:
-    """A string cut for a message."""
+    """Shorten a string for a message."""
     return string if len(string) <= length else string[: length - 3] + "..."
 
 
 def without_spaces(form: str) -> str:
-    """A form without characters of Unicode category Zs."""
+    """Remove characters of Unicode category Zs from a form."""
     if form.isascii():
         return form.replace(" ", "")
     return "".join(character for character in form if unicodedata.category(character) != "Zs")
 
 
 def unix_lines(text: bytes) -> bytes:
-    """Checked UTF-8 without a byte order mark, every line ended by LF as Python's universal newlines end them.
+    """Check UTF-8, remove a byte order mark, and end every line with LF, as Python's universal newlines do.
 
     Raises:
         InputError: as `treescore.core.text.checked_bytes`.
@@ -164,31 +164,36 @@ def outline_of(text: bytes, limits: Limits) -> Outline:
 
 
 def columns_of(outline: Outline, vocabulary: Vocabulary) -> Fields:
-    """All fields of the token lines, each of which must have ten."""
+    """Read all fields of the token lines, each of which must have ten."""
     return numbered_fields(outline.text, outline.starts, outline.ends, COLUMNS, vocabulary)
 
 
 def fields_per_line(outline: Outline) -> IntArray:
-    """How many fields each token line has: int64 (r,)."""
+    """Count the fields of each token line: int64 (r,)."""
     return tabs_of(outline.text, outline.starts, outline.ends) + 1
 
 
 def known(numbers: IntArray, vocabulary: Vocabulary, test: Callable[[str], bool]) -> BoolArray:
-    """Whether the strings behind `numbers` pass a test, each distinct string tested once: bool, the same shape."""
+    """Tell whether the strings of `numbers` pass a test, each distinct string tested once: bool, the same shape."""
     return vocabulary.table(numbers, test)[numbers] > 0
 
 
 def _check_size(sentences: IntArray, count: int, rows: IntArray, limits: Limits) -> None:
     if not count:
         raise InputError(
-            [Problem(code="no-sentence", detail="The text has no sentence, only blank lines or comments.")]
+            [
+                Problem(
+                    code="no-sentence",
+                    detail="The text has no sentence, only blank lines or comments. Add one.",
+                )
+            ]
         )
     if count > limits.max_sentences:
         raise LimitError(
             [
                 Problem(
                     code="too-many-sentences",
-                    detail=f"The text has {count} sentences; {limits.max_sentences} are allowed.",
+                    detail=f"The text has {count} sentences; the limit is {limits.max_sentences}. Split it.",
                 )
             ]
         )
@@ -202,8 +207,8 @@ def _check_size(sentences: IntArray, count: int, rows: IntArray, limits: Limits)
                     code="too-many-words",
                     sentence=first + 1,
                     line=int(rows[np.searchsorted(sentences, first)]) + 1,
-                    detail=f"Sentence {first + 1} has {int(lengths[first])} lines; {limits.max_words} words are "
-                    "allowed in one. A blank line ends a sentence.",
+                    detail=f"Sentence {first + 1} has {int(lengths[first])} lines; the limit is "
+                    f"{limits.max_words}. End each sentence with a blank line.",
                 )
             ]
         )

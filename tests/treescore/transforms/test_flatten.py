@@ -18,10 +18,10 @@ from treescore.core.registry import make_format, make_transform
 from treescore.core.trees import ConstituentTreebank
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, LimitError
-from treescore.transforms.rewriting import dropped_by
-from treescore.transforms.rule_sets import RULE_SETS
-from treescore.transforms.rule_text import Rule, parse_rules
-from treescore.transforms.tree_edit import without_nodes
+from treescore.transforms.shared.rewriting import dropped_by
+from treescore.transforms.shared.rule_sets import RULE_SETS
+from treescore.transforms.shared.rule_text import Rule, parse_rules
+from treescore.transforms.shared.tree_edit import without_nodes
 
 
 def flat(*trees: str, **params: Any) -> list[str]:

@@ -9,10 +9,10 @@ from treescore.core.trees import DependencyTreebank
 
 
 def written(treebank: DependencyTreebank, *, words_only: bool = False) -> str:
-    """The text of a treebank, a blank line after each sentence.
+    """Write a treebank, a blank line after each sentence.
 
     Args:
-        treebank: what is written.
+        treebank: to write.
         words_only: no comments, multiword tokens and empty nodes (CoNLL-X has none of them).
     """
     strings = treebank.vocabulary.strings
@@ -47,7 +47,7 @@ def written(treebank: DependencyTreebank, *, words_only: bool = False) -> str:
 
 
 def _extra_lines(treebank: DependencyTreebank) -> dict[tuple[int, int], list[str]]:
-    """Lines that stand before word `position` (or the end) of a sentence: empty nodes, then multiword tokens."""
+    """Map (sentence, word or end) to the lines before it: empty nodes, then multiword tokens."""
     strings = treebank.vocabulary.strings
     lines: dict[tuple[int, int], list[str]] = {}
     empties = zip(

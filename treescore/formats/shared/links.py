@@ -1,10 +1,11 @@
-"""What the alignment formats share: tokens with their places, links without repeats, base and direction."""
+"""Shared by alignment formats: tokens with their places, links without repeats, base and direction."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, starmap
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,12 +20,13 @@ from treescore.errors import InputError, LimitError, Problem, ProblemList
 
 REVERSED = Param(BOOLEAN, default=False, doc="The text writes the target word first.")
 MAX_DIGITS = 9
+_FORM = "Join two word numbers by - (sure) or p (possible), as in 3-4 or 3p4."
 _SPACE = np.zeros(256, np.bool_)
 _SPACE[list(b" \t\n\r\x0b\x0c")] = True
 
 
 def base_param(default: int) -> Param:
-    """Whether the text counts words from 0 or from 1."""
+    """Make the option that says whether the text counts words from 0 or from 1."""
     return Param({"enum": [0, 1]}, default=default, doc="The number of a sentence's first word: 0 or 1.")
 
 
@@ -45,7 +47,7 @@ class Tokens:
     line_count: int
 
     def problem(self, token: int, code: str, detail: str, *, named: bool = False) -> Problem:
-        """A problem at a token. Sentences are lines, or named by the first token of their lines."""
+        """Make a problem at a token. Sentences are lines, or named by the first token of their lines."""
         line = int(self.lines[token])
         name = self.strings[int(np.searchsorted(self.lines, line))].decode("utf-8") if named else None
         return Problem(
@@ -60,7 +62,7 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Links as they stand in a text, repeats included: `pairs` tells the sentence pair of each, from 0."""
+    """Links of a text, repeats included; `pairs` is the sentence pair of each, from 0."""
 
     pairs: IntArray
     source: IntArray
@@ -71,13 +73,13 @@ class Links:
 
 
 def unified(text: Text) -> bytes:
-    """The text without a byte order mark, its lines ended by LF.
+    """Check the text, remove a byte order mark and end lines with LF.
 
     Raises:
         InputError: as `treescore.core.text.decoded`.
     """
     if not isinstance(text, bytes):
-        raise InputError([Problem(code="bad-text", detail="This format takes one text, not several.")])
+        raise InputError([Problem(code="bad-text", detail="This format takes one text, not several. Send a string.")])
     text = text.removeprefix(BOM)
     checked_bytes(text)
     return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
@@ -99,7 +101,7 @@ def tokens_of(text: bytes) -> Tokens:
 
 
 def shown(token: bytes) -> str:
-    """A token of the text as a message quotes it."""
+    """Quote a token of the text for a message."""
     text = token.decode("utf-8")
     return repr(text if len(text) <= 40 else text[:37] + "...")
 
@@ -107,23 +109,31 @@ def shown(token: bytes) -> str:
 def checked_sentences(count: int, limits: Limits) -> None:
     """Raise LimitError for more sentence pairs than are allowed."""
     if count > limits.max_sentences:
-        detail = f"The text has {count} sentence pairs; {limits.max_sentences} are allowed."
+        detail = f"The text has {count} sentence pairs; the limit is {limits.max_sentences}. Split it."
         raise LimitError([Problem(code="too-many-sentences", detail=detail)])
 
 
-def number_of(digits: bytes, limits: Limits) -> int | str:
-    """A word's number as written, or what is wrong with it."""
+class Wrong(NamedTuple):
+    """What is wrong with a token."""
+
+    code: str
+    what: str
+
+
+def number_of(digits: bytes, limits: Limits) -> int | Wrong:
+    """Return a word's number as written, or what is wrong with it."""
     if not digits.isdigit():
-        sign = digits[:1] in (b"-", b"+") and digits[1:].isdigit()
-        return "is negative or has a sign" if sign else "is no number"
+        if digits[:1] in (b"-", b"+") and digits[1:].isdigit():
+            return Wrong("alignment-index-out-of-range", "is negative or has a sign")
+        return Wrong("alignment-bad-link", "is not a number")
     number = int(digits) if len(digits) <= MAX_DIGITS else None
     if number is None or number > limits.max_words:
-        return f"is beyond any sentence (at most {limits.max_words} words)"
+        return Wrong("alignment-index-out-of-range", f"exceeds the limit of {limits.max_words} words in a sentence")
     return number
 
 
 def alignments_of(links: Links, pair_ids: Sequence[str], sentences: Sentences) -> Alignments:
-    """The links in order of pair, source and target; one given twice counts once, sure if either is."""
+    """Sort the links by pair, source and target; one given twice counts once, sure if either is."""
     order = np.lexsort((links.target, links.source, links.pairs))
     ends = np.stack([links.pairs[order], links.source[order], links.target[order]])
     first = np.ones(len(order), np.bool_)
@@ -143,19 +153,19 @@ def alignments_of(links: Links, pair_ids: Sequence[str], sentences: Sentences) -
 
 
 def directed(values: Mapping[str, Json], first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
-    """Source and target positions, from 1, of the two numbers as written."""
+    """Return source and target positions, from 1, of the two numbers as written."""
     shift = 1 - int(values["base"])
     return (second + shift, first + shift) if values["reversed"] else (first + shift, second + shift)
 
 
 def lines_of_names(names: Sequence[str], lines: int) -> IntArray:
-    """The line, from 0, of each sentence name, where the other side has lines only; it may lie beyond `lines`.
+    """Return the line, from 0, of each sentence name, where the other side has only lines; it may lie beyond `lines`.
 
     A name that is a number is the line of that number, unless the names are a run of as many numbers as there are
     lines; other names stand in order.
 
     Raises:
-        InputError: the names are no numbers, and not as many as lines.
+        InputError: the names are not numbers, and not as many as lines.
     """
     if all(name.isascii() and name.isdigit() and len(name) <= 9 for name in names):
         numbers = np.array([int(name) for name in names], np.int64)
@@ -173,12 +183,12 @@ def lines_of_names(names: Sequence[str], lines: int) -> IntArray:
 
 
 class LineFormat(Format):
-    """One line a sentence pair, its links separated by white space: `0-0` sure, `0p0` or `0?0` possible."""
+    """A format with one sentence pair a line, links separated by white space: `0-0` sure, `0p0` or `0?0` possible."""
 
     yields = Alignments
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> Alignments:  # noqa: ARG002 - no words here
-        """The links; a blank line is a pair without links."""
+        """Read the links; a blank line is a pair without links."""
         tokens = tokens_of(_without_prefixes(unified(text)))
         checked_sentences(tokens.line_count, limits)
         numbers, sure = _parsed(tokens, limits)
@@ -187,7 +197,7 @@ class LineFormat(Format):
         return alignments_of(links, [str(pair + 1) for pair in range(tokens.line_count)], Sentences())
 
     def write(self, treebank: Alignments) -> str:
-        """Links in order of source and target word, one line a pair.
+        """Write the links in order of source and target word, one line a pair.
 
         Raises:
             InputError: a link to NULL, where words count from 0.
@@ -200,7 +210,7 @@ class LineFormat(Format):
 
 
 def written(values: Mapping[str, Json], treebank: Alignments) -> tuple[list[int], list[int]]:
-    """The two numbers of each link as a text with these options writes them.
+    """Return the two numbers of each link as a text with these options writes them.
 
     Raises:
         InputError: a link to NULL, where words count from 0.
@@ -215,41 +225,35 @@ def written(values: Mapping[str, Json], treebank: Alignments) -> tuple[list[int]
 
 
 def _parsed(tokens: Tokens, limits: Limits) -> tuple[IntArray, BoolArray]:
-    """First and second number of each link, int64 (t, 2), and whether it is sure, bool (t,)."""
+    """Return first and second number of each link, int64 (t, 2), and whether it is sure, bool (t,)."""
     known = {token: _link(token, limits) for token in set(tokens.strings)}
-    if any(isinstance(link, str) for link in known.values()):
+    if any(isinstance(link, Wrong) for link in known.values()):
         problems = ProblemList(limits.max_problems)
         for place, token in enumerate(tokens.strings):
             wrong = known[token]
-            if isinstance(wrong, str):
-                problems.add(tokens.problem(place, *_explained(token, wrong)))
+            if isinstance(wrong, Wrong):
+                problems.add(tokens.problem(place, wrong.code, f"{shown(token)} {wrong.what}. {_FORM}"))
         problems.raise_if_any()
     values = np.array([known[token] for token in tokens.strings], np.int64).reshape(-1, 3)
     return values[:, :2], values[:, 2] != 0
 
 
-def _link(token: bytes, limits: Limits) -> tuple[int, int, bool] | str:
+def _link(token: bytes, limits: Limits) -> tuple[int, int, bool] | Wrong:
     for separator, sure in ((b"-", True), (b"p", False), (b"P", False), (b"?", False)):
         at = token.find(separator, 1)
         if at < 0:
             continue
         first, second = number_of(token[:at], limits), number_of(token[at + 1 :], limits)
-        if isinstance(first, str):
-            return f"its first number {first}"
-        if isinstance(second, str):
-            return f"its second number {second}"
+        if isinstance(first, Wrong):
+            return Wrong(first.code, f"cannot be read: its first number {first.what}")
+        if isinstance(second, Wrong):
+            return Wrong(second.code, f"cannot be read: its second number {second.what}")
         return first, second, sure
-    return "it is no link"
-
-
-def _explained(token: bytes, wrong: str) -> tuple[str, str]:
-    code = "alignment-index-out-of-range" if "beyond" in wrong or "negative" in wrong else "alignment-bad-link"
-    mend = "A link is two numbers of words joined by - (sure) or p (possible), as in 3-4 or 3p4."
-    return code, f"{shown(token)} cannot be read: {wrong}. {mend}"
+    return Wrong("alignment-bad-link", "is not a link")
 
 
 def _without_prefixes(text: bytes) -> bytes:
-    """Blank what some aligners print before the links: the sentences and `|||`, or a running number and a tab."""
+    """Blank out what some aligners print before the links: the sentences and `|||`, or a running number and a tab."""
     if b"|||" not in text and b"\t" not in text:
         return text
     lines = text.split(b"\n")

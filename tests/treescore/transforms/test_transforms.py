@@ -16,8 +16,8 @@ from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
+from treescore.transforms.shared.tree_edit import without_nodes, without_words
 from treescore.transforms.strip_functions import base_label
-from treescore.transforms.tree_edit import without_nodes, without_words
 
 STEPS = ("strip-functions", "drop-traces", "drop-empty", "black", "drop-punctuation", "collapse-unary", "flatten")
 

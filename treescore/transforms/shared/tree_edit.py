@@ -12,7 +12,7 @@ from treescore.core.structure import NONE, structure_of
 from treescore.core.trees import ConstituentTreebank, Sentences
 from treescore.core.vocabulary import Vocabulary
 from treescore.core.word_check import paired_words
-from treescore.formats.bracket_problems import UnbalancedLine
+from treescore.formats.shared.bracket_problems import UnbalancedLine
 
 
 def without_words(treebank: ConstituentTreebank, gone: BoolArray) -> ConstituentTreebank:

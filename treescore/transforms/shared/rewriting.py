@@ -13,7 +13,7 @@ from treescore.core.structure import NONE, Structure, structure_of
 from treescore.core.trees import ConstituentTreebank
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import LimitError, Problem
-from treescore.transforms.rule_text import DROP_ANYWHERE, DROP_CHILD, GAP, ONE, Rule
+from treescore.transforms.shared.rule_text import DROP_ANYWHERE, DROP_CHILD, GAP, ONE, Rule
 
 STEPS_EACH, STEPS_ALWAYS = 1000, 500_000_000
 """Children looked at: so many for each node and word of a text, and so many in any case."""

@@ -1,0 +1,1 @@
+"""Parts that several formats share; a module here is not a format."""

@@ -1,0 +1,1 @@
+"""Parts that several transforms share; a module here is not a transform."""
