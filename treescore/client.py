@@ -177,7 +177,7 @@ class Client:
         return self._end - monotonic()
 
     def _pause(self, seconds: float) -> bool:
-        """Wait before another attempt; return False where there is no time for one."""
+        """Wait before another attempt; return False where the time is over before."""
         if seconds > self._seconds_left():
             return False
         threading.Event().wait(seconds)
