@@ -61,6 +61,9 @@ class Client:
         token: bearer token; empty for none.
         seconds: time for all calls together.
         agent: name of the program, for the service's log.
+
+    Raises:
+        RequestError: the URL is invalid.
     """
 
     def __init__(self, url: str, token: str = "", seconds: float = 600.0, agent: str = "treescore-client") -> None:
@@ -69,7 +72,11 @@ class Client:
         headers = {"User-Agent": agent, "Accept": "application/json"}
         if token:
             headers["Authorization"] = f"Bearer {token}"
-        self._http = httpx.Client(base_url=url, headers=headers, timeout=httpx.Timeout(WAIT_SECONDS + 30, connect=10))
+        timeout = httpx.Timeout(WAIT_SECONDS + 30, connect=10)
+        try:
+            self._http = httpx.Client(base_url=url, headers=headers, timeout=timeout)
+        except httpx.InvalidURL as error:
+            raise RequestError(f"Invalid URL {url}: {error}") from error
         self.url = url
 
     def __enter__(self) -> Self:
@@ -118,13 +125,13 @@ class Client:
             attempt += 1
             try:
                 response = self._send_once(method, path, headers or {}, json, form)
+            except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
+                raise RequestError(f"Invalid URL {self.url}: {error}") from error
             except httpx.TransportError as error:
                 if attempt >= TRIES or not self._pause(FIRST_PAUSE * 2**attempt):
                     line = f"{self.url} does not answer: {error or type(error).__name__}"
                     raise UnavailableError(line) from error
                 continue
-            except httpx.InvalidURL as error:
-                raise RequestError(f"Invalid URL {self.url}: {error}") from error
             if response.is_success or response.status_code == 304:
                 return response
             pause = _pause_before(response, attempt)
