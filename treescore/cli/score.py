@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Sequence
 from typing import TypedDict, TypeVar, Unpack
 
@@ -96,4 +97,6 @@ def compare(form: str, **asked: Unpack[Asked]) -> None:
     """Compare two or more OUTPUTS (each PATH or NAME=PATH) and print which differences are real."""
     if len(asked["outputs"]) < 2:
         raise click.UsageError("Name at least two outputs.")
+    if form == "svg" and importlib.util.find_spec("matplotlib") is None:
+        raise click.ClickException("Drawing needs matplotlib. Install it with: pip install 'treescore[plot]'")
     click.echo(comparison_text(_evaluated(asked).comparisons, form), nl=False)

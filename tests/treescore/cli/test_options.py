@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -81,6 +82,12 @@ def test_styles_and_tables_are_printed():
 
 def test_comparing_needs_two_outputs():
     assert "at least two outputs" in run("compare", *ASKED, GOLD, RULES, status=2).stderr
+
+
+def test_a_picture_needs_the_drawing_library(monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    done = run("compare", *ASKED, "--as", "svg", GOLD, RULES, GRAPH, status=1)
+    assert done.stderr == "Error: Drawing needs matplotlib. Install it with: pip install 'treescore[plot]'\n"
 
 
 SERVICE = [name for name, entry in COMMANDS.items() if not entry.module]
