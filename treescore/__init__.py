@@ -10,10 +10,10 @@ Names are loaded at their first use: `import treescore` loads neither arrays nor
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
 
 from treescore.core.version import __version__
 
+TYPE_CHECKING = False  # as in typing, which takes longer to load than this package
 if TYPE_CHECKING:
     from treescore.api import Result, SystemScores, compare, score
     from treescore.client import Client, ClientError, RefusedError, RequestError, UnavailableError
