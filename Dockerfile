@@ -1,4 +1,4 @@
-# One image for every process of the service; what it runs is said by its command:
+# One image for every process of the service; its command says which one:
 # api, worker --queue live, worker --queue bulk, sweeper, migrate. Configured by TREESCORE_ variables only.
 
 FROM python:3.12-slim-bookworm AS build
@@ -18,7 +18,7 @@ COPY --from=build /opt/treescore /opt/treescore
 COPY service /srv/treescore/service
 COPY workers /srv/treescore/workers
 COPY openapi.yaml /srv/treescore/
-# Cache compiled functions and fonts where the user may write, also if /opt is read-only.
+# Compiled functions and fonts are cached in a folder that the user may write to; /opt is read-only for it.
 ENV PATH=/opt/treescore/bin:$PATH \
     PYTHONPATH=/srv/treescore \
     PYTHONUNBUFFERED=1 \
@@ -30,11 +30,11 @@ ENV PATH=/opt/treescore/bin:$PATH \
 WORKDIR /var/lib/treescore
 RUN install --directory --owner=10001 --group=10001 /var/cache/treescore
 USER 10001:10001
-# Compile the scoring kernels once, in the image; on a processor of another kind they are compiled again at the start.
+# Compile the scoring kernels in the image; on another kind of processor they are compiled again at the start.
 RUN python -m treescore.warm
 EXPOSE 8000
 STOPSIGNAL SIGTERM
-# http.client and not urllib: a proxy named by the environment must not answer for us.
+# http.client and not urllib: a proxy named by the environment must not answer in place of the API.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
     CMD ["python", "-c", "from http.client import HTTPConnection as C; c = C('127.0.0.1', 8000, timeout=4); c.request('GET', '/readyz'); raise SystemExit(c.getresponse().status != 200)"]
 ENTRYPOINT ["python", "-m", "service"]

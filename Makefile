@@ -1,4 +1,5 @@
 # make run    the service on its embedded default, with the example benchmark scored   (ONCE=1: end after printing)
+# make venv   the library, the command and the service in .venv
 # make test   everything that CI runs
 PYTHON ?= python3
 VENV := .venv
@@ -40,7 +41,7 @@ types: dev
 	$(BIN)/mypy
 
 unit: dev
-	$(BIN)/python -m pytest -n auto --dist loadfile --cov --cov-report=term
+	$(BIN)/python -m pytest -m "not packaging" -n auto --dist loadfile --cov --cov-report=term
 
 format: dev
 	$(BIN)/ruff check --fix .

@@ -23,18 +23,18 @@ class Dice:
         self.place = f"{sentence} {kind}"
 
     def errs(self, rate: float, *site: object) -> bool:
-        """Whether the system errs at a site, true at `rate` (0..1) of all sites."""
+        """Return whether the system errs at a site, true at `rate` (0..1) of all sites."""
         thrown = (_unit("hardness", self.place, *site) + _unit(self.system, self.place, *site)) / 2
         # The mean of two uniform numbers is below t with probability 2 t**2 (t up to a half).
         threshold = sqrt(rate / 2) if rate <= 0.5 else 1 - sqrt((1 - rate) / 2)
         return thrown < threshold
 
     def pick(self, choices: Sequence[Choice], *site: object) -> Choice:
-        """One of `choices`, earlier ones more often."""
+        """Return one of `choices`, earlier ones more often."""
         return choices[int(len(choices) * _unit(self.system, self.place, "pick", *site) ** 2)]
 
 
 def _unit(*names: object) -> float:
-    """A number in [0, 1) that only its names decide."""
+    """Return a number in [0, 1) that only its names decide."""
     digest = sha256("\t".join(map(str, (SEED, *names))).encode()).digest()
     return int.from_bytes(digest[:6], "big") / 2**48

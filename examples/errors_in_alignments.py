@@ -20,7 +20,7 @@ class Pair:
 
 
 def read(source: str, target: str, links: str) -> list[Pair]:
-    """The pairs of three texts, one a line: words, words, and Pharaoh links (`0-0` sure, `0p0` possible)."""
+    """Return the pairs of three texts, one a line: words, words, and Pharaoh links (`0-0` sure, `0p0` possible)."""
     return [
         Pair(
             source_line.split(),
@@ -40,7 +40,7 @@ def _link(text: str, mark: str) -> Link:
 
 
 def written(links: set[Link]) -> str:
-    """One line; aligners call every link sure."""
+    """Return one line; aligners call every link sure."""
     return " ".join(f"{source}-{target}" for source, target in sorted(links))
 
 
@@ -71,5 +71,5 @@ def aligned(pair: Pair, dice: Dice, missed: float, added: float, moved: float) -
 
 
 def diagonal(pair: Pair) -> set[Link]:
-    """Each source word with the target word at the same share of the sentence."""
+    """Return each source word with the target word at the same share of the sentence."""
     return {(word, word * len(pair.target) // len(pair.source)) for word in range(len(pair.source))}

@@ -25,19 +25,19 @@ class Sentence:
         self.words = [row for row in self.rows if row[ID].isdigit()]
 
     def copy(self) -> Sentence:
-        """The same sentence in rows of its own."""
+        """Return the same sentence in rows of its own."""
         return Sentence(self.comments, [list(row) for row in self.rows])
 
     def head(self, word: int) -> int:
-        """The head of a word; words count from 1, 0 is the root."""
+        """Return the head of a word; words count from 1, 0 is the root."""
         return int(self.words[word - 1][HEAD])
 
     def deprel(self, word: int) -> str:
-        """The relation of a word to its head."""
+        """Return the relation of a word to its head."""
         return self.words[word - 1][DEPREL]
 
     def upos(self, word: int) -> str:
-        """The part of speech of a word; of the root, none."""
+        """Return the part of speech of a word; of the root, none."""
         return self.words[word - 1][UPOS] if word else ""
 
     def hang(self, word: int, head: int, deprel: str | None = None) -> None:
@@ -49,14 +49,14 @@ class Sentence:
             self.words[word - 1][DEPREL] = deprel
 
     def above(self, word: int) -> list[int]:
-        """The words from `word` up to the root, both left out."""
+        """Return the words from `word` up to the root, both left out."""
         chain = []
         while word and (word := self.head(word)):
             chain.append(word)
         return chain
 
     def below(self, word: int) -> list[int]:
-        """The direct dependents of a word, left to right."""
+        """Return the direct dependents of a word, left to right."""
         return [other for other in self.positions() if self.head(other) == word]
 
     def positions(self) -> Iterable[int]:
@@ -68,7 +68,7 @@ class Sentence:
 
 
 def read(text: str) -> list[Sentence]:
-    """The sentences of a CoNLL-U file."""
+    """Return the sentences of a CoNLL-U file."""
     blocks = [block.splitlines() for block in text.split("\n\n") if block.strip()]
     return [
         Sentence(
@@ -80,7 +80,7 @@ def read(text: str) -> list[Sentence]:
 
 
 def written(sentence: Sentence) -> list[str]:
-    """The sentence's lines, the blank one after it too."""
+    """Return the sentence's lines, the blank one after it too."""
     return [*sentence.comments, *("\t".join(row) for row in sentence.rows), ""]
 
 
@@ -258,7 +258,7 @@ def lift_crossing_arcs(sentence: Sentence) -> None:
 
 
 def _covers_its_words(sentence: Sentence, word: int, head: int) -> bool:
-    """Whether every word between a word and its head stands below the head."""
+    """Return whether every word between a word and its head stands below the head."""
     return all(head in sentence.above(between) for between in range(min(word, head) + 1, max(word, head)))
 
 
@@ -278,7 +278,7 @@ FUNCTION_WORDS = {
 
 
 def neighbours(sentence: Sentence) -> Sentence:
-    """The first verb is the root; content words make a chain from it, all others depend on the next content word."""
+    """Make the first verb the root, content words a chain from it, and hang all others on the next content word."""
     content = [word for word in sentence.positions() if sentence.upos(word) not in FUNCTION_WORDS] or [1]
     root = next((word for word in content if sentence.upos(word) == "VERB"), content[0])
     for word in sentence.positions():

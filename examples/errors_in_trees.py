@@ -32,25 +32,25 @@ class Tree:
     brackets: list[Bracket] = field(default_factory=list)
 
     def parent(self, child: Bracket) -> Bracket:
-        """The smallest bracket around `child`; TOP is its own."""
+        """Return the smallest bracket around `child`; TOP is its own."""
         place = self.brackets.index(child)
         return next((above for above in reversed(self.brackets[:place]) if above.end >= child.end), child)
 
     def children(self, parent: Bracket) -> list[Bracket]:
-        """The brackets directly inside `parent`, left to right."""
+        """Return the brackets directly inside `parent`, left to right."""
         return [child for child in self.inner() if self.parent(child) is parent]
 
     def inner(self) -> list[Bracket]:
-        """All brackets below TOP; a copy, so that a loop over it may change the tree."""
+        """Return all brackets below TOP; a copy, so that a loop over it may change the tree."""
         return self.brackets[1:]
 
     def free(self, parent: Bracket) -> list[int]:
-        """The words that stand directly in `parent`."""
+        """Return the words that stand directly in `parent`."""
         covered = {word for child in self.children(parent) for word in range(child.start, child.end)}
         return [word for word in range(parent.start, parent.end) if word not in covered]
 
     def insert(self, parent: Bracket, start: int, end: int, label: str) -> None:
-        """Insert a bracket inside `parent`, around the brackets in its span."""
+        """Put a new bracket inside `parent`, around all that its span holds."""
         place = self.brackets.index(parent) + 1
         while place < len(self.brackets) and self.brackets[place].start < start:
             place += 1
@@ -67,7 +67,7 @@ TOKEN = re.compile(r"\(([^\s()]+) ([^\s()]+)\)|\(([^\s()]+)|\)")
 
 
 def read(line: str) -> Tree:
-    """One Penn-style tree with preterminals."""
+    """Return one Penn-style tree with preterminals."""
     tree, open_brackets = Tree(), []
     for match in TOKEN.finditer(line):
         tag, word, label = match.groups()
@@ -83,7 +83,7 @@ def read(line: str) -> Tree:
 
 
 def written(tree: Tree) -> str:
-    """The tree on one line."""
+    """Return the tree on one line."""
     opening = [""] * len(tree.words)
     closing = [""] * len(tree.words)
     for bracket in tree.brackets:
@@ -265,7 +265,7 @@ def right_branching(tree: Tree) -> Tree:
 
 
 def _phrase(tag: str) -> str:
-    """The label that a phrase headed or begun by a tag most often has."""
+    """Return the label that a phrase headed or begun by a tag most often has."""
     if tag[0] == "V" or tag in {"MD", "TO"}:
         return "VP"
     return {"IN": "PP", "RB": "ADVP", "WP": "SBAR", "WDT": "SBAR", "WRB": "SBAR", "CC": "S", ",": "S"}.get(tag, "NP")
@@ -290,5 +290,5 @@ def chunks(tree: Tree) -> Tree:
 
 
 def _goes_on(tree: Tree, word: int, begins: Sequence[str]) -> bool:
-    """Whether a word can stand inside a noun phrase: nothing that begins one, but for `all the`."""
+    """Return whether a word can stand inside a noun phrase: nothing that begins one, but for `all the`."""
     return tree.tags[word] not in begins or tree.tags[word - 1] == "PDT"

@@ -39,12 +39,12 @@ Parts = Mapping[str, Path]
 
 
 def main() -> int:
-    """Run the task; return 0 if there is a ranking."""
+    """Run the task; return 0 where a ranking was made."""
     options = parsed()
     gold = gold_parts(options.gold)
     systems = system_parts(options.systems, gold, options.gold)
     if not gold or not systems:
-        print("No gold found, or no output for it. Give the paths of gold and outputs.", file=sys.stderr)
+        print("No gold file, or no output for it, was found in these paths.", file=sys.stderr)
         return 2
     began = monotonic()
     with ExitStack() as stack:
@@ -69,7 +69,7 @@ def main() -> int:
 
 
 def parsed() -> argparse.Namespace:
-    """The command line."""
+    """Return the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("gold", type=Path)
     parser.add_argument("systems", type=Path)
@@ -85,14 +85,14 @@ def parsed() -> argparse.Namespace:
 
 
 def gold_parts(place: Path) -> dict[str, Path]:
-    """Part -> file."""
+    """Return part -> file."""
     if place.is_file():
         return {place.stem: place}
     return {path.stem: path for path in sorted(place.iterdir()) if path.is_file() and not path.name.startswith(".")}
 
 
 def system_parts(folder: Path, gold: Parts, gold_place: Path) -> dict[str, dict[str, Path]]:
-    """System -> part -> file. A part that a system has no file for counts as the worst value."""
+    """Return system -> part -> file. A part that a system has no file for counts as the worst value."""
     if gold_place.is_file():
         ending, (part,) = gold_place.suffix, gold
         outputs = (path for path in sorted(folder.glob(f"*{ending}")) if path.resolve() != gold_place.resolve())
@@ -106,7 +106,7 @@ def system_parts(folder: Path, gold: Parts, gold_place: Path) -> dict[str, dict[
 
 @contextmanager
 def own_service() -> Iterator[tuple[str, str]]:
-    """A service for the time of the run: its address and its organise token."""
+    """Start a service for the time of the run; yield its address and its organise token."""
     with tempfile.TemporaryDirectory(prefix="treescore-") as folder:
         command = [sys.executable, "-m", "treescore.cli.main", "serve", "--bind", f"127.0.0.1:{free_port()}"]
         command += ["--data-dir", folder]
@@ -138,7 +138,7 @@ def client(url: str, token: str) -> httpx.Client:
 
 @contextmanager
 def bar() -> Iterator[Progress]:
-    """A progress bar on standard error, where that is a terminal."""
+    """Show a progress bar on standard error, where that is a terminal."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
@@ -146,7 +146,7 @@ def bar() -> Iterator[Progress]:
 
 
 def answer(response: httpx.Response) -> dict[str, Any]:
-    """A document, or the end of the run with what is wrong."""
+    """Return the document of an answer; end the run with the problems of another."""
     document: dict[str, Any] = orjson.loads(response.content)
     if response.is_success:
         return document
@@ -157,7 +157,7 @@ def answer(response: httpx.Response) -> dict[str, Any]:
 def post_files(
     sender: httpx.Client, path: str, meta: Mapping[str, Any], parts: Parts, headers: Mapping[str, str]
 ) -> dict[str, Any]:
-    """A form: the document `meta`, and a file for each part, streamed."""
+    """Send a form: the document `meta`, and a file for each part, streamed."""
     with ExitStack() as stack:
         files = {part: (file.name, stack.enter_context(file.open("rb"))) for part, file in parts.items()}
         return answer(sender.post(path, data={"meta": orjson.dumps(meta)}, files=files, headers=headers))
@@ -183,7 +183,7 @@ def submit_all(
     systems: Mapping[str, Parts],
     progress: Progress,
 ) -> dict[str, str]:
-    """A team with a token for each system, and its submission: system -> submission. Baselines are the organisers'."""
+    """Submit each system as a team of its own, baselines as the organisers; return system -> submission."""
     task = progress.add_task("submitting", total=len(systems))
     found = {}
     for system, parts in systems.items():
@@ -201,7 +201,7 @@ def submit_all(
 
 
 def wait_for_all(organiser: httpx.Client, entries: Mapping[str, str], progress: Progress) -> dict[str, str]:
-    """Wait until all are scored; why any could not be, wholly or in part."""
+    """Wait until all are scored; return why a system could not be scored, wholly or in part."""
     task = progress.add_task("scoring", total=len(entries))
     problems = {}
     for system, submission in entries.items():
@@ -219,7 +219,7 @@ def wait_for_all(organiser: httpx.Client, entries: Mapping[str, str], progress: 
 
 
 def settled_board(organiser: httpx.Client, slug: str) -> dict[str, Any]:
-    """The leaderboard once the differences on it are tested. Rows would be there at once."""
+    """Return the leaderboard once the differences on it are tested; its rows are ready earlier."""
     pause = threading.Event()
     while True:
         response = organiser.get(f"/v1/benchmarks/{slug}/leaderboard")
@@ -230,7 +230,7 @@ def settled_board(organiser: httpx.Client, slug: str) -> dict[str, Any]:
 
 
 def with_all_rows(organiser: httpx.Client, slug: str, board: dict[str, Any]) -> dict[str, Any]:
-    """A board of very many rows comes in pages."""
+    """Return a board with the rows of all its pages."""
     rows, cursor = list(board["rows"]), board["next"]
     while cursor is not None:
         page = answer(organiser.get(f"/v1/benchmarks/{slug}/leaderboard", params={"cursor": cursor}))
@@ -239,12 +239,12 @@ def with_all_rows(organiser: httpx.Client, slug: str, board: dict[str, Any]) -> 
 
 
 def ranking(board: Mapping[str, Any]) -> str:
-    """The board as text; a line is drawn where every system above differs significantly from every one below."""
+    """Return the board as text, with a line where every system above differs significantly from every one below."""
     rows = [("rank", "ranks", "cluster", "system", board["score"], "95 % interval", "p to next")]
     lines_above = set()
     cluster = None
     for row in board["rows"]:
-        interval, reach = row["ci95"], row["rank_interval"]
+        interval, ranks = row["ci95"], row["rank_interval"]
         if row["cluster"] is not None:
             if cluster is not None and row["cluster"] != cluster:
                 lines_above.add(len(rows))
@@ -252,7 +252,7 @@ def ranking(board: Mapping[str, Any]) -> str:
         rows.append(
             (
                 "-" if row["rank"] is None else str(row["rank"]),
-                "" if reach is None else "-".join(map(str, sorted(set(reach)))),
+                "" if ranks is None else "-".join(map(str, sorted(set(ranks)))),
                 "" if row["cluster"] is None else str(row["cluster"]),
                 f"{row['name']} (baseline)" if row["role"] == "baseline" else row["name"],
                 "-" if row["score"] is None else f"{100 * row['score']:.2f}",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from typing import Any
 
 import click
 
@@ -18,27 +17,31 @@ MODULES: Mapping[str, str] = {
     "migrate": "service.commands.processes",
     "demo": "service.commands.demo",
 }
-"""Where each command is."""
+"""Module of each command."""
 
 
 class Commands(click.Group):
-    """The commands of MODULES; says in one line what is wrong with the environment."""
+    """The commands of MODULES; an error of the environment ends them with one line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return their names."""
+        """Return the names in the order of MODULES."""
         del ctx
         return list(MODULES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Load one of them."""
+        """Load a command."""
         del ctx
         if cmd_name not in MODULES:
             return None
         command: click.Command = getattr(importlib.import_module(MODULES[cmd_name]), cmd_name)
         return command
 
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the chosen command."""
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the chosen command.
+
+        Raises:
+            ClickException: a variable of the environment is invalid.
+        """
         try:
             return super().invoke(ctx)
         except ConfigError as error:

@@ -1,5 +1,59 @@
-"""Score parsers and treebanks: exact scores, and which differences are real."""
+"""Score parsers and treebanks: exact scores, and which differences are real.
+
+    from treescore import score
+    result = score("gold.conllu", {"mine": "mine.conllu"}, metric="ud")
+    result["mine"]["ud.las_f1"]
+
+Names are loaded at their first use: `import treescore` loads neither arrays nor the compiler nor the network.
+"""
+
+from __future__ import annotations
+
+import importlib
 
 from treescore.core.version import __version__
 
-__all__ = ["__version__"]
+TYPE_CHECKING = False  # as in typing, which takes longer to load than this package
+if TYPE_CHECKING:
+    from treescore.api import Result, SystemScores, compare, score
+    from treescore.client import Client, ClientError, RefusedError, RequestError, UnavailableError
+    from treescore.errors import InputError, LimitError, Problem, ScoringError
+
+__all__ = [
+    "Client",
+    "ClientError",
+    "InputError",
+    "LimitError",
+    "Problem",
+    "RefusedError",
+    "RequestError",
+    "Result",
+    "ScoringError",
+    "SystemScores",
+    "UnavailableError",
+    "__version__",
+    "compare",
+    "score",
+]
+
+_MODULES = {
+    "treescore.api": ("Result", "SystemScores", "compare", "score"),
+    "treescore.client": ("Client", "ClientError", "RefusedError", "RequestError", "UnavailableError"),
+    "treescore.errors": ("InputError", "LimitError", "Problem", "ScoringError"),
+}
+
+if not TYPE_CHECKING:  # a type checker would take every misspelt name for one of these
+
+    def __getattr__(name: str) -> object:
+        """Load a public name from its module and keep it."""
+        for module, names in _MODULES.items():
+            if name in names:
+                value = getattr(importlib.import_module(module), name)
+                globals()[name] = value
+                return value
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Return the public names too, whether loaded or not."""
+    return sorted({*globals(), *__all__})

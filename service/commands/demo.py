@@ -1,4 +1,4 @@
-"""`treescore demo` (`make run`): start the service, score the example benchmark, show what came out."""
+"""`treescore demo` (`make run`): start the service, score the example benchmark, print the results."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import click
 import httpx
@@ -15,7 +14,7 @@ import httpx
 from treescore.cli.tables import comparison_text, scores_table
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-BENCHMARKS: Mapping[str, tuple[str, str, list[Any]]] = {
+BENCHMARKS: Mapping[str, tuple[str, str, list[str]]] = {
     "trees": ("bracketed", ".mrg", ["parseval", "leaf_ancestor"]),
     "dependencies": ("conllu", ".conllu", ["attachment"]),
 }
@@ -29,7 +28,7 @@ WAIT_SECONDS = 60
 def demo(bind: str, data_dir: Path, *, once: bool) -> None:
     """Start the service, score the example benchmark over HTTP and print scores and cross-tables."""
     if not EXAMPLES.is_dir():
-        raise click.ClickException("The example benchmark is part of the source checkout; run this there (`make run`).")
+        raise click.ClickException("The example benchmark is part of a checkout. Run `make run` there.")
     command = [sys.executable, "-m", "service", "serve", "--bind", bind, "--data-dir", str(data_dir)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own command line
     for sign in (signal.SIGTERM, signal.SIGINT):
@@ -37,14 +36,14 @@ def demo(bind: str, data_dir: Path, *, once: bool) -> None:
     try:
         line = (server.stdout.readline() if server.stdout else "").strip()
         if not line:
-            raise click.ClickException("The service did not start; see above.")
-        address, token = told(line)
+            raise click.ClickException("The service did not start. See the log above.")
+        address, token = ready_address(line)
         with httpx.Client(base_url=address, headers={"Authorization": f"Bearer {token}"}, timeout=120) as client:
             for name in BENCHMARKS:
                 show(name, client)
         click.echo(f"Address:        {address}   (reference: {address}/docs)\nOrganise token: {token}")
         if not once:
-            click.echo("The service goes on; Ctrl-C stops it.")
+            click.echo("The service continues; Ctrl-C stops it.")
             server.wait()
     finally:
         if server.poll() is None:
@@ -52,8 +51,8 @@ def demo(bind: str, data_dir: Path, *, once: bool) -> None:
         server.wait()
 
 
-def told(ready_line: str) -> tuple[str, str]:
-    """Address and token from the one line that `treescore serve` prints."""
+def ready_address(ready_line: str) -> tuple[str, str]:
+    """Return address and token from the line that `treescore serve` prints."""
     words = ready_line.split()
     return words[words.index("at") + 1], words[-1].rstrip(")")
 
@@ -70,8 +69,8 @@ def show(name: str, client: httpx.Client) -> None:
     click.echo(comparison_text(job["results"]["comparisons"]))
 
 
-def request_for(name: str) -> dict[str, Any]:
-    """The job request of one example benchmark."""
+def request_for(name: str) -> dict[str, object]:
+    """Return the job request of one example benchmark."""
     text_format, ending, metrics = BENCHMARKS[name]
     folder = EXAMPLES / name
     return {

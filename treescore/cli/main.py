@@ -13,7 +13,7 @@ from treescore.cli.passthrough import service_command
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A command by its place and its help: both are known before its module is loaded.
+    """Where a command is and its help: both are known before its module is loaded.
 
     Attributes:
         help: one line.
@@ -38,7 +38,7 @@ COMMANDS: Mapping[str, Entry] = {
 
 
 class Commands(click.Group):
-    """Loads a command when it is called: `--help` and scoring a file load neither a database nor a queue."""
+    """Load a command when it is called, so that `--help` and scoring a file load no library of the service."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order of COMMANDS."""
@@ -46,7 +46,7 @@ class Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Load one command; those of the service become a process of the service."""
+        """Return a command; those of the service replace this process by one of the service."""
         del ctx
         entry = COMMANDS.get(cmd_name)
         if entry is None:

@@ -1,4 +1,4 @@
-"""Commands of the service: the wheel holds none of them, so they start `python -m service`."""
+"""Commands of the service. The wheel does not hold the service, so they start `python -m service`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def service_command(name: str, help_line: str) -> click.Command:
 
 
 def service_is_here() -> bool:
-    """Return whether the service can be imported: a package named `service` of somebody else's is not it."""
+    """Return whether the service can be imported; another package named `service` does not count."""
     try:
         return importlib.util.find_spec("service.wsgi") is not None
     except ModuleNotFoundError:

@@ -1,19 +1,38 @@
-"""`treescore score` and `treescore compare`: the same numbers as the service's, from files, without it."""
+"""`treescore score` and `treescore compare`: the numbers of the service, from files, without it."""
 
 from __future__ import annotations
 
-from typing import Any
+import importlib.util
+from collections.abc import Callable, Sequence
+from typing import TypedDict, TypeVar, Unpack
 
 import click
 import orjson
 
+from treescore.api import Result
 from treescore.cli.files import evaluate_files, named_value
 from treescore.cli.tables import comparison_text, scores_table
+from treescore.core.params import Json
 from treescore.render import FORMATS
 
+_Function = TypeVar("_Function", bound=Callable[..., object])
 
-def request_options(function: Any) -> Any:
-    """The options that say what is asked."""
+
+class Asked(TypedDict):
+    """The values of the shared options, as click hands them over."""
+
+    gold: str
+    outputs: Sequence[str]
+    text_format: str
+    system_format: str | None
+    transforms: Sequence[str]
+    metrics: Sequence[str]
+    significance: str | None
+    items: str | None
+
+
+def request_options(function: _Function) -> _Function:
+    """Add the options that both commands take."""
     for option in (
         click.argument("outputs", nargs=-1, required=True),
         click.argument("gold"),
@@ -28,42 +47,44 @@ def request_options(function: Any) -> Any:
     return function
 
 
-def as_request(**given: Any) -> dict[str, Any]:
-    """The command line's options as a job request without texts."""
-    request: dict[str, Any] = {
-        "format": named_value(given["text_format"]),
-        "transforms": [named_value(value) for value in given["transforms"]],
-        "metrics": [named_value(value) for value in given["metrics"]],
+def _request(asked: Asked) -> dict[str, Json]:
+    """Return the options as a job request without texts."""
+    request: dict[str, Json] = {
+        "format": named_value(asked["text_format"]),
+        "transforms": [named_value(value) for value in asked["transforms"]],
+        "metrics": [named_value(value) for value in asked["metrics"]],
     }
-    if len(given["outputs"]) > 1:
-        request["significance"] = named_value(given["significance"] or "{}")
-    if given["items"]:
-        request["items"] = named_value(given["items"])
+    if len(asked["outputs"]) > 1:
+        request["significance"] = named_value(asked["significance"] or "{}")
+    if asked["items"]:
+        request["items"] = named_value(asked["items"])
     return request
 
 
-def _report(**given: Any) -> Any:
-    system_format = None if given["system_format"] is None else named_value(given["system_format"])
-    return evaluate_files(as_request(**given), given["gold"], given["outputs"], system_format)
+def _evaluated(asked: Asked) -> Result:
+    system_format = None if asked["system_format"] is None else named_value(asked["system_format"])
+    return evaluate_files(_request(asked), asked["gold"], asked["outputs"], system_format)
 
 
 @click.command()
 @request_options
 @click.option("--style", help="Print the original program's layout instead (evalb, eval07, conll18, wa_eval).")
 @click.option("--table", is_flag=True, help="Print a table for people instead of JSON.")
-def score(style: str | None, *, table: bool, **given: Any) -> None:
+def score(style: str | None, *, table: bool, **asked: Unpack[Asked]) -> None:
     """Score OUTPUTS (each PATH or NAME=PATH) against GOLD and print the document that a job would hold."""
-    report = _report(**given)
+    result = _evaluated(asked)
+    report = result.report
     if style is not None:
         entry = report.spec.entries[0]
         if style not in entry.metric.styles:
-            raise click.BadParameter(f"{entry.name} has no style {style!r}; it has: {', '.join(entry.metric.styles)}.")
+            known = ", ".join(entry.metric.styles) or "none"
+            raise click.BadParameter(f"Unknown style {style!r} of {entry.name}. Styles: {known}.")
         for outcomes in report.outcomes:
             click.echo(entry.metric.report(style, outcomes[entry.key]), nl=False)
     elif table:
-        click.echo(scores_table(report.document))
+        click.echo(scores_table(result.document))
     else:
-        document = {"results": report.document, "warnings": report.warnings}
+        document = {"results": result.document, "warnings": result.warnings}
         click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS))
 
 
@@ -72,9 +93,10 @@ def score(style: str | None, *, table: bool, **given: Any) -> None:
 @click.option(
     "--as", "form", default="text", show_default=True, type=click.Choice(list(FORMATS)), help="How to print it.",
 )  # fmt: skip
-def compare(form: str, **given: Any) -> None:
+def compare(form: str, **asked: Unpack[Asked]) -> None:
     """Compare two or more OUTPUTS (each PATH or NAME=PATH) and print which differences are real."""
-    if len(given["outputs"]) < 2:
+    if len(asked["outputs"]) < 2:
         raise click.UsageError("Name at least two outputs.")
-    comparisons = _report(**given).document["comparisons"]
-    click.echo(comparison_text(comparisons, form), nl=False)
+    if form == "svg" and importlib.util.find_spec("matplotlib") is None:
+        raise click.ClickException("Drawing needs matplotlib. Install it with: pip install 'treescore[plot]'")
+    click.echo(comparison_text(_evaluated(asked).comparisons, form), nl=False)

@@ -16,12 +16,13 @@ import orjson
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from treescore.cli.client import NO_SERVICE, OK, REFUSED, WRONG_INPUT, Client, Stopped, problem_lines
+from treescore.cli.exits import NO_SERVICE, OK, REFUSED, WRONG_INPUT, Stopped, exit_status
 from treescore.cli.verdicts import Outcome, outcome_of, parse_threshold, report_lines, resolved
+from treescore.client import Client, ClientError, problem_lines
 
 BEST = "best"
 RECEIVED = "received"
-"""The final state where the feedback level tells no more."""
+"""The final state where the feedback level shows no more."""
 TOKEN = "TREESCORE_TOKEN"  # noqa: S105 - the name of a variable
 EXIT = """\b
 Exit status:
@@ -54,12 +55,12 @@ def submit(**given: Any) -> None:
     """
     try:
         status = _run(**given)
-    except Stopped as stopped:
-        status = stopped.status
-        for line in stopped.lines:
+    except (Stopped, ClientError) as error:
+        status = error.status if isinstance(error, Stopped) else exit_status(error)
+        for line in error.lines:
             click.echo(line, err=True)
         if given["as_json"]:
-            click.echo(orjson.dumps({"exit_status": status, "problems": stopped.lines}, option=orjson.OPT_INDENT_2))
+            click.echo(orjson.dumps({"exit_status": status, "problems": error.lines}, option=orjson.OPT_INDENT_2))
     sys.exit(status)
 
 
@@ -68,8 +69,7 @@ def _run(**given: Any) -> int:
     if not token or not token.isascii() or not token.isprintable():
         raise Stopped(REFUSED, f"Set {TOKEN} to your team's token (in CI: from the secrets).")
     thresholds = [parse_threshold(text) for text in given["thresholds"]]
-    client = Client(given["url"], token, given["timeout"])
-    try:
+    with Client(given["url"], token, given["timeout"], agent="treescore-submit") as client:
         benchmark = client.get(_address(given["slug"]))
         files = _files(given["outputs"], benchmark)
         if given["validate_only"]:
@@ -79,9 +79,7 @@ def _run(**given: Any) -> int:
         submission = _scored(client, given, token, files)
         opponents = _opponents(given, best, submission["id"])
         outcome = outcome_of(client, benchmark, submission, thresholds, opponents)
-        return _tell(outcome, files, as_json=given["as_json"])
-    finally:
-        client.close()
+        return _report(outcome, files, as_json=given["as_json"])
 
 
 def _address(slug: str) -> str:
@@ -89,7 +87,7 @@ def _address(slug: str) -> str:
 
 
 def _files(outputs: Sequence[str], benchmark: Mapping[str, Any]) -> dict[str, Path]:
-    """Which file is sent under which name in the form: a part's, or `part/source`."""
+    """Return the files by their names in the form: a part, or `part/source`."""
     parts = list(benchmark["parts"])
     files: dict[str, Path] = {}
     for argument in outputs:
@@ -102,7 +100,7 @@ def _files(outputs: Sequence[str], benchmark: Mapping[str, Any]) -> dict[str, Pa
         if name in files:
             raise Stopped(WRONG_INPUT, f"{argument}: the part {name!r} is given twice.")
         if not Path(path).is_file():
-            raise Stopped(WRONG_INPUT, f"{path}: there is no such file.")
+            raise Stopped(WRONG_INPUT, f"{path}: file not found.")
         files[name] = Path(path)
     return files
 
@@ -112,7 +110,7 @@ def _meta(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _key(given: Mapping[str, Any], token: str, files: Mapping[str, Path]) -> str:
-    """The same for the same files under the same name by the same team: so a repeated step repeats nothing."""
+    """Return a key of benchmark, team, name and files, so that a repeated command submits nothing twice."""
     state = hashlib.sha256()
 
     def feed(*values: bytes) -> None:
@@ -136,71 +134,70 @@ def _reading(path: Path) -> Iterator[bytes]:
 
 
 def _validate(client: Client, given: Mapping[str, Any], files: Mapping[str, Path]) -> int:
-    """Have the files checked. Status 0 where they would be scored."""
+    """Have the files checked; return status 0 where they would be scored."""
     path = f"{_address(given['slug'])}/submissions?validate_only=true"
     with _progress() as bar:
         bar("sending", 0, None)
-        job = orjson.loads(client.call("POST", path, json=_meta(given), form=files).content)
+        job = orjson.loads(client.send("POST", path, json=_meta(given), form=files).content)
         if job["state"] in ("queued", "running"):
-            job = client.final(f"/v1/jobs/{job['id']}", lambda document: _show(bar, document, "checking"))
+            job = client.wait(f"/v1/jobs/{job['id']}", lambda document: _show(bar, document, "checking"))
     if job["state"] != "succeeded":
         raise _failed(job.get("failure"), files)
     results = job["results"]
-    # at the feedback level `none` nobody is told
+    # `valid` is null at the feedback level `none`
     status = WRONG_INPUT if results["valid"] is False else OK
     lines = []
-    for part, found in results["parts"].items():
-        failure = found.get("failure")
-        if failure is not None:
-            lines += _failure_lines(failure, part, files)
+    for part, checked in results["parts"].items():
+        if checked.get("failure") is not None:
+            lines += _failure_lines(checked["failure"], part, files)
     if given["as_json"]:
         click.echo(orjson.dumps({"exit_status": status, **results}, option=orjson.OPT_INDENT_2))
     else:
-        for part, found in results["parts"].items():
-            size = f", {found['sentences']} sentences, {found['words']} words" if "words" in found else ""
-            click.echo(f"{part}: {found['state']}{size}")
+        for part, checked in results["parts"].items():
+            size = f", {checked['sentences']} sentences, {checked['words']} words" if "words" in checked else ""
+            click.echo(f"{part}: {checked['state']}{size}")
     for line in lines:
         click.echo(line, err=True)
     return status
 
 
 def _best(client: Client, given: Mapping[str, Any]) -> list[str]:
-    """The best submissions on the board before this one is there, where `best` is asked for.
+    """Return the best two submissions on the board before this one is sent, where an option says `best`.
 
-    Two of them, as a repeated step may find its own at the top.
+    Two, because a repeated command may find its own submission at the top.
     """
     if BEST not in (given["compare_with"], given["fail_if_worse_than"]):
         return []
     try:
         rows = client.get(f"{_address(given['slug'])}/leaderboard")["rows"]
-    except Stopped as stopped:
-        if stopped.refused in (401, 403, 404):
+    except ClientError as error:
+        if error.status in (401, 403, 404):
             return []
         raise
     return [row["submission"] for row in rows if row["rank"] is not None][:2]
 
 
 def _opponents(given: Mapping[str, Any], best: Sequence[str], own: str) -> dict[str, str | None]:
-    """With which submission to compare: option -> id; None where `best` finds no other."""
+    """Return the submission that each option compares with; None where `best` finds no other."""
     wanted = {"compare_with": given["compare_with"], "fail_if_worse_than": given["fail_if_worse_than"]}
     other = next((each for each in best if each != own), None)
     return {option: other if value == BEST else value for option, value in wanted.items() if value is not None}
 
 
 def _scored(client: Client, given: Mapping[str, Any], token: str, files: Mapping[str, Path]) -> dict[str, Any]:
-    """The submission in its final state. One that failed through a fault of the service is tried once more."""
+    """Submit and wait; return the final state. A submission that the service failed to score is retried once."""
     key = {"Idempotency-Key": _key(given, token, files)}
     with _progress() as bar:
         bar("sending", 0, None)
         path = f"{_address(given['slug'])}/submissions"
-        response = client.call("POST", path, json=_meta(given), form=files, headers=key)
+        response = client.send("POST", path, json=_meta(given), form=files, headers=key)
         submission: dict[str, Any] = orjson.loads(response.content)
         own = f"/v1/submissions/{submission['id']}"
         if submission["state"] in ("queued", "running"):
-            submission = client.final(own, lambda document: _show(bar, document, "scoring"))
+            submission = client.wait(own, lambda document: _show(bar, document, "scoring"))
         elif "Idempotent-Replayed" in response.headers and (submission.get("failure") or {}).get("kind") == "service":
-            client.call("POST", f"{own}/retry")
-            submission = client.final(own, lambda document: _show(bar, document, "scoring"))
+            client.send("POST", f"{own}/retry")
+            submission = client.wait(own, lambda document: _show(bar, document, "scoring"))
     if submission["state"] == "failed":
         raise _failed(submission.get("failure"), files)
     if submission["state"] not in ("succeeded", RECEIVED):
@@ -209,9 +206,9 @@ def _scored(client: Client, given: Mapping[str, Any], token: str, files: Mapping
 
 
 def _failed(failure: Mapping[str, Any] | None, files: Mapping[str, Path]) -> Stopped:
-    found = failure or {"kind": "service", "detail": "It failed, and nobody says why."}
-    service = found.get("kind") == "service"
-    return Stopped(NO_SERVICE if service else WRONG_INPUT, *_failure_lines(found, "", files))
+    known = failure or {"kind": "service", "detail": "Scoring failed; the service gives no reason."}
+    service = known.get("kind") == "service"
+    return Stopped(NO_SERVICE if service else WRONG_INPUT, *_failure_lines(known, "", files))
 
 
 def _failure_lines(failure: Mapping[str, Any], part: str, files: Mapping[str, Path]) -> list[str]:
@@ -222,11 +219,11 @@ def _failure_lines(failure: Mapping[str, Any], part: str, files: Mapping[str, Pa
     return problem_lines(errors, named, failure.get("errors_total", len(errors)))
 
 
-def _tell(outcome: Outcome, files: Mapping[str, Path], *, as_json: bool) -> int:
-    """Print what came out; the exit status."""
+def _report(outcome: Outcome, files: Mapping[str, Path], *, as_json: bool) -> int:
+    """Print the outcome; return the exit status."""
     lines = []
-    for part, found in outcome.failed_parts.items():
-        lines += _failure_lines(found, part, files)
+    for part, failure in outcome.failed_parts.items():
+        lines += _failure_lines(failure, part, files)
     status = outcome.status
     if status == OK and lines:
         status = WRONG_INPUT
@@ -242,7 +239,7 @@ def _tell(outcome: Outcome, files: Mapping[str, Path], *, as_json: bool) -> int:
 
 @contextmanager
 def _progress() -> Iterator[Any]:
-    """A bar on standard error, where that is a terminal: called with a text, what is done, and of how much."""
+    """Show a bar on standard error, where that is a terminal. Yields a function of text, done and total."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:

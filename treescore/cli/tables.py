@@ -1,4 +1,4 @@
-"""Tables that a person can read, from the documents that the service sends."""
+"""Tables for people, from the documents of results."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from rich.table import Table
 from treescore.render import render_comparisons
 
 SHOWN = 6
-"""Scores shown of each metric; the document has all."""
+"""Scores shown of each metric; the document holds all."""
 
 
 def scores_table(results: Mapping[str, Any]) -> str:
-    """For each metric a table of its first scores, one row a system."""
+    """Return a table for each metric: its first scores, one row a system."""
     systems: Sequence[Mapping[str, Any]] = results["systems"]
     return "\n".join(_metric_table(key, systems) for key in systems[0]["metrics"])
 
@@ -35,12 +35,12 @@ def _metric_table(key: str, systems: Sequence[Mapping[str, Any]]) -> str:
 
 
 def comparison_text(comparisons: Sequence[Mapping[str, Any]], form: str = "text") -> str:
-    """Comparisons as text, Markdown, LaTeX, CSV, JSON or SVG."""
+    """Return comparisons as text, Markdown, LaTeX, CSV, JSON or SVG."""
     return render_comparisons(comparisons, form).content.decode()
 
 
 def printed(table: Table) -> str:
-    """A table as text, as wide as it needs to be."""
+    """Return a table as text, as wide as it needs to be."""
     out = io.StringIO()
     Console(file=out, width=200).print(table)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"

@@ -1,4 +1,4 @@
-"""What a submission's scores mean for whoever sent it: rank, differences, thresholds."""
+"""What the scores of a submission mean for the caller: rank, differences, thresholds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote
 
-from treescore.cli.client import MISSED, OK, REFUSED, WRONG_INPUT, Client, Stopped
+from treescore.cli.exits import MISSED, OK, REFUSED, WRONG_INPUT, Stopped
+from treescore.client import Client, ClientError
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,20 +26,20 @@ class Threshold:
     higher_is_better: bool = True
 
     def kept_by(self, value: float | None) -> bool:
-        """Whether a value is good enough; a score that is undefined never is."""
+        """Return whether a value is good enough; an undefined one is not."""
         if value is None:
             return False
         return value >= self.bound if self.higher_is_better else value <= self.bound
 
     @property
     def text(self) -> str:
-        """As `ud.las_f1 >= 0.85`."""
+        """The threshold as `ud.las_f1 >= 0.85`."""
         return f"{self.score} {'>=' if self.higher_is_better else '<='} {self.bound:g}"
 
 
 @dataclass(slots=True)
 class Outcome:
-    """What is told at the end.
+    """What the command prints at the end.
 
     Attributes:
         document: as `--json` prints it.
@@ -53,16 +54,16 @@ class Outcome:
     failed_parts: dict[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def fail(self, status: int, complaint: str) -> None:
-        """What is missed weighs less than what could not be told."""
+        """Add a complaint. A score that is hidden outweighs a missed threshold."""
         self.status = max(self.status, status)
         self.complaints.append(complaint)
 
 
 def parse_threshold(text: str) -> Threshold:
-    """`ud.las_f1=0.85`.
+    """Parse `ud.las_f1=0.85`.
 
     Raises:
-        Stopped: it is none.
+        Stopped: the text has another form.
     """
     address, _, number = text.partition("=")
     try:
@@ -75,23 +76,23 @@ def parse_threshold(text: str) -> Threshold:
 
 
 def resolved(client: Client, benchmark: Mapping[str, Any], thresholds: Sequence[Threshold]) -> list[Threshold]:
-    """Thresholds with the direction of their scores, checked before anything is sent.
+    """Return thresholds with the direction of their scores, checked before anything is sent.
 
     Raises:
-        Stopped: the benchmark has no such score.
+        Stopped: unknown score.
     """
     names = dict(_entry(entry) for entry in benchmark["metrics"])
-    found = []
+    directed = []
     for threshold in thresholds:
         key, _, score = threshold.score.partition(".")
         if key not in names:
-            raise Stopped(WRONG_INPUT, f"--fail-below {threshold.score}: the metrics here are {', '.join(names)}.")
+            raise Stopped(WRONG_INPUT, f"--fail-below {threshold.score}: unknown metric. Metrics: {', '.join(names)}.")
         catalogue = {each["name"]: each for each in client.get(f"/v1/scorers/{quote(names[key], safe='')}")["scores"]}
         if score not in catalogue:
             some = ", ".join(f"{key}.{name}" for name in list(catalogue)[:8])
-            raise Stopped(WRONG_INPUT, f"--fail-below {threshold.score}: there is no such score. There are {some}, ...")
-        found.append(replace(threshold, higher_is_better=catalogue[score]["higher_is_better"]))
-    return found
+            raise Stopped(WRONG_INPUT, f"--fail-below {threshold.score}: unknown score. Scores: {some}, ...")
+        directed.append(replace(threshold, higher_is_better=catalogue[score]["higher_is_better"]))
+    return directed
 
 
 def outcome_of(
@@ -101,7 +102,7 @@ def outcome_of(
     thresholds: Sequence[Threshold],
     opponents: Mapping[str, str | None],
 ) -> Outcome:
-    """Everything about a scored submission.
+    """Collect rank, comparisons and thresholds of a scored submission.
 
     Args:
         client: to ask for what the submission does not say.
@@ -111,7 +112,7 @@ def outcome_of(
         opponents: option -> submission to compare with, or None where there is none.
 
     Raises:
-        Stopped: an opponent is not known.
+        ClientError: an opponent is unknown, or the service does not answer.
     """
     scores = submission["scores"]
     document: dict[str, Any] = {
@@ -134,7 +135,7 @@ def outcome_of(
         document["main"] = {"score": address, "value": value, "ci95": interval}
         document["rank"] = _rank(client, benchmark["id"], submission)
         outcome.failed_parts = {
-            part: found["failure"] for part, found in (scores.get("parts") or {}).items() if found.get("failure")
+            part: scored["failure"] for part, scored in (scores.get("parts") or {}).items() if scored.get("failure")
         }
     _check_thresholds(outcome, thresholds, several=several)
     _compare(client, outcome, opponents)
@@ -142,7 +143,7 @@ def outcome_of(
 
 
 def shown(scores: Mapping[str, Any], address: str, *, several: bool) -> tuple[float | None, Any]:
-    """A score and its 95 % interval: the mean of the parts where there are several, as on the board."""
+    """Return a score and its 95 % interval: the mean of the parts where there are several, as on the board."""
     key, *path = address.split(".")
     metric = scores["metrics"][key]
     names = ("macro", "macro_ci95") if several else ("scores", "ci95")
@@ -157,18 +158,18 @@ def _inside(value: Any, path: Sequence[str]) -> Any:
 
 
 def _entry(entry: Any) -> tuple[str, str]:
-    """Key and name of a metric entry."""
+    """Return key and name of a metric entry."""
     if isinstance(entry, str):
         return entry, entry
     return entry.get("key") or entry["name"], entry["name"]
 
 
 def _rank(client: Client, slug: str, submission: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Where the submission stands on the board, or else its team; None where neither does, or the board is hidden."""
+    """Return the row of the submission, else of its team; None where neither is ranked or the board is hidden."""
     try:
         board = _board(client, slug)
-    except Stopped as stopped:
-        if stopped.refused in (401, 403, 404):
+    except ClientError as error:
+        if error.status in (401, 403, 404):
             return None
         raise
     rows = board["rows"]
@@ -177,13 +178,13 @@ def _rank(client: Client, slug: str, submission: Mapping[str, Any]) -> dict[str,
         row = next((row for row in rows if row["team"] == submission["team"]), None)
     if row is None:
         return None
-    told = ("rank", "rank_interval", "cluster", "p_next", "submission")
+    names = ("rank", "rank_interval", "cluster", "p_next", "submission")
     ranked = sum(row["rank"] is not None for row in rows)
-    return {**{name: row[name] for name in told}, "of": ranked, "pending": board["significance"]["pending"]}
+    return {**{name: row[name] for name in names}, "of": ranked, "pending": board["significance"]["pending"]}
 
 
 def _board(client: Client, slug: str) -> dict[str, Any]:
-    """The board with all its rows; large ones come in pages."""
+    """Return the board with the rows of all its pages."""
     path = f"/v1/benchmarks/{quote(slug, safe='')}/leaderboard"
     board: dict[str, Any] = client.get(path)
     cursor = board["next"]
@@ -214,50 +215,56 @@ def _compare(client: Client, outcome: Outcome, opponents: Mapping[str, str | Non
         if opponent not in known:
             known[opponent] = _compared(client, outcome.document, opponent)
             outcome.document["comparisons"].append(known[opponent])
-        found = known[opponent]
+        compared = known[opponent]
         if option != "fail_if_worse_than" or opponent is None:
             continue
-        if found["reason"] is not None:
-            outcome.fail(REFUSED, f"Whether it is worse than {opponent} cannot be told: {found['reason']}")
-        elif found["verdict"] == "worse":
+        if compared["reason"] is not None:
+            outcome.fail(REFUSED, f"The comparison with {opponent} is not available: {compared['reason']}")
+        elif compared["verdict"] == "worse":
             outcome.fail(MISSED, f"It is significantly worse than {opponent}.")
 
 
 def _compared(client: Client, document: Mapping[str, Any], opponent: str | None) -> dict[str, Any]:
-    """This submission against another one, by the main score; `reason` says why there is no verdict."""
+    """Compare the submission with another one on the main score; `reason` says why a verdict is missing."""
     own, main = document["id"], document["main"]
-    found: dict[str, Any] = {"with": opponent, "verdict": None, "difference": None, "p": None, "reason": None}
+    unknown: dict[str, Any] = {"with": opponent, "verdict": None, "difference": None, "p": None, "reason": None}
     if opponent is None:
-        return {**found, "reason": "there is no other submission on the board."}
+        return {**unknown, "reason": "the board has no other submission."}
     if opponent == own:
-        return {**found, "verdict": "same", "difference": 0.0}
+        return {**unknown, "verdict": "same", "difference": 0.0}
     if main is None:
-        return {**found, "reason": "the feedback level of this benchmark hides scores."}
+        return {**unknown, "reason": "the feedback level of this benchmark hides scores."}
     question = {"score": main["score"], "submissions": [own, opponent]}
     try:
         asked = client.post(f"/v1/benchmarks/{quote(document['benchmark'], safe='')}/comparisons", question)
-        answer = client.final(f"/v1/comparisons/{asked['id']}")
-    except Stopped as stopped:
-        if stopped.refused == 403:
-            return {**found, "reason": stopped.lines[0]}
+        answer = client.wait(f"/v1/comparisons/{asked['id']}")
+    except ClientError as error:
+        if error.status == 403:
+            return {**unknown, "reason": error.lines[0]}
         raise
     if answer["state"] != "succeeded":
-        return {**found, "reason": str((answer.get("failure") or {}).get("detail", "the comparison failed."))}
+        return {**unknown, "reason": str((answer.get("failure") or {}).get("detail", "the comparison failed."))}
     pairs = answer["pairs"]
     if not pairs:
         untested = answer.get("untested") or [{"reason": "they cannot be compared."}]
-        return {**found, "reason": f"not tested: {untested[0]['reason']}"}
+        return {**unknown, "reason": f"not tested: {untested[0]['reason']}"}
     pair = pairs[0]
     first = pair["a"] == own
     verdict = "equal"
     if pair["significant"] and pair["better"] is not None:
         verdict = "better" if (pair["better"] == "a") == first else "worse"
     difference = None if pair["difference"] is None else pair["difference"] * (1 if first else -1)
-    return {**found, "verdict": verdict, "difference": difference, "p": pair["p_adjusted"], "comparison": answer["id"]}
+    return {
+        **unknown,
+        "verdict": verdict,
+        "difference": difference,
+        "p": pair["p_adjusted"],
+        "comparison": answer["id"],
+    }
 
 
 def report_lines(document: Mapping[str, Any]) -> list[str]:
-    """The document for people."""
+    """Return the document as lines of text."""
     name = f' "{document["name"]}"' if document["name"] not in (None, document["id"]) else ""
     state = "scored" if document["state"] == "succeeded" else document["state"]
     lines = [f"{document['id']}{name} on {document['benchmark']}: {state}"]
@@ -270,7 +277,7 @@ def report_lines(document: Mapping[str, Any]) -> list[str]:
         bounds = "" if interval is None else f", 95 % interval {_number(interval['low'])}-{_number(interval['high'])}"
         lines.append(f"{main['score']} {_number(main['value'])}{bounds}{mean}")
         lines += _rank_lines(document)
-    lines += [_comparison_line(found) for found in document["comparisons"]]
+    lines += [_comparison_line(compared) for compared in document["comparisons"]]
     for threshold in document["thresholds"]:
         if threshold["kept"]:
             lines.append(f"{threshold['score']} keeps the threshold {threshold['bound']:g}")
@@ -283,30 +290,30 @@ def report_lines(document: Mapping[str, Any]) -> list[str]:
 
 
 def _rank_lines(document: Mapping[str, Any]) -> list[str]:
-    found = document["rank"]
-    if found is None or found["rank"] is None:
+    ranked = document["rank"]
+    if ranked is None or ranked["rank"] is None:
         return ["not ranked on the board"]
     more = []
-    if found["rank_interval"] is not None:
-        low, high = found["rank_interval"]
+    if ranked["rank_interval"] is not None:
+        low, high = ranked["rank_interval"]
         more.append(f"could be {low}" + (f" to {high}" if high != low else ""))
-    if found["cluster"] is not None:
-        more.append(f"cluster {found['cluster']}")
-    if found["pending"]:
+    if ranked["cluster"] is not None:
+        more.append(f"cluster {ranked['cluster']}")
+    if ranked["pending"]:
         more.append("significance on the board still pending")
-    of_team = "" if found["submission"] == document["id"] else f" by the team's {found['submission']}"
-    return [f"rank {found['rank']} of {found['of']}{of_team}" + (f" ({'; '.join(more)})" if more else "")]
+    of_team = "" if ranked["submission"] == document["id"] else f" by the team's {ranked['submission']}"
+    return [f"rank {ranked['rank']} of {ranked['of']}{of_team}" + (f" ({'; '.join(more)})" if more else "")]
 
 
-def _comparison_line(found: Mapping[str, Any]) -> str:
-    if found["reason"] is not None:
-        return f"compared with {found['with'] or 'the best'}: {found['reason']}"
-    if found["verdict"] == "same":
-        return f"compared with {found['with']}: it is this very submission"
+def _comparison_line(compared: Mapping[str, Any]) -> str:
+    if compared["reason"] is not None:
+        return f"compared with {compared['with'] or 'the best'}: {compared['reason']}"
+    if compared["verdict"] == "same":
+        return f"compared with {compared['with']}: it is this submission"
     words = {"better": "significantly better", "worse": "significantly worse", "equal": "no significant difference"}
-    difference = "" if found["difference"] is None else f"{found['difference']:+.4f}, "
-    p = "" if found["p"] is None else f"p {found['p']:.2g}: "
-    return f"compared with {found['with']}: {difference}{p}{words[found['verdict']]}"
+    difference = "" if compared["difference"] is None else f"{compared['difference']:+.4f}, "
+    p = "" if compared["p"] is None else f"p {compared['p']:.2g}: "
+    return f"compared with {compared['with']}: {difference}{p}{words[compared['verdict']]}"
 
 
 def _number(value: float | None) -> str:

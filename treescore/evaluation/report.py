@@ -49,6 +49,7 @@ class Report:
         outcomes: for each system, metric key -> outcome.
         document: `results` of the answer.
         warnings: for users, each with its place.
+        evaluation: gold with what is asked, for further comparisons.
     """
 
     spec: Spec
@@ -56,9 +57,14 @@ class Report:
     outcomes: Sequence[Mapping[str, Outcome]]
     document: dict[str, Json]
     warnings: list[dict[str, Json]]
+    evaluation: Evaluation
 
 
 def _silent(_done: int, _total: int, _step: str) -> None:
+    return
+
+
+def _uncounted(_done: int, _address: str) -> None:
     return
 
 
@@ -109,7 +115,7 @@ def evaluate_systems(
         def comparing(done: int, address: str) -> None:
             progress(len(systems) + done, total, f"comparing {address}")
 
-        comparisons = _comparisons(addresses, evaluation, systems, outcomes, significance, gold_digest, comparing)
+        comparisons = compare_outcomes(addresses, evaluation, systems, outcomes, significance, gold_digest, comparing)
     document: dict[str, Json] = {
         "systems": [
             {"name": system.name, "metrics": _metrics(spec, system, found, gold_digest)}
@@ -119,7 +125,7 @@ def evaluate_systems(
     }
     if agreement:
         document["agreement"] = _agreements(spec, systems, outcomes, agreement)
-    return Report(spec, evaluation.gold, outcomes, document, warnings)
+    return Report(spec, evaluation.gold, outcomes, document, warnings, evaluation)
 
 
 def _warnings_of(system: System, found: Mapping[str, Outcome], odd: Sequence[Problem]) -> list[dict[str, Json]]:
@@ -131,18 +137,35 @@ def _warnings_of(system: System, found: Mapping[str, Outcome], odd: Sequence[Pro
     ]
 
 
-def _comparisons(
+def compare_outcomes(
     addresses: Sequence[str],
     evaluation: Evaluation,
     systems: Sequence[System],
     outcomes: Sequence[Mapping[str, Outcome]],
     significance: Mapping[str, Json],
     gold_digest: str,
-    progress: Callable[[int, str], None],
+    progress: Callable[[int, str], None] = _uncounted,
 ) -> list[dict[str, Json]]:
+    """Compare the systems on scores, runs of one system pooled.
+
+    Args:
+        addresses: full addresses of the scores.
+        evaluation: gold with what is asked.
+        systems: the outputs; their texts are not read.
+        outcomes: for each system, metric key -> outcome.
+        significance: settings as in a request.
+        gold_digest: name of the gold text in signatures.
+        progress: called with (done, address) before each comparison.
+
+    Raises:
+        InputError: the settings are wrong, or do not fit the texts.
+    """
     from treescore.significance import Candidate, compare, parse_settings  # noqa: PLC0415 - what scores alone can spare
 
-    settings = parse_settings(significance)
+    try:
+        settings = parse_settings(significance)
+    except InputError as error:
+        raise error.at("/significance") from error
     found = []
     for done, address in enumerate(addresses):
         progress(done, address)

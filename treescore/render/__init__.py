@@ -1,4 +1,4 @@
-"""Comparisons and items shown to people and programs: one document in, many forms out."""
+"""Render comparisons and items in many formats, for people and programs."""
 
 from treescore.render.comparisons import FORMATS, Rendered, render_comparisons
 from treescore.render.items import ITEM_FORMATS, render_items

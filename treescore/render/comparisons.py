@@ -1,4 +1,4 @@
-"""The one door: comparison documents and a format's name to bytes and their media type."""
+"""Render comparison documents in a named format."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Document = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """Bytes and what they are."""
+    """Bytes with their media type."""
 
     content: bytes
     media_type: str
@@ -33,7 +33,7 @@ def _json(documents: Sequence[Document]) -> bytes:
 
 
 def _picture(documents: Sequence[Document]) -> bytes:
-    # the drawing library takes a second to load, and most processes never draw
+    # The drawing library takes a second to load, and most processes never draw.
     from treescore.render.picture import picture  # noqa: PLC0415
 
     return picture(documents)
@@ -53,7 +53,7 @@ FORMATS: Mapping[str, str] = {name: media_type for name, (media_type, _) in _WRI
 
 
 def render_comparisons(documents: Sequence[Document], form: str) -> Rendered:
-    """Comparison documents in one of FORMATS; the same documents give the same bytes.
+    """Render comparison documents in one of FORMATS; the same documents give the same bytes.
 
     Raises:
         KeyError: an unknown format.

@@ -1,4 +1,4 @@
-"""What every form of a comparison shows: the systems by rank, and a cell for each pair of them."""
+"""What every format of a comparison shows: the systems by rank, and a cell for each pair of them."""
 
 from __future__ import annotations
 
@@ -40,23 +40,23 @@ class CrossTable:
 
     @property
     def names(self) -> list[str]:
-        """Names, best first."""
+        """Names of the systems, best first."""
         return [str(system["name"]) for system in self.systems]
 
-    def boundary_above(self, place: int) -> bool:
-        """Whether a cluster begins at this place (not at the first)."""
-        return place > 0 and self.systems[place].get("cluster") != self.systems[place - 1].get("cluster")
+    def boundary_above(self, row: int) -> bool:
+        """Return whether a cluster begins at this row (not at the first)."""
+        return row > 0 and self.systems[row].get("cluster") != self.systems[row - 1].get("cluster")
 
 
 def cross_table(document: Document) -> CrossTable:
-    """The systems by rank and the cells above the diagonal, keyed (row, column)."""
+    """Return the systems by rank and the cells above the diagonal, keyed (row, column)."""
     systems = document["systems"]
-    place = {system["name"]: at for at, system in enumerate(systems)}
+    row_of = {system["name"]: row for row, system in enumerate(systems)}
     cells = {}
     for pair in document["pairs"]:
         if pair["difference"] is None:
             continue
-        row, column = place[pair["a"]], place[pair["b"]]
+        row, column = row_of[pair["a"]], row_of[pair["b"]]
         ci = pair.get("ci") or {"low": None, "high": None}
         cell = Cell(
             pair["difference"],
@@ -82,7 +82,7 @@ def _turned(cell: Cell) -> Cell:
 
 
 def headline(document: Document) -> str:
-    """What was tested, in a line."""
+    """Return what was tested, in one line."""
     signature = document["signature"]
     kinds = sorted({pair["p_kind"] for pair in document["pairs"] if pair["p_kind"]})
     better = "higher" if document["higher_is_better"] else "lower"
@@ -97,7 +97,7 @@ def headline(document: Document) -> str:
 
 
 def test_words(document: Document) -> str:
-    """The test and its side."""
+    """Return the test and its alternative in words."""
     words = {
         "permutation": "paired permutation test",
         "bootstrap": "paired bootstrap (intervals, no p)",
@@ -108,7 +108,7 @@ def test_words(document: Document) -> str:
 
 
 def unit_word(document: Document) -> str:
-    """The unit in a word."""
+    """Return the unit in one word."""
     return "document" if document["units"] == "block" else str(document["units"])
 
 
@@ -116,40 +116,40 @@ _KINDS = {"exact": "exact p", "monte-carlo": "Monte Carlo p"}
 
 
 def score_text(value: float | None) -> str:
-    """A score with four decimals."""
+    """Return a score with four decimals."""
     return "-" if value is None else f"{value:.4f}"
 
 
 def signed(value: float) -> str:
-    """A difference with four decimals and its sign."""
+    """Return a difference with four decimals and its sign."""
     return f"{value:+.4f}"
 
 
 def p_text(p: float | None) -> str:
-    """A p-value: four decimals, or in powers of ten where they would all be 0."""
+    """Return a p-value: with four decimals, or in powers of ten where they would all be 0."""
     if p is None:
         return "-"
     return f"{p:.4f}" if p >= 0.00095 else f"{p:.1e}"
 
 
 def interval_text(low: float | None, high: float | None) -> str:
-    """An interval in brackets."""
+    """Return an interval in brackets."""
     if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
         return "-"
     return f"[{low:.4f}, {high:.4f}]"
 
 
 def system_cells(system: Document) -> list[str]:
-    """Rank, name, score, interval, rank interval and the spread over runs, as they stand in a table."""
+    """Return rank, name, score, interval, rank range and spread over runs as cells of a table."""
     ci = system.get("ci") or {"low": None, "high": None}
-    reach = system.get("rank_interval")
+    ranks = system.get("rank_interval")
     runs = system.get("runs")
     return [
         str(system["rank"]),
         clean(system["name"]),
         score_text(system["score"]),
         interval_text(ci["low"], ci["high"]),
-        "-" if reach is None else (str(reach[0]) if reach[0] == reach[1] else f"{reach[0]}-{reach[1]}"),
+        "-" if ranks is None else (str(ranks[0]) if ranks[0] == ranks[1] else f"{ranks[0]}-{ranks[1]}"),
         "" if not runs else f"{runs['count']} runs, sd {score_text(runs['sd'])}",
     ]
 
@@ -158,12 +158,12 @@ SYSTEM_HEADS = ("rank", "system", "score", "interval", "ranks", "runs")
 
 
 def shown_columns(rows: Sequence[Sequence[str]]) -> list[int]:
-    """Columns of a table that are not empty throughout."""
-    return [at for at in range(len(SYSTEM_HEADS)) if any(row[at] for row in rows)]
+    """Return the columns of a table that are not empty throughout."""
+    return [column for column in range(len(SYSTEM_HEADS)) if any(row[column] for row in rows)]
 
 
 def clean(name: str) -> str:
-    """A name on one line, without control characters."""
+    """Return a name on one line, without control characters."""
     return "".join(
         " " if character.isspace() else character
         for character in name
@@ -172,12 +172,12 @@ def clean(name: str) -> str:
 
 
 def untested_lines(document: Document) -> list[str]:
-    """Who was not tested and why."""
+    """Return a line for each system that was not tested, with the reason."""
     return [f"not tested: {clean(each['name'])} ({each['reason']})" for each in document["untested"]]
 
 
 def dagger_line(table: CrossTable) -> str:
-    """Where two are compared: what stands behind the dagger."""
+    """Return what the dagger means, where two systems are compared."""
     cell = table.cells.get((0, 1))
     if cell is None:
         return ""
@@ -187,13 +187,13 @@ def dagger_line(table: CrossTable) -> str:
         gap += f" {interval_text(cell.low, cell.high)}"
     if cell.p is None:
         return f"{first} and {second}: {gap}."
-    said = "differs significantly from the other system" if cell.significant else "no significant difference"
-    return f"{'† ' if cell.significant else ''}{said}: {gap}, p = {p_text(cell.p)}."
+    verdict = "differs significantly from the other system" if cell.significant else "no significant difference"
+    return f"{'† ' if cell.significant else ''}{verdict}: {gap}, p = {p_text(cell.p)}."
 
 
-def dagger(table: CrossTable, place: int) -> str:
-    """The mark at a system's score where two are compared and it is significantly better."""
+def dagger(table: CrossTable, row: int) -> str:
+    """Return the mark at a system's score where two are compared and it is significantly better."""
     cell = table.cells.get((0, 1))
     if len(table.systems) != 2 or cell is None or not cell.significant:
         return ""
-    return "†" if cell.winner == ("row", "column")[place] else ""
+    return "†" if cell.winner == ("row", "column")[row] else ""

@@ -1,4 +1,4 @@
-"""Items (sentences and what a metric says of them) for programs: one JSON document a line, or CSV."""
+"""Render items (sentences with what a metric shows of them) for programs: one JSON document a line, or CSV."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _lines(items: Sequence[Item]) -> bytes:
 
 
 def _table(items: Sequence[Item]) -> bytes:
-    """A column for each number or text, named by its path (`scores.las`); lists stand in their cell as JSON."""
+    """Write a column for each number or text, named by its path (`scores.las`); lists are JSON in their cell."""
     flat = [_flat(item) for item in items]
     columns = list(dict.fromkeys(name for row in flat for name in row))
     out = io.StringIO()
@@ -31,15 +31,15 @@ def _table(items: Sequence[Item]) -> bytes:
 
 
 def _flat(item: Item) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
     waiting: list[tuple[str, Any]] = list(reversed(list(item.items())))
     while waiting:
         path, value = waiting.pop()
         if isinstance(value, Mapping):
             waiting += [(f"{path}.{name}", inner) for name, inner in reversed(list(value.items()))]
         else:
-            found[path] = orjson.dumps(value).decode() if isinstance(value, list) else value
-    return found
+            columns[path] = orjson.dumps(value).decode() if isinstance(value, list) else value
+    return columns
 
 
 _WRITERS: Mapping[str, tuple[str, Callable[[Sequence[Item]], bytes]]] = {
@@ -52,7 +52,7 @@ ITEM_FORMATS: Mapping[str, str] = {name: media_type for name, (media_type, _) in
 
 
 def render_items(items: Sequence[Item], form: str) -> Rendered:
-    """A page of items in one of ITEM_FORMATS.
+    """Render a page of items in one of ITEM_FORMATS.
 
     Raises:
         KeyError: an unknown format.

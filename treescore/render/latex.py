@@ -1,4 +1,4 @@
-"""A comparison as LaTeX tables (booktabs), clusters ruled off."""
+"""Render a comparison as LaTeX tables (booktabs), with rules between clusters."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _ESCAPES = {
 
 
 def latex(document: Mapping[str, Any]) -> str:
-    """Two tables for a paper; needs the packages booktabs and textcomp (T1 encoding)."""
+    """Return two tables for a paper; they need the packages booktabs and textcomp (T1 encoding)."""
     table = cross_table(document)
     lines = ["% needs \\usepackage[T1]{fontenc} and \\usepackage{booktabs}", f"% {_comment(headline(document))}"]
     lines += _systems(table)
@@ -54,7 +54,7 @@ def latex(document: Mapping[str, Any]) -> str:
 
 
 def escaped(words: str) -> str:
-    """Text in which no character means anything to LaTeX."""
+    """Return text with LaTeX's special characters escaped."""
     return "".join(_ESCAPES.get(character, character) for character in words)
 
 
@@ -65,13 +65,14 @@ def _comment(words: str) -> str:
 def _systems(table: CrossTable) -> list[str]:
     rows = [system_cells(system) for system in table.systems]
     kept = shown_columns(rows)
-    lines = [f"\\begin{{tabular}}{{{''.join('l' if at in (1, 5) else 'r' for at in kept)}}}", "\\toprule"]
-    lines += [" & ".join(SYSTEM_HEADS[at] for at in kept) + r" \\", "\\midrule"]
-    for place, row in enumerate(rows):
-        if table.boundary_above(place):
+    alignment = "".join("l" if column in (1, 5) else "r" for column in kept)
+    lines = [f"\\begin{{tabular}}{{{alignment}}}", "\\toprule"]
+    lines += [" & ".join(SYSTEM_HEADS[column] for column in kept) + r" \\", "\\midrule"]
+    for index, row in enumerate(rows):
+        if table.boundary_above(index):
             lines.append("\\midrule")
-        row[2] += dagger(table, place)
-        lines.append(" & ".join(escaped(row[at]) for at in kept) + r" \\")
+        row[2] += dagger(table, index)
+        lines.append(" & ".join(escaped(row[column]) for column in kept) + r" \\")
     return [*lines, "\\bottomrule", "\\end{tabular}"]
 
 

@@ -1,4 +1,4 @@
-"""A comparison as Markdown tables."""
+"""Render a comparison as Markdown tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$&!])")
 
 
 def markdown(document: Mapping[str, Any]) -> str:
-    """Ranks (with the cluster's number), then the cross-table, then notes."""
+    """Return ranks (with the cluster's number), then the cross-table, then notes."""
     table = cross_table(document)
     blocks = [f"**{escaped(headline(document))}**", _systems(table)]
     if len(table.systems) == 2:
@@ -37,19 +37,19 @@ def markdown(document: Mapping[str, Any]) -> str:
 
 
 def escaped(words: str) -> str:
-    """Text in which no character means anything to Markdown."""
+    """Return text with Markdown's special characters escaped."""
     return _SPECIAL.sub(r"\\\1", words)
 
 
 def _systems(table: CrossTable) -> str:
     rows = [system_cells(system) for system in table.systems]
     kept = shown_columns(rows)
-    heads = [SYSTEM_HEADS[at] for at in kept]
+    heads = [SYSTEM_HEADS[column] for column in kept]
     lines = []
-    for place, row in enumerate(rows):
-        row[2] += dagger(table, place)
-        cluster = table.systems[place].get("cluster")
-        lines.append([*(escaped(row[at]) for at in kept), "-" if cluster is None else str(cluster)])
+    for index, row in enumerate(rows):
+        row[2] += dagger(table, index)
+        cluster = table.systems[index].get("cluster")
+        lines.append([*(escaped(row[column]) for column in kept), "-" if cluster is None else str(cluster)])
     return _table([*heads, "cluster"], lines)
 
 

@@ -1,4 +1,4 @@
-"""Comparisons as an SVG: a heat map of adjusted p with the differences, to be read in black and white too."""
+"""Draw comparisons as SVG: a heat map of adjusted p with the differences, readable in black and white."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from treescore.render.crosstable import (
 from treescore.render.svg import accessible, drawn
 
 MOST_WORDED = 30
-"""Systems up to which each cell says its figures in words."""
+"""Largest number of systems for which the cells show figures."""
 _LISTED = 40
-# grey of a cell whose adjusted p is at most this; white above: dark is sure, and the words say the rest
+# Grey of a cell whose adjusted p is at most this; white above.
 _SHADES = ((1e-4, "0.45"), (1e-3, "0.60"), (1e-2, "0.75"), (5e-2, "0.88"))
 _DARK = "0.45"
 
 
 def picture(documents: Sequence[Mapping[str, Any]]) -> bytes:
-    """One heat map under the other; the same documents give the same bytes, whatever other threads do."""
+    """Draw one heat map under the other; the same documents give the same bytes, in every thread."""
     tables = [cross_table(document) for document in documents]
     sizes = [max(2.2, 1.2 + _cell_inches(table) * len(table.systems)) for table in tables]
     width = max([6.0, *(2.4 + _cell_inches(table) * len(table.systems) for table in tables)])
@@ -42,7 +42,7 @@ def picture(documents: Sequence[Mapping[str, Any]]) -> bytes:
 
 
 def described(tables: Sequence[CrossTable]) -> tuple[str, str]:
-    """Title and description for those who cannot see the picture."""
+    """Return title and description for readers who cannot see the picture."""
     scores = ", ".join(str(table.document["score"]) for table in tables)
     sentences = []
     for table in tables:
@@ -50,8 +50,8 @@ def described(tables: Sequence[CrossTable]) -> tuple[str, str]:
             f"{system['rank']}. {clean(system['name'])} {score_text(system['score'])}" for system in table.systems
         )
         sentences.append(f"{headline(table.document)}. Ranking: {ranking}.")
-        decided = [place for place, cell in sorted(table.cells.items()) if cell.significant]
-        listed = "; ".join(_said(table, place) for place in decided[:_LISTED])
+        decided = [pair for pair, cell in sorted(table.cells.items()) if cell.significant]
+        listed = "; ".join(_difference(table, pair) for pair in decided[:_LISTED])
         more = len(decided) - _LISTED
         sentences.append(
             f"{len(decided)} of {len(table.cells)} differences are significant"
@@ -62,9 +62,9 @@ def described(tables: Sequence[CrossTable]) -> tuple[str, str]:
     return f"Significance of differences: {scores}", " ".join(sentences)
 
 
-def _said(table: CrossTable, place: tuple[int, int]) -> str:
-    cell = table.cells[place]
-    row, column = (clean(table.names[at]) for at in place)
+def _difference(table: CrossTable, pair: tuple[int, int]) -> str:
+    cell = table.cells[pair]
+    row, column = (clean(table.names[index]) for index in pair)
     better, worse = (row, column) if cell.winner == "row" else (column, row)
     return f"{better} over {worse} by {abs(cell.difference):.4f}, p {p_text(cell.p)}"
 
@@ -89,15 +89,17 @@ def _draw(axis: Any, table: CrossTable) -> None:
             axis.text(
                 column, row, words, ha="center", va="center", color=ink, fontsize=7, fontweight=weight, parse_math=False
             )
-    for place in range(1, size):
-        if table.boundary_above(place):
-            axis.plot([-0.5, size - 0.5], [place - 0.5] * 2, color="black", linewidth=2.0)
+    for row in range(1, size):
+        if table.boundary_above(row):
+            axis.plot([-0.5, size - 0.5], [row - 0.5] * 2, color="black", linewidth=2.0)
     names = [clean(name) for name in table.names]
     marks = range(size) if size <= 100 else range(0, size, size // 50)
     axis.set_xlim(-0.5, size - 0.45)
     axis.set_ylim(size - 0.5, -0.5)
-    axis.set_xticks(list(marks), [names[at] for at in marks], rotation=45, ha="left", fontsize=8, parse_math=False)
-    scores = [f"{names[at]}  {score_text(table.systems[at]['score'])}" for at in marks]
+    axis.set_xticks(
+        list(marks), [names[index] for index in marks], rotation=45, ha="left", fontsize=8, parse_math=False
+    )
+    scores = [f"{names[index]}  {score_text(table.systems[index]['score'])}" for index in marks]
     axis.set_yticks(list(marks), scores, fontsize=8, parse_math=False)
     axis.xaxis.tick_top()
     axis.tick_params(length=0)

@@ -1,4 +1,4 @@
-"""Comparisons as CSV, one row a pair."""
+"""Render comparisons as CSV, one row a pair."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ COLUMNS = (
 
 
 def csv_rows(documents: Sequence[Mapping[str, Any]]) -> bytes:
-    """All pairs of all comparisons, with a header; numbers in full."""
+    """Return all pairs of all comparisons, with a header and numbers in full."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(COLUMNS)
@@ -55,7 +55,7 @@ def csv_rows(documents: Sequence[Mapping[str, Any]]) -> bytes:
 
 
 def safe_value(value: Any) -> Any:
-    """Numbers as they are; text so that no spreadsheet takes it for a formula."""
+    """Return a number as it is, and text so that no spreadsheet takes it for a formula."""
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""Drawing with matplotlib so that equal documents give equal bytes, with words for those who cannot see."""
+"""Draw with matplotlib so that equal documents give equal bytes; describe pictures for readers who cannot see them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 _LOCK = threading.Lock()
-"""Matplotlib's settings and font cache belong to the process: one picture is drawn at a time."""
+"""Matplotlib's settings and font cache belong to the process, so one picture is drawn at a time."""
 _STYLE = {
     "svg.hashsalt": "treescore",
     "svg.fonttype": "none",
@@ -27,9 +27,9 @@ _STYLE = {
 
 
 def drawn(inches: tuple[float, float], draw: Callable[[Any], None]) -> str:
-    """The SVG of a figure of this size that `draw` fills."""
+    """Return the SVG of a figure of this size that `draw` fills."""
     with _LOCK, mpl.rc_context(_STYLE), warnings.catch_warnings():
-        # names may be in scripts that the measuring font lacks; the viewer's fonts draw them
+        # Names may be in scripts that the measuring font lacks; the viewer's fonts draw them.
         warnings.simplefilter("ignore", UserWarning)
         figure = Figure(figsize=inches, layout="constrained")
         draw(figure)
@@ -39,7 +39,7 @@ def drawn(inches: tuple[float, float], draw: Callable[[Any], None]) -> str:
 
 
 def accessible(svg: str, title: str, words: str) -> str:
-    """The SVG with a title and a description."""
+    """Return the SVG with a title and a description."""
     head = '<svg role="img" aria-labelledby="treescore-title treescore-desc" '
     svg = svg.replace("<svg ", head, 1)
     inside = (

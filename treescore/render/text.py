@@ -1,4 +1,4 @@
-"""A comparison as plain text."""
+"""Render a comparison as plain text."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LEGEND_INTERVALS = (
 
 
 def text(document: Mapping[str, Any]) -> str:
-    """Ranks with lines between clusters, then the cross-table (or, for two systems, the dagger's line)."""
+    """Return ranks with lines between clusters, then the cross-table (for two systems, the dagger's line)."""
     table = cross_table(document)
     lines = [headline(document), "", *_systems(table)]
     if len(table.systems) == 2:
@@ -44,32 +44,32 @@ def text(document: Mapping[str, Any]) -> str:
 
 
 def mark(cell: Cell) -> str:
-    """Who is better and whether significantly: `<*`, `^`, ..."""
+    """Return who is better and whether significantly: `<*`, `^`, ..."""
     side = {"row": "<", "column": "^", None: "="}[cell.winner]
     return side + ("*" if cell.significant else "")
 
 
 def cell_text(cell: Cell) -> str:
-    """The cell of a pair on one line."""
+    """Return the cell of a pair on one line."""
     second = interval_text(cell.low, cell.high) if cell.p is None else p_text(cell.p)
     return f"{signed(cell.difference)} {second} {mark(cell)}"
 
 
 def legend(table: CrossTable) -> str:
-    """What the cells say."""
+    """Return the meaning of the cells."""
     return LEGEND_INTERVALS if all(cell.p is None for cell in table.cells.values()) else LEGEND
 
 
 def _systems(table: CrossTable) -> list[str]:
     rows = [system_cells(system) for system in table.systems]
-    for place, row in enumerate(rows):
-        row[2] += dagger(table, place)
+    for index, row in enumerate(rows):
+        row[2] += dagger(table, index)
     kept = shown_columns(rows)
-    lines = aligned([[SYSTEM_HEADS[at] for at in kept], *([row[at] for at in kept] for row in rows)])
+    lines = aligned([[SYSTEM_HEADS[column] for column in kept], *([row[column] for column in kept] for row in rows)])
     width = max(len(line) for line in lines)
     result = [lines[0]]
-    for place, line in enumerate(lines[1:]):
-        if table.boundary_above(place):
+    for index, line in enumerate(lines[1:]):
+        if table.boundary_above(index):
             result.append("-" * width)
         result.append(line)
     return result
@@ -89,6 +89,6 @@ def _pairs(table: CrossTable) -> list[str]:
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows of cells as lines with columns two spaces apart."""
-    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    """Return rows of cells as lines, with columns two spaces apart."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]

@@ -5,15 +5,13 @@ from __future__ import annotations
 import itertools
 import json
 import os
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 
 import pytest
 from click.testing import CliRunner
 
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
 from tests.fixtures.service_process import ROOT, free_port
+from tests.treescore.stand_in import stand_in
 from treescore.cli.main import main
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
@@ -170,7 +168,7 @@ def test_the_first_submission_has_nothing_to_be_compared_with(served, files):
     done = Task(served, GOLD_CONLLU).run(
         files / "wrong.conllu", "--compare-with", "best", "--fail-if-worse-than", "best"
     )
-    assert "compared with the best: there is no other submission on the board." in done.stdout
+    assert "compared with the best: the board has no other submission." in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -211,9 +209,9 @@ def test_several_parts_are_named_and_a_broken_one_is_status_2(served, files):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("nowhere.conllu",), "there is no such file"),
-        (("right.conllu", "--fail-below", "ud.las_f1=0.5"), "the metrics here are attachment"),
-        (("right.conllu", "--fail-below", "attachment.lass=0.5"), "there is no such score"),
+        (("nowhere.conllu",), "file not found"),
+        (("right.conllu", "--fail-below", "ud.las_f1=0.5"), "unknown metric. Metrics: attachment"),
+        (("right.conllu", "--fail-below", "attachment.lass=0.5"), "unknown score. Scores: attachment.las"),
         (("right.conllu", "--fail-below", "attachment.las"), "write it as ud.las_f1=0.85"),
         (("right.conllu", "--fail-below", "attachment.las=nan"), "write it as ud.las_f1=0.85"),
         (("right.conllu", "--compare-with", "sub_nobody"), "sub_nobody"),
@@ -265,40 +263,6 @@ def test_a_service_that_does_not_answer_is_status_4(files):
 BENCHMARK = {"id": "x", "parts": {"en": {}}, "metrics": ["attachment"], "main_score": "attachment.las",
              "feedback": "scores"}  # fmt: skip
 SUBMISSION = {"id": "sub_1", "name": "n", "team": "t", "quota": None, "scores": None, "failure": None}
-
-
-@contextmanager
-def stand_in(answers):
-    """A server whose answers are scripted: (method, path) -> answers in turn, the last one for ever."""
-    seen = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def answer(self):
-            self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            seen.append((self.command, self.path))
-            turn = answers[self.command, self.path]
-            status, headers, document = turn.pop(0) if len(turn) > 1 else turn[0]
-            body = json.dumps(document).encode()
-            self.send_response(status)
-            for name, value in {"Content-Length": str(len(body)), **headers}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(body)
-
-        do_GET = do_POST = answer  # noqa: N815 - named by the library
-
-        def log_message(self, *_):
-            """Says nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", seen
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def to_stand_in(answers, output, *more, status):

@@ -1,0 +1,119 @@
+"""Options and files of `treescore score` and `compare`, and the commands that are the service's."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from treescore.cli import passthrough
+from treescore.cli.main import COMMANDS, main
+
+ROOT = Path(__file__).parents[3]
+GOLD = str(ROOT / "examples" / "dependencies" / "gold.conllu")
+RULES = str(ROOT / "examples" / "dependencies" / "systems" / "rules.conllu")
+GRAPH = str(ROOT / "examples" / "dependencies" / "systems" / "graph.conllu")
+ASKED = ("--format", "conllu", "--metric", "attachment")
+
+
+def run(*arguments, status=0):
+    done = CliRunner().invoke(main, arguments)
+    assert done.exit_code == status, (done.exit_code, done.output, done.exception)
+    return done
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (("--metric", '{"x": 1}'), "metrics/1/name: This must be a string. [wrong-type]"),
+        (("--metric", "[1]"), 'metrics/1: This must be a name or an object with a "name". [wrong-type]'),
+        (("--metric", '{"name": "ud", "params": []}'), "metrics/1/params: This must be an object. [wrong-type]"),
+        (("--metric", '{"name": "ud", "key": 5}'), "metrics/1/key: This must be a string. [wrong-type]"),
+        (("--transform", "[]"), 'transforms/0: This must be a name or an object with a "name". [wrong-type]'),
+        (("--format", "{}"), "format/name: This must be a string. [wrong-type]"),
+        (("--format", '{"name": "conllu", "x": 1}'), "format/x: format conllu has no parameter 'x'"),
+        (("--system-format", "[]"), "system_format: This must be a name"),
+        (("--system-format", "x"), "system_format: "),
+        (("--significance", "[]"), "significance: This must be an object. [wrong-type]"),
+        (("--significance", '{"seed": "x"}'), "significance/seed: "),
+        (("--items", '{"blocks": 5}'), "items/blocks: This must be a list of strings, one for each sentence."),
+        (("--metric", "{bad"), "'{bad' is not valid JSON"),
+    ],
+)
+def test_a_malformed_option_is_an_error_with_its_place(options, expected):
+    done = run("score", *ASKED, *options, GOLD, RULES, GRAPH, status=2)
+    assert expected in done.stderr
+    assert not done.stdout
+
+
+@pytest.mark.parametrize(("gold", "output", "expected"), [("nix", RULES, "gold: 'nix'"), (GOLD, "nix", "nix: 'nix'")])
+def test_a_file_that_cannot_be_read_is_named(gold, output, expected):
+    assert run("score", *ASKED, gold, output, status=2).stderr.startswith(f"{expected}: No such file or directory.")
+
+
+def test_outputs_are_named_by_argument_or_stem():
+    document = json.loads(run("score", *ASKED, GOLD, f"A={RULES}", GRAPH).stdout)
+    assert [system["name"] for system in document["results"]["systems"]] == ["A", "graph"]
+
+
+def test_a_format_of_several_texts_takes_paths_joined_by_commas(tmp_path):
+    links = tmp_path / "links.pharaoh"
+    links.write_text("\n" * 60, encoding="utf-8")
+    parallel = ("--format", '{"name": "parallel", "alignment": "pharaoh"}', "--metric", "parallel_treebank")
+    files = f"{GOLD},{GOLD},{links}"
+    scores = json.loads(run("score", *parallel, files, files).stdout)["results"]["systems"][0]["metrics"]
+    assert scores["parallel_treebank"]["scores"]["source_uas"] == 1.0
+    assert "takes 3 files, joined by commas" in run("score", *parallel, GOLD, GOLD, status=2).stderr
+
+
+def test_styles_and_tables_are_printed():
+    assert "labeled attachment" in run("score", *ASKED, "--style", "eval07", GOLD, RULES).stdout.lower()
+    assert "Unknown style 'nope' of attachment. Styles: eval07." in run(
+        "score", *ASKED, "--style", "nope", GOLD, RULES, status=2
+    ).stderr.replace("\n", " ")
+    assert run("score", *ASKED, "--table", GOLD, RULES).stdout.startswith("attachment")
+
+
+def test_comparing_needs_two_outputs():
+    assert "at least two outputs" in run("compare", *ASKED, GOLD, RULES, status=2).stderr
+
+
+def test_a_picture_needs_the_drawing_library(monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    done = run("compare", *ASKED, "--as", "svg", GOLD, RULES, GRAPH, status=1)
+    assert done.stderr == "Error: Drawing needs matplotlib. Install it with: pip install 'treescore[plot]'\n"
+
+
+SERVICE = [name for name, entry in COMMANDS.items() if not entry.module]
+
+
+@pytest.mark.parametrize("command", SERVICE)
+def test_without_the_service_its_commands_say_where_it_is(command, monkeypatch):
+    monkeypatch.setattr(passthrough, "service_is_here", lambda: False)
+    done = run(command, "--bind", "127.0.0.1:1", status=1)
+    assert done.stderr == "Error: The service is not part of this package. Use a checkout or the image.\n"
+
+
+@pytest.mark.parametrize("command", SERVICE)
+def test_with_the_service_its_commands_replace_the_process(command, monkeypatch):
+    started = []
+    monkeypatch.setattr(passthrough.os, "execv", lambda program, line: started.append((program, line)))
+    run(command, "--workers", "3", "--help")
+    assert started == [(sys.executable, [sys.executable, "-m", "service", command, "--workers", "3", "--help"])]
+
+
+def test_another_package_named_service_does_not_count(tmp_path):
+    (tmp_path / "service").mkdir()
+    (tmp_path / "service" / "__init__.py").touch()
+    program = "from treescore.cli import passthrough; print(passthrough.service_is_here())"
+    environment = {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False\n"

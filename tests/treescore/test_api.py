@@ -1,0 +1,159 @@
+"""`treescore.score` and `treescore.compare`: what they take, what they give, and what they say of wrong arguments."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import treescore
+from treescore import InputError, LimitError, ScoringError, compare, score
+from treescore.core.limits import Limits
+from treescore.core.registry import FORMATS
+from treescore.evaluation import spec  # noqa: F401 - fills the registry
+from treescore.sources import SUFFIXES
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+GOLD = EXAMPLES / "dependencies" / "gold.conllu"
+SYSTEMS = EXAMPLES / "dependencies" / "systems"
+TREE = "(S (NP (DT the) (NN dog)) (VP (VBD ran)))\n"
+FLAT = "(S (DT the) (NN dog) (VP (VBD ran)))\n"
+SENTENCE = "1\tGo\t_\tX\t_\t_\t0\troot\t_\t_\n2\thome\t_\tX\t_\t_\t1\tadvmod\t_\t_\n\n"
+
+
+def problem_of(error: pytest.ExceptionInfo[ScoringError]) -> tuple[str, str]:
+    (problem,) = error.value.problems
+    return problem.code, problem.pointer
+
+
+def test_files_are_scored_by_their_suffixes_and_named_by_their_stems() -> None:
+    result = score(str(GOLD), [SYSTEMS / "rules.conllu", str(SYSTEMS / "graph.conllu")])
+    assert list(result) == ["rules", "graph"]
+    assert result["graph"]["ud.las_f1"] == result["graph"]["ud"] == pytest.approx(0.869158878)
+    assert result.comparisons == []
+    assert result["graph"].metrics["ud"]["counts"]["las"]["gold"] == 749
+    assert set(result["graph"]) >= {"ud.las_f1", "ud.uas_precision"}
+    assert repr(result) == "Result('rules', 'graph')"
+
+
+@pytest.mark.parametrize("convert", [str, str.encode], ids=["string", "bytes"])
+def test_texts_are_scored_without_files(convert) -> None:
+    result = score(convert(TREE), {"A": convert(FLAT)}, "parseval", format="bracketed")
+    assert result["A"]["parseval.labelled_recall"] == pytest.approx(2 / 3)
+    alone = score(convert(TREE), convert(FLAT), "parseval", format="bracketed")
+    assert alone["1"]["parseval"] == result["A"]["parseval"]
+
+
+def test_a_mapping_of_texts_is_one_parallel_treebank(tmp_path: Path) -> None:
+    texts = {"source": SENTENCE, "target": SENTENCE.encode(), "alignment": tmp_path / "links.pharaoh"}
+    (tmp_path / "links.pharaoh").write_text("0-0 1-1\n", encoding="utf-8")
+    result = score(texts, {"A": texts}, format={"name": "parallel", "alignment": "pharaoh"})
+    assert result["A"]["parallel_treebank.pts"] == 1.0
+
+
+def test_several_metrics_and_transforms_are_those_of_a_request() -> None:
+    metrics = ["leaf_ancestor", {"name": "parseval", "key": "plain", "params": {"preset": "plain"}}]
+    result = score(TREE, {"A": FLAT}, metrics, format="bracketed", transforms=["flatten"])
+    assert list(result["A"].metrics) == ["leaf_ancestor", "plain"]
+    assert result["A"].metrics["plain"]["signature"]["transforms"][0]["name"] == "flatten"
+
+
+def test_an_undefined_score_is_none() -> None:
+    nothing = score("\n", {"A": "\n"}, "alignment", format="pharaoh")
+    assert nothing["A"]["alignment.aer"] is None
+
+
+def test_compare_tells_which_differences_are_real_and_a_result_is_compared_without_scoring_again() -> None:
+    outputs = {name: SYSTEMS / f"{name}.conllu" for name in ("rules", "graph", "neural-a")}
+    compared = compare(GOLD, outputs, "attachment", significance={"seed": 3, "resamples": 200})
+    (document,) = compared.comparisons
+    assert document["score"] == "attachment.las"
+    assert len(document["pairs"]) == 3
+    scored = score(GOLD, outputs, "attachment")
+    again = compare(scored, significance={"seed": 3, "resamples": 200, "scores": ["attachment.las", "attachment.uas"]})
+    assert [each["score"] for each in again.comparisons] == ["attachment.las", "attachment.uas"]
+    assert again.comparisons[0] == document
+    assert scored.comparisons == []
+    assert again.document["systems"] == compared.document["systems"]
+
+
+def test_the_document_is_that_of_the_command(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "treescore.cli.main", "score", "--format", "conllu", "--metric", "ud"]
+    outputs = [str(SYSTEMS / "rules.conllu"), str(SYSTEMS / "graph.conllu")]
+    printed = subprocess.run(
+        [*command, "--significance", '{"resamples": 100}', str(GOLD), *outputs],
+        cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    result = score(GOLD, outputs, "ud", significance={"resamples": 100})
+    assert json.loads(printed.stdout) == {"results": result.document, "warnings": result.warnings}
+
+
+def test_every_suffix_names_a_format() -> None:
+    assert set(SUFFIXES.values()) <= set(FORMATS)
+
+
+@pytest.mark.parametrize(
+    ("gold", "outputs", "options", "expected"),
+    [
+        (TREE, FLAT, {"format": None}, ("unknown-format", "/format")),
+        ("gold.txt", FLAT, {"format": None}, ("unknown-format", "/format")),
+        ("missing.mrg", FLAT, {"format": None}, ("unreadable-file", "/gold")),
+        (TREE, "missing", {}, ("unreadable-file", "missing")),
+        (TREE, "x" * 5000, {}, ("unreadable-file", "x" * 5000)),
+        (TREE, "a\0b", {}, ("unreadable-file", "a\0b")),
+        (TREE, ["a/x.mrg", "b/x.mrg"], {}, ("duplicate-system-name", "/outputs/1")),
+        (TREE, {"A": {"source": FLAT}}, {}, ("wrong-text-shape", "/outputs/A")),
+        (TREE, {"A": FLAT}, {"format": "parallel"}, ("wrong-text-shape", "/gold")),
+        (TREE, {"A": FLAT}, {"metric": "nonsense"}, ("unknown-metric", "/metrics/0")),
+        (TREE, {"A": FLAT}, {"metric": [{"key": "x"}]}, ("wrong-type", "/metrics/0/name")),
+        (TREE, {"A": FLAT}, {"metric": [5]}, ("wrong-type", "/metrics/0")),
+        (TREE, {"A": FLAT}, {"metric": {"name": "parseval", "params": 1}}, ("wrong-type", "/metrics/0/params")),
+        (TREE, {"A": FLAT}, {"transforms": [{"name": "flatten", "on": 1}]}, ("wrong-type", "/transforms/0/on")),
+        (TREE, {"A": FLAT}, {"format": {"x": 1}, "metric": "parseval"}, ("wrong-type", "/format/name")),
+        (TREE, {"A": FLAT}, {"system_format": "x"}, ("unknown-format", "/system_format")),
+        (TREE, {"A": FLAT}, {"significance": [1]}, ("wrong-type", "/significance")),
+        (TREE, {"A": FLAT}, {"significance": {"seed": "x"}}, ("bad-parameter", "/significance/seed")),
+        (TREE, {"A": FLAT}, {"items": [1]}, ("wrong-type", "/items")),
+        (TREE, {"A": FLAT}, {"items": {"lengths": [[1]]}}, ("wrong-type", "/items/lengths")),
+        (TREE, {"A": FLAT}, {"items": {"seconds": {"A": ["x"]}}}, ("wrong-type", "/items/seconds/A")),
+        (TREE, {"A": FLAT}, {"items": {"blocks": ["x", "y"]}}, ("item-count-mismatch", "/items/blocks")),
+        (TREE, {"A": "\udcff\n"}, {}, ("invalid-utf8", "/outputs/A")),
+    ],
+)
+def test_what_is_wrong_is_an_input_error_with_its_place(gold, outputs, options, expected) -> None:
+    with pytest.raises(InputError) as error:
+        score(gold, outputs, **{"format": "bracketed", **options})
+    assert problem_of(error) == expected
+
+
+def test_a_limit_and_a_comparison_of_one_are_refused() -> None:
+    with pytest.raises(LimitError):
+        score(TREE, {"A": FLAT}, format="bracketed", limits=Limits(max_words=2))
+    with pytest.raises(InputError, match="two or more"):
+        compare(TREE, {"A": FLAT}, format="bracketed")
+    with pytest.raises(InputError, match="two or more"):
+        compare(score(TREE, {"A": FLAT}, format="bracketed"))
+    both = score(TREE, {"A": FLAT, "B": FLAT}, format="bracketed")
+    with pytest.raises(InputError) as error:
+        compare(both, significance={"scores": ["parseval.nonsense"]})
+    assert problem_of(error) == ("unknown-score", "/significance/scores/0")
+
+
+def test_unknown_systems_and_scores_are_key_errors() -> None:
+    result = score(TREE, {"A": FLAT}, format="bracketed")
+    with pytest.raises(KeyError, match="Systems: A"):
+        result["B"]
+    with pytest.raises(KeyError, match="nonsense"):
+        result["A"]["parseval.nonsense"]
+
+
+def test_every_public_name_is_loaded_at_its_first_use() -> None:
+    for name in treescore.__all__:
+        assert getattr(treescore, name) is not None
+        assert name in dir(treescore)
+    with pytest.raises(AttributeError, match="nonsense"):
+        treescore.nonsense  # noqa: B018 - must fail

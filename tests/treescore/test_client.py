@@ -1,0 +1,105 @@
+"""The HTTP client: what it repeats, what it waits for, and which error says what."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fixtures.service_process import free_port
+from tests.treescore.stand_in import stand_in
+from treescore import Client, ClientError, RefusedError, RequestError, UnavailableError
+
+JOB = ("GET", "/v1/jobs/job_1")
+POST = ("POST", "/v1/jobs")
+NOW = {"Retry-After": "0"}
+
+
+def asked(script, call, **options):
+    """What a call of a client of this server gives, and the requests that the server saw."""
+    with stand_in(script) as (url, seen), Client(url, **options) as client:
+        return call(client), seen
+
+
+def test_documents_are_read_and_sent():
+    document, _ = asked({JOB: [(200, {}, {"id": "job_1"})]}, lambda client: client.get(JOB[1]))
+    assert document == {"id": "job_1"}
+    answer, seen = asked({POST: [(201, {}, {"id": "job_2"})]}, lambda client: client.post(POST[1], {"metrics": ["ud"]}))
+    assert answer == {"id": "job_2"}
+    assert seen == [POST]
+
+
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+def test_a_busy_service_is_asked_again(status):
+    answers = [(status, NOW, {"title": "Busy"}), (status, NOW, {}), (200, {}, {"id": "job_1"})]
+    document, seen = asked({JOB: answers}, lambda client: client.get(JOB[1]))
+    assert document == {"id": "job_1"}
+    assert len(seen) == 3
+
+
+def test_a_request_with_the_same_key_that_still_runs_is_asked_again():
+    running = (409, NOW, {"type": "/problems/conflict", "title": "Conflict"})
+    _, seen = asked({POST: [running, (201, {}, {})]}, lambda client: client.post(POST[1], {}))
+    assert seen == [POST, POST]
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [(401, RefusedError), (403, RefusedError), (409, RefusedError), (404, RequestError), (422, RequestError),
+     (500, UnavailableError)],
+)  # fmt: skip
+def test_an_answer_that_is_no_success_is_an_error_of_its_kind(status, kind):
+    problem = {
+        "title": "Wrong",
+        "errors": [{"code": "bad", "detail": "It is bad.", "pointer": "/x"}],
+        "errors_total": 3,
+    }
+    with pytest.raises(kind) as error:
+        asked({JOB: [(status, {}, problem)]}, lambda client: client.get(JOB[1]))
+    assert isinstance(error.value, ClientError)
+    assert error.value.status == status
+    assert error.value.lines == ("/x: It is bad. [bad]", "... and 2 more")
+
+
+def test_a_wait_beyond_the_time_of_the_client_is_an_error_at_once():
+    late = (429, {"Retry-After": "3600"}, {"detail": "Used up until midnight."})
+    with pytest.raises(RefusedError, match="Used up until midnight"):
+        asked({POST: [late]}, lambda client: client.post(POST[1], {}), seconds=5)
+
+
+def test_what_is_not_json_is_an_error_of_the_service():
+    with pytest.raises(UnavailableError, match="JSON"):
+        asked({JOB: [(200, {}, ["a list"])]}, lambda client: client.get(JOB[1]))
+    with pytest.raises(UnavailableError, match="does not answer"):
+        Client(f"http://127.0.0.1:{free_port()}", seconds=0.1).get("/v1/jobs")
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:nowhere", "127.0.0.1/x", "ftp://127.0.0.1", ""])
+def test_an_invalid_url_is_an_error_of_the_request(url):
+    with pytest.raises(RequestError, match="Invalid URL"):
+        Client(url, seconds=5).get("/v1/jobs")
+
+
+def test_waiting_polls_with_the_validator_until_the_end():
+    queued = (200, {"ETag": '"1"'}, {"state": "queued"})
+    answers = [queued, (304, {}, {}), (200, {}, {"state": "running"}), (200, {}, {"state": "succeeded"})]
+    states = []
+    document, seen = asked(
+        {JOB: answers}, lambda client: client.wait(JOB[1], lambda passed: states.append(passed["state"]))
+    )
+    assert document == {"state": "succeeded"}
+    assert states == ["queued", "running", "succeeded"]
+    assert len(seen) == 4
+
+
+def test_waiting_ends_with_the_time_of_the_client():
+    with pytest.raises(UnavailableError, match="job_1 was not finished within"):
+        asked({JOB: [(200, {}, {"state": "running"})]}, lambda client: client.wait(JOB[1]), seconds=0.2)
+
+
+def test_files_are_sent_as_a_form(tmp_path):
+    path = tmp_path / "gold.conllu"
+    path.write_text("text", encoding="utf-8")
+    response, seen = asked(
+        {POST: [(202, {}, {"id": "job_1"})]}, lambda client: client.send(*POST, json={"x": 1}, form={"gold": path})
+    )
+    assert response.status_code == 202
+    assert seen == [POST]
