@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 
 from treescore.core.arrays import BoolArray, Counts, IntArray
+from treescore.core.disclosure import NOTHING, Disclosure
 from treescore.core.params import Json, Param, checked, schema_of
 from treescore.core.trees import Treebank
 from treescore.errors import InputError, Problem
@@ -185,6 +186,8 @@ class Metric(Component):
     reads: ClassVar[tuple[type[Any], ...]]
     styles: ClassVar[tuple[str, ...]] = ()
     """Names of the report styles (`evalb`) that it prints."""
+    disclosure: ClassVar[Disclosure] = NOTHING
+    """What participants see at feedback level `items`."""
     own_segmentation: ClassVar[bool] = False
     """Whether a system's number of sentences may differ from gold's: it aligns characters, or names sentences."""
 

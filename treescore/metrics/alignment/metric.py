@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, offsets_of, sums_by
+from treescore.core.disclosure import Disclosure
 from treescore.core.limits import Limits
 from treescore.core.params import Json, Param
 from treescore.core.registry import ItemInfo, Metric, Outcome, TokenBits, all_ok, register
@@ -187,6 +188,11 @@ class Alignment(Metric):
     source = "Och & Ney 2003, Computational Linguistics 29(1); Mihalcea & Pedersen 2003 (WPT shared task)"
     reads = (Alignments,)
     styles = ("wa_eval",)
+    disclosure: ClassVar[Disclosure] = Disclosure(
+        members=("wrong",),
+        scores=("possible_precision", "och_ney_precision"),
+        counts=("links", "links_in_possible", "sure_links"),
+    )
     own_segmentation = True
     params: ClassVar[Mapping[str, Param]] = {"null_links": NULL_LINKS}
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treescore.core.arrays import IntArray, owners_of, sums_by
+from treescore.core.disclosure import Disclosure, SliceFields, fields
 from treescore.core.heads import head_string
 from treescore.core.limits import Limits
 from treescore.core.params import BOOLEAN, Json, Param
@@ -14,6 +15,7 @@ from treescore.core.registry import ERROR, OK, ItemInfo, Metric, Outcome, TokenB
 from treescore.core.scores import ScoreTable, ratio_score
 from treescore.core.trees import DependencyTreebank
 from treescore.metrics.attachment.slices import AttachmentSlices
+from treescore.metrics.shared.groupings import OWN_GROUPINGS
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of, shape_problems
 from treescore.metrics.shared.malteval.slice_choice import SLICE_PARAMS, slice_choice
 from treescore.metrics.shared.words import check_same_words, completed, no_parse, punctuation_of
@@ -64,6 +66,18 @@ class Attachment(Metric):
     }
     reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
     styles: ClassVar[tuple[str, ...]] = ("eval07",)
+    disclosure: ClassVar[Disclosure] = Disclosure(
+        fields={"words": fields("word", "form", "system_head", "system_deprel")},
+        scores=("las", "uas", "label_accuracy", "exact_match", "exact_match_unlabelled"),
+        counts=("tokens", "correct_head", "correct_label", "correct_both"),
+        slices=dict.fromkeys(
+            OWN_GROUPINGS,
+            SliceFields(
+                ("system", "system_correct_head", "system_correct_label", "system_correct_both"),
+                ("system_las", "system_uas", "system_label_accuracy"),
+            ),
+        ),
+    )
 
     def __init__(self, **values: Json) -> None:
         """Check the names of groupings. Raises InputError."""

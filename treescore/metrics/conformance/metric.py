@@ -93,6 +93,7 @@ class Conformance(Metric):
     )
     source = "Gaizauskas, Hepple & Huyck 1998, Modifying Existing Annotated Corpora for General Comparative Evaluation"
     reads = (ConstituentTreebank,)
+    # No disclosure: items and slices describe gold's constituents only.
     params: ClassVar[Mapping[str, Param]] = {
         "preterminals": Param(BOOLEAN, False, "Whether tags are constituents over one word."),
         "outer_bracket": Param(BOOLEAN, False, "Whether an outermost bracket without a label is a constituent."),

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of
+from treescore.core.disclosure import Disclosure, SliceFields, fields
 from treescore.core.heads import resolved_heads
 from treescore.core.limits import Limits
 from treescore.core.params import BOOLEAN, STRINGS, Json, Param
@@ -63,6 +64,13 @@ class DependencyRelations(Metric):
     source: ClassVar[str] = "Lin 1995 (IJCAI); Lin 2003, Dependency-based Evaluation of MINIPAR"
     reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
     own_segmentation: ClassVar[bool] = True
+    disclosure: ClassVar[Disclosure] = Disclosure(
+        fields={"words": fields("sentence", "word", "form", "system_head", "system_deprel")},
+        slices=dict.fromkeys(
+            ("relation", "deprel", "word", "category"), SliceFields(("answer", "answer_correct"), ("precision",))
+        ),
+        output_sentences=True,
+    )
     params: ClassVar[Mapping[str, Param]] = {
         "labelled": Param(BOOLEAN, default=False, doc="Relations must agree too."),
         "equivalent_labels": Param(

@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treescore.core.arrays import IntArray, owners_of, sums_by
+from treescore.core.disclosure import Disclosure
 from treescore.core.limits import Limits
 from treescore.core.params import Json, Param
 from treescore.core.registry import ItemInfo, Metric, Outcome, all_ok, register
 from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
 from treescore.core.trees import DependencyTreebank
 from treescore.metrics.enhanced.edges import ROOT, Edges, edges_of
-from treescore.metrics.shared.segmentation import UNALIGNED, Alignment, alignment_of
+from treescore.metrics.shared.segmentation import UNALIGNED, Alignment, aligned_fields, alignment_of
 
 _ROWS = (("elas", "Enhanced edges with the right head and relation"), ("eulas", "The same, subtypes of relations cut"))
 
@@ -63,6 +64,7 @@ class Enhanced(Metric):
         ),
     }
     reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
+    disclosure: ClassVar[Disclosure] = Disclosure(fields={"words": aligned_fields("deps")}, output_sentences=True)
     own_segmentation: ClassVar[bool] = True
 
     @property

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treescore.core.arrays import FloatArray, IntArray
+from treescore.core.disclosure import Disclosure, Fields
 from treescore.core.grouping import grouped
 from treescore.core.limits import Limits
 from treescore.core.params import BOOLEAN, Json, Param
@@ -100,6 +101,12 @@ class LeafAncestor(Metric):
     )
     source = "Sampson & Babarczy 2003, A test of the leaf-ancestor metric for parse accuracy, NLE 9(4); Sampson 2000"
     reads = (ConstituentTreebank, DependencyTreebank)
+    # No slices: the mean of a word that occurs once is its score, which reveals how long gold's lineage is.
+    disclosure: ClassVar[Disclosure] = Disclosure(
+        fields={
+            "words": Fields({"word": "word", "system_lineage": "system_lineage"}, perfect={"score": "right"}),
+        }
+    )
     params: ClassVar[Mapping[str, Param]] = {
         "cost": Param(
             COST,

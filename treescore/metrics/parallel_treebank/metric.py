@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_by
+from treescore.core.disclosure import Disclosure, fields
 from treescore.core.heads import head_string
 from treescore.core.limits import Limits
 from treescore.core.params import BOOLEAN, Json, Param
@@ -42,6 +43,12 @@ class ParallelTreebankScore(Metric):
     doc: ClassVar[str] = "Parallel treebank score: weighted mean of attachment on both sides and 1 - AER."
     source: ClassVar[str] = "Parallel-treebank evaluation after Nivre et al. 2007 (UAS) and Och & Ney 2003 (AER)"
     reads: ClassVar[tuple[type[Any], ...]] = (ParallelTreebank,)
+    disclosure: ClassVar[Disclosure] = Disclosure(
+        fields={
+            **dict.fromkeys(SIDES, fields("word", "form", "system_head", "system_deprel")),
+            "alignment": fields("wrong"),
+        }
+    )
     params: ClassVar[Mapping[str, Param]] = {
         "weights": Param(
             {

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treescore.core.arrays import IntArray
+from treescore.core.disclosure import Disclosure, SliceFields
 from treescore.core.limits import Limits
 from treescore.core.params import Json, Param
 from treescore.core.registry import ERROR, OK, SKIP, ItemInfo, Metric, Outcome, register
@@ -37,6 +38,12 @@ class Parseval(Metric):
     reads = (ConstituentTreebank,)
     params: ClassVar[Mapping[str, Param]] = PARAMS
     styles = ("evalb",)
+    disclosure: ClassVar[Disclosure] = Disclosure(
+        members=("system_tree", "system_spans", "system_spans_right"),
+        scores=("labelled_precision",),
+        counts=("matched", "system"),
+        slices={"label": SliceFields(("system",), ("precision",))},
+    )
 
     def __init__(self, **values: Json) -> None:
         """Resolve the preset or the parameter file, then the choices made one by one."""

@@ -216,6 +216,9 @@ GROUPINGS: Mapping[str, Grouping] = {
 }
 """By name: the field's own, then MaltEval's (Nilsson & Nivre 2008)."""
 
+OWN_GROUPINGS = ("upos", "xpos", "deprel", "direction", "distance", "depth", "word")
+"""Groupings whose rows, by the system's keys, depend on the output alone: participants may see these."""
+
 _OF_WORDS = frozenset(
     (
         "word",

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, offsets_of
+from treescore.core.disclosure import Fields
 from treescore.core.jit import compiler_loaded, interpreted
 from treescore.core.trees import DependencyTreebank
 from treescore.errors import InputError, LimitError, Problem
@@ -76,6 +77,12 @@ WORDS_TO_COMPILE_FOR = 2_000_000
 
 MAX_STEPS = 1_000_000_000
 """Bound on the work of aligning multiword stretches, in steps of 64 cells."""
+
+
+def aligned_fields(*columns: str) -> Fields:
+    """Show the output's own words by sentence and word, with these columns; gold's unaligned words are not shown."""
+    places = {"system_sentence": "sentence", "system_word": "word"}
+    return Fields({**places, **{f"system_{name}": f"system_{name}" for name in columns}}, required="system_word")
 
 
 def segmented(treebank: DependencyTreebank) -> Segmented:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_by
+from treescore.core.disclosure import Disclosure, SliceFields
 from treescore.core.heads import head_string, resolved_heads
 from treescore.core.limits import Limits
 from treescore.core.params import Json
@@ -16,8 +17,9 @@ from treescore.core.registry import ItemInfo, Metric, Outcome, TokenBits, all_ok
 from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
 from treescore.core.trees import DependencyTreebank
 from treescore.errors import InputError
+from treescore.metrics.shared.groupings import OWN_GROUPINGS
 from treescore.metrics.shared.heads import shape_of, shape_problems
-from treescore.metrics.shared.segmentation import UNALIGNED, Alignment, alignment_of
+from treescore.metrics.shared.segmentation import UNALIGNED, Alignment, aligned_fields, alignment_of
 from treescore.metrics.ud.slices import UdSlices
 
 SPANS = ("tokens", "sentences", "words")
@@ -96,6 +98,11 @@ class Ud(Metric):
     source: ClassVar[str] = "Zeman et al. 2018, https://aclanthology.org/K18-2001; conll18_ud_eval.py 1.2"
     reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
     styles: ClassVar[tuple[str, ...]] = ("conll18",)
+    disclosure: ClassVar[Disclosure] = Disclosure(
+        fields={"words": aligned_fields("form", "head", "deprel")},
+        slices=dict.fromkeys(OWN_GROUPINGS, SliceFields(("system", "system_correct"), ("las_precision",))),
+        output_sentences=True,
+    )
     own_segmentation: ClassVar[bool] = True
 
     @property
