@@ -76,7 +76,7 @@ def level_of(benchmark: Benchmark, caller: Caller, now: datetime) -> Level:
 
 
 def lowest_level(benchmark: Benchmark, caller: Caller) -> Level:
-    """Return the lower of a caller's levels before and after closing, for documents that are built once and read later."""
+    """Return the lower of a caller's levels before and after closing: documents may be read later than built."""
     if caller.organiser:
         return Level.GOLD
     settings = benchmark.settings
@@ -158,7 +158,7 @@ def failure_view(level: Level, failure: Document) -> dict[str, object]:
 
 
 def warnings_view(level: Level, warnings: Iterable[Document]) -> list[dict[str, object]]:
-    """Return warnings: from `status` on those about the output's text, from `scores` on those of its comparison with gold."""
+    """Return warnings: about the output's text from `status` on, about its comparison with gold from `scores` on."""
     if level < Level.STATUS:
         return []
     return [
@@ -194,7 +194,7 @@ def row_view(level: Level, row: Document, *, rounding: float | None) -> dict[str
 
 
 def comparison_view(level: Level, document: Document) -> dict[str, object]:
-    """Return a comparison; p-values, differences and intervals are shown from `scores` on, before that only its state."""
+    """Return a comparison: p-values, differences and intervals from `scores` on, below that only its state."""
     if level >= Level.SCORES:
         return dict(document)
     return chosen(document, _COMPARISON)

@@ -12,7 +12,7 @@ from treescore.core.arrays import BoolArray, IntArray, offsets_of, sums_by
 from treescore.core.disclosure import Disclosure
 from treescore.core.limits import Limits
 from treescore.core.params import Json, Param
-from treescore.core.registry import ItemInfo, Metric, Outcome, TokenBits, all_ok, register
+from treescore.core.registry import Example, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
 from treescore.core.scores import Ratio, Score, ScoreTable, f1_score, harmonic, ratio_score
 from treescore.core.trees import Alignments
 from treescore.errors import InputError, Problem
@@ -187,6 +187,9 @@ class Alignment(Metric):
     )
     source = "Och & Ney 2003, Computational Linguistics 29(1); Mihalcea & Pedersen 2003 (WPT shared task)"
     reads = (Alignments,)
+    examples: ClassVar[tuple[Example, ...]] = (
+        Example("pharaoh", (("0-0 1-1 2p2\n", "0-0 1-2\n"), ("0-0\n", "0-0\n"), ("0-1 1-0\n", "0-1 1-0\n"))),
+    )
     styles = ("wa_eval",)
     disclosure: ClassVar[Disclosure] = Disclosure(
         members=("wrong",),

@@ -11,10 +11,11 @@ from treescore.core.disclosure import Disclosure, SliceFields, fields
 from treescore.core.heads import head_string
 from treescore.core.limits import Limits
 from treescore.core.params import BOOLEAN, Json, Param
-from treescore.core.registry import ERROR, OK, ItemInfo, Metric, Outcome, TokenBits, register
+from treescore.core.registry import ERROR, OK, Example, ItemInfo, Metric, Outcome, TokenBits, register
 from treescore.core.scores import ScoreTable, ratio_score
 from treescore.core.trees import DependencyTreebank
 from treescore.metrics.attachment.slices import AttachmentSlices
+from treescore.metrics.shared.examples import DEPENDENCIES
 from treescore.metrics.shared.groupings import OWN_GROUPINGS
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of, shape_problems
 from treescore.metrics.shared.malteval.slice_choice import SLICE_PARAMS, slice_choice
@@ -65,6 +66,9 @@ class Attachment(Metric):
         **SLICE_PARAMS,
     }
     reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
+    examples: ClassVar[tuple[Example, ...]] = (
+        Example("conllu", DEPENDENCIES, {"punctuation": False, "groupings": ["Cpostag@-1#Wordform@0"]}),
+    )
     styles: ClassVar[tuple[str, ...]] = ("eval07",)
     disclosure: ClassVar[Disclosure] = Disclosure(
         fields={"words": fields("word", "form", "system_head", "system_deprel")},

@@ -10,7 +10,7 @@ import numpy as np
 from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_by
 from treescore.core.limits import Limits
 from treescore.core.params import BOOLEAN, STRINGS, Json, Param, escape
-from treescore.core.registry import ERROR, OK, SKIP, ItemInfo, Metric, Outcome, register
+from treescore.core.registry import ERROR, OK, SKIP, Example, ItemInfo, Metric, Outcome, register
 from treescore.core.scores import Score, ScoreTable, ratio_score
 from treescore.core.structure import structure_of
 from treescore.core.trees import ConstituentTreebank
@@ -18,6 +18,7 @@ from treescore.core.word_check import WordCheck, check_words
 from treescore.errors import InputError, Problem
 from treescore.metrics.conformance.kernel import Constituents, compared, constituents_of, labelled_matches
 from treescore.metrics.conformance.report import KeyReport
+from treescore.metrics.shared.examples import TREES
 from treescore.transforms.strip_functions import base_label
 from treescore.transforms.tree_edit import numbered, rewritten
 
@@ -93,6 +94,7 @@ class Conformance(Metric):
     )
     source = "Gaizauskas, Hepple & Huyck 1998, Modifying Existing Annotated Corpora for General Comparative Evaluation"
     reads = (ConstituentTreebank,)
+    examples: ClassVar[tuple[Example, ...]] = (Example("bracketed", TREES, {"categories": {}}, ("flatten",)),)
     # No disclosure: items and slices describe gold's constituents only.
     params: ClassVar[Mapping[str, Param]] = {
         "preterminals": Param(BOOLEAN, False, "Whether tags are constituents over one word."),

@@ -13,12 +13,13 @@ from treescore.core.disclosure import Disclosure, SliceFields, fields
 from treescore.core.heads import resolved_heads
 from treescore.core.limits import Limits
 from treescore.core.params import BOOLEAN, STRINGS, Json, Param
-from treescore.core.registry import ERROR, SKIP, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
+from treescore.core.registry import ERROR, SKIP, Example, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
 from treescore.core.scores import ScoreTable
 from treescore.core.trees import NO_HEAD, DependencyTreebank
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, Problem, ProblemList
 from treescore.metrics.dependency_relations.tables import COUNT_NAMES, TABLE, Found, Side, tables_of
+from treescore.metrics.shared.examples import RESEGMENTED
 from treescore.metrics.shared.heads import lengths_to_offsets, positions_of, shape_of
 from treescore.metrics.shared.segmentation import UNALIGNED, alignment_of
 from treescore.metrics.shared.words import no_parse
@@ -63,6 +64,7 @@ class DependencyRelations(Metric):
     doc: ClassVar[str] = "Precision, recall and F1 over dependencies, labelled or not, all or selected (Lin)."
     source: ClassVar[str] = "Lin 1995 (IJCAI); Lin 2003, Dependency-based Evaluation of MINIPAR"
     reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
+    examples: ClassVar[tuple[Example, ...]] = (Example("conllu", RESEGMENTED, {"labelled": True}),)
     own_segmentation: ClassVar[bool] = True
     disclosure: ClassVar[Disclosure] = Disclosure(
         fields={"words": fields("sentence", "word", "form", "system_head", "system_deprel")},

@@ -11,10 +11,11 @@ from treescore.core.arrays import IntArray, owners_of, sums_by
 from treescore.core.disclosure import Disclosure
 from treescore.core.limits import Limits
 from treescore.core.params import Json, Param
-from treescore.core.registry import ItemInfo, Metric, Outcome, all_ok, register
+from treescore.core.registry import Example, ItemInfo, Metric, Outcome, all_ok, register
 from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
 from treescore.core.trees import DependencyTreebank
 from treescore.metrics.enhanced.edges import ROOT, Edges, edges_of
+from treescore.metrics.shared.examples import conllu
 from treescore.metrics.shared.segmentation import UNALIGNED, Alignment, aligned_fields, alignment_of
 
 _ROWS = (("elas", "Enhanced edges with the right head and relation"), ("eulas", "The same, subtypes of relations cut"))
@@ -64,6 +65,19 @@ class Enhanced(Metric):
         ),
     }
     reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
+    examples: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "conllu",
+            (
+                (conllu("1 a X 0 root 0:root", "2 b X 1 obj 1:obj|1:conj:et"),) * 2,
+                (conllu("1 a X 0 root 0:root"),) * 2,
+                (
+                    conllu("1 a X 0 root 0:root", "1.1 _ _ _ _ 1:conj", "2 b X 1 obj 1.1:obj"),
+                    conllu("1 a X 0 root 0:root", "2 b X 1 obj 1:obj"),
+                ),
+            ),
+        ),
+    )
     disclosure: ClassVar[Disclosure] = Disclosure(fields={"words": aligned_fields("deps")}, output_sentences=True)
     own_segmentation: ClassVar[bool] = True
 

@@ -14,7 +14,7 @@ from treescore.core.disclosure import Disclosure, Fields
 from treescore.core.grouping import grouped
 from treescore.core.limits import Limits
 from treescore.core.params import BOOLEAN, Json, Param
-from treescore.core.registry import ERROR, OK, SKIP, ItemInfo, Metric, Outcome, register
+from treescore.core.registry import ERROR, OK, SKIP, Example, ItemInfo, Metric, Outcome, register
 from treescore.core.scores import ScoreTable, ratio_score
 from treescore.core.structure import NONE
 from treescore.core.trees import NO_TAG, ConstituentTreebank, DependencyTreebank
@@ -33,6 +33,7 @@ from treescore.metrics.leaf_ancestor.kernel import (
     values_at,
     word_scores,
 )
+from treescore.metrics.shared.examples import DEPENDENCIES, TREES
 
 COUNT_NAMES = ("words", "word_score_sum", "sentences", "sentence_score_sum", "error", "skip")
 NOTHING_SCORED = "no sentence could be compared"
@@ -101,6 +102,16 @@ class LeafAncestor(Metric):
     )
     source = "Sampson & Babarczy 2003, A test of the leaf-ancestor metric for parse accuracy, NLE 9(4); Sampson 2000"
     reads = (ConstituentTreebank, DependencyTreebank)
+    examples: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "bracketed",
+            TREES,
+            {"cost": "first-character"},
+            interprets_labels="Labels that begin with the same character are cheaper to replace.",
+        ),
+        Example("bracketed", TREES),
+        Example("conllu", DEPENDENCIES),
+    )
     # No slices: the mean of a word that occurs once is its score, which reveals how long gold's lineage is.
     disclosure: ClassVar[Disclosure] = Disclosure(
         fields={

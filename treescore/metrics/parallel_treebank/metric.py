@@ -13,13 +13,14 @@ from treescore.core.disclosure import Disclosure, fields
 from treescore.core.heads import head_string
 from treescore.core.limits import Limits
 from treescore.core.params import BOOLEAN, Json, Param
-from treescore.core.registry import ItemInfo, Metric, Outcome, TokenBits, all_ok, register
+from treescore.core.registry import Example, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
 from treescore.core.scores import Ratio, Score, ScoreTable, ratio_score, weighted_mean
 from treescore.core.trees import DependencyTreebank, ParallelTreebank
 from treescore.errors import InputError, Problem, ScoringError
 from treescore.metrics.alignment.link_sets import GoldIndex, links_of, range_problems
 from treescore.metrics.alignment.metric import COUNT_NAMES as LINK_COUNTS
 from treescore.metrics.alignment.metric import NULL_LINKS, better_reading, compared, misread, outcome_of, with_null
+from treescore.metrics.shared.examples import DEPENDENCIES
 from treescore.metrics.shared.group_tables import attributes_of, sentence_tables
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of, shape_problems
 from treescore.metrics.shared.words import check_same_words, punctuation_of
@@ -33,6 +34,14 @@ ALIGNED = Ratio({"links_in_sure": 1, "links_in_possible": 1}, {"links": 1, "sure
 _WEIGHT = {"type": "number", "minimum": 0}
 _PARTS = ("source", "target", "alignment")
 _T = TypeVar("_T")
+_LINKS = (("0-0 1-1 2-2 3-3 4-4\n", "0-1 1-1\n"), ("0-0\n", "0-0\n"), ("0-0 1-1\n", "0-1 1-0\n"))
+_EXAMPLE = tuple(
+    (
+        {"source": gold, "target": gold, "alignment": gold_links},
+        {"source": output, "target": gold, "alignment": links},
+    )
+    for (gold, output), (gold_links, links) in zip(DEPENDENCIES, _LINKS, strict=True)
+)
 
 
 @register
@@ -43,6 +52,7 @@ class ParallelTreebankScore(Metric):
     doc: ClassVar[str] = "Parallel treebank score: weighted mean of attachment on both sides and 1 - AER."
     source: ClassVar[str] = "Parallel-treebank evaluation after Nivre et al. 2007 (UAS) and Och & Ney 2003 (AER)"
     reads: ClassVar[tuple[type[Any], ...]] = (ParallelTreebank,)
+    examples: ClassVar[tuple[Example, ...]] = (Example("parallel", _EXAMPLE),)
     disclosure: ClassVar[Disclosure] = Disclosure(
         fields={
             **dict.fromkeys(SIDES, fields("word", "form", "system_head", "system_deprel")),

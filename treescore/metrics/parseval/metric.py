@@ -12,7 +12,7 @@ from treescore.core.arrays import IntArray
 from treescore.core.disclosure import Disclosure, SliceFields
 from treescore.core.limits import Limits
 from treescore.core.params import Json, Param
-from treescore.core.registry import ERROR, OK, SKIP, ItemInfo, Metric, Outcome, register
+from treescore.core.registry import ERROR, OK, SKIP, Example, ItemInfo, Metric, Outcome, register
 from treescore.core.scores import ScoreTable
 from treescore.core.trees import ConstituentTreebank
 from treescore.core.vocabulary import Vocabulary
@@ -23,6 +23,7 @@ from treescore.metrics.parseval.kernel import LENGTHS_DIFFER, compare
 from treescore.metrics.parseval.report import evalb_report
 from treescore.metrics.parseval.scores import score_table
 from treescore.metrics.parseval.tables import inputs_of
+from treescore.metrics.shared.examples import TREES
 
 
 @register
@@ -36,6 +37,10 @@ class Parseval(Metric):
     )
     source = "Black et al. 1991; Collins 1997; EVALB (Sekine & Collins, 2008 version); Kikas & Treumuth 2007"
     reads = (ConstituentTreebank,)
+    examples: ClassVar[tuple[Example, ...]] = (
+        Example("bracketed", TREES),
+        Example("bracketed", (("(S (NP) (X x))\n", "(S (X x))\n"), *TREES[:2]), {"preset": "kikas-treumuth"}),
+    )
     params: ClassVar[Mapping[str, Param]] = PARAMS
     styles = ("evalb",)
     disclosure: ClassVar[Disclosure] = Disclosure(

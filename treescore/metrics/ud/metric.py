@@ -13,10 +13,11 @@ from treescore.core.disclosure import Disclosure, SliceFields
 from treescore.core.heads import head_string, resolved_heads
 from treescore.core.limits import Limits
 from treescore.core.params import Json
-from treescore.core.registry import ItemInfo, Metric, Outcome, TokenBits, all_ok, register
+from treescore.core.registry import Example, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
 from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
 from treescore.core.trees import DependencyTreebank
 from treescore.errors import InputError
+from treescore.metrics.shared.examples import RESEGMENTED
 from treescore.metrics.shared.groupings import OWN_GROUPINGS
 from treescore.metrics.shared.heads import shape_of, shape_problems
 from treescore.metrics.shared.segmentation import UNALIGNED, Alignment, aligned_fields, alignment_of
@@ -97,6 +98,11 @@ class Ud(Metric):
     doc: ClassVar[str] = "The CoNLL 2018 shared task's scores: segmentation, tags, features, lemmas, UAS, LAS, MLAS ..."
     source: ClassVar[str] = "Zeman et al. 2018, https://aclanthology.org/K18-2001; conll18_ud_eval.py 1.2"
     reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
+    examples: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "conllu", RESEGMENTED, interprets_labels="CLAS, MLAS and BLEX count content and functional relations only."
+        ),
+    )
     styles: ClassVar[tuple[str, ...]] = ("conll18",)
     disclosure: ClassVar[Disclosure] = Disclosure(
         fields={"words": aligned_fields("form", "head", "deprel")},
