@@ -17,9 +17,8 @@ from treescore.core.trees import NO_TAG, ConstituentTreebank
 from treescore.core.values import count_values, score_values
 from treescore.formats.bracketed import tree_text
 from treescore.metrics.parseval.choices import Choices
-from treescore.metrics.parseval.kernel import collect
+from treescore.metrics.parseval.kernel import Collected, Inputs, collect
 from treescore.metrics.parseval.scores import COUNTS, SHOWN, score_table
-from treescore.metrics.parseval.tables import Inputs
 
 BIN = 10
 """Sentence lengths are put together in bins of this many words."""
@@ -77,26 +76,25 @@ class Compared:
         return right
 
     @cached_property
-    def _collected(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Where the brackets of each sentence begin (2, n + 1); gold's, the system's; how many (2, n)."""
+    def _collected(self) -> Collected:
         sides = (self.inputs.gold, self.inputs.system)
-        offsets = np.stack([side[3] + side[6] for side in sides])
-        sizes = np.zeros((2, len(self.gold)), np.int64)
-        brackets = tuple(np.empty((int(last), 4), np.int64) for last in offsets[:, -1])
-        collect(*self.inputs, offsets, (*brackets, sizes))
-        return offsets, brackets[0], brackets[1], sizes
+        offsets = np.stack([side.node_offsets + side.word_offsets for side in sides])
+        gold, system = (np.empty((int(last), 4), np.int64) for last in offsets[:, -1])
+        collected = Collected(gold, system, offsets, np.zeros((2, len(self.gold)), np.int64))
+        collect(self.inputs, collected)
+        return collected
 
     @property
     def _offsets(self) -> IntArray:
-        return self._collected[0]
+        return self._collected.offsets
 
     @property
     def _brackets(self) -> tuple[IntArray, IntArray]:
-        return self._collected[1:3]
+        return self._collected.gold, self._collected.system
 
     @property
     def _sizes(self) -> IntArray:
-        return self._collected[3]
+        return self._collected.sizes
 
     @cached_property
     def _scored(self) -> tuple[IntArray, IntArray]:

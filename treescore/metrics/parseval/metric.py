@@ -17,9 +17,9 @@ from treescore.core.scores import ScoreTable
 from treescore.core.trees import ConstituentTreebank
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import Problem
+from treescore.metrics.parseval import kernel
 from treescore.metrics.parseval.choices import PARAMS, Choices, choices_of
 from treescore.metrics.parseval.details import Compared
-from treescore.metrics.parseval.kernel import LENGTHS_DIFFER, compare
 from treescore.metrics.parseval.report import evalb_report
 from treescore.metrics.parseval.scores import score_table
 from treescore.metrics.parseval.tables import inputs_of
@@ -71,7 +71,7 @@ class Parseval(Metric):
         """Rows of counts; sentences whose words differ have status ERROR, those without words in the output SKIP."""
         del items, limits
         inputs = inputs_of(self.choices, gold, system)
-        figures, status, facts = compare(*inputs)
+        figures, status, facts = kernel.compare(inputs)
         rows = _rows(self.choices, figures, status, facts)
 
         @cache
@@ -102,14 +102,16 @@ def _rows(choices: Choices, figures: IntArray, status: Any, facts: IntArray) -> 
     counted = np.column_stack([figures, shares]) * valid[:, None]
     if choices.zero:
         lost = ~valid
-        counted[lost, 1], counted[lost, 4] = facts[lost, 5], facts[lost, 6]
+        counted[lost, kernel.GOLD] = facts[lost, kernel.GOLD_BRACKETS]
+        counted[lost, kernel.WORDS] = facts[lost, kernel.GOLD_WORDS]
         # Where gold has no words either there was nothing to get wrong.
-        counted[(status == SKIP) & (facts[:, 6] == 0), 7:] = 1
+        counted[(status == SKIP) & (facts[:, kernel.GOLD_WORDS] == 0), 7:] = 1
     states = np.column_stack([np.ones(len(status), np.bool_), status == ERROR, status == SKIP, valid])
     whole = np.concatenate([counted[:, :6], states, counted[:, 6:]], axis=1)
-    short = whole * (facts[:, 0] <= choices.cutoff)[:, None]
+    lengths = facts[:, kernel.LENGTH]
+    short = whole * (lengths <= choices.cutoff)[:, None]
     uncounted = figures[:, :6] * ~valid[:, None]
-    return np.concatenate([whole, short, facts[:, :1], uncounted], axis=1)
+    return np.concatenate([whole, short, lengths[:, None], uncounted], axis=1)
 
 
 def _problems(
@@ -133,22 +135,22 @@ def _problems(
     return problems
 
 
-_MEND = "Parse gold's own words, and tag as gold does what is deleted (punctuation, traces)."
+_ADVICE = "Parse gold's words, and use gold's tags for deleted words (punctuation, traces)."
 
 
 def _mismatch(vocabulary: Vocabulary, index: int, line: int, facts: Sequence[int]) -> Problem:
-    """Why the words of sentence `index` are not gold's; EVALB compares them after its deletions."""
-    _, reason, word, gold_word, system_word, _, golds, systems = facts
-    if reason == LENGTHS_DIFFER:
-        code, there, gold = "word-count-mismatch", f"The sentence has {systems} words, deletions made", str(golds)
+    """Describe how the words of sentence `index` differ from gold's; EVALB compares them after its deletions."""
+    if facts[kernel.REASON] == kernel.LENGTHS_DIFFER:
+        code, there = "word-count-mismatch", f"The sentence has {facts[kernel.SYSTEM_WORDS]} words after deletions"
+        gold = str(facts[kernel.GOLD_WORDS])
     else:
-        shown = vocabulary.strings[system_word]
-        code, there = "word-mismatch", f"Word {word + 1}, deletions made, is {shown!r}"
-        gold = repr(vocabulary.strings[gold_word])
+        shown = vocabulary.strings[facts[kernel.SYSTEM_WORD]]
+        code, there = "word-mismatch", f"Word {facts[kernel.WORD] + 1} after deletions is {shown!r}"
+        gold = repr(vocabulary.strings[facts[kernel.GOLD_WORD]])
     return Problem(
         code=code,
         sentence=index + 1,
         line=line,
-        detail=f"{there}; gold differs. {_MEND}",
-        gold_detail=f"{there}; gold has {gold}. {_MEND}",
+        detail=f"{there}; gold differs. {_ADVICE}",
+        gold_detail=f"{there}; gold has {gold}. {_ADVICE}",
     )
