@@ -22,6 +22,7 @@ from treescore.core.word_check import WordCheck, check_words, forms_of
 from treescore.errors import InputError, LimitError, Problem
 from treescore.metrics.leaf_ancestor.diagnosis import Configuration, Regularity, worst
 from treescore.metrics.leaf_ancestor.kernel import (
+    Bounds,
     Chains,
     CostFunction,
     chains_of,
@@ -162,18 +163,18 @@ class LeafAncestor(Metric):
         _check_bound(chains, usable, limits)
         costs = self._cost.over(gold.vocabulary, *(side.labels for side in chains))
         bound = limits.max_lineage_cells
-        scores, lineages, failed = word_scores(*chains, usable, costs, (TABLES * bound, WHOLE_TEXT * bound))
-        if failed >= 0:
-            raise _too_costly(failed, bound)
-        rows = self._rows(gold, check, scores)
-        found = _Scored(gold, system, *chains, scores, lineages, self._regularity)
+        result = word_scores(*chains, usable, costs, Bounds(TABLES * bound, WHOLE_TEXT * bound))
+        if result.failed >= 0:
+            raise _too_costly(result.failed, bound)
+        rows = self._rows(gold, check, result.scores)
+        scored = _Scored(gold, system, *chains, result.scores, result.lineages, self._regularity)
         return Outcome(
             rows=rows,
             status=check.status,
             problems=check.problems,
-            details=found.item,
-            slices=found.slices,
-            extra=found.diagnosis,
+            details=scored.item,
+            slices=scored.slices,
+            extra=scored.diagnosis,
         )
 
     def _rows(self, gold: Treebank, check: WordCheck, scores: FloatArray) -> FloatArray:

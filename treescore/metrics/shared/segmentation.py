@@ -18,7 +18,7 @@ from treescore.core.jit import compiler_loaded, interpreted
 from treescore.core.trees import DependencyTreebank
 from treescore.errors import InputError, LimitError, Problem
 from treescore.formats.columns import short, without_spaces
-from treescore.metrics.shared.align import align_words
+from treescore.metrics.shared.align import Spans, align_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,14 +150,11 @@ def _same_spans(gold: Segmented, system: Segmented) -> tuple[IntArray, IntArray]
 def _with_multiwords(gold: Segmented, system: Segmented) -> tuple[IntArray, IntArray]:
     """Pairs of words in the order of the text, found by the original's walk. Raises LimitError."""
     keys = _keys(gold, system)
-    spans: list[Any] = []
-    for side in (gold, system):
-        spans += [side.token_starts[side.token_of_word], side.token_ends[side.token_of_word], side.multiword]
-    walk: Any = align_words
+    gold_spans, system_spans = _spans(gold, keys[0]), _spans(system, keys[1])
+    walk = align_words
     if not compiler_loaded() and len(gold.multiword) + len(system.multiword) < WORDS_TO_COMPILE_FOR:
-        # Python walks a view of an array, number by number, as fast as a list.
-        walk, spans = interpreted(align_words), [memoryview(array) for array in spans]
-    pairs, good = walk(*spans[:3], keys[0], *spans[3:], keys[1], MAX_STEPS)
+        walk, gold_spans, system_spans = interpreted(align_words), _views(gold_spans), _views(system_spans)
+    pairs, good = walk(gold_spans, system_spans, MAX_STEPS)
     if not good:
         raise LimitError(
             [
@@ -170,6 +167,16 @@ def _with_multiwords(gold: Segmented, system: Segmented) -> tuple[IntArray, IntA
         )
     gold_words, system_words = np.ascontiguousarray(pairs.T)
     return gold_words, system_words
+
+
+def _spans(side: Segmented, keys: IntArray) -> Spans:
+    return Spans(side.token_starts[side.token_of_word], side.token_ends[side.token_of_word], side.multiword, keys)
+
+
+def _views(spans: Spans) -> Spans:
+    """Wrap the arrays that Python reads number by number: it reads a view of an array as fast as a list."""
+    columns: list[Any] = [*spans[:3]]
+    return Spans._make([*(memoryview(column) for column in columns), spans.keys])
 
 
 def _keys(gold: Segmented, system: Segmented) -> tuple[IntArray, IntArray]:
