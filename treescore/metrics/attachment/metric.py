@@ -1,4 +1,4 @@
-"""Attachment scores on gold's own words (CoNLL-X, CoNLL-07): the figures of eval07.pl."""
+"""Score attachment on gold's words (CoNLL-X, CoNLL-07), as eval07.pl does."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ _TABLE = ScoreTable(
 class Attachment(Metric):
     """Share of words with the right head (UAS), relation (label accuracy), both (LAS).
 
-    Relations are compared with their subtypes, heads as written. Nothing is asked of the trees: cycles, several
-    roots and heads outside the sentence are scored, with a warning. Both sides must have the same words; a sentence
-    without a scoring token counts in no exact match. After Buchholz & Marsi 2006; Nivre et al. 2007.
+    Relations are compared with their subtypes, heads as written. Outputs need not be trees: cycles, several roots and
+    heads outside the sentence are scored, with a warning. Both sides must have the same words. Sentences without a
+    scoring token do not count in exact match. After Buchholz & Marsi 2006; Nivre et al. 2007.
     """
 
     name: ClassVar[str] = "attachment"
@@ -84,26 +84,29 @@ class Attachment(Metric):
     )
 
     def __init__(self, **values: Json) -> None:
-        """Check the names of groupings. Raises InputError."""
+        """Check the names of groupings and metrics. Raises InputError."""
         super().__init__(**values)
         self._slices = slice_choice(values)
 
     @property
     def table(self) -> ScoreTable:
-        """The counts are sums over scoring tokens, and over sentences that have any."""
+        """Return scores over scoring tokens, and over sentences with at least one."""
         return _TABLE
 
     def evaluate(
         self, gold: DependencyTreebank, system: DependencyTreebank, items: ItemInfo, limits: Limits
     ) -> Outcome:
-        """Compare word by word. Raises InputError where the words differ.
+        """Compare word by word.
 
-        A sentence that the output leaves empty, as a bracket parser may, has no word right; its status is ERROR.
+        A sentence that the output leaves empty, as a bracket parser may, has no right word; its status is ERROR.
+
+        Raises:
+            InputError: `word-count-mismatch` or `word-mismatch`.
         """
         del items
         cap = limits.max_problems
         shape = shape_of(system.heads, system.word_offsets)
-        warnings = list(shape_problems(system, shape, cap, "It is scored as it stands.")[0])
+        warnings = list(shape_problems(system, shape, cap, "The output is scored as it is.")[0])
         system, absent, own = completed(gold, system)
         check_same_words(gold, system, cap)
         scoring = np.ones(len(gold.forms), bool) if self.values["punctuation"] else ~punctuation_of(gold)
@@ -130,7 +133,7 @@ class Attachment(Metric):
         )
 
     def report(self, style: str, outcome: Outcome) -> str:
-        """eval07.pl's three summary lines."""
+        """Print the three summary lines of eval07.pl."""
         if style != "eval07":
             return super().report(style, outcome)
         counts = dict(zip(_COUNTS, outcome.totals.tolist(), strict=True))
@@ -169,6 +172,6 @@ def _wrong_words(gold: DependencyTreebank, system: DependencyTreebank, index: in
 
 
 def _summary_line(title: str, right: int, tokens: int) -> str:
-    # The script subtracts the errors' percentage from 100; the last digit may depend on it.
+    # The script subtracts the percentage of errors from 100, which can change the last digit.
     percent = f"{100 - (tokens - right) * 100 / tokens:.2f}" if tokens else "NaN"
     return f"  {title} {right} / {tokens} * 100 = {percent} %\n"

@@ -91,24 +91,24 @@ def matched(gold: Brackets, system: Brackets, equal: Equal, table: Hash, epoch: 
         epoch: a number that was never used with `table` before.
     """
     stamps, keys, heads, following, partners = table
-    ours, theirs, pairs = gold.rows, system.rows, equal.pairs
+    rows, others, pairs = gold.rows, system.rows, equal.pairs
     for index in range(system.size - 1, -1, -1):
-        slot = _slot(theirs[index, 0], theirs[index, 1], theirs[index, 2], theirs, epoch, stamps, keys)
+        slot = _slot(others[index, 0], others[index, 1], others[index, 2], others, epoch, stamps, keys)
         following[index] = heads[slot] if stamps[slot] == epoch else -1
         stamps[slot] = epoch
         keys[slot] = index
         heads[slot] = index
     found = 0
     for index in range(gold.size):
-        start, end, label = ours[index, 0], ours[index, 1], ours[index, 2]
-        slot = _slot(start, end, label, theirs, epoch, stamps, keys)
+        start, end, label = rows[index, 0], rows[index, 1], rows[index, 2]
+        slot = _slot(start, end, label, others, epoch, stamps, keys)
         best = slot if stamps[slot] == epoch and heads[slot] >= 0 else -1
         if equal.paired[label]:
             for row in range(len(pairs)):
                 other = pairs[row, 1] if pairs[row, 0] == label else pairs[row, 0]
                 if other == label or (pairs[row, 0] != label and pairs[row, 1] != label):
                     continue
-                slot = _slot(start, end, other, theirs, epoch, stamps, keys)
+                slot = _slot(start, end, other, others, epoch, stamps, keys)
                 if stamps[slot] == epoch and heads[slot] >= 0 and (best < 0 or heads[slot] < heads[best]):
                     best = slot
         partners[index] = -1

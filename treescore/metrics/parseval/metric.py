@@ -1,4 +1,4 @@
-"""PARSEVAL: labelled and unlabelled brackets, crossing brackets, tags."""
+"""Score labelled and unlabelled brackets, crossing brackets and tags (PARSEVAL)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from treescore.metrics.shared.examples import TREES
 
 @register
 class Parseval(Metric):
-    """Brackets (label, span) as multisets, as EVALB compares them (Black et al. 1991; Collins 1997)."""
+    """Compares brackets (label, span) as multisets, as EVALB does (Black et al. 1991; Collins 1997)."""
 
     name = "parseval"
     doc = (
@@ -51,7 +51,7 @@ class Parseval(Metric):
     )
 
     def __init__(self, **values: Json) -> None:
-        """Resolve the preset or the parameter file, then the choices made one by one."""
+        """Resolve the preset or the parameter file, then the choices of the request. Raises InputError."""
         self.choices: Choices = choices_of(values)
         super().__init__(**{**values, **self.choices.document()})
 
@@ -62,13 +62,13 @@ class Parseval(Metric):
 
     @property
     def warnings(self) -> Sequence[Problem]:
-        """What EVALB would have passed over in the parameter file."""
+        """Lines of the parameter file that EVALB ignores."""
         return self.choices.warnings
 
     def evaluate(
         self, gold: ConstituentTreebank, system: ConstituentTreebank, items: ItemInfo, limits: Limits
     ) -> Outcome:
-        """Rows of counts; sentences whose words differ have status ERROR, those without words in the output SKIP."""
+        """Count each sentence; status ERROR where words differ, SKIP where the output has no words."""
         del items, limits
         inputs = inputs_of(self.choices, gold, system)
         figures, status, facts = kernel.compare(inputs)
@@ -88,14 +88,14 @@ class Parseval(Metric):
         )
 
     def report(self, style: str, outcome: Outcome) -> str:
-        """EVALB's table and summary (style `evalb`)."""
+        """Print EVALB's table and summary (style `evalb`)."""
         if style != "evalb":
             raise KeyError(style)
         return evalb_report(outcome, self.table.count_names, self.choices.cutoff)
 
 
 def _rows(choices: Choices, figures: IntArray, status: Any, facts: IntArray) -> IntArray:
-    """Counts in the order of parseval_scores: of the whole, up to the cut-off, the length, the uncounted."""
+    """Return counts in the order of the score table: all, up to the cut-off, the length, the uncounted."""
     valid = status == OK
     matched, gold, system, crossing = figures.T[:4]
     shares = np.column_stack([(matched == gold) & (gold == system), crossing == 0, crossing <= 2])
@@ -104,7 +104,7 @@ def _rows(choices: Choices, figures: IntArray, status: Any, facts: IntArray) -> 
         lost = ~valid
         counted[lost, kernel.GOLD] = facts[lost, kernel.GOLD_BRACKETS]
         counted[lost, kernel.WORDS] = facts[lost, kernel.GOLD_WORDS]
-        # Where gold has no words either there was nothing to get wrong.
+        # Where gold has no words either, nothing is wrong.
         counted[(status == SKIP) & (facts[:, kernel.GOLD_WORDS] == 0), 7:] = 1
     states = np.column_stack([np.ones(len(status), np.bool_), status == ERROR, status == SKIP, valid])
     whole = np.concatenate([counted[:, :6], states, counted[:, 6:]], axis=1)

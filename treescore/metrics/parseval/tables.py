@@ -136,7 +136,7 @@ def _flags(vocabulary: Vocabulary, size: int, names: Iterable[str]) -> BoolArray
 def filled(treebank: ConstituentTreebank) -> ConstituentTreebank:
     """Put a word of tag FILLER into every constituent that has neither words nor constituents.
 
-    An empty constituent hangs below the lowest one that touches its place.
+    An empty constituent is below the lowest one that touches its position.
     """
     empty = treebank.starts == treebank.ends
     if not empty.any():
