@@ -1,24 +1,24 @@
-"""The one gate: what a caller may see of what comes from gold.
+"""Decide what a caller may see of data that depends on gold.
 
-Every document on its way to somebody who may not read gold is put together here from lists of what may be shown; what
-is on no list is not shown. The levels are those of the benchmark, before and after closing.
+Every document for a caller who may not read gold is built here from lists of members that may be shown; a member on no
+list is not shown. The levels are those of the benchmark, before and after closing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import IntEnum
-from typing import Any
 
 from service.caller import Caller
 from service.errors import Forbidden
 from service.policy import items
+from service.policy.items import Document, chosen, object_of, objects_of
 from service.store.benchmarks import Benchmark
 
 
 class Level(IntEnum):
-    """How much is told, each level including those before it."""
+    """How much is shown; each level includes those before it."""
 
     NONE = 0
     STATUS = 1
@@ -29,13 +29,13 @@ class Level(IntEnum):
 
 
 LEVELS = {level.name.lower(): level for level in Level}
-"""As benchmarks name them."""
+"""The levels by the names that benchmarks give them."""
 RECEIVED = "received"
-"""The state of a submission for those who may know no more than that it was received."""
+"""The state of a submission for callers who may know only that it was received."""
 DEFAULT_STEP = 0.01
-"""To which scores are rounded where the benchmark does not say."""
+"""The step to which scores are rounded where the benchmark sets none."""
 PUBLIC_STATES = ("cancelled",)
-"""States that say nothing of gold."""
+"""States that do not depend on gold."""
 
 _SUBMISSION = (
     *("id", "benchmark", "team", "name", "notes", "role", "attempt", "created_at"),
@@ -61,19 +61,19 @@ _COMPARISON = (
 _EVENT = ("id", "type", "at", "benchmark", "team", "subject")
 _EVENT_DATA = ("members", "revision", "dry_run", "attempt")
 _PUBLIC_EVENTS = ("benchmark", "revision")
-"""Events of these resources, belonging to no team, are anybody's."""
-_TELLING_EVENTS: Mapping[str, Level] = {
+"""Events of these resources that belong to no team are visible to all callers."""
+_OUTCOME_EVENTS: Mapping[str, Level] = {
     "submission.scored": Level.STATUS,
     "submission.failed": Level.STATUS,
     "comparison.created": Level.SCORES,
     "comparison.done": Level.SCORES,
     "comparison.failed": Level.SCORES,
 }
-"""Events that say how outputs fit gold, or that significance was tested, and from which level on."""
+"""Events that depend on how an output fits gold, and the level from which they are shown."""
 
 
 def level_of(benchmark: Benchmark, caller: Caller, now: datetime) -> Level:
-    """What a caller may see of a benchmark at a moment."""
+    """Return the level at which a caller sees a benchmark at a moment."""
     if caller.organiser:
         return Level.GOLD
     after = benchmark.settings["feedback_after_closing"]
@@ -82,7 +82,7 @@ def level_of(benchmark: Benchmark, caller: Caller, now: datetime) -> Level:
 
 
 def lowest_level(benchmark: Benchmark, caller: Caller) -> Level:
-    """What a caller may see both before and after closing: for what is put together once and read later."""
+    """Return the lower of a caller's levels before and after closing: documents may be read later than built."""
     if caller.organiser:
         return Level.GOLD
     settings = benchmark.settings
@@ -90,19 +90,24 @@ def lowest_level(benchmark: Benchmark, caller: Caller) -> Level:
 
 
 def blind(benchmark: Benchmark, now: datetime) -> bool:
-    """Whether teams may not even know whether their outputs could be scored."""
+    """Return whether teams may not know if their outputs could be scored."""
     return level_of(benchmark, Caller(None, frozenset()), now) is Level.NONE
 
 
 def require(level: Level, needed: Level, what: str) -> None:
-    """Refuse what the level does not show.
+    """Check that the level shows something.
+
+    Args:
+        level: of the caller.
+        needed: the lowest level that shows it.
+        what: its name for the message, a plural noun.
 
     Raises:
-        Forbidden: naming the level from which on it is shown.
+        Forbidden: the level is too low; the message names the level that is needed.
     """
     if level < needed:
         raise Forbidden(
-            f"The organisers show {what} from the feedback level {needed.name.lower()} on; here it is "
+            f"The organisers show {what} from feedback level {needed.name.lower()} on; the current level is "
             f"{level.name.lower()}.",
             slug="not-shown",
             title="The benchmark does not show this",
@@ -110,101 +115,103 @@ def require(level: Level, needed: Level, what: str) -> None:
 
 
 def step_of(benchmark: Benchmark) -> float:
-    """To which step a benchmark's scores are rounded at level `rounded`."""
+    """Return the step to which a benchmark's scores are rounded at level `rounded`."""
     return float(benchmark.settings["rounding"] or DEFAULT_STEP)
 
 
 def rounded(value: float | None, step: float | None) -> float | None:
-    """A score to the nearest step, so that what is behind it cannot be told."""
-    chosen = step or DEFAULT_STEP
-    return None if value is None else round(round(value / chosen) * chosen, 12)
+    """Round a score to the nearest step, which hides the exact value."""
+    width = step or DEFAULT_STEP
+    return None if value is None else round(round(value / width) * width, 12)
 
 
 def visible(level: Level, value: float | None, step: float | None) -> float | None:
-    """A score as the level shows it; whatever ranks rows must be this. None below `rounded`."""
+    """Return a score as the level shows it, None below `rounded`. Rows must be ranked by this value."""
     if level < Level.ROUNDED:
         return None
     return rounded(value, step) if level is Level.ROUNDED else value
 
 
-def submission_view(level: Level, document: Mapping[str, Any], *, rounding: float | None) -> dict[str, Any]:
-    """A submission's document, or its summary in a list."""
+def submission_view(level: Level, document: Document, *, rounding: float | None) -> dict[str, object]:
+    """Return a submission's document, or its summary in a list, as the level shows it."""
     if level is Level.GOLD:
         shown = dict(document)
     else:
-        shown = _chosen(document, _SUBMISSION)
-        shown |= _chosen(document, _SUBMISSION_STATUS) if _status_shown(level, document) else _received(document)
+        shown = chosen(document, _SUBMISSION)
+        shown |= chosen(document, _SUBMISSION_STATUS) if _status_shown(level, document) else _received(document)
     if document.get("failure") is not None and shown.get("failure") is not None:
-        shown["failure"] = failure_view(level, document["failure"])
+        shown["failure"] = failure_view(level, object_of(document["failure"]))
     if "failures" in shown:
-        shown["failures"] = [failure_view(level, failure) for failure in shown["failures"]]
+        shown["failures"] = [failure_view(level, failure) for failure in objects_of(shown["failures"])]
     if "warnings" in document:
-        shown["warnings"] = warnings_view(level, document["warnings"])
+        shown["warnings"] = warnings_view(level, objects_of(document["warnings"]))
     if "scores" in document:
-        shown["scores"] = _scores(level, document["scores"], rounding)
+        scores = document["scores"]
+        visible_scores = level >= Level.ROUNDED and scores is not None
+        shown["scores"] = _scores(level, object_of(scores), rounding) if visible_scores else None
     return shown
 
 
-def state_view(level: Level, document: Mapping[str, Any]) -> str:
-    """The state of a submission as the level shows it."""
+def state_view(level: Level, document: Document) -> str:
+    """Return the state of a submission as the level shows it."""
     return str(document["state"]) if _status_shown(level, document) else RECEIVED
 
 
-def failure_view(level: Level, failure: Mapping[str, Any]) -> dict[str, Any]:
-    """A failure record; what quotes gold only where gold may be read."""
-    shown = dict(failure) if level is Level.GOLD else _chosen(failure, _FAILURE)
-    return {**shown, "errors": [_error(level, error) for error in failure.get("errors", ())]}
+def failure_view(level: Level, failure: Document) -> dict[str, object]:
+    """Return a failure record; details that quote gold are kept at level `gold` only."""
+    shown = dict(failure) if level is Level.GOLD else chosen(failure, _FAILURE)
+    return {**shown, "errors": [_error(level, error) for error in objects_of(failure.get("errors", ()))]}
 
 
-def warnings_view(level: Level, warnings: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Warnings: from `status` on those of the output's own text, from `scores` on those of its comparison with gold."""
+def warnings_view(level: Level, warnings: Iterable[Document]) -> list[dict[str, object]]:
+    """Return warnings: about the output's text from `status` on, about its comparison with gold from `scores` on."""
     if level < Level.STATUS:
         return []
     return [
-        _error(level, warning) | _chosen(warning, ("metric",))
+        _error(level, warning) | chosen(warning, ("metric",))
         for warning in warnings
         if level >= Level.SCORES or "metric" not in warning
     ]
 
 
-def validation_view(level: Level, results: Mapping[str, Any]) -> dict[str, Any]:
-    """What `?validate_only=true` found: how the output fits gold's words is told from `status` on."""
+def validation_view(level: Level, results: Document) -> dict[str, object]:
+    """Return the results of `?validate_only=true`; whether the output fits gold's words is shown from `status` on."""
     if level < Level.STATUS:
-        received = {name: {"state": RECEIVED} for name in results["parts"]}
-        return {**_chosen(results, ("benchmark", "revision")), "valid": None, "parts": received}
-    parts: dict[str, dict[str, Any]] = {}
-    for name, part in results["parts"].items():
+        received = {name: {"state": RECEIVED} for name in object_of(results["parts"])}
+        return {**chosen(results, ("benchmark", "revision")), "valid": None, "parts": received}
+    parts: dict[str, dict[str, object]] = {}
+    for name, part in _parts(results):
         parts[name] = dict(part)
         if part.get("failure") is not None:
-            parts[name]["failure"] = failure_view(level, part["failure"])
+            parts[name]["failure"] = failure_view(level, object_of(part["failure"]))
         if "warnings" in part:
-            parts[name]["warnings"] = warnings_view(level, part["warnings"])
-    return {**_chosen(results, ("benchmark", "revision", "valid")), "parts": parts}
+            parts[name]["warnings"] = warnings_view(level, objects_of(part["warnings"]))
+    return {**chosen(results, ("benchmark", "revision", "valid")), "parts": parts}
 
 
-def row_view(level: Level, row: Mapping[str, Any], *, rounding: float | None) -> dict[str, Any]:
-    """A leaderboard's row: ranks must have been made of `visible` scores. Below `rounded` nobody has a rank."""
+def row_view(level: Level, row: Document, *, rounding: float | None) -> dict[str, object]:
+    """Return a leaderboard row. Its rank must come from `visible` scores; below `rounded` the rank is None."""
     if level is Level.GOLD:
         return dict(row)
-    shown = _chosen(row, _ROW)
+    shown = chosen(row, _ROW)
     shown |= {name: row[name] if level >= Level.ROUNDED else None for name in _ROW_ROUNDED if name in row}
     shown |= {name: row[name] if level >= Level.SCORES else None for name in _ROW_SCORES if name in row}
     return shown | {name: _visible_all(level, row[name], rounding) for name in _ROW_NUMBERS if name in row}
 
 
-def comparison_view(level: Level, document: Mapping[str, Any]) -> dict[str, Any]:
-    """A comparison: p, differences and intervals are told from `scores` on, before that only that it was asked."""
+def comparison_view(level: Level, document: Document) -> dict[str, object]:
+    """Return a comparison: p-values, differences and intervals from `scores` on, below that only its state."""
     if level >= Level.SCORES:
         return dict(document)
-    return _chosen(document, _COMPARISON)
+    return chosen(document, _COMPARISON)
 
 
-def items_view(level: Level, metric: str, documents: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """A page of items of one's own output.
+def items_view(level: Level, metric: str, documents: Sequence[Document]) -> list[dict[str, object]]:
+    """Return a page of items of the caller's own output.
 
     Args:
         level: of the caller.
-        metric: its name in the catalogue (not its key in the benchmark), or "" where nothing may be told of items.
+        metric: its name in the catalogue (not its key in the benchmark), or "" where items show only their status.
         documents: as the worker stored them.
 
     Raises:
@@ -214,32 +221,30 @@ def items_view(level: Level, metric: str, documents: Sequence[Mapping[str, Any]]
     return [dict(document) for document in documents] if level is Level.GOLD else items.items(metric, documents)
 
 
-def item_view(level: Level, metric: str, document: Mapping[str, Any]) -> dict[str, Any]:
-    """One item where items are told apart by their number alone (of a comparison); see `items_view`."""
+def item_view(level: Level, metric: str, document: Document) -> dict[str, object]:
+    """Return one item of a comparison, where items are identified by their number alone; see `items_view`."""
     require(level, Level.ITEMS, "items")
     return dict(document) if level is Level.GOLD else items.item(metric, document)
 
 
 def difference_view(level: Level, metric: str, score: str, value: float) -> float | None:
-    """How far two outputs lie apart in one sentence; None where the sentence's score tells how much gold holds."""
+    """Return how far two outputs lie apart in one sentence; None where the sentence's score would reveal gold."""
     return value if level is Level.GOLD or score in items.scores(metric) else None
 
 
 def groupings_view(level: Level, metric: str, names: Iterable[str]) -> list[str]:
-    """The groupings whose slices a caller may see, in their order."""
+    """Return the groupings whose slices a caller may see, in the order given."""
     if level is Level.GOLD:
         return list(names)
     allowed = items.groupings(metric) if level is Level.ITEMS else ()
     return [name for name in names if name in allowed]
 
 
-def slices_view(
-    level: Level, metric: str, grouping: str, documents: Sequence[Mapping[str, Any]]
-) -> list[dict[str, Any]]:
-    """The rows of one grouping; those that go by gold's properties only where gold may be read.
+def slices_view(level: Level, metric: str, grouping: str, documents: Sequence[Document]) -> list[dict[str, object]]:
+    """Return the rows of one grouping; groupings by gold's properties are shown at level `gold` only.
 
     Raises:
-        Forbidden: they are not shown at this level.
+        Forbidden: the rows are not shown at this level.
     """
     if level is Level.GOLD:
         return [dict(row) for row in documents]
@@ -249,90 +254,96 @@ def slices_view(
     return items.rows(metric, grouping, documents)
 
 
-def event_view(level: Level | None, caller: Caller, event: Mapping[str, Any]) -> dict[str, Any] | None:
-    """An event as its reader may see it; None where it is not theirs to know of.
+def event_view(level: Level | None, caller: Caller, event: Document) -> dict[str, object] | None:
+    """Return an event as the caller may see it; None where the caller may not see it at all.
 
     Args:
-        level: the caller's in the event's benchmark; None where the event has none.
+        level: of the caller in the event's benchmark; None where the event has no benchmark.
         caller: who reads.
         event: `id`, `type`, `at`, `benchmark`, `team`, `subject`, `actor`, `data`.
     """
     if caller.organiser:
         return dict(event)
-    if event["data"].get("dry_run"):
-        # a revision that is only tried is the organisers' own affair
+    kind, data = str(event["type"]), object_of(event["data"])
+    if data.get("dry_run"):
+        # Dry runs of a revision are visible to organisers only.
         return None
     own = caller.team is not None and (caller.benchmark, caller.team) == (event["benchmark"], event["team"])
-    everybodys = event["team"] is None and event["type"].partition(".")[0] in _PUBLIC_EVENTS
-    if level is None or not (own or everybodys) or level < _TELLING_EVENTS.get(event["type"], Level.NONE):
+    public = event["team"] is None and kind.partition(".")[0] in _PUBLIC_EVENTS
+    if level is None or not (own or public) or level < _OUTCOME_EVENTS.get(kind, Level.NONE):
         return None
     actor = event["actor"] if event["actor"] == caller.token_id else None
-    return {**_chosen(event, _EVENT), "actor": actor, "data": _chosen(event["data"], _EVENT_DATA)}
+    return {**chosen(event, _EVENT), "actor": actor, "data": chosen(data, _EVENT_DATA)}
 
 
-def _chosen(document: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    return {name: document[name] for name in names if name in document}
-
-
-def _status_shown(level: Level, document: Mapping[str, Any]) -> bool:
-    """A fault of the service, which can be retried, and a cancelled submission say nothing of gold."""
+def _status_shown(level: Level, document: Document) -> bool:
+    """Return whether the status may be shown: service failures and cancelled submissions do not depend on gold."""
     if level >= Level.STATUS or document["state"] in PUBLIC_STATES:
         return True
-    kind = (document.get("failure") or {}).get("kind", document.get("failure_kind"))
-    return bool(document["state"] == "failed" and kind == "service")
+    kind = object_of(document.get("failure") or {}).get("kind", document.get("failure_kind"))
+    return document["state"] == "failed" and kind == "service"
 
 
-def _received(document: Mapping[str, Any]) -> dict[str, Any]:
-    """What stands for everything that tells whether, when and how a submission was scored."""
+def _received(document: Document) -> dict[str, object]:
+    """Return the members that replace the status, so that scoring leaves no trace."""
     shown = dict.fromkeys((name for name in _SUBMISSION_STATUS if name in document), None)
     shown["state"] = RECEIVED
     if "outputs" in document:
-        shown["outputs"] = {part: _chosen(output, ("digest", "bytes")) for part, output in document["outputs"].items()}
+        outputs = object_of(document["outputs"])
+        shown["outputs"] = {part: chosen(object_of(output), ("digest", "bytes")) for part, output in outputs.items()}
     if "failures" in document:
         shown["failures"] = []
     return shown
 
 
-def _error(level: Level, error: Mapping[str, Any]) -> dict[str, Any]:
-    shown = _chosen(error, _ERROR)
+def _error(level: Level, error: Document) -> dict[str, object]:
+    shown = chosen(error, _ERROR)
     if level is Level.GOLD and error.get("gold_detail"):
         shown["detail"] = error["gold_detail"]
     return shown
 
 
-def _scores(level: Level, scores: Mapping[str, Any] | None, step: float | None) -> dict[str, Any] | None:
-    if scores is None or level < Level.ROUNDED:
-        return None
-    shown = dict(scores) if level is Level.GOLD else _chosen(scores, ("revision",))
+def _scores(level: Level, scores: Document, step: float | None) -> dict[str, object]:
+    """Return the scores of a submission at level `rounded` or above."""
+    shown = dict(scores) if level is Level.GOLD else chosen(scores, ("revision",))
     if "main" in scores:
-        main = scores["main"]
-        shown["main"] = {"score": main["score"], "value": visible(level, main["value"], step)}
-    shown["metrics"] = {key: _metric(level, metric, step) for key, metric in scores["metrics"].items()}
+        main = object_of(scores["main"])
+        shown["main"] = {"score": main["score"], "value": _visible_all(level, main["value"], step)}
+    metrics = object_of(scores["metrics"])
+    shown["metrics"] = {key: _metric(level, object_of(metric), step) for key, metric in metrics.items()}
     parts = {}
-    for name, part in (scores.get("parts") or {}).items():
+    for name, part in _parts(scores):
         failure = part.get("failure")
-        parts[name] = {"state": part["state"], "failure": None if failure is None else failure_view(level, failure)}
+        seen = None if failure is None else failure_view(level, object_of(failure))
+        parts[name] = {"state": part["state"], "failure": seen}
     shown["parts"] = parts
     return shown
 
 
-def _metric(level: Level, metric: Mapping[str, Any], step: float | None) -> dict[str, Any]:
+def _metric(level: Level, metric: Document, step: float | None) -> dict[str, object]:
     if level is Level.GOLD:
         return dict(metric)
     if level >= Level.SCORES:
-        shown = _chosen(metric, _METRIC_SCORES)
+        shown = chosen(metric, _METRIC_SCORES)
         names: tuple[str, ...] = _PART_SCORES
     else:
         shown = {name: _visible_all(level, metric[name], step) for name in _METRIC_ROUNDED if name in metric}
         names = ("scores",)
     parts = {}
-    for name, part in (metric.get("parts") or {}).items():
-        parts[name] = None if part is None else _visible_all(level, _chosen(part, names), step)
-    return {**shown, "parts": parts, "signature": _chosen(metric.get("signature") or {}, _SIGNATURE)}
+    for name, part in object_of(metric.get("parts") or {}).items():
+        parts[name] = None if part is None else _visible_all(level, chosen(object_of(part), names), step)
+    signature = chosen(object_of(metric.get("signature") or {}), _SIGNATURE)
+    return {**shown, "parts": parts, "signature": signature}
 
 
-def _visible_all(level: Level, value: Any, step: float | None) -> Any:
-    """Every number in a document of scores as the level shows it."""
+def _parts(document: Document) -> Iterator[tuple[str, Document]]:
+    """Yield the parts of a document by name."""
+    for name, part in object_of(document.get("parts") or {}).items():
+        yield name, object_of(part)
+
+
+def _visible_all(level: Level, value: object, step: float | None) -> object:
+    """Return a document of scores with every number as the level shows it."""
     if isinstance(value, Mapping):
         return {name: _visible_all(level, member, step) for name, member in value.items()}
     if isinstance(value, bool) or not isinstance(value, (int, float)):

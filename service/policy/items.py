@@ -1,165 +1,125 @@
-"""What may be told of an output's own errors without telling gold's annotation (feedback level `items`).
+"""Show an output's own errors without gold's annotation (feedback level `items`).
 
-Everything here is a list of what is shown. A metric, a member or a grouping that is not on a list is not shown, so
-that a new metric tells nothing before somebody has thought about it.
+Each metric declares what it shows (`treescore.core.disclosure`). A metric, member or grouping without a declaration is
+not shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
-Json = Any
-Item = Mapping[str, Any]
+import treescore.metrics  # noqa: F401 - importing the package fills the registry
+from treescore.core.disclosure import NOTHING, Disclosure, Fields
+from treescore.core.registry import METRICS
+
+Document = Mapping[str, object]
 
 SHELL = ("item", "status")
 """Members that every item shows: the number of the sentence, and whether it could be scored."""
 
 
-@dataclass(frozen=True, slots=True)
-class Own:
-    """What one metric shows.
-
-    Attributes:
-        members: name of an item's member -> what is shown of it.
-        scores, counts: of a sentence, those that say no more than which of the output's own words or brackets are
-            wrong.
-        slices: grouping (only those by properties of the output itself) -> counts and scores that are shown.
-        resorted: whether items are put together anew by the output's own sentences: the metric scores the division
-            into sentences, so gold's must not show.
-    """
-
-    members: Mapping[str, Callable[[Any], Json]] = field(default_factory=dict)
-    slices: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = field(default_factory=dict)
-    resorted: bool = False
-    scores: tuple[str, ...] = ()
-    counts: tuple[str, ...] = ()
+def disclosure_of(metric: str) -> Disclosure:
+    """Return what a metric declares; nothing for an unknown name."""
+    known = METRICS.get(metric)
+    return NOTHING if known is None else known.disclosure
 
 
-def item(metric: str, document: Item) -> dict[str, Json]:
-    """One item as a participant may see it at level `items`."""
-    own = OWN.get(metric, Own())
-    shown = {name: document[name] for name in SHELL if name in document}
-    problem = document.get("problem")
-    if problem is not None:
-        shown["problem"] = {"code": problem["code"]}
-    for kind, names in (("scores", own.scores), ("counts", own.counts)):
+def item(metric: str, document: Document) -> dict[str, object]:
+    """Return one item as a participant may see it at level `items`."""
+    disclosure = disclosure_of(metric)
+    shown = chosen(document, SHELL)
+    if document.get("problem") is not None:
+        shown["problem"] = {"code": object_of(document["problem"])["code"]}
+    for kind, names in (("scores", disclosure.scores), ("counts", disclosure.counts)):
         if kind in document:
-            shown[kind] = {name: document[kind][name] for name in names if name in document[kind]}
-    return shown | {name: cut(document[name]) for name, cut in own.members.items() if name in document}
+            shown[kind] = chosen(object_of(document[kind]), names)
+    shown |= chosen(document, disclosure.members)
+    return shown | {
+        name: _in_part(fields, document[name]) for name, fields in disclosure.fields.items() if name in document
+    }
 
 
-def items(metric: str, documents: Sequence[Item]) -> list[dict[str, Json]]:
-    """A page of items; of metrics that score the division into sentences, by the output's own sentences."""
-    cut = [item(metric, document) for document in documents]
-    if not OWN.get(metric, Own()).resorted:
-        return cut
-    by_sentence: dict[int, list[Json]] = {}
-    for document in cut:
-        for word in document.get("words", ()):
-            own = dict(word)
-            by_sentence.setdefault(own.pop("sentence"), []).append(own)
+def items(metric: str, documents: Sequence[Document]) -> list[dict[str, object]]:
+    """Return a page of items; of metrics that score the division into sentences, by the output's own sentences."""
+    shown = [item(metric, document) for document in documents]
+    if not disclosure_of(metric).output_sentences:
+        return shown
+    by_sentence: dict[int, list[Document]] = {}
+    for document in shown:
+        for word in objects_of(document.get("words", ())):
+            sentence = word["sentence"]
+            if isinstance(sentence, int):
+                kept = {name: value for name, value in word.items() if name != "sentence"}
+                by_sentence.setdefault(sentence, []).append(kept)
     return [{"item": sentence, "status": "ok", "words": words} for sentence, words in sorted(by_sentence.items())]
 
 
 def scores(metric: str) -> tuple[str, ...]:
-    """The scores of single sentences that a participant may see at level `items`."""
-    return OWN.get(metric, Own()).scores
+    """Return the scores of single sentences that a participant may see at level `items`."""
+    return disclosure_of(metric).scores
 
 
 def groupings(metric: str) -> tuple[str, ...]:
-    """The groupings by which a participant may see slices at level `items`."""
-    return tuple(OWN.get(metric, Own()).slices)
+    """Return the groupings by which a participant may see slices at level `items`."""
+    return tuple(disclosure_of(metric).slices)
 
 
-def rows(metric: str, grouping: str, documents: Sequence[Item]) -> list[dict[str, Json]]:
-    """The rows of one grouping, only of what the output itself has, in an order that says nothing of gold."""
-    known = OWN.get(metric, Own()).slices.get(grouping)
-    if known is None:
+def rows(metric: str, grouping: str, documents: Sequence[Document]) -> list[dict[str, object]]:
+    """Return the rows of one grouping, only of what the output itself has, in an order that does not depend on gold."""
+    declared = disclosure_of(metric).slices.get(grouping)
+    if declared is None:
         return []
-    counts, scores = known
-    shown = [
-        {
-            "value": row["value"],
-            "counts": {name: row["counts"][name] for name in counts},
-            "scores": {name: row["scores"].get(name) for name in scores},
-        }
-        for row in documents
-        # the last row of a long table sums up the rarest, and what is rare depends on gold
-        if row["value"] is not None and row["counts"][counts[0]]
-    ]
-    return sorted(shown, key=lambda row: (-row["counts"][counts[0]], str(row["value"])))
+    kept: list[tuple[float, dict[str, object]]] = []
+    for row in documents:
+        counts, scores = object_of(row["counts"]), object_of(row["scores"])
+        size = counts[declared.counts[0]]
+        # The last row of a long table sums up the rarest values, and which values are rare depends on gold.
+        if row["value"] is None or not isinstance(size, int | float) or not size:
+            continue
+        shown_scores = {name: scores.get(name) for name in declared.scores}
+        shown = {"value": row["value"], "counts": chosen(counts, declared.counts), "scores": shown_scores}
+        kept.append((size, shown))
+    return [shown for _, shown in sorted(kept, key=lambda pair: (-pair[0], str(pair[1]["value"])))]
 
 
-def _only(*names: str) -> Callable[[Sequence[Item]], list[Json]]:
-    """Of each word these members."""
-    return lambda words: [{name: word[name] for name in names if name in word} for word in words]
+def chosen(document: Document, names: Iterable[str]) -> dict[str, object]:
+    """Return the members of these names that the document has, in the order of the names."""
+    return {name: document[name] for name in names if name in document}
 
 
-def _aligned_words(words: Sequence[Item]) -> list[Json]:
-    """Wrong words of the output where segmentations may differ; gold's words without a partner are not told."""
-    columns = ("form", "head", "deprel", "deps")
-    return [
-        {
-            "sentence": word["system_sentence"],
-            "word": word["system_word"],
-            **{f"system_{name}": word[f"system_{name}"] for name in columns if f"system_{name}" in word},
-        }
-        for word in words
-        if word.get("system_word") is not None
-    ]
+def object_of(value: object) -> Document:
+    """Return a JSON value that is an object.
 
-
-def _lineages(words: Sequence[Item]) -> list[Json]:
-    """Each word with its own lineage, and whether it is gold's."""
-    return [
-        {"word": word["word"], "system_lineage": word["system_lineage"], "right": word["score"] == 1.0}
-        for word in words
-    ]
-
-
-def _as_it_is(value: Json) -> Json:
+    Raises:
+        TypeError: it is not an object.
+    """
+    if not isinstance(value, Mapping):
+        raise TypeError(f"expected a JSON object, not {type(value).__name__}")
     return value
 
 
-_ANSWERS = _only("sentence", "word", "form", "system_head", "system_deprel")
-_WRONG_WORDS = _only("word", "form", "system_head", "system_deprel")
-_ATTACHED = (
-    ("system", "system_correct_head", "system_correct_label", "system_correct_both"),
-    ("system_las", "system_uas", "system_label_accuracy"),
-)
-_ALIGNED = (("system", "system_correct"), ("las_precision",))
-_ANSWERED = (("answer", "answer_correct"), ("precision",))
-_GROUPINGS = ("upos", "xpos", "deprel", "direction", "distance", "depth", "word")
+def objects_of(value: object) -> Iterable[Document]:
+    """Return the objects of a JSON list.
 
-OWN: Mapping[str, Own] = {
-    "attachment": Own(
-        {"words": _WRONG_WORDS},
-        dict.fromkeys(_GROUPINGS, _ATTACHED),
-        scores=("las", "uas", "label_accuracy", "exact_match", "exact_match_unlabelled"),
-        counts=("tokens", "correct_head", "correct_label", "correct_both"),
-    ),
-    "ud": Own({"words": _aligned_words}, dict.fromkeys(_GROUPINGS, _ALIGNED), resorted=True),
-    "enhanced": Own({"words": _aligned_words}, resorted=True),
-    "dependency_relations": Own(
-        {"words": _ANSWERS}, dict.fromkeys(("relation", "deprel", "word", "category"), _ANSWERED), resorted=True
-    ),
-    "alignment": Own(
-        {"wrong": _as_it_is},
-        scores=("possible_precision", "och_ney_precision"),
-        counts=("links", "links_in_possible", "sure_links"),
-    ),
-    "parallel_treebank": Own(
-        {"source": _WRONG_WORDS, "target": _WRONG_WORDS, "alignment": lambda found: {"wrong": found["wrong"]}}
-    ),
-    "parseval": Own(
-        {"system_tree": _as_it_is, "system_spans": _as_it_is, "system_spans_right": _as_it_is},
-        {"label": (("system",), ("precision",))},
-        scores=("labelled_precision",),
-        counts=("matched", "system"),
-    ),
-    # no slices: the mean of a word that occurs once is its score, which tells how long gold's lineage is
-    "leaf_ancestor": Own({"words": _lineages}),
-}
-"""By metric. `conformance` is not here: it speaks of gold's constituents only."""
+    Raises:
+        TypeError: it is not a list of objects.
+    """
+    if not isinstance(value, Iterable):
+        raise TypeError(f"expected a JSON list, not {type(value).__name__}")
+    return [object_of(each) for each in value]
+
+
+def _in_part(fields: Fields, value: object) -> object:
+    """Return the declared members of an object, or of each object in a list."""
+    if isinstance(value, Mapping):
+        return _fields(fields, value)
+    return [
+        _fields(fields, each)
+        for each in objects_of(value)
+        if not fields.required or each.get(fields.required) is not None
+    ]
+
+
+def _fields(fields: Fields, document: Document) -> dict[str, object]:
+    shown = {name: document[member] for member, name in fields.shown.items() if member in document}
+    return shown | {name: document[score] == 1.0 for score, name in fields.perfect.items()}

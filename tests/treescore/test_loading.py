@@ -42,6 +42,16 @@ print(json.dumps(sorted(set(sys.modules) - before)))
 """
 
 
+NOT_WARMED = """
+import gc, json
+from treescore.core.jit import _Compiled
+from treescore.warm import warm
+warm()
+compiled = [one for one in gc.get_objects() if isinstance(one, _Compiled)]
+print(json.dumps([str(one.plain) for one in compiled if "_dispatcher" not in vars(one)] if compiled else ["none"]))
+"""
+
+
 def said(program: str, *arguments: str) -> list[str]:
     """What a fresh process prints as JSON."""
     done = subprocess.run(
@@ -63,6 +73,10 @@ def test_one_system_of_dependencies_is_scored_without_compiler_and_libraries_of_
 
 def test_multiword_tokens_alone_load_no_compiler() -> None:
     assert not set(said(ONE_SYSTEM, "conllu", "ud", MULTIWORD + GOLD, MULTIWORD + OUTPUT)) & HEAVY
+
+
+def test_warming_reaches_every_compiled_function() -> None:
+    assert said(NOT_WARMED) == []
 
 
 def test_after_warming_no_job_loads_a_module() -> None:

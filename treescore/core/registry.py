@@ -1,11 +1,13 @@
-"""What a format, a transform and a metric are, and the three lists of them.
+"""The base classes of formats, transforms and metrics, and the registry of each.
 
-A new one is one file in `formats/`, `transforms/` or `metrics/` with a class under `@register`.
+A new format or transform is one file in `formats/` or `transforms/`, a new metric one package in `metrics/` with a
+module `metric`. Its class is registered with `@register`; nothing else names it.
 """
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -13,8 +15,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from treescore.core.arrays import BoolArray, Counts, IntArray
+from treescore.core.disclosure import NOTHING, Disclosure
 from treescore.core.params import Json, Param, checked, schema_of
 from treescore.core.trees import Treebank
 from treescore.errors import InputError, Problem
@@ -27,12 +31,15 @@ if TYPE_CHECKING:
 Text = bytes | Mapping[str, bytes]
 """A text as it was sent (UTF-8 expected); a mapping for formats of several texts (`parallel`)."""
 
+StatusArray = NDArray[np.uint8]
+"""OK, ERROR or SKIP of each sentence."""
+
 OK, ERROR, SKIP = 0, 1, 2
 STATUS_NAMES = ("ok", "error", "skip")
 
 
 class Component(ABC):
-    """Something that a request names, with parameters."""
+    """A format, transform or metric that a request names, with its parameters."""
 
     name: ClassVar[str]
     doc: ClassVar[str]
@@ -41,16 +48,16 @@ class Component(ABC):
     version: ClassVar[int] = 1
 
     def __init__(self, **values: Json) -> None:
-        """Take parameters already checked and completed by `make`.
+        """Take parameters that are already checked and completed.
 
         Raises:
-            InputError: values that fit the schema but make no sense; pointers are below the parameters' object.
+            InputError: values that fit the schema but not each other; pointers are below the parameters' object.
         """
         self.values: dict[str, Json] = values
 
     @classmethod
     def catalogue(cls) -> dict[str, Json]:
-        """What `GET /v1/scorers` says of it."""
+        """Return the entry of `GET /v1/scorers`."""
         return {
             "name": cls.name,
             "doc": cls.doc,
@@ -61,30 +68,30 @@ class Component(ABC):
 
 
 class Format(Component):
-    """A file format: text to treebank and back."""
+    """A file format: it reads a text as a treebank and writes it back."""
 
     yields: ClassVar[type[Any]]
     fields: ClassVar[tuple[str, ...]] = ()
-    """Names of its texts where one value takes several; empty for a single text."""
+    """Names of the texts of a format that takes several; empty for a single text."""
     example: ClassVar[Text]
     """A small valid text. The tests over all formats read, write and damage it."""
 
     @abstractmethod
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> Treebank:
-        """The treebank.
+        """Read a text.
 
         Raises:
-            InputError: what is wrong, with line, column, sentence and mend, several at once.
-            LimitError: a bound is passed.
+            InputError: every problem up to a cap, with line, column, sentence and what to do.
+            LimitError: the text exceeds a limit.
         """
 
     @abstractmethod
     def write(self, treebank: Any) -> str:
-        """The text that reads back as `treebank`."""
+        """Write the text that reads back as `treebank`."""
 
 
 class Transform(Component):
-    """A preprocessing step, treebank to treebank, explicit and part of the signature."""
+    """A preprocessing step from treebank to treebank, named in the request and in the signature."""
 
     reads: ClassVar[tuple[type[Any], ...]]
     default_on: ClassVar[str] = "both"
@@ -93,35 +100,35 @@ class Transform(Component):
 
     @property
     def guided(self) -> bool:
-        """Whether gold's tags decide which words of an output are deleted: what is left then tells of them."""
+        """Whether gold's tags decide which words of an output are deleted: the words that stay reveal these tags."""
         return False
 
     def yields(self, kind: type[Any]) -> type[Any]:
-        """The type it makes of a treebank of type `kind`."""
+        """Return the type of the result for a treebank of type `kind`."""
         return kind
 
     @abstractmethod
     def apply(self, treebank: Any, guide: Any) -> Any:
-        """The treebank after this step.
+        """Return the treebank after this step.
 
         Args:
             treebank: gold or a system's.
-            guide: gold as it stood before this step (the same object where gold itself is transformed). Where a
-                step deletes words, the guide's tags decide, by position; in sentences whose numbers of words
-                differ, the treebank's own.
+            guide: gold before this step (the same object where gold itself is transformed). Where a step deletes
+                words, the guide's tags decide, by position; in sentences with another number of words, the
+                treebank's own tags.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class ItemInfo:
-    """What a request says of its items, each list parallel to gold's sentences.
+    """What a request states about its items; each list is parallel to gold's sentences.
 
     Attributes:
         attributes: named sentence attributes (genre).
         blocks: the document of each sentence.
-        seconds: system name -> parse time of each sentence.
+        seconds: system name -> parse time of each sentence in seconds.
         lengths: words of source and target side of each pair (alignments).
-        system: name of the system that is scored at the moment.
+        system: name of the system that is being scored.
     """
 
     attributes: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -133,7 +140,7 @@ class ItemInfo:
 
 @dataclass(frozen=True, slots=True)
 class TokenBits:
-    """One bit a gold token, right or wrong, for McNemar: bits bool (w,), offsets int64 (n + 1,)."""
+    """Whether each gold token is right, for McNemar's test: bits bool (w,), offsets int64 (n + 1,)."""
 
     bits: BoolArray
     offsets: IntArray
@@ -149,21 +156,21 @@ def _no_slices() -> dict[str, list[dict[str, Json]]]:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What a metric found in one pair of treebanks of n sentences.
+    """The result of a metric for one pair of treebanks of n sentences.
 
     Attributes:
-        rows: counts, one row a gold sentence, (n, len(count_names)).
+        rows: counts, one row per gold sentence, (n, len(count_names)).
         status: OK, ERROR or SKIP of each sentence, uint8 (n,).
-        problems: sentence -> why its status is ERROR.
-        tokens: score name -> one bit a token.
-        warnings: what a user should know though it was scored.
-        details: sentence number from 0 -> what its item shows beyond scores and counts (`words`, ...).
-        slices: makes grouping name -> rows `{"value": ..., "counts": {...}, "scores": {...}}`.
-        extra: further tables of the whole (confusions, frequent errors, diagnosis), made on demand.
+        problems: sentence number from 0 -> why its status is ERROR.
+        tokens: score name -> one bit per token.
+        warnings: unusual input that was scored.
+        details: sentence number from 0 -> members of its item beside scores and counts (`words`, ...).
+        slices: computes grouping name -> rows `{"value": ..., "counts": {...}, "scores": {...}}`.
+        extra: computes further tables of the whole text (confusions, frequent errors, diagnosis).
     """
 
     rows: Counts
-    status: Any
+    status: StatusArray
     problems: Mapping[int, Problem] = field(default_factory=dict)
     tokens: Mapping[str, TokenBits] = field(default_factory=dict)
     warnings: Sequence[Problem] = ()
@@ -173,33 +180,81 @@ class Outcome:
 
     @property
     def totals(self) -> Counts:
-        """Summed counts, (len(count_names),)."""
+        """Return the summed counts, (len(count_names),)."""
         totals: Counts = self.rows.sum(axis=0)
         return totals
 
 
-def all_ok(sentences: int) -> Any:
-    """Status of n sentences none of which failed, uint8 (n,)."""
+def all_ok(sentences: int) -> StatusArray:
+    """Return the status OK for n sentences, uint8 (n,)."""
     return np.zeros(sentences, np.uint8)
 
 
+ExampleText = str | Mapping[str, str]
+"""A text of an example; a mapping for formats of several texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """Sentences that warm a metric up and on which the properties that all metrics share are tested.
+
+    Attributes:
+        format: name of the format of all texts.
+        sentences: gold and output of each sentence. Each is a complete text of the format; several sentences make one
+            text without anything between them.
+        params: of the metric.
+        transforms: as in a request, applied before the metric.
+        interprets_labels: why renaming labels in gold and output alike changes scores; empty where it changes nothing.
+    """
+
+    format: str
+    sentences: tuple[tuple[ExampleText, ExampleText], ...]
+    params: Mapping[str, Json] = field(default_factory=dict)
+    transforms: tuple[Json, ...] = ()
+    interprets_labels: str = ""
+
+    def request(self, metric: str) -> dict[str, Json]:
+        """Return the request that scores the example, without its texts."""
+        entry = {"name": metric, "params": dict(self.params)}
+        return {"format": self.format, "transforms": list(self.transforms), "metrics": [entry]}
+
+    def gold(self, chosen: Sequence[int] | None = None) -> Text:
+        """Return gold's text of these sentences (numbers from 0), of all unless given."""
+        return self._text([gold for gold, _ in self.sentences], chosen)
+
+    def output(self, chosen: Sequence[int] | None = None) -> Text:
+        """Return the output's text of these sentences (numbers from 0), of all unless given."""
+        return self._text([output for _, output in self.sentences], chosen)
+
+    @staticmethod
+    def _text(texts: Sequence[ExampleText], chosen: Sequence[int] | None) -> Text:
+        picked = texts if chosen is None else [texts[index] for index in chosen]
+        if isinstance(texts[0], str):
+            return "".join(map(str, picked)).encode()
+        return {name: "".join(text[name] for text in picked if not isinstance(text, str)).encode() for name in texts[0]}
+
+
 class Metric(Component):
-    """Counts of each sentence, then scores of summed counts."""
+    """Counts per sentence, and scores as functions of summed counts."""
 
     reads: ClassVar[tuple[type[Any], ...]]
+    examples: ClassVar[tuple[Example, ...]]
+    """Together they reach every compiled function of the metric, and include a sentence of one word."""
     styles: ClassVar[tuple[str, ...]] = ()
-    """Names of the report styles (`evalb`) that it prints."""
+    """Names of the report styles (`evalb`) that the metric prints."""
+    disclosure: ClassVar[Disclosure] = NOTHING
+    """What participants see at feedback level `items`."""
     own_segmentation: ClassVar[bool] = False
-    """Whether a system's number of sentences may differ from gold's: it aligns characters, or names sentences."""
+    """Whether an output may have another number of sentences than gold: it is aligned by characters or by names."""
 
     @property
     @abstractmethod
     def table(self) -> ScoreTable:
-        """Count names and scores under these parameters."""
+        """Count names and scores under these parameters, main score first."""
 
     @property
     def warnings(self) -> Sequence[Problem]:
-        """What is odd in these parameters though they are taken; pointers are read below the parameters."""
+        """Unusual parameters that are accepted; pointers are below the parameters' object."""
         return ()
 
     @abstractmethod
@@ -209,23 +264,27 @@ class Metric(Component):
         Raises:
             InputError: they cannot be compared (other texts, unequal numbers of sentences). `detail` never
                 quotes gold; `gold_detail` may.
-            LimitError: the comparison would pass a bound.
+            LimitError: the comparison would exceed a limit.
         """
 
     def check_gold(self, gold: Any, items: ItemInfo, limits: Limits) -> None:
-        """Whether a treebank can serve as gold, asked once before any system is scored.
+        """Check that a treebank can serve as gold, once before any system is scored.
 
         Raises:
-            InputError: what gold must be and is not, with its places; problems stand at gold.
+            InputError: every requirement that gold does not meet, with its place in gold's text.
         """
 
     def report(self, style: str, outcome: Outcome) -> str:  # noqa: ARG002 - for metrics with styles
-        """The original program's own layout, to the byte."""
+        """Print a result in the layout of the original program, byte for byte.
+
+        Raises:
+            KeyError: the metric does not print this style.
+        """
         raise KeyError(style)
 
     @classmethod
     def catalogue(cls) -> dict[str, Json]:
-        """What `GET /v1/scorers` says of it: with default parameters, names of scores and their direction."""
+        """Return the entry of `GET /v1/scorers`: names, ranges and direction of scores with default parameters."""
         table = make_metric(cls.name, {}).table
         scores = [
             {
@@ -254,16 +313,16 @@ _Kind = TypeVar("_Kind", bound=type[Component])
 
 
 def register(component: _Kind) -> _Kind:
-    """Class decorator: put a format, transform or metric on its list.
+    """Register a format, transform or metric under its name (class decorator).
 
     Raises:
-        ValueError: the name is taken.
+        ValueError: another class has the name.
     """
     lists: dict[type[Component], dict[str, Any]] = {Format: FORMATS, Transform: TRANSFORMS, Metric: METRICS}
     known = next(names for base, names in lists.items() if issubclass(component, base))
     holder = known.setdefault(component.name, component)
     if holder is not component:
-        raise ValueError(f"{component.name!r} is taken by {holder.__module__}.{holder.__qualname__}")
+        raise ValueError(f"{component.name!r} is already registered by {holder.__module__}.{holder.__qualname__}")
     return component
 
 
@@ -273,18 +332,26 @@ def import_siblings(package: str, path: Sequence[str]) -> None:
         importlib.import_module(f"{package}.{module.name}")
 
 
+def import_packages(package: str, path: Sequence[str], module: str) -> None:
+    """Import `module` of every package below `package` that has one, so that its classes register themselves."""
+    for found in pkgutil.iter_modules(path):
+        name = f"{package}.{found.name}.{module}"
+        if found.ispkg and importlib.util.find_spec(name) is not None:
+            importlib.import_module(name)
+
+
 def make_format(name: str, options: Mapping[str, Json]) -> Format:
-    """A format with its options. Raises InputError with pointers below the options."""
+    """Make a format with its options. Raises InputError with pointers below the options."""
     return _make("format", FORMATS, name, options)
 
 
 def make_transform(name: str, params: Mapping[str, Json]) -> Transform:
-    """A transform with its parameters. Raises InputError with pointers below the parameters."""
+    """Make a transform with its parameters. Raises InputError with pointers below the parameters."""
     return _make("transform", TRANSFORMS, name, params)
 
 
 def make_metric(name: str, params: Mapping[str, Json]) -> Metric:
-    """A metric with its parameters. Raises InputError with pointers below the parameters."""
+    """Make a metric with its parameters. Raises InputError with pointers below the parameters."""
     return _make("metric", METRICS, name, params)
 
 
@@ -292,8 +359,8 @@ _C = TypeVar("_C", bound=Component)
 
 
 def _make(kind: str, known: Mapping[str, type[_C]], name: str, params: Mapping[str, Json]) -> _C:
-    found = known.get(name)
-    if found is None:
+    component = known.get(name)
+    if component is None:
         names = ", ".join(sorted(known))
-        raise InputError([Problem(code=f"unknown-{kind}", detail=f"There is no {kind} {name!r}. There are: {names}.")])
-    return found(**checked(f"{kind} {name}", found.params, params))
+        raise InputError([Problem(code=f"unknown-{kind}", detail=f"Unknown {kind} {name!r}. Choose one of: {names}.")])
+    return component(**checked(f"{kind} {name}", component.params, params))

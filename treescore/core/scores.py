@@ -1,7 +1,7 @@
 """Scores as functions of summed counts.
 
-Nearly every score of the field is a ratio of two weighted sums of counts; a few join such ratios. Written so,
-one significance module serves all of them: it sees a score's terms and arrays, never a metric.
+Nearly every score of the field is a ratio of two weighted sums of counts; a few join such ratios. With this form one
+significance module serves all metrics: it works on the terms of a score as arrays and knows no metric.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """`offset + sign * (weighted sum of counts) / (weighted sum of counts)`; undefined where the latter is 0.
+    """A weighted sum of counts divided by another, or one minus that; undefined where the denominator is 0.
 
     Attributes:
         numerator: count name -> weight.
         denominator: count name -> weight.
-        one_minus: the score is one minus the ratio (AER).
+        one_minus: whether the score is one minus the ratio (AER).
     """
 
     numerator: Mapping[str, float]
@@ -32,11 +32,11 @@ class Ratio:
     one_minus: bool = False
 
     def terms(self, names: Sequence[str], counts: Counts) -> tuple[Counts, Counts]:
-        """Numerator and denominator of each row: counts (..., k) -> two arrays (...), integer where exact."""
+        """Return numerator and denominator of each row: counts (..., k) -> two arrays (...), integer where exact."""
         return weighted(self.numerator, names, counts), weighted(self.denominator, names, counts)
 
     def of(self, numerator: Counts, denominator: Counts) -> FloatArray:
-        """The score of summed terms, any shape; NaN where the denominator is 0."""
+        """Return the score of summed terms, any shape; NaN where the denominator is 0."""
         top = np.asarray(numerator, np.float64)
         bottom = np.asarray(denominator, np.float64)
         value = np.divide(top, bottom, out=np.full(np.broadcast(top, bottom).shape, np.nan), where=bottom != 0)
@@ -44,22 +44,22 @@ class Ratio:
 
 
 class Joined(Protocol):
-    """How several ratios make one score."""
+    """Combines several ratios into one score."""
 
     def __call__(self, ratios: Sequence[FloatArray]) -> FloatArray:
-        """Arrays of ratios, all of one shape -> the score, of that shape; NaN where undefined."""
+        """Combine arrays of ratios, all of one shape, into scores of that shape; NaN where undefined."""
         ...
 
 
 def harmonic(ratios: Sequence[FloatArray]) -> FloatArray:
-    """Harmonic mean of two ratios (F1); 0 where both are 0, NaN where one is."""
+    """Return the harmonic mean of two ratios (F1): 0 where both are 0, NaN where one is NaN."""
     first, second = ratios
     total = np.asarray(first + second)
     return np.divide(2 * first * second, total, out=np.where(np.isnan(total), np.nan, 0.0), where=total > 0)
 
 
 def weighted_mean(weights: Sequence[float]) -> Joined:
-    """The mean of ratios under weights with a positive sum."""
+    """Return a function that takes the mean of ratios under these weights, whose sum must be positive."""
 
     def mean(ratios: Sequence[FloatArray]) -> FloatArray:
         used = [weight * ratio for weight, ratio in zip(weights, ratios, strict=True) if weight]
@@ -74,12 +74,12 @@ class Score:
 
     Attributes:
         name: as in API.md; a dot nests it in documents (`cutoff.labelled_f1`).
-        doc: a sentence for users, in the field's terms.
+        doc: a sentence for users, in the terms of the field.
         ratios: one for most scores.
-        join: how several ratios make the score; None where there is one ratio.
+        join: combines several ratios into the score; None for a single ratio.
         higher_is_better: False for error rates.
         low, high: the range; None where unbounded.
-        undefined: why it has no value when it has none.
+        undefined: the reason to give where the score has no value.
     """
 
     name: str
@@ -92,17 +92,22 @@ class Score:
     undefined: str = "its denominator is 0"
 
     @property
+    def best(self) -> float | None:
+        """The best value of the range, None where the range has none."""
+        return self.high if self.higher_is_better else self.low
+
+    @property
     def worst(self) -> float | None:
-        """The worst value of its range: what a missing part counts as."""
+        """The worst value of the range, as which a missing part counts; None where the range has none."""
         return self.low if self.higher_is_better else self.high
 
     def of_terms(self, terms: Sequence[tuple[Counts, Counts]]) -> FloatArray:
-        """The score of summed terms, one pair for each ratio, any shape."""
+        """Return the score of summed terms, one pair per ratio, any shape."""
         values = [ratio.of(*pair) for ratio, pair in zip(self.ratios, terms, strict=True)]
         return values[0] if self.join is None else self.join(values)
 
     def of(self, names: Sequence[str], totals: Counts) -> FloatArray:
-        """The score of summed counts: totals (..., k) -> (...)."""
+        """Return the score of summed counts: totals (..., k) -> (...)."""
         return self.of_terms([ratio.terms(names, totals) for ratio in self.ratios])
 
 
@@ -117,7 +122,7 @@ def ratio_score(
     high: float | None = 1.0,
     undefined: str = "its denominator is 0",
 ) -> Score:
-    """A score of one ratio; a plain count name stands for that count with weight 1."""
+    """Make a score of one ratio; a plain count name stands for that count with weight 1."""
     return Score(
         name=name,
         doc=doc,
@@ -129,14 +134,14 @@ def ratio_score(
 
 
 def f1_score(name: str, doc: str, correct: str, gold: str, system: str, undefined: str) -> Score:
-    """F1 = 2 correct / (gold + system), undefined only where both are 0."""
+    """Make the score F1 = 2 correct / (gold + system), undefined only where both totals are 0."""
     return ratio_score(name, doc, {correct: 2}, {gold: 1, system: 1}, undefined=undefined)
 
 
 def weighted(weights: Mapping[str, float], names: Sequence[str], counts: Counts) -> Counts:
-    """The weighted sum of named columns: counts (..., k) -> (...); integer counts and weights stay integer."""
-    place = {name: column for column, name in enumerate(names)}
-    columns = counts[..., [place[name] for name in weights]]
+    """Return the weighted sum of named columns: counts (..., k) -> (...); integer counts and weights stay integer."""
+    column_of = {name: column for column, name in enumerate(names)}
+    columns = counts[..., [column_of[name] for name in weights]]
     factors = np.array(list(weights.values()), np.float64)
     if np.issubdtype(counts.dtype, np.integer) and (factors == np.rint(factors)).all():
         return np.asarray(columns @ factors.astype(np.int64), np.int64)
@@ -149,7 +154,7 @@ def _weights(given: str | Mapping[str, float]) -> Mapping[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class ScoreTable:
-    """All scores of one metric with the names of its counts, main score first."""
+    """The scores of one metric, main score first, with the names of its counts."""
 
     count_names: tuple[str, ...]
     scores: tuple[Score, ...]
@@ -159,5 +164,5 @@ class ScoreTable:
         object.__setattr__(self, "by_name", {score.name: score for score in self.scores})
 
     def values(self, totals: Counts) -> dict[str, FloatArray]:
-        """Every score of summed counts: totals (..., k) -> name -> (...)."""
+        """Return every score of summed counts: totals (..., k) -> name -> (...)."""
         return {score.name: score.of(self.count_names, totals) for score in self.scores}

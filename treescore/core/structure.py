@@ -1,4 +1,4 @@
-"""From columns to links: the parent of each node and the lowest node over each word."""
+"""Compute links from columns: the parent of each node and the lowest node over each word."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from treescore.core.trees import ConstituentTreebank, DependencyTreebank
 
 NONE = -1
-"""No parent, no node."""
+"""Number of a parent or node that does not exist."""
 
 
 class Structure(NamedTuple):
@@ -23,7 +23,7 @@ class Structure(NamedTuple):
     Attributes:
         parents: node above each node, counted over the whole file, NONE at the top, int64 (m,).
         depths: nodes from each node to the top, both included, int64 (m,).
-        anchors: lowest node over each word, NONE where a word stands alone, int64 (w,).
+        anchors: lowest node over each word, NONE for a word below no node, int64 (w,).
     """
 
     parents: IntArray
@@ -32,7 +32,7 @@ class Structure(NamedTuple):
 
 
 def structure_of(treebank: ConstituentTreebank) -> Structure:
-    """The links of a treebank. A node without words hangs below the lowest node that touches its place."""
+    """Compute the links of a treebank. A node without words is below the lowest node that touches its position."""
     nodes, words = len(treebank.labels), len(treebank.words)
     structure = Structure(np.empty(nodes, np.int64), np.empty(nodes, np.int64), np.empty(words, np.int64))
     link_nodes(treebank.starts, treebank.ends, treebank.node_offsets, treebank.word_offsets, structure)
@@ -68,7 +68,7 @@ def link_nodes(
 
 
 def head_links(treebank: DependencyTreebank) -> IntArray:
-    """Head of each word as its number in the file, NONE for the root and where there is no such word: int64 (w,)."""
+    """Return the head of each word as its number in the file, NONE for the root and unknown words: int64 (w,)."""
     lengths = np.diff(treebank.word_offsets)
     firsts = np.repeat(treebank.word_offsets[:-1], lengths)
     heads = resolved_heads(treebank)
@@ -77,7 +77,7 @@ def head_links(treebank: DependencyTreebank) -> IntArray:
 
 
 def chain_lengths(parents: IntArray) -> IntArray:
-    """Links from each word to its root, the word included; a cycle is walked once round: int64 (w,)."""
+    """Count the words from each word to its root, both included; a cycle counts once: int64 (w,)."""
     lengths = np.zeros(len(parents), np.int64)
     walk_chains(parents, lengths, np.empty(len(parents), np.int64))
     return lengths
@@ -85,11 +85,11 @@ def chain_lengths(parents: IntArray) -> IntArray:
 
 @compiled
 def walk_chains(parents: IntArray, lengths: IntArray, path: IntArray) -> None:
-    """Fill `lengths` (zeros at first); `path` is scratch. Linear: each word is entered once."""
+    """Fill `lengths` (zeros before) in linear time: each word is entered once. `path` is scratch memory."""
     for start in range(len(parents)):
         size, word = 0, start
         while word != NONE and lengths[word] == 0:
-            # A negative length marks a word of the walk in progress by its place in it.
+            # A negative length is the position of a word in the walk in progress.
             path[size] = word
             size += 1
             lengths[word] = -size

@@ -1,5 +1,5 @@
-"""One file a metric; importing the package registers them all."""
+"""One package per metric: importing this package registers each sub-package that has a module `metric`."""
 
-from treescore.core.registry import import_siblings
+from treescore.core.registry import import_packages
 
-import_siblings(__name__, __path__)
+import_packages(__name__, __path__, "metric")

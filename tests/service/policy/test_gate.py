@@ -17,7 +17,8 @@ from service.usecases.submissions import changes, submissions
 from service.usecases.submissions.validation import validate
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.tasks import OTHER_WORDS, RIGHT, SLUG, WRONG
-from treescore.core.registry import METRICS
+from treescore.core.disclosure import NOTHING
+from treescore.core.registry import METRICS, Example
 from treescore.evaluation.document import item_documents
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
@@ -163,31 +164,14 @@ def test_warnings_that_come_from_gold_wait_for_scores():
     assert gate.warnings_view(Level.SCORES, [own, compared]) == [own, compared]
 
 
-EDGES = "1\ta\t_\t_\t_\t_\t0\troot\t0:root\t_\n\n"
-CASES = {
-    "attachment": ("conllu", RIGHT, WRONG),
-    "ud": ("conllu", RIGHT, WRONG),
-    "enhanced": ("conllu", EDGES, EDGES.replace("0:root", "1:obj")),
-    "dependency_relations": ("conllu", RIGHT, WRONG),
-    "parseval": ("bracketed", GOLD_TREE, OTHER_TREE),
-    "leaf_ancestor": ("bracketed", GOLD_TREE, OTHER_TREE),
-    "conformance": ("bracketed", GOLD_TREE, OTHER_TREE),
-    "alignment": ("pharaoh", "0-0 1-1 2-2\n", "0-0 1-2\n"),
-}
-PARALLEL = ({"source": RIGHT, "target": RIGHT, "alignment": "0-0\n0-0 1-1\n"},
-            {"source": WRONG, "target": RIGHT, "alignment": "0-0\n1-0 1-1\n"})  # fmt: skip
+TREES = Example("bracketed", ((GOLD_TREE, OTHER_TREE),))
 
 
-def outcome(metric):
-    choice, gold, output = CASES.get(metric, ("parallel", *PARALLEL))
-    spec = parse_spec({"format": choice, "metrics": [metric]})
-
-    def text(value):
-        return {name: each.encode() for name, each in value.items()} if isinstance(value, dict) else value.encode()
-
-    evaluation = Evaluation(spec, text(gold))
-    outcomes, _ = evaluation.score(text(output))
-    found = outcomes[metric]
+def outcome(metric, example=None):
+    chosen = example or METRICS[metric].examples[0]
+    spec = parse_spec(chosen.request(metric))
+    evaluation = Evaluation(spec, chosen.gold())
+    found = evaluation.score(chosen.output())[0][metric]
     return found, item_documents(spec.entries[0].metric.table, found, evaluation.gold, 0, len(found.rows))
 
 
@@ -198,13 +182,38 @@ def test_items_show_own_errors_and_not_a_word_of_gold(metric):
     text = orjson.dumps(shown).decode()
     for hidden in ("gold", "missed", "violated", "sent_id", "key"):
         assert hidden not in text
-    if metric != "conformance":
+    if METRICS[metric].disclosure != NOTHING:
         own = [name for item in shown for name in item if name not in ("item", "status", "scores", "counts")]
         assert own
     assert gate.items_view(Level.GOLD, metric, documents) == documents
     for level in list(Level)[: Level.ITEMS]:
         with pytest.raises(Forbidden):
             gate.items_view(level, metric, documents)
+
+
+@pytest.mark.parametrize("metric", sorted(METRICS))
+def test_a_metric_that_declares_nothing_shows_nothing(metric, monkeypatch):
+    class Undeclared(METRICS[metric].__base__):
+        name = "undeclared"
+
+    monkeypatch.setitem(METRICS, "undeclared", Undeclared)
+    found, documents = outcome(metric)
+    assert METRICS["undeclared"].disclosure == NOTHING
+    for shown in (
+        gate.items_view(Level.ITEMS, "undeclared", documents),
+        [gate.item_view(Level.ITEMS, "undeclared", document) for document in documents],
+    ):
+        assert [{name: item[name] for name in item if name != "problem"} for item in shown] == [
+            {"item": number, "status": document["status"], "scores": {}, "counts": {}}
+            for number, document in enumerate(documents, 1)
+        ]
+        assert all(set(item.get("problem", {})) <= {"code"} for item in shown)
+    assert all(gate.difference_view(Level.ITEMS, "undeclared", score, 0.5) is None for score in documents[0]["scores"])
+    slices = found.slices()
+    assert gate.groupings_view(Level.ITEMS, "undeclared", sorted(slices)) == []
+    for by in slices:
+        with pytest.raises(Forbidden):
+            gate.slices_view(Level.ITEMS, "undeclared", by, slices[by])
 
 
 @pytest.mark.parametrize("metric", sorted(METRICS))
@@ -223,14 +232,14 @@ def test_slices_go_by_what_the_output_has(metric):
 
 
 def test_the_score_of_a_single_lineage_is_told_by_no_slice():
-    found, documents = outcome("leaf_ancestor")
+    found, documents = outcome("leaf_ancestor", TREES)
     [item] = gate.items_view(Level.ITEMS, "leaf_ancestor", documents)
     assert {tuple(word) for word in item["words"]} == {("word", "system_lineage", "right")}
     assert gate.groupings_view(Level.ITEMS, "leaf_ancestor", sorted(found.slices())) == []
 
 
 def test_own_brackets_are_marked_right_or_wrong():
-    _, documents = outcome("parseval")
+    _, documents = outcome("parseval", TREES)
     shown = gate.items_view(Level.ITEMS, "parseval", documents)[0]
     marked = dict(zip(map(tuple, shown["system_spans"]), shown["system_spans_right"], strict=True))
     assert marked == {("S", 0, 4): True, ("NP", 0, 1): False, ("VP", 1, 4): False, ("NX", 3, 4): False}

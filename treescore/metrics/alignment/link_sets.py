@@ -1,4 +1,4 @@
-"""Two alignments brought together: sentence pairs matched, links to NULL treated alike, other readings tried."""
+"""Match two alignments: their sentence pairs, their links to NULL, and other readings of their indices."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from treescore.errors import InputError, LimitError, Problem, ProblemList
 from treescore.formats.shared.links import lines_of_names
 
 MAX_TEXT = 10_000_000
-"""Words of all sentences together, where their lengths are given."""
+"""Most words of all sentences together, where their lengths are given."""
 SOURCE_AND_TARGET = ("source", "target")
 
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Links of one side over gold's sentence pairs, l links.
+    """The l links of one side over gold's sentence pairs.
 
     Attributes:
         rows: gold pair at which each link is counted, from 0, int64 (l,).
         source, target: positions, 0 is NULL, int64 (l,).
         sure: bool (l,).
-        known: whether the link's sentence is one of gold's; the others cannot be right, bool (l,).
-        lines, columns: where it stands in its text; empty where unknown.
+        known: whether gold has the link's sentence; other links cannot be right, bool (l,).
+        lines, columns: place of the link in its text; empty where unknown.
     """
 
     rows: IntArray
@@ -42,7 +42,7 @@ class Links:
         return len(self.rows)
 
     def only(self, kept: BoolArray) -> Links:
-        """The links where `kept` is true."""
+        """Return the links where `kept`, bool (l,), is true."""
         placed = bool(len(self.lines))
         return Links(
             self.rows[kept],
@@ -56,9 +56,9 @@ class Links:
 
 
 def links_of(alignments: Alignments, rows: IntArray | None = None) -> Links:
-    """The links of an alignment; `rows` tells the gold pair of each of its pairs, -1 for none.
+    """Return the links of an alignment; `rows` is the gold pair of each of its pairs, -1 for none.
 
-    Links of sentences that gold lacks are counted at the gold sentence before them, so that their sum stays whole.
+    Links of sentences that gold lacks are counted at the gold sentence before them, so that no link is lost.
     """
     owners = owners_of(alignments.offsets)
     placed = np.arange(len(alignments), dtype=np.int64) if rows is None else rows
@@ -76,19 +76,22 @@ def links_of(alignments: Alignments, rows: IntArray | None = None) -> Links:
 
 
 def matched_pairs(gold: Alignments, system: Alignments) -> tuple[IntArray, list[Problem]]:
-    """The gold pair of each of the system's pairs, int64 (n,), -1 where gold lacks the sentence; and warnings.
+    """Match sentence pairs.
 
     Both without names: by line. Both with names: by name. One with names: a name that is a number is the line of
-    that number, unless the names are a run of as many numbers as there are lines; other names stand in order.
+    that number, unless the names are a run of as many numbers as there are lines; other names are in order.
+
+    Returns:
+        The gold pair of each of the system's n pairs, int64 (n,), -1 where gold lacks the sentence; and warnings.
 
     Raises:
-        InputError: they cannot be matched.
+        InputError: `sentence-count-mismatch`, the pairs cannot be matched.
     """
     named = _named(gold), _named(system)
     warnings: list[Problem] = []
     if named == (True, True):
-        place = {name: row for row, name in enumerate(gold.pair_ids)}
-        rows = np.array([place.get(name, -1) for name in system.pair_ids], np.int64)
+        row_of = {name: row for row, name in enumerate(gold.pair_ids)}
+        rows = np.array([row_of.get(name, -1) for name in system.pair_ids], np.int64)
     elif named == (False, True):
         rows = lines_of_names(system.pair_ids, len(gold))
         rows = np.where(rows < len(gold), rows, -1)
@@ -105,7 +108,7 @@ def matched_pairs(gold: Alignments, system: Alignments) -> tuple[IntArray, list[
 
 
 def _named(alignments: Alignments) -> bool:
-    """Whether the format names sentences; where none do lines tell them apart, and a text has at least one line."""
+    """Return whether the format names sentences. Other formats identify them by line and have at least one line."""
     return not len(alignments) or len(alignments.sentences.sent_ids) > 0
 
 
@@ -119,11 +122,11 @@ def _inverse(lines: IntArray, line_count: int, gold: int) -> IntArray:
 
 def _unequal(gold: int, system: int) -> Problem:
     found = f"The output has {system} sentence pairs"
-    mend = "Send one line for each of gold's, in its order; leave the line blank where nothing is aligned."
+    advice = "Send one line per pair of gold, in the same order; leave the line blank where nothing is aligned."
     return Problem(
         code="sentence-count-mismatch",
-        detail=f"{found}, which is not gold's number. {mend}",
-        gold_detail=f"{found}, gold has {gold}. {mend}",
+        detail=f"{found}, which differs from gold. {advice}",
+        gold_detail=f"{found}, gold has {gold}. {advice}",
     )
 
 
@@ -135,39 +138,39 @@ def _foreign(system: Alignments, foreign: IntArray) -> Problem:
         sentence=None,
         sent_id=system.pair_ids[first],
         line=int(system.lines[link]) if len(system.lines) else None,
-        detail=f"{len(foreign)} of the output's sentences, the first is {system.pair_ids[first]}, are not in gold. "
+        detail=f"{len(foreign)} sentences of the output are not in gold, the first is {system.pair_ids[first]}. "
         "Their links count as wrong.",
     )
 
 
 def checked_lengths(lengths: Sequence[tuple[int, int]], limits: Limits) -> IntArray:
-    """The lengths of a request's pairs: int64 (n, 2).
+    """Return the lengths of a request's pairs in words, source and target: int64 (n, 2).
 
     Raises:
-        InputError: a length that no sentence has.
-        LimitError: more words than are scored at once.
+        InputError: `alignment-bad-length`, a length is negative or too large.
+        LimitError: `alignment-too-many-words`.
     """
     array = np.array([(min(a, MAX_TEXT), min(b, MAX_TEXT)) for a, b in lengths], np.int64).reshape(-1, 2)
     if len(array) and (int(array.min()) < 0 or int(array.max()) > limits.max_words):
         pair = int(np.flatnonzero(((array < 0) | (array > limits.max_words)).any(axis=1))[0])
         detail = (
-            f"The lengths of pair {pair + 1} are {list(lengths[pair])}; each must be 0 to {limits.max_words} words."
+            f"The lengths of pair {pair + 1} are {list(lengths[pair])}. Each must be 0 to {limits.max_words} words."
         )
         raise InputError([Problem(code="alignment-bad-length", sentence=pair + 1, detail=detail)])
     if int(array.sum()) > MAX_TEXT:
-        detail = f"The lengths make {int(array.sum())} words together; {MAX_TEXT} are allowed."
+        detail = f"The lengths sum to {int(array.sum())} words, which exceeds {MAX_TEXT}."
         raise LimitError([Problem(code="alignment-too-many-words", detail=detail)])
     return array
 
 
 def out_of_range(links: Links, lengths: IntArray) -> BoolArray:
-    """Whether a link points beyond its sentence: lengths int64 (n, 2) -> bool (l,)."""
+    """Find the links that point beyond their sentence: lengths int64 (n, 2) -> bool (l,)."""
     limits = lengths[links.rows]
     return np.asarray(links.known & ((links.source > limits[:, 0]) | (links.target > limits[:, 1])), np.bool_)
 
 
 def range_problems(links: Links, lengths: IntArray, names: Sequence[str | None], cap: int) -> ProblemList:
-    """A problem for each link that points beyond its sentence."""
+    """Describe each link that points beyond its sentence."""
     problems = ProblemList(cap)
     for link in np.flatnonzero(out_of_range(links, lengths)).tolist():
         row = int(links.rows[link])
@@ -189,12 +192,12 @@ def range_problems(links: Links, lengths: IntArray, names: Sequence[str | None],
 
 
 def without_null(links: Links) -> Links:
-    """The links that join two words."""
+    """Return the links that join two words."""
     return links.only((links.source > 0) & (links.target > 0))
 
 
 def completed(links: Links, lengths: IntArray) -> Links:
-    """The links, and a possible link to NULL for every word of either side that has none: lengths int64 (n, 2)."""
+    """Add a possible link to NULL for every word of either side that has no link: lengths int64 (n, 2)."""
     added = [links]
     for side in (0, 1):
         offsets = np.zeros(len(lengths) + 1, np.int64)
@@ -221,7 +224,7 @@ def completed(links: Links, lengths: IntArray) -> Links:
 
 
 class GoldIndex:
-    """Gold's links, ready to be looked up."""
+    """Gold's links, sorted for look-ups."""
 
     def __init__(self, links: Links) -> None:
         self.links = links
@@ -231,7 +234,7 @@ class GoldIndex:
         self._keys_in_order = keys[self._order]
 
     def find(self, system: Links) -> IntArray:
-        """The index of the gold link that equals each of the system's, -1 for none: int64 (l,)."""
+        """Return the index of the gold link that equals each of the system's l links, -1 for none: int64 (l,)."""
         found = np.full(len(system), -1, np.int64)
         if not len(self.links):
             return found
@@ -252,23 +255,23 @@ class Reading:
 
     Attributes:
         shift: added to both positions.
-        reversed: whether source and target change places.
+        reversed: whether source and target are exchanged.
     """
 
     shift: int
     reversed: bool
 
     @property
-    def mend(self) -> str:
-        """The format options that make it so."""
+    def option(self) -> str:
+        """The format options that choose this reading."""
         base = {-1: ['"base": 1'], 0: [], 1: ['"base": 0']}[self.shift]
         return " and ".join(
-            [*base, *(['"reversed" the other way (true, where it is not given)'] if self.reversed else [])]
+            [*base, *(['"reversed" set to the opposite value (true where it is not given)'] if self.reversed else [])]
         )
 
     @property
     def fault(self) -> str:
-        """What the output then does."""
+        """What the output does wrong if this reading is right."""
         base = {
             -1: ["counts words from 1 where 0 was expected"],
             0: [],
@@ -277,7 +280,7 @@ class Reading:
         return " and ".join([*base[self.shift], *(["writes the target word first"] if self.reversed else [])])
 
     def applied(self, links: Links) -> Links:
-        """The links so read."""
+        """Return the links under this reading."""
         source, target = links.source + self.shift, links.target + self.shift
         return (
             replace(links, source=target, target=source)
@@ -290,7 +293,7 @@ READINGS = tuple(Reading(shift, turned) for turned in (False, True) for shift in
 
 
 def readings(links: Links) -> Iterator[tuple[Reading, Links]]:
-    """Every other reading under which no position falls below 0."""
+    """Yield every other reading under which no position is negative."""
     lowest = min((int(end.min()) for end in (links.source, links.target) if len(end)), default=0)
     for reading in READINGS:
         if lowest + reading.shift >= 0:

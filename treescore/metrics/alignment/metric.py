@@ -1,4 +1,4 @@
-"""Word alignments against sure and possible links: precision, recall, F1 and alignment error rate."""
+"""Score word alignments against sure and possible links: precision, recall, F1 and alignment error rate."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, offsets_of, sums_by
+from treescore.core.disclosure import Disclosure
 from treescore.core.limits import Limits
 from treescore.core.params import Json, Param
-from treescore.core.registry import ItemInfo, Metric, Outcome, TokenBits, all_ok, register
+from treescore.core.registry import Example, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
 from treescore.core.scores import Ratio, Score, ScoreTable, f1_score, harmonic, ratio_score
 from treescore.core.trees import Alignments
 from treescore.errors import InputError, Problem
@@ -43,7 +44,7 @@ AER = Ratio({"links_in_sure": 1, "links_in_possible": 1}, {"links": 1, "sure": 1
 _NO_LINKS = "the output has no link"
 _NO_SURE = "gold has no sure link"
 STEEP = 0.1
-"""How far AER must fall under another reading, and by a quarter at least, to be worth a warning."""
+"""By how much, and by at least a quarter, AER must fall under another reading for a warning."""
 
 TABLE = ScoreTable(
     COUNT_NAMES,
@@ -70,7 +71,12 @@ TABLE = ScoreTable(
             undefined=_NO_SURE,
         ),
         f1_score(
-            "sure_f1", "F1 over sure links.", "sure_links_in_sure", "sure", "sure_links", "there is no sure link at all"
+            "sure_f1",
+            "F1 over sure links.",
+            "sure_links_in_sure",
+            "sure",
+            "sure_links",
+            "neither gold nor the output has a sure link",
         ),
         ratio_score(
             "possible_precision",
@@ -92,7 +98,7 @@ TABLE = ScoreTable(
             "links_in_possible",
             "possible",
             "links",
-            "there is no link at all",
+            "neither gold nor the output has a link",
         ),
         ratio_score(
             "och_ney_precision",
@@ -125,14 +131,21 @@ TABLE = ScoreTable(
 NULL_LINKS = Param(
     {"enum": ["keep", "drop", "complete"]},
     default="keep",
-    doc="Links to NULL: counted as they stand; left out on both sides; or completed on both sides, a possible link to "
-    "NULL for every word without a link (needs the sentences' lengths).",
+    doc="Links to NULL: counted as they are; left out on both sides; or completed on both sides with a possible link "
+    "to NULL for every word without a link (requires the sentences' lengths).",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A system's links beside gold's over n sentence pairs: counts, and which links are right."""
+    """A system's links compared with gold's over n sentence pairs: which links are right.
+
+    Attributes:
+        gold, system: the links.
+        in_possible, in_sure: whether gold has each of the system's links, and has it as sure, bool (system links,).
+        found, found_as_sure: whether the system has each of gold's links, and has it as sure, bool (gold links,).
+        pairs: number of sentence pairs.
+    """
 
     gold: Links
     system: Links
@@ -144,7 +157,7 @@ class Comparison:
 
     @property
     def rows(self) -> IntArray:
-        """Counts of each pair, int64 (n, 7), as COUNT_NAMES."""
+        """Counts of each pair, int64 (n, 7), columns as COUNT_NAMES."""
         gold, system = self.gold, self.system
         columns = (
             system.rows,
@@ -159,20 +172,20 @@ class Comparison:
 
 
 def compared(index: GoldIndex, system: Links, pairs: int) -> Comparison:
-    """Look every link of a system up in gold."""
+    """Look up every link of a system in gold."""
     gold = index.links
-    place = index.find(system)
-    in_possible = place >= 0
+    partners = index.find(system)
+    in_possible = partners >= 0
     in_sure = in_possible.copy()
-    in_sure[in_possible] = gold.sure[place[in_possible]]
+    in_sure[in_possible] = gold.sure[partners[in_possible]]
     found, found_as_sure = np.zeros(len(gold), np.bool_), np.zeros(len(gold), np.bool_)
-    found[place[in_possible]] = True
-    found_as_sure[place[in_possible & system.sure]] = True
+    found[partners[in_possible]] = True
+    found_as_sure[partners[in_possible & system.sure]] = True
     return Comparison(gold, system, in_possible, in_sure, found, found_as_sure, pairs)
 
 
 def aer_of(rows: IntArray) -> float:
-    """AER of summed counts; NaN where undefined."""
+    """Return AER of summed counts, NaN where undefined."""
     return float(TABLE.by_name["aer"].of(COUNT_NAMES, rows.sum(axis=0)))
 
 
@@ -186,33 +199,47 @@ class Alignment(Metric):
     )
     source = "Och & Ney 2003, Computational Linguistics 29(1); Mihalcea & Pedersen 2003 (WPT shared task)"
     reads = (Alignments,)
+    examples: ClassVar[tuple[Example, ...]] = (
+        Example("pharaoh", (("0-0 1-1 2p2\n", "0-0 1-2\n"), ("0-0\n", "0-0\n"), ("0-1 1-0\n", "0-1 1-0\n"))),
+    )
     styles = ("wa_eval",)
+    disclosure: ClassVar[Disclosure] = Disclosure(
+        members=("wrong",),
+        scores=("possible_precision", "och_ney_precision"),
+        counts=("links", "links_in_possible", "sure_links"),
+    )
     own_segmentation = True
     params: ClassVar[Mapping[str, Param]] = {"null_links": NULL_LINKS}
 
     @property
     def table(self) -> ScoreTable:
-        """AER first."""
+        """Return AER, then precision, recall and F1 in three variants."""
         return TABLE
 
     def check_gold(self, gold: Alignments, items: ItemInfo, limits: Limits) -> None:
-        """Raise InputError for gold without a sentence, links beyond their sentence, lengths that are needed."""
+        """Check that gold has sentences, that its links fit them, and that required lengths are given.
+
+        Raises:
+            InputError: `alignment-gold-empty`, `alignment-lengths-needed`, or as `checked_lengths` and
+                `range_problems`.
+            LimitError: as `checked_lengths`.
+        """
         if not len(gold):
-            detail = "Gold has no sentence pair. Send at least one link."
+            detail = "Gold has no sentence pairs. Send at least one link."
             raise InputError([Problem(code="alignment-gold-empty", detail=detail)])
         if items.lengths is None:
             if self.values["null_links"] == "complete":
-                detail = 'Completing links to NULL needs the lengths: {"items": {"lengths": [[7, 8], ...]}}.'
+                detail = 'Completing links to NULL requires lengths. Send {"items": {"lengths": [[7, 8], ...]}}.'
                 raise InputError([Problem(code="alignment-lengths-needed", detail=detail)])
             return
         lengths = checked_lengths(items.lengths, limits)
         range_problems(links_of(gold), lengths, gold.sentences.sent_ids, limits.max_problems).raise_if_any()
 
     def evaluate(self, gold: Alignments, system: Alignments, items: ItemInfo, limits: Limits) -> Outcome:
-        """Count each gold pair's links.
+        """Count the links of each gold pair.
 
         Raises:
-            InputError: sentences that cannot be matched; links beyond their sentence, unless another reading of the
+            InputError: sentences cannot be matched, or links point beyond their sentence and no other reading of the
                 indices explains them.
         """
         rows, warnings = matched_pairs(gold, system)
@@ -234,14 +261,14 @@ class Alignment(Metric):
         return replace(outcome_of(comparison, warnings), slices=lambda: sentence_tables(TABLE, rows, groupings))
 
     def report(self, style: str, outcome: Outcome) -> str:
-        """wa_eval_align.pl's summary; 0 where a denominator is 0, as there."""
+        """Print the summary of wa_eval_align.pl, with its 0 where a denominator is 0."""
         if style != "wa_eval":
             return super().report(style, outcome)
         return wa_eval(dict(zip(COUNT_NAMES, outcome.totals.tolist(), strict=True)))
 
 
 def with_null(links: Links, choice: Json, lengths: IntArray | None) -> Links:
-    """The links after what `null_links` chooses."""
+    """Apply the parameter `null_links`."""
     if choice == "drop":
         return without_null(links)
     if choice == "complete" and lengths is not None:
@@ -252,9 +279,12 @@ def with_null(links: Links, choice: Json, lengths: IntArray | None) -> Links:
 def better_reading(
     gold: Links, system: Links, pairs: int, lengths: IntArray | None
 ) -> tuple[Reading | None, tuple[float, float]]:
-    """The reading of the system's indices under which AER falls steeply, and AER as read and under it.
+    """Find another reading of the system's indices under which AER falls steeply.
 
-    Links to NULL are left aside: under a wrong base, many a link only looks like one.
+    Links to NULL are ignored: under a wrong base many links only look like links to NULL.
+
+    Returns:
+        The reading or None; and AER as read and under the best reading.
     """
     index = GoldIndex(without_null(gold))
     as_read = aer_of(compared(index, without_null(system), pairs).rows)
@@ -272,10 +302,10 @@ def better_reading(
 
 
 def misread(reading: Reading, fall: tuple[float, float]) -> Problem:
-    """The warning that tells the better reading; how far AER falls is for those who may read gold."""
+    """Describe the better reading; how far AER falls is shown only to readers of gold."""
     detail = (
-        f"The output seems to be one that {reading.fault}: read so, its links fit gold far better. It was scored as it "
-        f"stands. If this is so, give its format the option {reading.mend}."
+        f"The output probably {reading.fault}: under this reading its links fit gold far better. It was scored as it "
+        f"is. If the reading is right, give its format the option {reading.option}."
     )
     return Problem(
         code="alignment-suspicious-indices",
@@ -285,7 +315,7 @@ def misread(reading: Reading, fall: tuple[float, float]) -> Problem:
 
 
 def outcome_of(comparison: Comparison, warnings: list[Problem]) -> Outcome:
-    """Counts, bits of gold's links, and the links that are wrong or missed."""
+    """Make the outcome: counts, bits of gold's links, and the links that are wrong or missed."""
     gold, system = comparison.gold, comparison.system
     wrong = _by_pair(system.only(~comparison.in_possible), comparison.pairs)
     missed = _by_pair(gold.only(~comparison.found), comparison.pairs)
@@ -320,7 +350,7 @@ def _shown(links: Links, order: IntArray, offsets: IntArray, index: int) -> list
 
 
 def wa_eval(counts: Mapping[str, int]) -> str:
-    """The text that wa_eval_align.pl prints of these counts."""
+    """Print counts as wa_eval_align.pl does."""
 
     def share(part: str, whole: str) -> float:
         return counts[part] / counts[whole] if counts[whole] else 0.0

@@ -1,4 +1,4 @@
-"""Attachment scores on gold's own words (CoNLL-X, CoNLL-07): the figures of eval07.pl."""
+"""Score attachment on gold's words (CoNLL-X, CoNLL-07), as eval07.pl does."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treescore.core.arrays import IntArray, owners_of, sums_by
+from treescore.core.disclosure import Disclosure, SliceFields, fields
 from treescore.core.heads import head_string
 from treescore.core.limits import Limits
 from treescore.core.params import BOOLEAN, Json, Param
-from treescore.core.registry import ERROR, OK, ItemInfo, Metric, Outcome, TokenBits, register
+from treescore.core.registry import ERROR, OK, Example, ItemInfo, Metric, Outcome, TokenBits, register
 from treescore.core.scores import ScoreTable, ratio_score
 from treescore.core.trees import DependencyTreebank
 from treescore.metrics.attachment.slices import AttachmentSlices
+from treescore.metrics.shared.examples import DEPENDENCIES
+from treescore.metrics.shared.groupings import OWN_GROUPINGS
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of, shape_problems
 from treescore.metrics.shared.malteval.slice_choice import SLICE_PARAMS, slice_choice
 from treescore.metrics.shared.words import check_same_words, completed, no_parse, punctuation_of
@@ -46,9 +49,9 @@ _TABLE = ScoreTable(
 class Attachment(Metric):
     """Share of words with the right head (UAS), relation (label accuracy), both (LAS).
 
-    Relations are compared with their subtypes, heads as written. Nothing is asked of the trees: cycles, several
-    roots and heads outside the sentence are scored, with a warning. Both sides must have the same words; a sentence
-    without a scoring token counts in no exact match. After Buchholz & Marsi 2006; Nivre et al. 2007.
+    Relations are compared with their subtypes, heads as written. Outputs need not be trees: cycles, several roots and
+    heads outside the sentence are scored, with a warning. Both sides must have the same words. Sentences without a
+    scoring token do not count in exact match. After Buchholz & Marsi 2006; Nivre et al. 2007.
     """
 
     name: ClassVar[str] = "attachment"
@@ -63,29 +66,47 @@ class Attachment(Metric):
         **SLICE_PARAMS,
     }
     reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
+    examples: ClassVar[tuple[Example, ...]] = (
+        Example("conllu", DEPENDENCIES, {"punctuation": False, "groupings": ["Cpostag@-1#Wordform@0"]}),
+    )
     styles: ClassVar[tuple[str, ...]] = ("eval07",)
+    disclosure: ClassVar[Disclosure] = Disclosure(
+        fields={"words": fields("word", "form", "system_head", "system_deprel")},
+        scores=("las", "uas", "label_accuracy", "exact_match", "exact_match_unlabelled"),
+        counts=("tokens", "correct_head", "correct_label", "correct_both"),
+        slices=dict.fromkeys(
+            OWN_GROUPINGS,
+            SliceFields(
+                ("system", "system_correct_head", "system_correct_label", "system_correct_both"),
+                ("system_las", "system_uas", "system_label_accuracy"),
+            ),
+        ),
+    )
 
     def __init__(self, **values: Json) -> None:
-        """Check the names of groupings. Raises InputError."""
+        """Check the names of groupings and metrics. Raises InputError."""
         super().__init__(**values)
         self._slices = slice_choice(values)
 
     @property
     def table(self) -> ScoreTable:
-        """The counts are sums over scoring tokens, and over sentences that have any."""
+        """Return scores over scoring tokens, and over sentences with at least one."""
         return _TABLE
 
     def evaluate(
         self, gold: DependencyTreebank, system: DependencyTreebank, items: ItemInfo, limits: Limits
     ) -> Outcome:
-        """Compare word by word. Raises InputError where the words differ.
+        """Compare word by word.
 
-        A sentence that the output leaves empty, as a bracket parser may, has no word right; its status is ERROR.
+        A sentence that the output leaves empty, as a bracket parser may, has no right word; its status is ERROR.
+
+        Raises:
+            InputError: `word-count-mismatch` or `word-mismatch`.
         """
         del items
         cap = limits.max_problems
         shape = shape_of(system.heads, system.word_offsets)
-        warnings = list(shape_problems(system, shape, cap, "It is scored as it stands.")[0])
+        warnings = list(shape_problems(system, shape, cap, "The output is scored as it is.")[0])
         system, absent, own = completed(gold, system)
         check_same_words(gold, system, cap)
         scoring = np.ones(len(gold.forms), bool) if self.values["punctuation"] else ~punctuation_of(gold)
@@ -112,7 +133,7 @@ class Attachment(Metric):
         )
 
     def report(self, style: str, outcome: Outcome) -> str:
-        """eval07.pl's three summary lines."""
+        """Print the three summary lines of eval07.pl."""
         if style != "eval07":
             return super().report(style, outcome)
         counts = dict(zip(_COUNTS, outcome.totals.tolist(), strict=True))
@@ -151,6 +172,6 @@ def _wrong_words(gold: DependencyTreebank, system: DependencyTreebank, index: in
 
 
 def _summary_line(title: str, right: int, tokens: int) -> str:
-    # The script subtracts the errors' percentage from 100; the last digit may depend on it.
+    # The script subtracts the percentage of errors from 100, which can change the last digit.
     percent = f"{100 - (tokens - right) * 100 / tokens:.2f}" if tokens else "NaN"
     return f"  {title} {right} / {tokens} * 100 = {percent} %\n"

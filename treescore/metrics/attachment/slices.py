@@ -1,4 +1,4 @@
-"""Attachment scores by groups of words, counted on gold's side and on the system's."""
+"""Compute attachment scores by groups of words, on gold's side and on the system's."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from treescore.metrics.shared.malteval.right_words import SELF, Judged
 from treescore.metrics.shared.malteval.slice_choice import SliceChoice
 
 MAX_ROWS = 2000
-"""Rows of one grouping; the rarest beyond them are summed in a last row whose value is null."""
+"""The most rows of one grouping; the rarest beyond them are summed in a last row whose value is null."""
 
 _SCORES = {"las": "both", "uas": "head", "label_accuracy": "label"}
 
 
 class AttachmentSlices(Mapping[str, Sequence[Mapping[str, Json]]]):
-    """Grouping name -> its rows, made when they are looked up.
+    """A mapping from a grouping's name to its rows, computed on access.
 
     Each row counts the scoring words whose key on gold's side (`gold`), on the system's (`system`) and on both
     (`correct`; with the right head too: `correct_with_head`) is its value; and of the first two, those whose head,
     relation, or both are right. So `recall` = correct / gold and `precision` = correct / system are eval07.pl's for
     relations, directions and distances, and `las`, `uas`, `label_accuracy` (of gold's words) and `system_las`, ...
-    (of the system's) are MaltEval's treebank and parser accuracies; those by its other metrics have their names.
+    (of the system's) are MaltEval's treebank and parser accuracies; scores by its other metrics have their names.
 
-    Rows of `Clustering` count words once for each right word nearby.
+    Rows of `Clustering` count a word once for each right word nearby.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class AttachmentSlices(Mapping[str, Sequence[Mapping[str, Json]]]):
         own: BoolArray,
         choice: SliceChoice,
     ) -> None:
-        """Take treebanks of the same words, and bool (w,): which score, which are right, which the system has."""
+        """Take treebanks of the same w words, and bool (w,): which score, which are right, which the system has."""
         self._sides = Grouped(gold), Grouped(system)
         self._scoring = scoring
         self._groupings = choice.groupings
@@ -75,7 +75,7 @@ class AttachmentSlices(Mapping[str, Sequence[Mapping[str, Json]]]):
 
     @property
     def _no_error(self) -> BoolArray:
-        """Which scoring words are no error to the groupings by errors."""
+        """Return the scoring words that the groupings by errors take as right."""
         return self._right[self._metrics[0] if self._metrics and self._metrics[0] != SELF else "both"]
 
     @property
@@ -83,7 +83,7 @@ class AttachmentSlices(Mapping[str, Sequence[Mapping[str, Json]]]):
         return self._sides[0].owners[self._scoring]
 
     def _columns(self, groups: Groups | None = None) -> dict[str, BoolArray]:
-        """Which scoring words are right, by the name of their counts."""
+        """Return the scoring words that are right, by the name of their count."""
         if SELF not in self._metrics:
             return self._right
         own = groups.gold == groups.system if groups is not None and groups.own_metric else self._right["both"]

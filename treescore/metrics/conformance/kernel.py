@@ -1,4 +1,4 @@
-"""Which brackets of a key are matched, and which are crossed: the compiled part of conformance, linear in the text."""
+"""Find the constituents of a key that are matched and those that are crossed, in time linear in the text (compiled)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from treescore.core.trees import ConstituentTreebank
 
 
 class Constituents(NamedTuple):
-    """The constituents that are compared, k of n sentences, outer before inner, left before right.
+    """The k constituents of n sentences that are compared, outer before inner, left before right.
 
     Attributes:
         items: node of each, or number of nodes + word for a preterminal, int64 (k,).
@@ -31,16 +31,36 @@ class Constituents(NamedTuple):
     offsets: IntArray
 
     def where(self, kept: BoolArray) -> Constituents:
-        """Those of `kept`, bool (k,)."""
+        """Return the constituents where `kept`, bool (k,), is true."""
         owners = owners_of(self.offsets)[kept]
         offsets = offsets_of(sums_by(owners, len(self.offsets) - 1))
         return Constituents._make([*(column[kept] for column in self[:5]), offsets])
 
 
+class Found(NamedTuple):
+    """What became of the k constituents of a key: whether each is matched, and whether it is crossed, bool (k,)."""
+
+    matched: BoolArray
+    crossed: BoolArray
+
+
+class Scratch(NamedTuple):
+    """Memory that is used again for every sentence, all int64.
+
+    Attributes:
+        starts, ends: span of the narrowest bracket around each gap between words.
+        stack: the open brackets.
+    """
+
+    starts: IntArray
+    ends: IntArray
+    stack: IntArray
+
+
 def constituents_of(
     treebank: ConstituentTreebank, links: Structure, *, preterminals: bool, outer_bracket: bool
 ) -> Constituents:
-    """Constituents with words: nodes, on demand tags over one word, and outermost brackets without label."""
+    """List the constituents with words: nodes, and if wanted tags and outermost brackets without a label."""
     nodes = np.arange(len(treebank.labels), dtype=np.int64)
     outer = (links.parents == NONE) & (treebank.labels == 0)
     tops = np.maximum.accumulate(np.where(links.parents == NONE, nodes, 0)) if len(nodes) else nodes
@@ -63,16 +83,14 @@ def constituents_of(
         offsets=upper.offsets,
     )
     sentences = np.concatenate([owners_of(upper.offsets), owners])
-    # A tag stands below every bracket over its word: the last key keeps nodes before words.
+    # A tag is below every bracket over its word: the last key sorts nodes before words.
     order = np.lexsort((joined.items, -joined.ends, joined.starts, sentences))
     offsets = offsets_of(sums_by(sentences, len(treebank)))
     return Constituents._make([*(column[order] for column in joined[:5]), offsets])
 
 
-def compared(
-    key: Constituents, response: Constituents, words: IntArray, usable: BoolArray
-) -> tuple[BoolArray, BoolArray]:
-    """Which key constituents have a response over the same words, and which are crossed by one: two bool (k,).
+def compared(key: Constituents, response: Constituents, words: IntArray, usable: BoolArray) -> Found:
+    """Find the key constituents that a response has too and those that one crosses.
 
     Constituents are multisets: of several over the same words as many are matched as the response has.
 
@@ -82,12 +100,12 @@ def compared(
         words: words of each sentence, int64 (n,).
         usable: sentences that are compared, bool (n,).
     """
-    matched, crossed = np.zeros(len(key.starts), np.bool_), np.zeros(len(key.starts), np.bool_)
+    found = Found(np.zeros(len(key.starts), np.bool_), np.zeros(len(key.starts), np.bool_))
     most = int(words.max(initial=0)) + 1
     deepest = int(np.diff(response.offsets).max(initial=0)) + 1
-    scratch = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(deepest, np.int64)
-    compare_spans(key, response, words, usable, (matched, crossed), scratch)
-    return matched, crossed
+    scratch = Scratch(np.empty(most, np.int64), np.empty(most, np.int64), np.empty(deepest, np.int64))
+    compare_spans(key, response, words, usable, found, scratch)
+    return found
 
 
 @compiled
@@ -96,16 +114,15 @@ def compare_spans(
     response: Constituents,
     words: IntArray,
     usable: BoolArray,
-    found: tuple[BoolArray, BoolArray],
-    scratch: tuple[IntArray, IntArray, IntArray],
+    found: Found,
+    scratch: Scratch,
 ) -> None:
-    """Fill `found` (matched, crossed).
+    """Fill `found`, all False before.
 
     A bracket crosses the key [a, b) at its right end iff the narrowest bracket around the gap before word b begins
     after a, and at its left end iff the narrowest around the gap before word a ends before b.
     """
-    matched, crossed = found
-    starts, ends, _ = scratch
+    starts, ends = scratch.starts, scratch.ends
     for sentence in range(len(words)):
         if not usable[sentence]:
             continue
@@ -114,21 +131,19 @@ def compare_spans(
         other = first
         for index in range(key.offsets[sentence], key.offsets[sentence + 1]):
             start, end = key.starts[index], key.ends[index]
-            crossed[index] = starts[end] > start or ends[start] < end
+            found.crossed[index] = starts[end] > start or ends[start] < end
             while other < last and (
                 response.starts[other] < start or (response.starts[other] == start and response.ends[other] > end)
             ):
                 other += 1
             if other < last and response.starts[other] == start and response.ends[other] == end:
-                matched[index] = True
+                found.matched[index] = True
                 other += 1
 
 
 @compiled
-def narrowest_brackets(
-    response: Constituents, first: int, last: int, words: int, scratch: tuple[IntArray, IntArray, IntArray]
-) -> None:
-    """For each gap between words, start and end of the narrowest bracket around it: into the scratch arrays."""
+def narrowest_brackets(response: Constituents, first: int, last: int, words: int, scratch: Scratch) -> None:
+    """Write start and end of the narrowest bracket around each gap between words into the scratch arrays."""
     starts, ends, stack = scratch
     size, gap = 0, 0
     for index in range(first, last + 1):
@@ -148,7 +163,7 @@ def narrowest_brackets(
 
 
 def labelled_matches(key: Constituents, response: Constituents, usable: BoolArray) -> IntArray:
-    """Constituents that agree in span and label, as multisets, of each sentence: int64 (n,)."""
+    """Count the constituents of each sentence that agree in span and label, as multisets: int64 (n,)."""
     sorted_sides = []
     for side in (key, response):
         order = np.lexsort((side.labels, side.ends, side.starts, owners_of(side.offsets)))
@@ -162,7 +177,7 @@ def labelled_matches(key: Constituents, response: Constituents, usable: BoolArra
 def intersect(
     a: IntArray, a_offsets: IntArray, b: IntArray, b_offsets: IntArray, usable: BoolArray, matches: IntArray
 ) -> None:
-    """Sizes of the intersections of multisets of rows, each sentence's sorted."""
+    """Add the sizes of the intersections of multisets of rows to `matches`; the rows of a sentence are sorted."""
     for sentence in range(len(usable)):
         if not usable[sentence]:
             continue
@@ -183,12 +198,12 @@ def hash_children(
     labels: IntArray,
     tags: IntArray,
     starts: IntArray,
-    offsets: tuple[IntArray, IntArray],
+    node_offsets: IntArray,
+    word_offsets: IntArray,
     links: Structure,
     hashes: IntArray,
 ) -> None:
-    """A number for each node's children, the same for the same labels and tags in the same order."""
-    node_offsets, word_offsets = offsets
+    """Hash the labels and tags of each node's children, in order, into `hashes`, zeros before."""
     for sentence in range(len(node_offsets) - 1):
         word, end = word_offsets[sentence], word_offsets[sentence + 1]
         for node in range(node_offsets[sentence], node_offsets[sentence + 1] + 1):
@@ -203,6 +218,6 @@ def hash_children(
 
 @compiled
 def mixed(value: int, more: int) -> int:
-    """One step of a hash over int64."""
+    """Mix one more value into a hash over int64."""
     product = (value ^ more) * np.int64(1099511628211)
     return int(product ^ (product >> np.int64(29)))

@@ -1,4 +1,4 @@
-"""Conformance: whether a parse is compatible with a flat key."""
+"""Score whether parses are compatible with flat keys."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_by
+from treescore.core.arrays import IntArray, owners_of, sums_by
 from treescore.core.limits import Limits
 from treescore.core.params import BOOLEAN, STRINGS, Json, Param, escape
-from treescore.core.registry import ERROR, OK, SKIP, ItemInfo, Metric, Outcome, register
+from treescore.core.registry import ERROR, OK, SKIP, Example, ItemInfo, Metric, Outcome, register
 from treescore.core.scores import Score, ScoreTable, ratio_score
 from treescore.core.structure import structure_of
 from treescore.core.trees import ConstituentTreebank
 from treescore.core.word_check import WordCheck, check_words
 from treescore.errors import InputError, Problem
-from treescore.metrics.conformance.kernel import Constituents, compared, constituents_of, labelled_matches
+from treescore.metrics.conformance.kernel import Constituents, Found, compared, constituents_of, labelled_matches
 from treescore.metrics.conformance.report import KeyReport
+from treescore.metrics.shared.examples import TREES
 from treescore.transforms.shared.tree_edit import numbered, rewritten
 from treescore.transforms.strip_functions import base_label
 
@@ -83,7 +84,11 @@ SELECT: Mapping[str, Json] = {
 
 @register
 class Conformance(Metric):
-    """Recall, conformance and precision of unlabelled constituents against a key."""
+    """Unlabelled recall, conformance and precision of constituents against a key.
+
+    Conformance is the share of key constituents that no system constituent crosses. After Gaizauskas, Hepple & Huyck
+    1998.
+    """
 
     name = "conformance"
     doc = (
@@ -93,6 +98,8 @@ class Conformance(Metric):
     )
     source = "Gaizauskas, Hepple & Huyck 1998, Modifying Existing Annotated Corpora for General Comparative Evaluation"
     reads = (ConstituentTreebank,)
+    examples: ClassVar[tuple[Example, ...]] = (Example("bracketed", TREES, {"categories": {}}, ("flatten",)),)
+    # No disclosure: items and slices describe gold's constituents only.
     params: ClassVar[Mapping[str, Param]] = {
         "preterminals": Param(BOOLEAN, False, "Whether tags are constituents over one word."),
         "outer_bracket": Param(BOOLEAN, False, "Whether an outermost bracket without a label is a constituent."),
@@ -127,7 +134,7 @@ class Conformance(Metric):
 
     @property
     def table(self) -> ScoreTable:
-        """Recall first; labelled recall where a map of categories is given."""
+        """Return the counts and scores; labelled recall only where a map of categories is given."""
         if self.values["categories"] is None:
             return ScoreTable(COUNT_NAMES, SCORES)
         return ScoreTable(COUNT_NAMES, (*SCORES, LABELLED))
@@ -136,22 +143,22 @@ class Conformance(Metric):
         self,
         gold: ConstituentTreebank,
         system: ConstituentTreebank,
-        items: ItemInfo,  # noqa: ARG002 - items change nothing here
-        limits: Limits,  # noqa: ARG002 - linear in the text
+        items: ItemInfo,  # noqa: ARG002 - no item changes a count
+        limits: Limits,  # noqa: ARG002 - the time is linear in the text
     ) -> Outcome:
-        """Compare constituents; words must agree, or the sentence is an error."""
+        """Compare constituents; sentences whose words differ from gold's have status ERROR."""
         check = check_words(gold, system)
         links = structure_of(gold)
         which = {name: bool(self.values[name]) for name in ("preterminals", "outer_bracket")}
         key = self._selected(gold, constituents_of(gold, links, **which))
         response = constituents_of(system, structure_of(system), **which)
         usable = np.asarray(check.status == OK)
-        matched, crossed = compared(key, response, np.diff(gold.word_offsets), usable)
-        rows = self._rows(key, response, matched, crossed, check)
+        found = compared(key, response, np.diff(gold.word_offsets), usable)
+        rows = self._rows(key, response, found, check)
         if self.values["categories"] is not None:
             sides = (self._categorized(gold, key), self._categorized(gold, response))
             rows[:, COUNT_NAMES.index("labelled_matched")] = labelled_matches(*sides, usable)
-        report = KeyReport(gold, links, key, usable, matched, crossed, self.values["limit"])
+        report = KeyReport(gold, links, key, usable, found, self.values["limit"])
         return Outcome(
             rows=rows,
             status=check.status,
@@ -173,9 +180,7 @@ class Conformance(Metric):
         labels = rewritten(gold.vocabulary, side.labels, lambda label: self._category.get(label, label))
         return side._replace(labels=labels)
 
-    def _rows(
-        self, key: Constituents, response: Constituents, matched: BoolArray, crossed: BoolArray, check: WordCheck
-    ) -> IntArray:
+    def _rows(self, key: Constituents, response: Constituents, found: Found, check: WordCheck) -> IntArray:
         usable = np.asarray(check.status == OK)
         owners = owners_of(key.offsets)
         counts = np.diff(key.offsets)
@@ -183,8 +188,8 @@ class Conformance(Metric):
         columns: list[Any] = [
             np.where(usable | wrong, counts, 0),
             np.where(usable, np.diff(response.offsets), 0),
-            sums_by(owners, len(usable), matched),
-            np.where(wrong, counts, sums_by(owners, len(usable), crossed)),
+            sums_by(owners, len(usable), found.matched),
+            np.where(wrong, counts, sums_by(owners, len(usable), found.crossed)),
             np.zeros(len(usable), np.int64),
             check.status == ERROR,
             check.status == SKIP,
@@ -193,15 +198,21 @@ class Conformance(Metric):
 
 
 def _category_of(categories: Mapping[str, Json]) -> dict[str, str]:
-    """The category of each label that the map names."""
-    found: dict[str, str] = {}
+    """Return the category of each label in the map.
+
+    Raises:
+        InputError: `bad-parameter`, a label has two categories.
+    """
+    category_of: dict[str, str] = {}
     problems = []
     for name, value in categories.items():
         pairs = [(name, value)] if isinstance(value, str) else [(label, name) for label in value]
         for label, category in pairs:
-            if found.setdefault(label, category) != category:
-                detail = f"The label {label!r} is mapped to {found[label]!r} and to {category!r}. Keep one of them."
+            if category_of.setdefault(label, category) != category:
+                detail = (
+                    f"The label {label!r} is mapped to {category_of[label]!r} and to {category!r}. Keep one of them."
+                )
                 problems.append(Problem(code="bad-parameter", pointer=f"/categories/{escape(name)}", detail=detail))
     if problems:
         raise InputError(problems)
-    return found
+    return category_of

@@ -1,4 +1,4 @@
-"""Which key constituents are missed and violated, by label and local context: under-flattened keys, bad parses."""
+"""Report missed and violated key constituents by label and local context: under-flattened keys, bad parses."""
 
 from __future__ import annotations
 
@@ -12,39 +12,38 @@ from treescore.core.grouping import grouped
 from treescore.core.params import Json
 from treescore.core.structure import NONE, Structure
 from treescore.core.trees import NO_TAG, ConstituentTreebank
-from treescore.metrics.conformance.kernel import Constituents, hash_children
+from treescore.metrics.conformance.kernel import Constituents, Found, hash_children
 
 EXAMPLES = 3
 SHOWN_CHILDREN = 20
 SHOWN_WORDS = 20
-"""Bounds on what one entry shows; more is said by an ellipsis."""
+"""Limits on what one entry shows; an ellipsis stands for the rest."""
 MORE = "..."
 
 
 @dataclass(frozen=True, slots=True)
 class KeyReport:
-    """What became of each key constituent, k of n sentences."""
+    """What became of each of the k key constituents of n sentences."""
 
     gold: ConstituentTreebank
     links: Structure
     key: Constituents
     usable: BoolArray
-    matched: BoolArray
-    crossed: BoolArray
+    found: Found
     limit: int
 
     def item(self, sentence: int) -> dict[str, Json]:
-        """Missed and violated key constituents of one sentence."""
+        """Return the missed and violated key constituents of one sentence."""
         if not self.usable[sentence]:
             return {}
         places = np.arange(self.key.offsets[sentence], self.key.offsets[sentence + 1])
         return {
-            "missed": [self._constituent(place) for place in places[~self.matched[places]].tolist()],
-            "violated": [self._constituent(place) for place in places[self.crossed[places]].tolist()],
+            "missed": [self._constituent(place) for place in places[~self.found.matched[places]].tolist()],
+            "violated": [self._constituent(place) for place in places[self.found.crossed[places]].tolist()],
         }
 
     def slices(self) -> dict[str, list[dict[str, Json]]]:
-        """Key constituents by label and by depth."""
+        """Return rows of key constituents by label and by depth."""
         strings = self.gold.vocabulary.strings
         compared = self.usable[owners_of(self.key.offsets)]
         return {
@@ -56,7 +55,7 @@ class KeyReport:
         values, inverse = np.unique(groups[compared], return_inverse=True)
         total, matched, violated = (
             np.bincount(inverse, weights=weights, minlength=len(values)).astype(np.int64)
-            for weights in (None, self.matched[compared], self.crossed[compared])
+            for weights in (None, self.found.matched[compared], self.found.crossed[compared])
         )
         return [
             {
@@ -75,13 +74,13 @@ class KeyReport:
         ]
 
     def tables(self) -> dict[str, Json]:
-        """Kinds of missed and of violated key constituents, most frequent first, with examples."""
+        """Return the kinds of missed and of violated key constituents, most frequent first, with examples."""
         compared = self.usable[owners_of(self.key.offsets)]
         kinds, firsts = grouped(self._contexts())
         totals = np.bincount(kinds[compared], minlength=len(firsts))
         return {
-            "missed": self._table(kinds, totals, compared & ~self.matched),
-            "violated": self._table(kinds, totals, self.crossed),
+            "missed": self._table(kinds, totals, compared & ~self.found.matched),
+            "violated": self._table(kinds, totals, self.found.crossed),
         }
 
     def _table(self, kinds: IntArray, totals: IntArray, chosen: BoolArray) -> list[dict[str, Json]]:
@@ -101,11 +100,10 @@ class KeyReport:
         return rows
 
     def _contexts(self) -> IntArray:
-        """A number for label, parent's label and children of each key constituent: int64 (k,)."""
+        """Hash label, parent's label and children of each key constituent: int64 (k,)."""
         gold, items = self.gold, self.key.items
         hashes = np.zeros(len(gold.labels), np.int64)
-        offsets = (gold.node_offsets, gold.word_offsets)
-        hash_children(gold.labels, gold.tags, gold.starts, offsets, self.links, hashes)
+        hash_children(gold.labels, gold.tags, gold.starts, gold.node_offsets, gold.word_offsets, self.links, hashes)
         below = np.concatenate([hashes, np.zeros(len(gold.words), np.int64)])[items]
         above = np.append(gold.labels, NONE)[self._parents()]
         with np.errstate(over="ignore"):
@@ -113,7 +111,7 @@ class KeyReport:
             return np.asarray((value ^ (value >> 29) ^ (above + 2)) * np.int64(1099511628211), np.int64)
 
     def _parents(self) -> IntArray:
-        """Node above each key constituent, NONE at the top: int64 (k,)."""
+        """Return the node above each key constituent, NONE at the top: int64 (k,)."""
         return np.concatenate([self.links.parents, self.links.anchors])[self.key.items]
 
     def _context(self, place: int) -> dict[str, Json]:
@@ -128,7 +126,7 @@ class KeyReport:
         }
 
     def _children(self, place: int, node: int) -> list[str | None]:
-        """Labels of a node's children in order; None for a word without tag."""
+        """Return the labels of a node's children in order; None for a word without a tag."""
         gold, strings = self.gold, self.gold.vocabulary.strings
         sentence = self._sentence(place)
         last = gold.node_offsets[sentence + 1]

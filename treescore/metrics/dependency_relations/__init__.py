@@ -1,5 +1,1 @@
 """Precision and recall of dependency relations (Lin 1998)."""
-
-from treescore.metrics.dependency_relations import metric
-
-__all__ = ["metric"]

@@ -1,4 +1,4 @@
-"""Lin's dependency relations: precision over the answer's dependencies, recall over the key's."""
+"""Score dependencies as sets (Lin): precision over the answer's dependencies, recall over the key's."""
 
 from __future__ import annotations
 
@@ -9,21 +9,23 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of
+from treescore.core.disclosure import Disclosure, SliceFields, fields
 from treescore.core.heads import resolved_heads
 from treescore.core.limits import Limits
 from treescore.core.params import BOOLEAN, STRINGS, Json, Param
-from treescore.core.registry import ERROR, SKIP, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
+from treescore.core.registry import ERROR, SKIP, Example, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
 from treescore.core.scores import ScoreTable
 from treescore.core.trees import NO_HEAD, DependencyTreebank
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, Problem, ProblemList
 from treescore.metrics.dependency_relations.tables import COUNT_NAMES, TABLE, Found, Side, tables_of
+from treescore.metrics.shared.examples import RESEGMENTED
 from treescore.metrics.shared.heads import lengths_to_offsets, positions_of, shape_of
 from treescore.metrics.shared.segmentation import UNALIGNED, alignment_of
 from treescore.metrics.shared.words import no_parse
 
 NO_WORD = -1
-"""Head of a root, and of a dependency on no word of the sentence."""
+"""Head of a root, and of a dependency on something outside the sentence."""
 
 _NUMBER = {"type": "integer", "minimum": 0}
 _SELECT = Param(
@@ -53,18 +55,26 @@ class DependencyRelations(Metric):
     """Dependencies as sets: (modifier, head), or (modifier, head, relation) where labels count.
 
     Precision is the share of the answer's dependencies that the key has, recall the share of the key's that the
-    answer has, over the whole text. A selection picks dependencies on each side by that side's own annotation, and
-    looks them up in the whole of the other side, so that the two numerators may differ. The key must be one
-    connected tree a sentence; an answer may be fragments or have cycles. After Lin 1995, 2003.
+    answer has, over the whole text. A selection picks dependencies on each side by that side's annotation, and looks
+    them up among all dependencies of the other side, so that the two numerators may differ. Each sentence of the key
+    must be one connected tree; an answer may have fragments and cycles. After Lin 1995, 2003.
     """
 
     name: ClassVar[str] = "dependency_relations"
     doc: ClassVar[str] = "Precision, recall and F1 over dependencies, labelled or not, all or selected (Lin)."
     source: ClassVar[str] = "Lin 1995 (IJCAI); Lin 2003, Dependency-based Evaluation of MINIPAR"
     reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
+    examples: ClassVar[tuple[Example, ...]] = (Example("conllu", RESEGMENTED, {"labelled": True}),)
     own_segmentation: ClassVar[bool] = True
+    disclosure: ClassVar[Disclosure] = Disclosure(
+        fields={"words": fields("sentence", "word", "form", "system_head", "system_deprel")},
+        slices=dict.fromkeys(
+            ("relation", "deprel", "word", "category"), SliceFields(("answer", "answer_correct"), ("precision",))
+        ),
+        output_sentences=True,
+    )
     params: ClassVar[Mapping[str, Param]] = {
-        "labelled": Param(BOOLEAN, default=False, doc="Relations must agree too."),
+        "labelled": Param(BOOLEAN, default=False, doc="Whether relations must agree too."),
         "equivalent_labels": Param(
             {
                 "anyOf": [
@@ -73,27 +83,27 @@ class DependencyRelations(Metric):
                 ]
             },
             default={},
-            doc="Relations to be taken for others on both sides, {from: to}, or lists of relations that are one.",
+            doc="Relations to replace by others on both sides, {from: to}, or lists of relations that count as one.",
         ),
         "select": _SELECT,
     }
 
     @property
     def table(self) -> ScoreTable:
-        """F1 first."""
+        """Return F1, precision and recall."""
         return TABLE
 
     def check_gold(self, gold: DependencyTreebank, items: ItemInfo, limits: Limits) -> None:
-        """Raise InputError for each sentence of the key that is no single connected tree."""
+        """Check that every sentence of the key is one connected tree. Raises InputError."""
         _sentences(self.values["select"], gold, items)
         shape = shape_of(_heads(gold), gold.word_offsets)
         wrong = np.flatnonzero(shape.depths < 0)
         problems = ProblemList(limits.max_problems)
         for word in wrong[np.unique(shape.owners[wrong], return_index=True)[1]].tolist():
             sentence = int(shape.owners[word])
-            what = "on a cycle" if shape.cycles[sentence] >= 0 else "without a way to the root"
+            what = "on a cycle" if shape.cycles[sentence] >= 0 else "not connected to the root"
             position = word - int(gold.word_offsets[sentence]) + 1
-            detail = f"Word {position} is {what}, or its head is no word of the sentence. The key must be a tree."
+            detail = f"Word {position} is {what}, or its head is not a word of the sentence. The key must be a tree."
             problems.add(_not_a_tree(gold, sentence, word, detail))
         for sentence in np.flatnonzero(shape.roots > 1).tolist():
             detail = f"{int(shape.roots[sentence])} words have no head. The key must be one connected tree."
@@ -103,7 +113,7 @@ class DependencyRelations(Metric):
     def evaluate(
         self, gold: DependencyTreebank, system: DependencyTreebank, items: ItemInfo, limits: Limits
     ) -> Outcome:
-        """Look each side's dependencies up in the other, words aligned by the characters that they cover.
+        """Look up each side's dependencies in the other; words are aligned by the characters that they cover.
 
         The answer may have other words and sentences than the key; its dependencies are counted at the key's sentence
         in which the modifier begins. A sentence that the answer leaves empty, as a bracket parser may, has none.
@@ -151,14 +161,14 @@ class DependencyRelations(Metric):
 
 
 def _without_answer(gold: DependencyTreebank, system: DependencyTreebank) -> BoolArray:
-    """Sentences of gold that are empty in a system with as many sentences: bool (n,)."""
+    """Find the sentences of gold that are empty in a system with as many sentences: bool (n,)."""
     if len(gold) != len(system):
         return np.zeros(len(gold), np.bool_)
     return np.asarray((np.diff(system.word_offsets) == 0) & (np.diff(gold.word_offsets) > 0), np.bool_)
 
 
 def _only(gold: DependencyTreebank, sentences: IntArray, words: IntArray) -> DependencyTreebank:
-    """The words and multiword tokens of some sentences: what alignment needs of them."""
+    """Keep the columns that the alignment needs, of some sentences and their words."""
     places = np.searchsorted(words, np.arange(len(gold.forms) + 1))
     tokens = np.isin(gold.mwt_starts, words)
     return replace(
@@ -178,7 +188,7 @@ def _only(gold: DependencyTreebank, sentences: IntArray, words: IntArray) -> Dep
 
 
 def _heads(treebank: DependencyTreebank) -> IntArray:
-    """Heads with 0 for every word without one."""
+    """Return the heads, 0 for every word without a head: int64 (w,)."""
     heads = resolved_heads(treebank)
     return np.where(heads == NO_HEAD, 0, heads)
 
@@ -197,7 +207,7 @@ def _side(treebank: DependencyTreebank, labels: Mapping[int, int], counted_at: I
 
 
 def _right(key: Side, answer: Side, partners: IntArray, *, labelled: bool) -> BoolArray:
-    """The answer's dependencies that the key has, bool (answer words,)."""
+    """Find the answer's dependencies that the key has, bool (answer words,)."""
     modifiers = partners
     heads = np.where(answer.heads >= 0, partners[np.maximum(answer.heads, 0)], UNALIGNED) if len(partners) else partners
     right = answer.dependencies & (modifiers >= 0) & (heads >= 0)
@@ -216,7 +226,7 @@ def _label_map(given: Json, vocabulary: Vocabulary) -> dict[int, int]:
 
 
 def _selected(select: Json, side: Side, labels: Mapping[int, int]) -> BoolArray:
-    """The dependencies of a side that its own relation, word and category select, bool (words,)."""
+    """Select the dependencies of a side by its own relations, words and categories, bool (w,)."""
     kept = side.dependencies.copy()
     if not select:
         return kept
@@ -237,7 +247,7 @@ def _selected(select: Json, side: Side, labels: Mapping[int, int]) -> BoolArray:
 
 
 def _sentences(select: Json, gold: DependencyTreebank, items: ItemInfo) -> BoolArray:
-    """The sentences that are selected, bool (n,). Raises InputError for an attribute that no sentence has."""
+    """Select sentences, bool (n,). Raises InputError for an attribute that no sentence has."""
     kept = np.ones(len(gold), np.bool_)
     if not select:
         return kept
@@ -248,7 +258,7 @@ def _sentences(select: Json, gold: DependencyTreebank, items: ItemInfo) -> BoolA
     for name, values in select.get("attributes", {}).items():
         if name not in attributes:
             known = ", ".join(sorted(attributes)) or "none"
-            detail = f"No sentence has the attribute {name!r} that select names. There are: {known}."
+            detail = f"Unknown attribute {name!r} in `select`. Choose from: {known}."
             raise InputError([Problem(code="unknown-attribute", detail=detail)])
         wanted = {values} if isinstance(values, str) else set(values)
         kept &= np.array([value in wanted for value in attributes[name]], np.bool_)
@@ -267,7 +277,7 @@ def _not_a_tree(gold: DependencyTreebank, sentence: int, word: int | None, detai
 
 
 class _Details:
-    """What an item shows: the answer's wrong dependencies with gold's of the same word, and the key's missed ones."""
+    """Makes items: the answer's wrong dependencies with gold's of the same word, and the key's missed ones."""
 
     def __init__(self, pair: Found, partners: IntArray) -> None:
         self._pair, self._partners = pair, partners
@@ -277,7 +287,7 @@ class _Details:
         self._missed = np.flatnonzero(pair.key_selected & ~pair.found)
 
     def __call__(self, index: int) -> dict[str, Json]:
-        """The item of one sentence of the key."""
+        """Return the item of one sentence of the key."""
         key, answer = self._pair.key, self._pair.answer
         strings = key.treebank.vocabulary.strings
         offsets = answer.treebank.word_offsets
@@ -303,14 +313,14 @@ class _Details:
 
 
 def _between(words: IntArray, owners: IntArray, sentence: int) -> list[int]:
-    """Those of `words`, which are in order, that count at a sentence."""
+    """Return those of the sorted `words` that count at a sentence."""
     start, end = np.searchsorted(owners, [sentence, sentence + 1])
     chosen: list[int] = words[np.searchsorted(words, start) : np.searchsorted(words, end)].tolist()
     return chosen
 
 
 def _arc(role: str, side: Side, positions: IntArray, word: int) -> dict[str, Json]:
-    """Head (0 the root, null what is no word of the sentence) and relation of a word."""
+    """Return head (0 for the root, null for a head outside the sentence) and relation of a word."""
     head = int(side.heads[word])
     shown = int(positions[head]) if head >= 0 else None if side.dependencies[word] else 0
     label = side.treebank.vocabulary.strings[int(side.treebank.deprels[word])]

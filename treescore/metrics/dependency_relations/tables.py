@@ -1,4 +1,4 @@
-"""Tables over dependencies as Lin prints them: by relation, by word, by genre, by sentence length."""
+"""Make tables over dependencies as Lin prints them: by relation, word, genre and sentence length."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from treescore.core.trees import DependencyTreebank
 from treescore.metrics.shared.group_tables import Row, Values, attributes_of, grouped, table_rows
 
 COUNT_NAMES = ("answer", "key", "answer_correct", "key_found")
-_NO_ANSWER = "the answer has no such dependency"
-_NO_KEY = "the key has no such dependency"
+_NO_ANSWER = "the answer has no selected dependency"
+_NO_KEY = "the key has no selected dependency"
 
 TABLE = ScoreTable(
     COUNT_NAMES,
@@ -43,14 +43,14 @@ TABLE = ScoreTable(
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The dependencies of one side, one a word at most, w words.
+    """The dependencies of one side, at most one for each of w words.
 
     Attributes:
-        treebank: where they are from.
+        treebank: the treebank itself.
         owners: the key's sentence at which each word counts, int64 (w,).
         dependencies: whether the word has a head, bool (w,).
-        heads: the head as a word of the whole text, from 0, -1 for the root and where there is no such word, (w,).
-        labels: relations after equivalent ones are made one, int64 (w,).
+        heads: the head as a word of the whole text, from 0, -1 for the root and unknown words, int64 (w,).
+        labels: relations after equivalent ones are merged, int64 (w,).
     """
 
     treebank: DependencyTreebank
@@ -62,7 +62,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Key and answer, looked up in each other.
+    """Key and answer after their dependencies were looked up in each other.
 
     Attributes:
         key, answer: the two sides.
@@ -81,11 +81,11 @@ class Found:
     sentences: BoolArray
 
     def rows(self) -> IntArray:
-        """Counts of each sentence: int64 (n, 4), as COUNT_NAMES."""
+        """Count each sentence: int64 (n, 4), columns as COUNT_NAMES."""
         return self.counts(self.key.owners, self.answer.owners, len(self.key.treebank))
 
     def counts(self, key_groups: IntArray, answer_groups: IntArray, groups: int) -> IntArray:
-        """Counts of each group of words: int64 (groups, 4)."""
+        """Count each group of words: int64 (groups, 4)."""
         return np.stack(
             [
                 sums_by(answer_groups[self.answer_selected], groups),
@@ -98,10 +98,10 @@ class Found:
 
 
 def tables_of(pair: Found, items: ItemInfo) -> Mapping[str, Sequence[Row]]:
-    """Every table: relation (also `deprel`), word, category, each sentence attribute, sentence length.
+    """Make every table: relation (also `deprel`), word, category, each sentence attribute, sentence length.
 
-    Rows of word groups count each side by its own annotation. Rows of sentence groups also tell how many sentences
-    and words there are, and, where parse times are known, seconds and words per second.
+    Rows of word groups count each side by its own annotation. Rows of sentence groups also have the number of
+    sentences and words and, where parse times are known, seconds and words per second.
     """
     key, answer = pair.key, pair.answer
     relations = _by_string(pair, key.labels, answer.labels)
@@ -119,7 +119,7 @@ def tables_of(pair: Found, items: ItemInfo) -> Mapping[str, Sequence[Row]]:
 
 
 def _by_string(pair: Found, key_values: IntArray, answer_values: IntArray) -> list[Row]:
-    """One row a string, most frequent in the key first."""
+    """Make one row per string, most frequent in the key first."""
     strings = pair.key.treebank.vocabulary.strings
     used = np.unique(np.concatenate([key_values[pair.key_selected], answer_values[pair.answer_selected]]))
     if not len(used):
@@ -131,12 +131,12 @@ def _by_string(pair: Found, key_values: IntArray, answer_values: IntArray) -> li
 
 
 def _places(used: IntArray, values: IntArray) -> IntArray:
-    """The place of each value among those used; values that are not used get any, as they are not counted."""
+    """Return the index of each value among those used; for values that are not used it is arbitrary."""
     return np.minimum(np.searchsorted(used, values), len(used) - 1)
 
 
 def _by_sentence(pair: Found, items: ItemInfo, values: Values) -> list[Row]:
-    """One row a value of a sentence attribute, in order of the value."""
+    """Make one row per value of a sentence attribute, in order of the values."""
     table, groups = grouped(TABLE, pair.rows(), values, pair.sentences)
     words = sums_by(groups, len(table) + 1, np.diff(pair.key.treebank.word_offsets))
     seconds = items.seconds.get(items.system)

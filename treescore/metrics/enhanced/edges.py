@@ -1,4 +1,4 @@
-"""Enhanced dependencies: the DEPS column as edges, paths through empty nodes collapsed."""
+"""Read the DEPS column as edges, with paths through empty nodes collapsed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROOT = -1
 """Head of an edge from the root."""
 
 MAX_STEPS = 20_000_000
-"""Bound on the characters of all paths through empty nodes; their number can double with every empty node."""
+"""Limit on the characters of all paths through empty nodes; their number can double with every empty node."""
 
 _EMPTY_NODE = re.compile(r"[0-9]+\.[0-9]+")
 
@@ -28,7 +28,7 @@ _Edge = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """Enhanced edges of a text, e in all.
+    """The e enhanced edges of a text.
 
     Attributes:
         words: the dependent, over the whole text, int64 (e,).
@@ -48,13 +48,13 @@ def edges_of(treebank: DependencyTreebank, cap: int, *, collapse: bool) -> Edges
 
     Args:
         treebank: the text.
-        cap: problems described.
-        collapse: follow edges from empty nodes up to words, joining the relations by `>`, as the treebank tools'
-            collapsing does: two paths that then look the same are one edge; else leave such edges out, as their
-            evaluation does with what was not collapsed.
+        cap: the most problems to describe.
+        collapse: whether edges from empty nodes are followed up to words, with relations joined by `>`, as the
+            treebank tools collapse them: equal paths become one edge. Otherwise such edges are left out, as the
+            evaluation of these tools does with uncollapsed files.
 
     Raises:
-        InputError: DEPS that cannot be read, or with heads that do not exist.
+        InputError: DEPS cannot be read, or have heads that do not exist.
         LimitError: too many paths through empty nodes.
     """
     return _Reader(treebank, cap, collapse=collapse).edges()
@@ -109,7 +109,7 @@ class _Reader:
         )
 
     def _read(self, number: int, line: int, sentence: int) -> list[_Edge]:
-        """The edges of one DEPS field; where it cannot be read, a problem and none."""
+        """Read the edges of one DEPS field; add a problem and return none where it is invalid."""
         if number not in self._parsed:
             self._parsed[number] = _parsed(self._strings[number])
         edges = self._parsed[number]
@@ -125,8 +125,8 @@ class _Reader:
         return edges
 
     def _resolved(self, head: str, label: str, line: int, sentence: int) -> Iterator[tuple[int, str]]:
-        """Where an edge comes from: itself, or every word from which a path through empty nodes leads here."""
-        # A path is (node, the path so far, the empty nodes on it as a chain of pairs).
+        """Return the sources of an edge: its head, or every word from which a path through empty nodes leads here."""
+        # A path is (node, relations so far, the empty nodes on it as a linked list of pairs).
         waiting: list[tuple[str, str, tuple[str, object] | None]] = [(head, label, None)]
         while waiting:
             at, path, passed = waiting.pop()
@@ -138,8 +138,8 @@ class _Reader:
             node = self._empty[sentence].get(at) if self._empty else None
             if node is None:
                 if self._collapse:
-                    self._add(line, sentence, "enhanced-unknown-empty-node", f"DEPS names {at}, which is no empty "
-                              "node of the sentence. Add its line, or name a word.")  # fmt: skip
+                    self._add(line, sentence, "enhanced-unknown-empty-node", f"DEPS names {at}, which is not an "
+                              "empty node of the sentence. Add its line, or name a word.")  # fmt: skip
                 continue
             if not self._collapse or self._was_passed(at, passed):
                 continue
@@ -163,7 +163,7 @@ class _Reader:
                 [
                     Problem(
                         code="too-many-enhanced-paths",
-                        detail="The empty nodes of the text are chained in too many ways to follow them all.",
+                        detail="The empty nodes of the text have too many paths through them to follow all.",
                     )
                 ]
             )
@@ -197,7 +197,7 @@ class _Reader:
 
 
 def plain_path(label: str) -> str:
-    """A path whose every step has lost its subtype: `conj:and>nsubj:pass` is `conj>nsubj`."""
+    """Remove the subtype from every step of a path: `conj:and>nsubj:pass` becomes `conj>nsubj`."""
     return ">".join(step.partition(":")[0] for step in label.split(">"))
 
 

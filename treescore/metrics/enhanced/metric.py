@@ -1,4 +1,4 @@
-"""ELAS and EULAS: enhanced dependencies compared edge by edge."""
+"""Score enhanced dependencies edge by edge: ELAS and EULAS."""
 
 from __future__ import annotations
 
@@ -8,15 +8,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treescore.core.arrays import IntArray, owners_of, sums_by
+from treescore.core.disclosure import Disclosure
 from treescore.core.limits import Limits
 from treescore.core.params import Json, Param
-from treescore.core.registry import ItemInfo, Metric, Outcome, all_ok, register
+from treescore.core.registry import Example, ItemInfo, Metric, Outcome, all_ok, register
 from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
 from treescore.core.trees import DependencyTreebank
 from treescore.metrics.enhanced.edges import ROOT, Edges, edges_of
-from treescore.metrics.shared.segmentation import UNALIGNED, Alignment, alignment_of
+from treescore.metrics.shared.examples import conllu
+from treescore.metrics.shared.segmentation import UNALIGNED, Alignment, aligned_fields, alignment_of
 
-_ROWS = (("elas", "Enhanced edges with the right head and relation"), ("eulas", "The same, subtypes of relations cut"))
+_ROWS = (
+    ("elas", "Enhanced edges with the right head and relation"),
+    ("eulas", "The same without subtypes of relations"),
+)
 
 
 def _table(high: float | None) -> ScoreTable:
@@ -40,10 +45,10 @@ _TABLE, _UNBOUNDED_TABLE = _table(1.0), _table(None)
 class Enhanced(Metric):
     """Enhanced edges of aligned words, as the IWPT 2020 shared task compares them.
 
-    An edge is right where gold has the same relation (a path of them, where empty nodes are collapsed) from the
-    aligned head, each of gold's edges once: so a score never passes 1. The original counts every pair of equal
-    edges (`cross-product`), and repeated edges or subtypes cut away make more than 1 of it. Words are aligned and
-    counts attributed to gold's sentences as in `ud`; basic heads are not looked at. After Bouma et al. 2020.
+    An edge is right where gold has the same relation (a path of relations where empty nodes are collapsed) from the
+    aligned head. Each gold edge counts once, so that scores never exceed 1. The original program counts every pair of
+    equal edges (`cross-product`), so that repeated edges and removed subtypes can lead to scores above 1. Words are
+    aligned and counts assigned to gold's sentences as in `ud`; basic heads are ignored. After Bouma et al. 2020.
     """
 
     name: ClassVar[str] = "enhanced"
@@ -53,8 +58,8 @@ class Enhanced(Metric):
         "counting": Param(
             {"enum": ["multiset", "cross-product"]},
             "multiset",
-            "multiset: an edge of gold makes one edge of the output right. cross-product: as the original, every "
-            "pair of equal edges counts, and scores may pass 1.",
+            "multiset: a gold edge matches one edge of the output. cross-product: as in the original program, every "
+            "pair of equal edges counts, and scores may exceed 1.",
         ),
         "empty_nodes": Param(
             {"enum": ["collapse", "skip"]},
@@ -63,22 +68,41 @@ class Enhanced(Metric):
         ),
     }
     reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
+    examples: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "conllu",
+            (
+                (conllu("1 a X 0 root 0:root", "2 b X 1 obj 1:obj|1:conj:et"),) * 2,
+                (conllu("1 a X 0 root 0:root"),) * 2,
+                (
+                    conllu("1 a X 0 root 0:root", "1.1 _ _ _ _ 1:conj", "2 b X 1 obj 1.1:obj"),
+                    conllu("1 a X 0 root 0:root", "2 b X 1 obj 1:obj"),
+                ),
+            ),
+        ),
+    )
+    disclosure: ClassVar[Disclosure] = Disclosure(fields={"words": aligned_fields("deps")}, output_sentences=True)
     own_segmentation: ClassVar[bool] = True
 
     @property
     def table(self) -> ScoreTable:
-        """Correct, gold and system edges of both rows."""
+        """Return F1, precision and recall of both rows."""
         return _TABLE if self.values["counting"] == "multiset" else _UNBOUNDED_TABLE
 
     def check_gold(self, gold: DependencyTreebank, items: ItemInfo, limits: Limits) -> None:
-        """Refuse gold whose DEPS cannot be read."""
+        """Check that the DEPS of gold can be read. Raises InputError."""
         del items
         self._edges(gold, limits)
 
     def evaluate(
         self, gold: DependencyTreebank, system: DependencyTreebank, items: ItemInfo, limits: Limits
     ) -> Outcome:
-        """Align and compare. Raises InputError where the texts differ or DEPS cannot be read."""
+        """Align the words and compare their edges.
+
+        Raises:
+            InputError: the texts differ, or DEPS cannot be read.
+            LimitError: too many paths through empty nodes, or as `alignment_of`.
+        """
         del items
         edges = self._edges(gold, limits), self._edges(system, limits)
         alignment = alignment_of(gold, system)
@@ -102,7 +126,7 @@ class Enhanced(Metric):
 
 
 def _right_edges(alignment: Alignment, edges: tuple[Edges, Edges], labels: str, *, product: bool) -> IntArray:
-    """Right edges of each gold word: int64 (gold words,)."""
+    """Count the right edges of each gold word: int64 (gold words,)."""
     gold, system = edges
     words = len(alignment.system_of)
     mapped = alignment.gold_of[system.words]
@@ -115,23 +139,23 @@ def _right_edges(alignment: Alignment, edges: tuple[Edges, Edges], labels: str, 
     arcs = dependents * (words + 1) + np.concatenate([gold.heads, heads[kept]]) + 1
     _, arcs = np.unique(arcs, return_inverse=True)
     _, first, same = np.unique(arcs * len(distinct) + places, return_index=True, return_inverse=True)
-    ours = np.bincount(same[: len(gold.words)], minlength=len(first))
-    theirs = np.bincount(same[len(gold.words) :], minlength=len(first))
-    matched = ours * theirs if product else np.minimum(ours, theirs)
+    golds = np.bincount(same[: len(gold.words)], minlength=len(first))
+    systems = np.bincount(same[len(gold.words) :], minlength=len(first))
+    matched = golds * systems if product else np.minimum(golds, systems)
     return np.bincount(dependents[first], matched, words).astype(np.int64)
 
 
 def _wrong_words(alignment: Alignment, edges: tuple[Edges, Edges], right: IntArray, index: int) -> list[Json]:
     gold, system = alignment.gold.treebank, alignment.system.treebank
     start, end = gold.word_offsets[index : index + 2].tolist()
-    ours = np.bincount(edges[0].words, minlength=len(gold.forms))
-    theirs = np.bincount(edges[1].words, minlength=len(system.forms))
+    golds = np.bincount(edges[0].words, minlength=len(gold.forms))
+    systems = np.bincount(edges[1].words, minlength=len(system.forms))
     strings = gold.vocabulary.strings
     shown = []
     for word in range(start, end):
         partner = int(alignment.system_of[word])
-        found = int(theirs[partner]) if partner != UNALIGNED else 0
-        if ours[word] == right[word] == found and partner != UNALIGNED:
+        found = int(systems[partner]) if partner != UNALIGNED else 0
+        if golds[word] == right[word] == found and partner != UNALIGNED:
             continue
         sentence, place = _own_place(system, partner)
         shown.append(
@@ -147,7 +171,7 @@ def _wrong_words(alignment: Alignment, edges: tuple[Edges, Edges], right: IntArr
 
 
 def _own_place(system: DependencyTreebank, word: int) -> tuple[int | None, int | None]:
-    """Sentence and word from 1, as the output has them."""
+    """Return the sentence and the word of the output, both from 1."""
     if word == UNALIGNED:
         return None, None
     sentence = int(np.searchsorted(system.word_offsets, word, "right")) - 1

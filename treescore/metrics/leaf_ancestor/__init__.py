@@ -1,5 +1,1 @@
 """Leaf-ancestor scores (Sampson 2000; Sampson & Babarczy 2003)."""
-
-from treescore.metrics.leaf_ancestor import metric
-
-__all__ = ["metric"]

@@ -1,4 +1,4 @@
-"""Which configurations are regularly scored badly: groups of units, ordered so that one-offs do not lead."""
+"""Find configurations that are regularly scored badly, ordered so that single cases do not lead."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from treescore.core.arrays import FloatArray, IntArray
 from treescore.core.jit import compiled
 
 EXAMPLES = 3
-"""Examples shown of each configuration, the worst first."""
+"""Number of examples of each configuration, the worst first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Regularity:
-    """When a configuration is regular enough to be told.
+    """When a configuration is regular enough to be reported.
 
     Attributes:
         min_count: units it must have.
         confidence: of the bound by which configurations are ordered.
-        limit: configurations told of each grouping.
+        limit: the most configurations of each grouping.
     """
 
     min_count: int
@@ -28,12 +28,12 @@ class Regularity:
     limit: int
 
     def upper_bound(self, means: FloatArray, counts: IntArray) -> FloatArray:
-        """Upper bound of means of so many units in 0..1: the score interval of Wilson (1927), the same shape.
+        """Return upper bounds of means of scores in 0..1, the same shape: the score interval of Wilson (1927).
 
-        It is meant for proportions. The variance of any score in 0..1 is at most that of a proportion of the same
-        mean, so that for scores between it is on the safe side.
+        The interval is made for proportions. The variance of any score in 0..1 is at most that of a proportion with
+        the same mean, so that the bound also holds for scores in between.
         """
-        from scipy.special import ndtri  # noqa: PLC0415 - a library for one quantile of a table seldom asked for
+        from scipy.special import ndtri  # noqa: PLC0415 - a large library for one quantile of a table rarely requested
 
         z = float(ndtri(self.confidence))
         share = z * z / np.maximum(counts, 1)
@@ -43,7 +43,7 @@ class Regularity:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """A group of units: its number, how many, their mean score, its upper confidence bound, the worst units."""
+    """A group of units: its number, their count, mean score and upper confidence bound, and the worst units."""
 
     group: int
     count: int
@@ -53,15 +53,15 @@ class Configuration:
 
 
 def worst(groups: IntArray, scores: FloatArray, regularity: Regularity) -> list[Configuration]:
-    """The worst configurations, lowest upper bound of the mean first.
+    """Find the worst configurations, lowest upper bound of the mean first.
 
-    The bound and not the mean decides: a group seen twice may be bad by chance, and its bound says so. Groups
-    without any error are left out.
+    The bound decides, not the mean: it is high for small groups, whose means vary most. Groups without any error are
+    left out.
 
     Args:
         groups: group of each unit, from 0; -1 for units in none, (u,).
         scores: in 0..1, (u,), NaN for units that were not scored.
-        regularity: which groups are told.
+        regularity: which groups are reported.
     """
     counts, sums, lost = tallied(groups, scores, int(groups.max(initial=-1)) + 1)
     means = np.minimum(sums / np.maximum(counts, 1), 1.0)
@@ -79,7 +79,7 @@ def worst(groups: IntArray, scores: FloatArray, regularity: Regularity) -> list[
 
 @compiled
 def tallied(groups: IntArray, scores: FloatArray, size: int) -> tuple[IntArray, FloatArray, IntArray]:
-    """Scored units of each group, the sum of their scores, and how many scored below 1."""
+    """Count the scored units of each group, sum their scores, and count those below 1."""
     counts, sums, lost = np.zeros(size, np.int64), np.zeros(size), np.zeros(size, np.int64)
     for unit in range(len(groups)):
         group, score = groups[unit], scores[unit]
@@ -92,7 +92,7 @@ def tallied(groups: IntArray, scores: FloatArray, size: int) -> tuple[IntArray, 
 
 @compiled
 def lowest_units(groups: IntArray, scores: FloatArray, places: IntArray, lowest: IntArray) -> IntArray:
-    """The units with the lowest scores of each group that has a row in `lowest`; of equal scores the first."""
+    """Write the units with the lowest scores of each group into its row of `lowest`; of equal scores the first."""
     for unit in range(len(groups)):
         group, score = groups[unit], scores[unit]
         if group < 0 or places[group] < 0 or np.isnan(score):

@@ -1,4 +1,4 @@
-"""Lineages and the distance between them: the compiled part of leaf-ancestor (Sampson & Babarczy 2003)."""
+"""Compute lineages and the distances between them (Sampson & Babarczy 2003), compiled."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from treescore.core.trees import ConstituentTreebank, DependencyTreebank
 from treescore.core.vocabulary import Vocabulary
 
 BEGIN, END = "[", "]"
-"""Boundary markers as printed."""
+"""Boundary markers as they are printed."""
 MORE = "..."
-"""What stands for the middle of a lineage that is too long to be shown."""
+"""Replaces the middle of a lineage that is too long to be shown."""
 UNLABELLED = "()"
-"""How a bracket without label is printed in a lineage."""
+"""A bracket without a label as it is printed in a lineage."""
 
 MARKERS = 2
 """Symbols 0 and 1 are the boundary markers; label number i is symbol i + MARKERS."""
 
 
 class Chains(NamedTuple):
-    """The way from each word up, for w words over e elements (nodes, or for dependencies the words themselves).
+    """The path from each of w words to the top, over e elements (nodes; for dependencies the words themselves).
 
     Attributes:
         offsets: words of each sentence, int64 (n + 1,).
@@ -47,10 +47,10 @@ class Chains(NamedTuple):
 
 
 def chains_of(treebank: ConstituentTreebank | DependencyTreebank, *, boundaries: bool) -> Chains:
-    """The chains of a treebank.
+    """Return the chains of a treebank.
 
-    A dependency's chain holds the relations from the word to its root and has no boundaries: what a word governs
-    need not be one stretch of text. A chain that runs into a cycle goes round once.
+    A dependency's chain holds the relations from the word to its root. It has no boundaries, since the words that a
+    word governs may be discontinuous. A chain that enters a cycle follows it once.
     """
     if isinstance(treebank, DependencyTreebank):
         parents = head_links(treebank)
@@ -69,7 +69,7 @@ def chains_of(treebank: ConstituentTreebank | DependencyTreebank, *, boundaries:
 
 @compiled
 def values_at(places: IntArray, values: IntArray, missing: int) -> IntArray:
-    """The values at these places, `missing` where a place is NONE: the shape of `places`."""
+    """Return the values at these indices, `missing` where an index is NONE: the shape of `places`."""
     found = np.empty(len(places), np.int64)
     for index in range(len(places)):
         found[index] = missing if places[index] == NONE else values[places[index]]
@@ -77,7 +77,7 @@ def values_at(places: IntArray, values: IntArray, missing: int) -> IntArray:
 
 
 class Costs(NamedTuple):
-    """What replacing one symbol by another costs, for s symbols; equal symbols cost nothing.
+    """The costs of replacing one of s symbols by another; equal symbols cost nothing.
 
     Attributes:
         default: cost of any other pair.
@@ -86,7 +86,7 @@ class Costs(NamedTuple):
         paired: whether a symbol stands in a pair, bool (s,).
         keys: `a * s + b` of each pair, a < b, sorted, int64 (p,).
         pair_costs: cost of each pair, (p,).
-        plain: whether no replacement is cheaper than deleting and inserting, so that none need be looked up.
+        plain: whether no replacement is cheaper than a deletion and an insertion, so that no lookup is needed.
     """
 
     default: float
@@ -100,11 +100,11 @@ class Costs(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CostFunction:
-    """A cost function before it knows the vocabulary.
+    """A cost function over label strings.
 
     Attributes:
         default: cost of replacing a symbol by another.
-        first_character: cost where both labels begin with one character; None where that means nothing.
+        first_character: cost where both labels begin with the same character; None where this does not matter.
         pairs: (label, label) -> cost, in either order.
     """
 
@@ -113,7 +113,7 @@ class CostFunction:
     pairs: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
     def over(self, vocabulary: Vocabulary, *labels: IntArray) -> Costs:
-        """The costs as arrays over the labels that occur in `labels`."""
+        """Return the costs as arrays over the labels that occur in `labels`."""
         size = len(vocabulary) + MARKERS
         classes, paired = np.full(size, -1, np.int64), np.zeros(size, np.bool_)
         if self.first_character is not None:
@@ -133,7 +133,7 @@ class CostFunction:
 
 
 def _symbol(label: str, vocabulary: Vocabulary) -> int:
-    """The symbol of a label or marker; -1 where no text has the label."""
+    """Return the symbol of a label or marker; -1 where no text has the label."""
     if label in (BEGIN, END):
         return (BEGIN, END).index(label)
     number = vocabulary.get(label)
@@ -142,20 +142,20 @@ def _symbol(label: str, vocabulary: Vocabulary) -> int:
 
 @compiled
 def replacement(a: int, b: int, costs: Costs) -> float:
-    """The cost of replacing symbol a by another symbol b."""
+    """Return the cost of replacing symbol a by another symbol b."""
     if costs.classes[a] >= 0 and costs.classes[a] == costs.classes[b]:
         return costs.related
     if costs.paired[a] and costs.paired[b]:
         key = min(a, b) * len(costs.paired) + max(a, b)
-        place = np.searchsorted(costs.keys, key)
-        if place < len(costs.keys) and costs.keys[place] == key:
-            return float(costs.pair_costs[place])
+        index = np.searchsorted(costs.keys, key)
+        if index < len(costs.keys) and costs.keys[index] == key:
+            return float(costs.pair_costs[index])
     return costs.default
 
 
 @compiled
 def write_lineage(chains: Chains, word: int, place: int, symbols: IntArray) -> int:
-    """Write the lineage of a word (its number in the file, its place in the sentence); how many symbols it has."""
+    """Write the lineage of a word (its number in the file, its place in the sentence), and return its length."""
     size = 0
     element = chains.anchors[word]
     for _ in range(chains.lengths[word]):
@@ -174,7 +174,7 @@ def write_lineage(chains: Chains, word: int, place: int, symbols: IntArray) -> i
 
 @compiled
 def edit_distance(a: IntArray, b: IntArray, costs: Costs, row: FloatArray) -> float:
-    """Weighted Levenshtein distance, insertion and deletion 1; `row` is scratch of at least len(b) + 1."""
+    """Return the weighted Levenshtein distance, insertion and deletion 1; `row` is scratch of len(b) + 1 or more."""
     for column in range(len(b) + 1):
         row[column] = column
     for line in range(len(a)):
@@ -191,18 +191,33 @@ def edit_distance(a: IntArray, b: IntArray, costs: Costs, row: FloatArray) -> fl
     return float(row[len(b)])
 
 
+class Bounds(NamedTuple):
+    """The most cells of the distance tables of one sentence and of the whole text."""
+
+    sentence: int
+    text: int
+
+
+class WordScores(NamedTuple):
+    """The scores of w gold words.
+
+    Attributes:
+        scores: of each word, 0 to 1, NaN in sentences that are not usable, float64 (w,).
+        lineages: a hash of each word's gold lineage, int64 (w,).
+        failed: the sentence that exceeded a bound, or -1; the words from there on have no score.
+    """
+
+    scores: FloatArray
+    lineages: IntArray
+    failed: int
+
+
 @compiled
-def word_scores(
-    gold: Chains, system: Chains, usable: BoolArray, costs: Costs, most: tuple[int, int]
-) -> tuple[FloatArray, IntArray, int]:
-    """Score of every gold word, (w,), NaN in sentences that are not usable, and a number for its gold lineage.
+def word_scores(gold: Chains, system: Chains, usable: BoolArray, costs: Costs, bounds: Bounds) -> WordScores:
+    """Score every word of the sentences that are usable, bool (n,).
 
-    The third is the sentence that cost too much, or -1.
-
-    `most` bounds the cells of the distance tables of one sentence and of the whole text.
-
-    Memory is that of two lineages. The distance is taken between what is left of two lineages once equal ends are
-    cut off, which changes nothing: matching equal ends is never dearer.
+    The memory is that of two lineages. Equal ends of two lineages are cut off before the distance is computed, which
+    does not change it: matching equal ends never costs more than replacing them.
     """
     scores = np.full(gold.offsets[-1], np.nan)
     hashes = np.zeros(gold.offsets[-1], np.int64)
@@ -233,17 +248,17 @@ def word_scores(
                 distance = float(length + width - 2 * head)
             else:
                 cells += (length - head) * (width - head)
-                if cells > most[0] or total_cells + cells > most[1]:
-                    return scores, hashes, sentence
+                if cells > bounds.sentence or total_cells + cells > bounds.text:
+                    return WordScores(scores, hashes, sentence)
                 distance = edit_distance(a[head:length], b[head:width], costs, row)
             scores[first + place] = 1.0 - distance / total if total > 0 else 1.0
         total_cells += cells
-    return scores, hashes, -1
+    return WordScores(scores, hashes, -1)
 
 
 @compiled
 def hashed(symbols: IntArray, size: int) -> int:
-    """A number for a lineage, the same for the same lineage."""
+    """Hash a lineage."""
     value = np.int64(size)
     for index in range(size):
         value = (value ^ symbols[index]) * np.int64(1099511628211)
@@ -253,7 +268,7 @@ def hashed(symbols: IntArray, size: int) -> int:
 
 @compiled
 def sentence_sums(scores: FloatArray, offsets: IntArray) -> FloatArray:
-    """Sum of the word scores of each sentence, 0 where they were not scored: (n,)."""
+    """Sum the word scores of each sentence, 0 where they were not scored: float64 (n,)."""
     sums = np.zeros(len(offsets) - 1)
     for sentence in range(len(sums)):
         for word in range(offsets[sentence], offsets[sentence + 1]):
@@ -264,7 +279,7 @@ def sentence_sums(scores: FloatArray, offsets: IntArray) -> FloatArray:
 
 @compiled
 def write_sentence(chains: Chains, sentence: int, symbols: IntArray, ends: IntArray) -> None:
-    """Write the lineages of a sentence one behind the other, and where each ends."""
+    """Write the lineages of a sentence one after the other, and where each ends."""
     first = chains.offsets[sentence]
     size = 0
     for place in range(len(ends)):
@@ -273,14 +288,14 @@ def write_sentence(chains: Chains, sentence: int, symbols: IntArray, ends: IntAr
 
 
 def symbol_names(vocabulary: Vocabulary) -> list[str]:
-    """How each symbol is printed."""
+    """Return the printed form of each symbol."""
     return [BEGIN, END, UNLABELLED, *vocabulary.strings[1:]]
 
 
 def printed_sentence(chains: Chains, names: Sequence[str], sentence: int, most: int) -> list[str]:
-    """The lineages of a sentence's words as the paper prints them, from leaf to root, symbols joined by a space.
+    """Print the lineages of a sentence's words as the paper does, from leaf to root, symbols joined by a space.
 
-    Where they have more than `most` symbols together, the middle of long ones is left out.
+    Where they have more than `most` symbols together, the middle of long lineages is left out.
     """
     first, last = int(chains.offsets[sentence]), int(chains.offsets[sentence + 1])
     words = last - first
@@ -295,7 +310,7 @@ def printed_sentence(chains: Chains, names: Sequence[str], sentence: int, most: 
 
 
 def printed(chains: Chains, names: Sequence[str], word: int, place: int, most: int) -> str:
-    """The lineage of one word, of more than `most` symbols the first and last."""
+    """Print the lineage of one word; of more than `most` symbols only the first and last."""
     symbols = np.empty(chains.lengths[word] + 2, np.int64)
     size = write_lineage(chains, word, place, symbols)
     if size <= most:
@@ -305,7 +320,7 @@ def printed(chains: Chains, names: Sequence[str], word: int, place: int, most: i
 
 
 def costliest(chains: Chains) -> IntArray:
-    """Depth times words of each sentence: int64 (n,)."""
+    """Return depth times words of each sentence: int64 (n,)."""
     words = np.diff(chains.offsets)
     filled = np.flatnonzero(words)
     cells = np.zeros(len(words), np.int64)

@@ -1,4 +1,4 @@
-"""Leaf-ancestor: how alike the lineages of each word are in gold and system."""
+"""Score how similar the lineages of each word are in gold and output (leaf-ancestor)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treescore.core.arrays import FloatArray, IntArray
+from treescore.core.disclosure import Disclosure, Fields
 from treescore.core.grouping import grouped
 from treescore.core.limits import Limits
 from treescore.core.params import BOOLEAN, Json, Param
-from treescore.core.registry import ERROR, OK, SKIP, ItemInfo, Metric, Outcome, register
+from treescore.core.registry import ERROR, OK, SKIP, Example, ItemInfo, Metric, Outcome, register
 from treescore.core.scores import ScoreTable, ratio_score
 from treescore.core.structure import NONE
 from treescore.core.trees import NO_TAG, ConstituentTreebank, DependencyTreebank
@@ -21,6 +22,7 @@ from treescore.core.word_check import WordCheck, check_words, forms_of
 from treescore.errors import InputError, LimitError, Problem
 from treescore.metrics.leaf_ancestor.diagnosis import Configuration, Regularity, worst
 from treescore.metrics.leaf_ancestor.kernel import (
+    Bounds,
     Chains,
     CostFunction,
     chains_of,
@@ -32,14 +34,15 @@ from treescore.metrics.leaf_ancestor.kernel import (
     values_at,
     word_scores,
 )
+from treescore.metrics.shared.examples import DEPENDENCIES, TREES
 
 COUNT_NAMES = ("words", "word_score_sum", "sentences", "sentence_score_sum", "error", "skip")
 NOTHING_SCORED = "no sentence could be compared"
 TABLES, WHOLE_TEXT = 10, 50
-"""How often the bound on depth times words goes into that on a sentence's distance tables, and on a whole text."""
+"""The limits on a sentence's distance tables and on a whole text, as multiples of that on depth times words."""
 
 SHOWN_IN_ITEMS, SHOWN_IN_EXAMPLES = 1_000_000, 100
-"""Symbols shown of all lineages of a sentence, and of one in an example: hostile trees have more than pages hold."""
+"""Most symbols of all lineages of an item, and of one in an example: hostile trees have very long lineages."""
 
 TABLE = ScoreTable(
     COUNT_NAMES,
@@ -90,7 +93,7 @@ Treebank = ConstituentTreebank | DependencyTreebank
 
 @register
 class LeafAncestor(Metric):
-    """Leaf-ancestor over constituent and dependency trees."""
+    """Leaf-ancestor over constituent and dependency trees (Sampson 2000; Sampson & Babarczy 2003)."""
 
     name = "leaf_ancestor"
     doc = (
@@ -100,6 +103,22 @@ class LeafAncestor(Metric):
     )
     source = "Sampson & Babarczy 2003, A test of the leaf-ancestor metric for parse accuracy, NLE 9(4); Sampson 2000"
     reads = (ConstituentTreebank, DependencyTreebank)
+    examples: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "bracketed",
+            TREES,
+            {"cost": "first-character"},
+            interprets_labels="Labels that begin with the same character are cheaper to replace.",
+        ),
+        Example("bracketed", TREES),
+        Example("conllu", DEPENDENCIES),
+    )
+    # No slices: the mean of a word that occurs once is its score, which reveals how long gold's lineage is.
+    disclosure: ClassVar[Disclosure] = Disclosure(
+        fields={
+            "words": Fields({"word": "word", "system_lineage": "system_lineage"}, perfect={"score": "right"}),
+        }
+    )
     params: ClassVar[Mapping[str, Param]] = {
         "cost": Param(
             COST,
@@ -116,8 +135,8 @@ class LeafAncestor(Metric):
         "diagnosis": Param(
             REGULARITY,
             REGULAR,
-            "Which configurations are told as regularly parsed badly: min_count words, ordered by the upper bound of "
-            "their mean score at this confidence, at most limit of each kind.",
+            "Which configurations are reported as regularly parsed badly: of min_count words or more, ordered by the "
+            "upper bound of their mean score at this confidence, at most limit of each kind.",
         ),
     }
 
@@ -128,14 +147,14 @@ class LeafAncestor(Metric):
 
     @property
     def table(self) -> ScoreTable:
-        """Two means, over words and over sentences."""
+        """Return the means over words and over sentences."""
         return TABLE
 
-    def evaluate(self, gold: Treebank, system: Treebank, items: ItemInfo, limits: Limits) -> Outcome:  # noqa: ARG002 - items change nothing here
-        """Score each word; words of gold and system must agree, or the sentence is an error.
+    def evaluate(self, gold: Treebank, system: Treebank, items: ItemInfo, limits: Limits) -> Outcome:  # noqa: ARG002 - no item changes a count
+        """Score each word; sentences whose words differ from gold's have status ERROR.
 
         Raises:
-            LimitError: `lineage-limit`, depth times words of a sentence, or the distance tables, pass the bound.
+            LimitError: `lineage-limit`, depth times words, or the distance tables, exceed the limit.
         """
         check = check_words(gold, system)
         boundaries = bool(self.values["boundaries"])
@@ -144,18 +163,18 @@ class LeafAncestor(Metric):
         _check_bound(chains, usable, limits)
         costs = self._cost.over(gold.vocabulary, *(side.labels for side in chains))
         bound = limits.max_lineage_cells
-        scores, lineages, failed = word_scores(*chains, usable, costs, (TABLES * bound, WHOLE_TEXT * bound))
-        if failed >= 0:
-            raise _too_costly(failed, bound)
-        rows = self._rows(gold, check, scores)
-        found = _Scored(gold, system, *chains, scores, lineages, self._regularity)
+        result = word_scores(*chains, usable, costs, Bounds(TABLES * bound, WHOLE_TEXT * bound))
+        if result.failed >= 0:
+            raise _too_costly(result.failed, bound)
+        rows = self._rows(gold, check, result.scores)
+        scored = _Scored(gold, system, *chains, result.scores, result.lineages, self._regularity)
         return Outcome(
             rows=rows,
             status=check.status,
             problems=check.problems,
-            details=found.item,
-            slices=found.slices,
-            extra=found.diagnosis,
+            details=scored.item,
+            slices=scored.slices,
+            extra=scored.diagnosis,
         )
 
     def _rows(self, gold: Treebank, check: WordCheck, scores: FloatArray) -> FloatArray:
@@ -183,12 +202,12 @@ def _cost_function(value: Json) -> CostFunction:
     for index, (first, second, cost) in enumerate(value["pairs"]):
         pair = (min(first, second), max(first, second))
         if first == second and cost:
-            found = f"The pair {first!r}, {second!r} is one label: replacing a label by itself costs nothing."
+            detail = f"The pair {first!r}, {second!r} is one label, and replacing a label by itself costs nothing."
         elif pairs.setdefault(pair, cost) != cost:
-            found = f"The pair {first!r}, {second!r} stands twice with different costs. Costs hold in both directions."
+            detail = f"The pair {first!r}, {second!r} has two different costs. Costs hold in both directions."
         else:
             continue
-        problems.append(Problem(code="bad-parameter", pointer=f"/cost/pairs/{index}", detail=found))
+        problems.append(Problem(code="bad-parameter", pointer=f"/cost/pairs/{index}", detail=detail))
     if problems:
         raise InputError(problems)
     return CostFunction(default=value.get("default", 2.0), pairs=pairs)
@@ -208,10 +227,10 @@ def _too_costly(sentence: int, bound: int) -> LimitError:
             Problem(
                 code="lineage-limit",
                 sentence=sentence + 1,
-                detail=f"Sentence {sentence + 1} passes the bound of leaf-ancestor: depth times words may be {bound} "
-                f"in a sentence and {WHOLE_TEXT} times that in a text, the cells of its distance tables {TABLES} and "
-                f"{WHOLE_TEXT} times that. Split the sentence, "
-                "or remove levels that say nothing (transform collapse-unary).",
+                detail=f"Sentence {sentence + 1} exceeds the limit of leaf-ancestor. Depth times words may be {bound} "
+                f"in a sentence and {WHOLE_TEXT} times that in a text; the cells of distance tables may be {TABLES} "
+                f"and {WHOLE_TEXT} times that. Split the sentence, or remove redundant levels (transform "
+                "collapse-unary).",
             )
         ]
     )
@@ -219,7 +238,7 @@ def _too_costly(sentence: int, bound: int) -> LimitError:
 
 @dataclass(frozen=True)
 class _Scored:
-    """Two treebanks with the score of each word: what items, slices and diagnosis are made from."""
+    """Two treebanks with the score of each word, from which items, slices and diagnosis are computed."""
 
     gold: Treebank
     system: Treebank
@@ -230,7 +249,7 @@ class _Scored:
     regularity: Regularity
 
     def item(self, index: int) -> dict[str, Json]:
-        """The words of one sentence with scores and lineages, as in the paper's tables."""
+        """Return the words of one sentence with scores and lineages, as in the paper's tables."""
         begin, end = (int(offset) for offset in self.gold.word_offsets[index : index + 2])
         if begin == end or np.isnan(self.scores[begin]):
             return {}
@@ -250,7 +269,7 @@ class _Scored:
         return symbol_names(self.gold.vocabulary)
 
     def slices(self) -> dict[str, list[dict[str, Json]]]:
-        """Words and scores by word form, tag and lowest label, most words first."""
+        """Return scores by word form, tag and lowest label, most words first."""
         return {name: self._slice(*self._groups[name]) for name in ("word", "tag", "label")}
 
     def _slice(self, groups: IntArray, names: Sequence[str]) -> list[dict[str, Json]]:
@@ -269,12 +288,12 @@ class _Scored:
 
     @cached_property
     def _labels(self) -> IntArray:
-        """Label of the lowest element over each gold word, NONE where there is none."""
+        """Label of the lowest element over each gold word, NONE where it has none, int64 (w,)."""
         return values_at(self.gold_chains.anchors, self.gold_chains.labels, NONE)
 
     @cached_property
     def _groups(self) -> dict[str, tuple[IntArray, Sequence[str]]]:
-        """Grouping -> (number of each word's group, names of the numbers), as far as strings are names."""
+        """Groupings whose values are strings: name -> (number of each word's group, names of the numbers)."""
         names = self.gold.vocabulary.strings
         return {
             "word": (forms_of(self.gold), names),
@@ -283,7 +302,7 @@ class _Scored:
         }
 
     def diagnosis(self) -> dict[str, Json]:
-        """Configurations regularly parsed badly, by kind."""
+        """Return the configurations that are regularly parsed badly, by kind."""
         by_name = {name: (groups, names.__getitem__) for name, (groups, names) in self._groups.items()}
         chains = self.gold_chains
         children = self._labels
@@ -303,12 +322,12 @@ class _Scored:
         }
         return {
             "diagnosis": {
-                name: [self._told(found, named) for found in worst(groups, self.scores, self.regularity)]
+                name: [self._shown(found, named) for found in worst(groups, self.scores, self.regularity)]
                 for name, (groups, named) in groupings.items()
             }
         }
 
-    def _told(self, found: Configuration, named: Any) -> dict[str, Json]:
+    def _shown(self, found: Configuration, named: Any) -> dict[str, Json]:
         examples = []
         for word in found.examples.tolist():
             sentence = int(np.searchsorted(self.gold.word_offsets, word, side="right")) - 1
@@ -336,7 +355,7 @@ class _Scored:
 
 
 def _tags(treebank: Treebank) -> IntArray:
-    """Tag of each word, -1 where it has none."""
+    """Return the tag of each word, -1 where it has none: int64 (w,)."""
     if isinstance(treebank, ConstituentTreebank):
         return np.where(treebank.tags == NO_TAG, -1, treebank.tags)
     underscore = treebank.vocabulary.get("_")

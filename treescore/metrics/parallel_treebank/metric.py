@@ -1,4 +1,4 @@
-"""Parallel treebanks: attachment on both sides and alignment, joined to one score (PTS)."""
+"""Score parallel treebanks: attachment on both sides and alignment, joined to one score (PTS)."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_by
+from treescore.core.disclosure import Disclosure, fields
 from treescore.core.heads import head_string
 from treescore.core.limits import Limits
 from treescore.core.params import BOOLEAN, Json, Param
-from treescore.core.registry import ItemInfo, Metric, Outcome, TokenBits, all_ok, register
+from treescore.core.registry import Example, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
 from treescore.core.scores import Ratio, Score, ScoreTable, ratio_score, weighted_mean
 from treescore.core.trees import DependencyTreebank, ParallelTreebank
 from treescore.errors import InputError, Problem, ScoringError
 from treescore.metrics.alignment.link_sets import GoldIndex, links_of, range_problems
 from treescore.metrics.alignment.metric import COUNT_NAMES as LINK_COUNTS
 from treescore.metrics.alignment.metric import NULL_LINKS, better_reading, compared, misread, outcome_of, with_null
+from treescore.metrics.shared.examples import DEPENDENCIES
 from treescore.metrics.shared.group_tables import attributes_of, sentence_tables
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of, shape_problems
 from treescore.metrics.shared.words import check_same_words, punctuation_of
@@ -32,16 +34,34 @@ ALIGNED = Ratio({"links_in_sure": 1, "links_in_possible": 1}, {"links": 1, "sure
 _WEIGHT = {"type": "number", "minimum": 0}
 _PARTS = ("source", "target", "alignment")
 _T = TypeVar("_T")
+_LINKS = (("0-0 1-1 2-2 3-3 4-4\n", "0-1 1-1\n"), ("0-0\n", "0-0\n"), ("0-0 1-1\n", "0-1 1-0\n"))
+_EXAMPLE = tuple(
+    (
+        {"source": gold, "target": gold, "alignment": gold_links},
+        {"source": output, "target": gold, "alignment": links},
+    )
+    for (gold, output), (gold_links, links) in zip(DEPENDENCIES, _LINKS, strict=True)
+)
 
 
 @register
 class ParallelTreebankScore(Metric):
-    """PTS = (a UAS of the source + b UAS of the target + c (1 - AER)) / (a + b + c), each weight 1/3 unless given."""
+    """PTS = (a UAS of the source + b UAS of the target + c (1 - AER)) / (a + b + c), with equal weights unless given.
+
+    After Nivre et al. 2007 (UAS) and Och & Ney 2003 (AER).
+    """
 
     name: ClassVar[str] = "parallel_treebank"
     doc: ClassVar[str] = "Parallel treebank score: weighted mean of attachment on both sides and 1 - AER."
     source: ClassVar[str] = "Parallel-treebank evaluation after Nivre et al. 2007 (UAS) and Och & Ney 2003 (AER)"
     reads: ClassVar[tuple[type[Any], ...]] = (ParallelTreebank,)
+    examples: ClassVar[tuple[Example, ...]] = (Example("parallel", _EXAMPLE),)
+    disclosure: ClassVar[Disclosure] = Disclosure(
+        fields={
+            **dict.fromkeys(SIDES, fields("word", "form", "system_head", "system_deprel")),
+            "alignment": fields("wrong"),
+        }
+    )
     params: ClassVar[Mapping[str, Param]] = {
         "weights": Param(
             {
@@ -58,9 +78,13 @@ class ParallelTreebankScore(Metric):
             default=[1, 1, 1],
             doc="Weights of source, target and alignment: not negative, not all 0; they need not sum to 1.",
         ),
-        "attachment": Param({"enum": ["uas", "las"]}, default="uas", doc="What PTS takes of the trees: UAS or LAS."),
+        "attachment": Param(
+            {"enum": ["uas", "las"]}, default="uas", doc="Which score of the trees PTS uses: UAS or LAS."
+        ),
         "punctuation": Param(
-            BOOLEAN, default=False, doc="Score words whose every character is punctuation (Unicode category P) too."
+            BOOLEAN,
+            default=False,
+            doc="Whether words whose characters are all punctuation (Unicode category P) are scored too.",
         ),
         "null_links": NULL_LINKS,
     }
@@ -76,21 +100,21 @@ class ParallelTreebankScore(Metric):
 
     @property
     def table(self) -> ScoreTable:
-        """PTS first."""
+        """Return PTS, then the scores that it joins."""
         return self._table
 
-    def check_gold(self, gold: ParallelTreebank, items: ItemInfo, limits: Limits) -> None:  # noqa: ARG002 - trees tell lengths
-        """Raise InputError for links beyond their sentences."""
+    def check_gold(self, gold: ParallelTreebank, items: ItemInfo, limits: Limits) -> None:  # noqa: ARG002 - the trees have the lengths
+        """Check that no link points beyond its sentences. Raises InputError."""
         names = gold.sentences.sent_ids
         found = range_problems(links_of(gold.alignment), _lengths(gold), names, limits.max_problems)
         _at("alignment", found.raise_if_any)
 
     def evaluate(self, gold: ParallelTreebank, system: ParallelTreebank, items: ItemInfo, limits: Limits) -> Outcome:
-        """Counts of each sentence pair.
+        """Count each sentence pair.
 
         Raises:
-            InputError: other words than gold's, at `/source` or `/target`; links beyond their sentences, at
-                `/alignment`, unless another reading of the indices explains them.
+            InputError: words differ from gold's, at `/source` or `/target`; or links point beyond their sentences and
+                no other reading of the indices explains them, at `/alignment`.
         """
         sides = [self._side(gold, system, name, limits) for name in SIDES]
         lengths, pairs = _lengths(gold), len(gold)
@@ -129,7 +153,7 @@ class ParallelTreebankScore(Metric):
         every = np.ones(len(trees.forms), np.bool_)
         scoring = every if self.values["punctuation"] else ~punctuation_of(trees)
         shape = shape_of(output.heads, output.word_offsets)
-        odd = shape_problems(output, shape, limits.max_problems, "It is scored as it stands.")[0]
+        odd = shape_problems(output, shape, limits.max_problems, "The output is scored as it is.")[0]
         warnings = [warning.at(f"/{name}") for warning in odd]
         heads = np.asarray(trees.heads == output.heads, np.bool_)
         both = np.asarray(heads & (trees.deprels == output.deprels), np.bool_)
@@ -138,7 +162,7 @@ class ParallelTreebankScore(Metric):
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """One language: which of its w words score, and which are right."""
+    """One language: which of its w words score, and which are right, bool (w,)."""
 
     name: str
     gold: DependencyTreebank
@@ -149,13 +173,13 @@ class _Side:
     warnings: list[Problem]
 
     def rows(self, pairs: int) -> IntArray:
-        """Scoring words, right heads, right heads and relations of each pair: int64 (n, 3)."""
+        """Count scoring words, right heads, and right heads with relations of each pair: int64 (n, 3)."""
         owners = owners_of(self.gold.word_offsets)
         kept = (self.scoring, self.scoring & self.heads, self.scoring & self.both)
         return np.stack([sums_by(owners[bits], pairs) for bits in kept], axis=1)
 
     def bits(self, pairs: int) -> dict[str, TokenBits]:
-        """One bit a scoring word."""
+        """Return one bit per scoring word."""
         offsets = lengths_to_offsets(self.scoring, owners_of(self.gold.word_offsets), pairs)
         return {
             "uas": TokenBits(self.heads[self.scoring], offsets),
@@ -163,7 +187,7 @@ class _Side:
         }
 
     def wrong_words(self, pair: int) -> list[Json]:
-        """Scoring words with a wrong head or relation."""
+        """List the scoring words with a wrong head or relation."""
         start, end = self.gold.word_offsets[pair : pair + 2].tolist()
         strings, vocabulary = self.gold.vocabulary.strings, self.gold.vocabulary
         return [

@@ -1,5 +1,1 @@
 """PARSEVAL bracket scores (Black et al. 1991), as EVALB and parseval.py print them."""
-
-from treescore.metrics.parseval import metric
-
-__all__ = ["metric"]

@@ -1,4 +1,4 @@
-"""What `parseval` compares: presets, and each choice by name."""
+"""Parameters of `parseval`: presets, and each choice by name."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from treescore.metrics.parseval.prm import MOST_PAIRS, read_prm
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """Every choice, made.
+    """A value for every choice.
 
     Attributes:
-        delete_labels: brackets of these labels are not compared; words with these tags are not there at all.
+        delete_labels: brackets of these labels are not compared; words with these tags are deleted.
         delete_labels_for_length: words with these tags do not count in the length.
-        equal_labels, equal_words: pairs taken as equal, in both directions, not transitively.
+        equal_labels, equal_words: pairs that count as equal, in both directions, not transitively.
         quote_labels: tags of words that may be quotes or possessives (EVALB's repair of Ellis 2006).
-        cut_labels_at: characters at the first of which a label ends.
+        cut_labels_at: a label ends before the first of these characters.
         cutoff: length up to which sentences are scored a second time.
         labelled: whether labels matter.
         preterminals: whether tags are brackets over one word.
         outer_bracket: whether outermost brackets without a label are compared.
         check_words: whether sentences whose words differ are errors, and those without words skipped.
-        empty_constituents: `drop`: constituents without words are not compared; `word`: each stands for a word.
+        empty_constituents: `drop`: constituents without words are not compared; `word`: each counts as a word.
         first_word: number of the first word in the spans that items show.
         zero: whether errors and skipped sentences count as wrong.
         ignored: keys of a parameter file that change no figure, with their values.
-        warnings: what was odd in a parameter file.
+        warnings: unusual lines of a parameter file.
     """
 
     delete_labels: Sequence[str] = ()
@@ -50,7 +50,7 @@ class Choices:
     warnings: Sequence[Problem] = ()
 
     def document(self) -> dict[str, Json]:
-        """The choices as they are given in a request."""
+        """Return the choices as a request gives them."""
         shown = {name: getattr(self, name) for name in _CHOICES}
         return {**shown, "ignored": dict(self.ignored)} if self.ignored else shown
 
@@ -84,13 +84,13 @@ def _or_null(schema: Mapping[str, Json]) -> Mapping[str, Json]:
 
 _CHOICES: Mapping[str, Param] = {
     "delete_labels": Param(
-        _or_null(STRINGS), None, "Labels whose brackets are not compared; as tags, words that are left out."
+        _or_null(STRINGS), None, "Labels whose brackets are not compared; words with these tags are deleted."
     ),
     "delete_labels_for_length": Param(_or_null(STRINGS), None, "Tags whose words do not count in a sentence's length."),
-    "equal_labels": Param(_or_null(_PAIRS), None, "Pairs of labels or tags taken as equal; not transitive."),
-    "equal_words": Param(_or_null(_PAIRS), None, "Pairs of words taken as equal; not transitive."),
+    "equal_labels": Param(_or_null(_PAIRS), None, "Pairs of labels or tags that count as equal; not transitive."),
+    "equal_words": Param(_or_null(_PAIRS), None, "Pairs of words that count as equal; not transitive."),
     "quote_labels": Param(
-        _or_null(STRINGS), None, "Tags of ', \" and / whose deletion on one side only is repaired, as EVALB does."
+        _or_null(STRINGS), None, "Tags of ', \" and / whose deletion on one side only is repaired, as in EVALB."
     ),
     "cut_labels_at": Param(
         _or_null({"type": "string"}), None, 'A label ends before the first of these characters; "-=" for EVALB.'
@@ -98,7 +98,9 @@ _CHOICES: Mapping[str, Param] = {
     "cutoff": Param(
         _or_null({"type": "integer"}), None, "Length up to which sentences are scored a second time (cutoff.)."
     ),
-    "labelled": Param(_or_null(BOOLEAN), None, "False: the labelled scores ignore labels (LABELED 0)."),
+    "labelled": Param(
+        _or_null(BOOLEAN), None, "Whether labels matter; false: the labelled scores ignore labels (LABELED 0)."
+    ),
     "preterminals": Param(_or_null(BOOLEAN), None, "Whether tags are brackets over one word."),
     "outer_bracket": Param(_or_null(BOOLEAN), None, "Whether an outermost bracket without a label is compared."),
     "check_words": Param(
@@ -114,9 +116,9 @@ _CHOICES: Mapping[str, Param] = {
 
 PARAMS: Mapping[str, Param] = {
     "preset": Param(
-        {"enum": list(PRESETS)}, "evalb-collins", "Choices made together; each one below overrides it, null keeps it."
+        {"enum": list(PRESETS)}, "evalb-collins", "A set of choices; each parameter below overrides one, null keeps it."
     ),
-    "prm": Param(_or_null({"type": "string"}), None, "The text of an EVALB parameter file, in place of a preset."),
+    "prm": Param(_or_null({"type": "string"}), None, "The text of an EVALB parameter file; replaces the preset."),
     **_CHOICES,
     "errors": Param(
         {"enum": ["exclude", "zero"]},
@@ -127,15 +129,15 @@ PARAMS: Mapping[str, Param] = {
 
 
 def choices_of(values: Mapping[str, Json]) -> Choices:
-    """The parameter file or the preset, with what the request chose itself."""
+    """Apply the choices of the request to the parameter file or the preset."""
     base = PRESETS[values["preset"]] if values["prm"] is None else _of_prm(values["prm"])
     given = {name: values[name] for name in _CHOICES if values[name] is not None}
     return replace(base, **given, zero=values["errors"] == "zero")
 
 
 def _of_prm(text: str) -> Choices:
-    """EVALB without a parameter file, then what the file says."""
+    """Apply a parameter file to the defaults of EVALB."""
     prm = read_prm(text)
-    said: dict[str, Json] = {"cutoff": prm.cutoff, "labelled": prm.labelled}
-    said = {**prm.lists, **{name: value for name, value in said.items() if value is not None}}
-    return replace(EVALB, **said, ignored=prm.ignored, warnings=prm.warnings)
+    single: dict[str, Json] = {"cutoff": prm.cutoff, "labelled": prm.labelled}
+    given = {**prm.lists, **{name: value for name, value in single.items() if value is not None}}
+    return replace(EVALB, **given, ignored=prm.ignored, warnings=prm.warnings)

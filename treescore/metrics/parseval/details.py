@@ -1,4 +1,4 @@
-"""What `parseval` tells beyond its counts: spans and trees of a sentence, labels, lengths, kinds of errors."""
+"""Report more than counts: spans and trees of a sentence, scores by label and length, kinds of errors."""
 
 from __future__ import annotations
 
@@ -17,20 +17,19 @@ from treescore.core.trees import NO_TAG, ConstituentTreebank
 from treescore.core.values import count_values, score_values
 from treescore.formats.bracketed import tree_text
 from treescore.metrics.parseval.choices import Choices
-from treescore.metrics.parseval.kernel import collect
+from treescore.metrics.parseval.kernel import Collected, Inputs, collect
 from treescore.metrics.parseval.scores import COUNTS, SHOWN, score_table
-from treescore.metrics.parseval.tables import Inputs
 
 BIN = 10
-"""Sentence lengths are put together in bins of this many words."""
+"""Sentence lengths are grouped in bins of this many words."""
 
 MOST_SHOWN = 100
-"""Rows of a table of errors or confusions."""
+"""The most rows of a table of errors or confusions."""
 
 
 @dataclass(frozen=True)
 class Compared:
-    """Two treebanks that were compared, from which details, slices and tables are made when they are asked for."""
+    """Two treebanks that were compared; details, slices and tables are computed on demand."""
 
     gold: ConstituentTreebank
     system: ConstituentTreebank
@@ -40,7 +39,7 @@ class Compared:
     status: Any
 
     def item(self, index: int) -> dict[str, Json]:
-        """Spans and trees of a sentence; the figures EVALB shows of one that it does not count."""
+        """Return spans and trees of a sentence, and the figures that EVALB shows of one that it does not count."""
         item: dict[str, Json] = {
             "gold_spans": self._spans(0, index),
             "system_spans": self._spans(1, index),
@@ -70,39 +69,38 @@ class Compared:
         return [[strings[label], start + begin, end + begin] for start, end, label in brackets[first:last, :3].tolist()]
 
     def _right(self, index: int) -> list[bool]:
-        """Whether gold has each of the system's spans."""
+        """Return whether gold has each of the system's spans."""
         first = int(self._offsets[1, index])
         last = first + int(self._sizes[1, index])
         right: list[bool] = (self._brackets[1][first:last, 3] > 0).tolist()
         return right
 
     @cached_property
-    def _collected(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Where the brackets of each sentence begin (2, n + 1); gold's, the system's; how many (2, n)."""
+    def _collected(self) -> Collected:
         sides = (self.inputs.gold, self.inputs.system)
-        offsets = np.stack([side[3] + side[6] for side in sides])
-        sizes = np.zeros((2, len(self.gold)), np.int64)
-        brackets = tuple(np.empty((int(last), 4), np.int64) for last in offsets[:, -1])
-        collect(*self.inputs, offsets, (*brackets, sizes))
-        return offsets, brackets[0], brackets[1], sizes
+        offsets = np.stack([side.node_offsets + side.word_offsets for side in sides])
+        gold, system = (np.empty((int(last), 4), np.int64) for last in offsets[:, -1])
+        collected = Collected(gold, system, offsets, np.zeros((2, len(self.gold)), np.int64))
+        collect(self.inputs, collected)
+        return collected
 
     @property
     def _offsets(self) -> IntArray:
-        return self._collected[0]
+        return self._collected.offsets
 
     @property
     def _brackets(self) -> tuple[IntArray, IntArray]:
-        return self._collected[1:3]
+        return self._collected.gold, self._collected.system
 
     @property
     def _sizes(self) -> IntArray:
-        return self._collected[3]
+        return self._collected.sizes
 
     @cached_property
     def _scored(self) -> tuple[IntArray, IntArray]:
-        """The brackets of sentences that count, gold's and the system's: sentence, start, end, label, matched.
+        """The brackets of sentences that count, gold's and the system's: rows sentence, start, end, label, matched.
 
-        Of gold's, matched is the label of the system's bracket, or -1.
+        In gold's rows, matched is the label of the system's bracket, or -1; in the system's, 0 or 1.
         """
         (gold_owners, gold), (system_owners, system) = self._used(0), self._used(1)
         partners = gold[:, 3]
@@ -115,7 +113,7 @@ class Compared:
         )
 
     def _used(self, side: int) -> tuple[IntArray, IntArray]:
-        """Sentence and row of each bracket of a side in sentences that count."""
+        """Return sentence and row of each bracket of a side in sentences that count."""
         offsets, brackets, sizes = self._offsets[side], self._brackets[side], self._sizes[side]
         owners = owners_of(offsets)
         places = np.arange(len(brackets)) - offsets[owners]
@@ -123,7 +121,7 @@ class Compared:
         return owners[used], brackets[used]
 
     def slices(self) -> dict[str, list[dict[str, Json]]]:
-        """Scores by sentence length and by label."""
+        """Return scores by sentence length and by label."""
         return {"length": self._by_length(), "label": self._by_label()}
 
     def _by_length(self) -> list[dict[str, Json]]:
@@ -140,7 +138,7 @@ class Compared:
         return slices
 
     def _by_label(self) -> list[dict[str, Json]]:
-        """Precision, recall and F1 of each label, most gold brackets first."""
+        """Return precision, recall and F1 of each label, most gold brackets first."""
         gold, system = self._scored
         size = len(self.gold.vocabulary)
         golds = np.bincount(gold[:, 3], minlength=size)
@@ -166,7 +164,7 @@ class Compared:
         ]
 
     def tables(self) -> dict[str, Json]:
-        """Labels over equal spans, and the kinds of errors, most frequent first."""
+        """Return confusions of labels over equal spans, and the kinds of errors, most frequent first."""
         gold, system = self._scored
         left_gold, left_system = gold[gold[:, 4] < 0], system[system[:, 4] == 0]
         mislabelled = _aligned(left_gold, left_system, (0, 1, 2))
@@ -194,7 +192,7 @@ class Compared:
         return {"kinds": {kind: len(labels) for kind, labels in kinds}, "frequent": found[:MOST_SHOWN]}
 
     def _confusion(self, gold: IntArray, system: IntArray) -> list[dict[str, Json]]:
-        """How often gold's label met which label of the output over the same span; matched brackets included."""
+        """Count the pairs of labels of gold and output over the same span, with matched brackets."""
         strings = self.gold.vocabulary.strings
         pairs, counts = np.unique(gold * len(strings) + system, return_counts=True)
         order = np.argsort(-counts, kind="stable")[:MOST_SHOWN]
@@ -205,7 +203,7 @@ class Compared:
 
 
 def _label_scores(matched: int, gold: int, taken: int, system: int) -> dict[str, float | None]:
-    """`taken` are the label's system brackets that matched: with equal labels not the same number as `matched`."""
+    """Compute the scores of a label of which `taken` system brackets matched; equal labels make `matched` differ."""
     recall = matched / gold if gold else None
     precision = taken / system if system else None
     f1 = None
@@ -215,7 +213,7 @@ def _label_scores(matched: int, gold: int, taken: int, system: int) -> dict[str,
 
 
 def _aligned(gold: IntArray, system: IntArray, columns: Sequence[int]) -> tuple[IntArray, IntArray]:
-    """Pairs of rows that agree in `columns`, one to one, in order: row numbers of gold and of the system."""
+    """Pair rows that agree in `columns`, one to one, in order: row numbers of gold and of the system."""
     if not len(gold) or not len(system):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     keys, bound = np.zeros(len(gold) + len(system), np.int64), 1
@@ -225,7 +223,7 @@ def _aligned(gold: IntArray, system: IntArray, columns: Sequence[int]) -> tuple[
         if bound * size >= 1 << 62:
             keys, bound = np.unique(keys, return_inverse=True)[1], len(keys)
         keys, bound = keys * size + values, bound * size
-    # Sorted, gold's rows of a key stand before the system's: the first of both make a pair, and so on.
+    # In sorted order gold's rows of a key precede the system's: the first of both are a pair, and so on.
     order = np.argsort(keys, kind="stable")
     new = np.diff(keys[order], prepend=-1) != 0
     begins, groups = np.flatnonzero(new), np.cumsum(new) - 1

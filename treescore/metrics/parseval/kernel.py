@@ -1,18 +1,17 @@
-"""Brackets compared, sentence by sentence: what `parseval` compiles.
-
-Matching is a hash of (start, end, label), crossing a range maximum over blocks of words: the time grows with the
-text, not with the square of a sentence.
-"""
+"""Compiled comparison of sentences, step by step as EVALB does it."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from treescore.core.jit import compiled, inlined
-from treescore.core.registry import ERROR, OK, SKIP
+from treescore.core.arrays import BoolArray, IntArray
+from treescore.core.jit import compiled
+from treescore.core.registry import ERROR, OK, SKIP, StatusArray
 from treescore.core.trees import NO_TAG
+from treescore.metrics.parseval.matching import Brackets, Equal, Hash, alike, crossing, matched
 
 FINE, LENGTHS_DIFFER, WORDS_DIFFER = 0, 1, 2
 """Why a sentence could not be compared."""
@@ -20,136 +19,136 @@ FINE, LENGTHS_DIFFER, WORDS_DIFFER = 0, 1, 2
 MATCHED, GOLD, SYSTEM, CROSSING, WORDS, CORRECT_TAGS, UNLABELLED = range(7)
 """Columns of the figures."""
 
-OUTER_BRACKET, PRETERMINALS, CHECK_WORDS, LABELLED, QUOTES = range(5)
-"""Places in the options: 1 where these matter, or where there is something to repair."""
+LENGTH, REASON, WORD, GOLD_WORD, SYSTEM_WORD, GOLD_BRACKETS, GOLD_WORDS, SYSTEM_WORDS = range(8)
+"""Columns of the facts: WORD is the first word that differs, with its string in gold and in the output, or -1."""
 
 READABLE, SHOWN, UNREADABLE = 0, 1, 2
-"""Faults of a sentence: none; brackets that do not balance; nothing that could be read."""
+"""Faults of a sentence: none; brackets that do not balance; a sentence that could not be read at all."""
 
 FILLER = -2
 """Tag of the word that stands for an emptied constituent."""
 
-_BLOCK = 64
+
+class Side(NamedTuple):
+    """The columns of a `ConstituentTreebank`, all int64 and contiguous; the end of a node left open is -1."""
+
+    labels: IntArray
+    starts: IntArray
+    ends: IntArray
+    node_offsets: IntArray
+    words: IntArray
+    tags: IntArray
+    word_offsets: IntArray
 
 
-@inlined
-def _alike(first: int, second: int, paired: Any, pairs: Any) -> bool:
-    """EVALB's comparison: equal, or one of the given pairs in either direction; not transitive."""
-    if first == second:
-        return True
-    if first < 0 or second < 0 or not paired[first]:
-        return False
-    for row in range(len(pairs)):
-        if (pairs[row, 0] == first and pairs[row, 1] == second) or (pairs[row, 0] == second and pairs[row, 1] == first):
-            return True
-    return False
+class Tables(NamedTuple):
+    """Choices as tables over the vocabulary of v strings.
+
+    Attributes:
+        deleted: tags whose words are deleted, bool (v,).
+        uncounted: tags whose words do not count in the length, bool (v,).
+        cut: the label that is compared for each label, int64 (v,).
+        dropped: labels (after the cut) whose brackets are deleted, bool (v,).
+        quote_tags, quote_words: what EVALB's repair of quotes looks at, bool (v,).
+        equal_labels, equal_words: strings that count as equal.
+    """
+
+    deleted: BoolArray
+    uncounted: BoolArray
+    cut: IntArray
+    dropped: BoolArray
+    quote_tags: BoolArray
+    quote_words: BoolArray
+    equal_labels: Equal
+    equal_words: Equal
 
 
-@inlined
-def _slot(start: int, end: int, label: int, brackets: Any, epoch: int, stamps: Any, keys: Any) -> int:
-    """The slot of this bracket: stamped with `epoch` where it is taken, else free."""
-    mask = len(stamps) - 1
-    value = ((start * 1000003) ^ end) * 998244353 + label * 805306457
-    slot = (value ^ (value >> 17)) & mask
-    while stamps[slot] == epoch:
-        key = keys[slot]
-        if brackets[key, 0] == start and brackets[key, 1] == end and brackets[key, 2] == label:
-            break
-        slot = (slot + 1) & mask
-    return slot
+class Options(NamedTuple):
+    """Choices that are on or off; `quotes`: whether deleted quotes are repaired."""
+
+    outer_bracket: bool
+    preterminals: bool
+    check_words: bool
+    labelled: bool
+    quotes: bool
+
+
+class Room(NamedTuple):
+    """Most words, and most brackets with preterminals, of a sentence."""
+
+    words: int
+    brackets: int
+
+
+class Inputs(NamedTuple):
+    """Two treebanks of n sentences and how to compare them; `faults` is uint8 (n,)."""
+
+    gold: Side
+    system: Side
+    tables: Tables
+    options: Options
+    faults: NDArray[np.uint8]
+    room: Room
+
+
+class Scratch(NamedTuple):
+    """Memory that is used again for every sentence; the first axis is gold and system.
+
+    Attributes:
+        kept: words that are compared, rows word, tag, int64 (2, words, 2).
+        places: kept words before each word, int64 (2, words).
+        brackets: int64 (2, brackets, 3).
+        quotes: words that may be quotes, rows tag, kept words before, place in the sentence, int64 (2, words, 3).
+        again: how often a deleted word is put back, int64 (2, words); zeros between sentences.
+        spans: brackets with label 0, int64 (2, brackets, 3).
+        reach: of `crossing`.
+        table: of `matched`.
+    """
+
+    kept: IntArray
+    places: IntArray
+    brackets: IntArray
+    quotes: IntArray
+    again: IntArray
+    spans: IntArray
+    reach: IntArray
+    table: Hash
+
+
+class Collected(NamedTuple):
+    """Every bracket of both sides.
+
+    Attributes:
+        gold: rows start, end, label, number of the system's bracket that matched or -1, int64 (g, 4).
+        system: rows start, end, label, 1 where it matched, int64 (s, 4).
+        offsets: where the brackets of each sentence begin, int64 (2, n + 1).
+        sizes: how many brackets each sentence has, int64 (2, n).
+    """
+
+    gold: IntArray
+    system: IntArray
+    offsets: IntArray
+    sizes: IntArray
 
 
 @compiled
-def _matched(gold: Any, golds: int, system: Any, systems: int, paired: Any, pairs: Any, table: Any, epoch: int) -> int:
-    """How many gold brackets find a system bracket, each taking the first one left, in pre-order (EVALB's way).
+def _keep(
+    side: Side, sentence: int, tables: Tables, again: IntArray, kept: IntArray, places: IntArray
+) -> tuple[int, int]:
+    """Write the words that are compared into `kept` and the kept words before each into `places`.
 
-    `gold` and `system` are int64 (room, 3), rows start, end, label, the first `golds` and `systems` of them;
-    `paired` says whether a label stands in one of the `pairs` (p, 2); `table` is the hash's (stamps, keys, heads,
-    next, partners), where `epoch` was never stamped before; partners become the system bracket that each gold
-    bracket took, or -1.
+    Returns:
+        The number of kept words, and the length of the sentence.
     """
-    stamps, keys, heads, following, partners = table
-    for index in range(systems - 1, -1, -1):
-        slot = _slot(system[index, 0], system[index, 1], system[index, 2], system, epoch, stamps, keys)
-        following[index] = heads[slot] if stamps[slot] == epoch else -1
-        stamps[slot] = epoch
-        keys[slot] = index
-        heads[slot] = index
-    matched = 0
-    for index in range(golds):
-        start, end, label = gold[index, 0], gold[index, 1], gold[index, 2]
-        slot = _slot(start, end, label, system, epoch, stamps, keys)
-        best = slot if stamps[slot] == epoch and heads[slot] >= 0 else -1
-        if paired[label]:
-            for row in range(len(pairs)):
-                other = pairs[row, 1] if pairs[row, 0] == label else pairs[row, 0]
-                if other == label or (pairs[row, 0] != label and pairs[row, 1] != label):
-                    continue
-                slot = _slot(start, end, other, system, epoch, stamps, keys)
-                if stamps[slot] == epoch and heads[slot] >= 0 and (best < 0 or heads[slot] < heads[best]):
-                    best = slot
-        partners[index] = -1
-        if best >= 0:
-            partners[index] = heads[best]
-            heads[best] = following[heads[best]]
-            matched += 1
-    return matched
-
-
-@compiled
-def _crossing(gold: Any, golds: int, system: Any, systems: int, words: int, reach: Any) -> int:
-    """How many system brackets cross a gold bracket: partial overlap, neither inside the other.
-
-    `reach` int64 (4, room): furthest end of the gold brackets that start at a word, nearest start of those that
-    end there, and the same for blocks of words.
-    """
-    blocks = words // _BLOCK + 1
-    reach[0, : words + 1] = -1
-    reach[1, : words + 1] = words + 1
-    reach[2, :blocks] = -1
-    reach[3, :blocks] = words + 1
-    for index in range(golds):
-        start, end = gold[index, 0], gold[index, 1]
-        if end > start:
-            reach[0, start] = max(reach[0, start], end)
-            reach[1, end] = min(reach[1, end], start)
-            reach[2, start // _BLOCK] = max(reach[2, start // _BLOCK], end)
-            reach[3, end // _BLOCK] = min(reach[3, end // _BLOCK], start)
-    crossing = 0
-    for index in range(systems):
-        start, end = system[index, 0], system[index, 1]
-        at = start + 1
-        while at < end:
-            if at % _BLOCK == 0 and at + _BLOCK <= end:
-                block = at // _BLOCK
-                if reach[2, block] > end or reach[3, block] < start:
-                    crossing += 1
-                    break
-                at += _BLOCK
-            elif reach[0, at] > end or reach[1, at] < start:
-                crossing += 1
-                break
-            else:
-                at += 1
-    return crossing
-
-
-@compiled
-def _keep(side: Any, sentence: int, tables: Any, again: Any, kept: Any, places: Any) -> tuple[int, int]:
-    """The words that are compared: their numbers and tags into `kept`, kept words before each into `places`.
-
-    `again` says how often a deleted word is put back. Returns how many words there are, and the length.
-    """
-    words, tags, first, last = side[4], side[5], side[6][sentence], side[6][sentence + 1]
-    deleted, uncounted = tables[0], tables[1]
+    first, last = side.word_offsets[sentence], side.word_offsets[sentence + 1]
     count = length = 0
     for index in range(first, last):
-        tag = tags[index]
+        tag = side.tags[index]
         places[index - first] = count
-        length += tag == NO_TAG or (tag >= 0 and not uncounted[tag])
-        copies = again[index - first] if tag >= 0 and deleted[tag] else 1
+        length += tag == NO_TAG or (tag >= 0 and not tables.uncounted[tag])
+        copies = again[index - first] if tag >= 0 and tables.deleted[tag] else 1
         for _ in range(copies):
-            kept[count, 0] = words[index]
+            kept[count, 0] = side.words[index]
             kept[count, 1] = tag
             count += 1
     places[last - first] = count
@@ -157,23 +156,23 @@ def _keep(side: Any, sentence: int, tables: Any, again: Any, kept: Any, places: 
 
 
 @compiled
-def _quotes(side: Any, sentence: int, tables: Any, places: Any, found: Any) -> int:
-    """The words that may be quotes into `found`: tag, kept words before, place in the sentence."""
-    words, tags, first, last = side[4], side[5], side[6][sentence], side[6][sentence + 1]
+def _quotes(side: Side, sentence: int, tables: Tables, places: IntArray, quotes: IntArray) -> int:
+    """Write the words that may be quotes into `quotes`, and return how many there are."""
+    first, last = side.word_offsets[sentence], side.word_offsets[sentence + 1]
     count = 0
     for index in range(first, last):
-        tag = tags[index]
-        if tag >= 0 and tables[6][tag] and tables[7][words[index]]:
-            found[count, 0], found[count, 1], found[count, 2] = tag, places[index - first], index - first
+        tag = side.tags[index]
+        if tag >= 0 and tables.quote_tags[tag] and tables.quote_words[side.words[index]]:
+            quotes[count, 0], quotes[count, 1], quotes[count, 2] = tag, places[index - first], index - first
             count += 1
     return count
 
 
 @compiled
-def _repair(gold: Any, golds: int, system: Any, systems: int, deleted: Any, again: Any) -> None:
-    """EVALB's repair: a quote deleted on one side only is put back, into `again` (2, words): gold's, the system's.
+def _repair(gold: IntArray, golds: int, system: IntArray, systems: int, deleted: BoolArray, again: IntArray) -> None:
+    """Put back a quote that was deleted on one side only, as EVALB does: count it in `again`.
 
-    With its quirk: of two quotes deleted side by side the first is put back twice.
+    EVALB's quirk is kept: of two quotes deleted side by side the first is put back twice.
     """
     low = 0
     for index in range(systems):
@@ -194,100 +193,108 @@ def _repair(gold: Any, golds: int, system: Any, systems: int, deleted: Any, agai
 
 
 @compiled
-def _brackets(side: Any, sentence: int, tables: Any, places: Any, inserted: int, options: Any, out: Any) -> int:
-    """The brackets that are compared, in pre-order, into `out`: start, end, label.
+def _brackets(
+    side: Side, sentence: int, tables: Tables, places: IntArray, inserted: int, options: Options, rows: IntArray
+) -> int:
+    """Write the brackets that are compared into `rows`, in pre-order, and return how many there are.
 
-    A node left open (end below 0) ends where EVALB's memory says: at -1, moved by what was `inserted`.
+    A node left open (end below 0) ends where EVALB's memory puts it: at -1, moved by the `inserted` quotes.
     """
-    labels, starts, ends, node_offsets, _, tags, word_offsets = side
-    deleted, _, cut, dropped = tables[:4]
-    first_word = word_offsets[sentence]
-    words = word_offsets[sentence + 1] - first_word
-    last_node = node_offsets[sentence + 1]
+    labels, starts, ends = side.labels, side.starts, side.ends
+    first_word = side.word_offsets[sentence]
+    words = side.word_offsets[sentence + 1] - first_word
+    last_node = side.node_offsets[sentence + 1]
     count = word = outer_end = 0
-    for node in range(node_offsets[sentence], last_node + 1):
+    for node in range(side.node_offsets[sentence], last_node + 1):
         upto = starts[node] if node < last_node else words
-        while options[PRETERMINALS] and word < upto:
-            tag = tags[first_word + word]
-            if tag >= 0 and not deleted[tag] and not dropped[cut[tag]]:
-                out[count, 0], out[count, 1], out[count, 2] = places[word], places[word] + 1, cut[tag]
+        while options.preterminals and word < upto:
+            tag = side.tags[first_word + word]
+            if tag >= 0 and not tables.deleted[tag] and not tables.dropped[tables.cut[tag]]:
+                rows[count, 0], rows[count, 1], rows[count, 2] = places[word], places[word] + 1, tables.cut[tag]
                 count += 1
             word += 1
         if node == last_node:
             break
         if starts[node] >= outer_end:
-            if labels[node] == 0 and not options[OUTER_BRACKET]:
+            if labels[node] == 0 and not options.outer_bracket:
                 continue
             outer_end = ends[node] if ends[node] >= 0 else words
-        start, label = places[starts[node]], cut[labels[node]]
+        start, label = places[starts[node]], tables.cut[labels[node]]
         end = places[ends[node]] if ends[node] >= 0 else inserted - 1
-        if start != end and not dropped[label]:
-            out[count, 0], out[count, 1], out[count, 2] = start, end, label
+        if start != end and not tables.dropped[label]:
+            rows[count, 0], rows[count, 1], rows[count, 2] = start, end, label
             count += 1
     return count
 
 
 @compiled
-def _difference(gold: Any, golds: int, system: Any, systems: int, paired: Any, pairs: Any) -> tuple[int, int]:
-    """Why the words differ, and the first word at which they do."""
+def _difference(gold: IntArray, golds: int, system: IntArray, systems: int, equal: Equal) -> tuple[int, int]:
+    """Return why the words differ, and the first word at which they do."""
     if golds != systems:
         return LENGTHS_DIFFER, -1
     for index in range(golds):
-        if not _alike(gold[index, 0], system[index, 0], paired, pairs):
+        if not alike(gold[index, 0], system[index, 0], equal):
             return WORDS_DIFFER, index
     return FINE, -1
 
 
 @compiled
-def _compared(
-    gold: Any, system: Any, words: Any, tables: Any, pairs: Any, options: Any, scratch: Any, row: Any
+def _count(
+    sizes: tuple[int, int], words: tuple[int, int], inputs: Inputs, scratch: Scratch, sentence: int, row: IntArray
 ) -> None:
-    """Fill `row` from brackets and words of both sides: (brackets, how many), (words, how many)."""
-    brackets_gold, golds = gold
-    brackets_system, systems = system
-    kept_gold, words_gold, kept_system, words_system = words
-    hashed, reach, spans, epoch = scratch
+    """Fill a row of the figures from the brackets and words of both sides in `scratch`: so many of each."""
+    golds, systems = sizes
+    gold, system = Brackets(scratch.brackets[0], golds), Brackets(scratch.brackets[1], systems)
+    labels = inputs.tables.equal_labels
     row[GOLD], row[SYSTEM] = golds, systems
-    row[CROSSING] = _crossing(brackets_gold, golds, brackets_system, systems, max(words_gold, words_system), reach)
-    for word in range(words_gold):
-        row[WORDS] += kept_gold[word, 1] != FILLER
-        if word < words_system and kept_gold[word, 1] != FILLER:
-            row[CORRECT_TAGS] += _alike(kept_gold[word, 1], kept_system[word, 1], tables[4], pairs[0])
-    spans[0, :golds, :2] = brackets_gold[:golds, :2]
-    spans[1, :systems, :2] = brackets_system[:systems, :2]
-    row[UNLABELLED] = _matched(spans[0], golds, spans[1], systems, tables[4][:1], pairs[0][:0], hashed, 2 * epoch + 1)
+    row[CROSSING] = crossing(gold, system, max(words[0], words[1]), scratch.reach)
+    gold_kept, system_kept = scratch.kept[0], scratch.kept[1]
+    for word in range(words[0]):
+        row[WORDS] += gold_kept[word, 1] != FILLER
+        if word < words[1] and gold_kept[word, 1] != FILLER:
+            row[CORRECT_TAGS] += alike(gold_kept[word, 1], system_kept[word, 1], labels)
+    scratch.spans[0, :golds, :2] = gold.rows[:golds, :2]
+    scratch.spans[1, :systems, :2] = system.rows[:systems, :2]
+    spans = Brackets(scratch.spans[0], golds), Brackets(scratch.spans[1], systems)
+    # All spans have label 0, which must count as equal to nothing else.
+    none = Equal(labels.paired[:1], labels.pairs[:0])
+    row[UNLABELLED] = matched(spans[0], spans[1], none, scratch.table, 2 * sentence + 1)
     row[MATCHED] = row[UNLABELLED]
-    if options[LABELLED]:
-        row[MATCHED] = _matched(
-            brackets_gold, golds, brackets_system, systems, tables[4], pairs[0], hashed, 2 * epoch + 2
-        )
+    if inputs.options.labelled:
+        row[MATCHED] = matched(gold, system, labels, scratch.table, 2 * sentence + 2)
 
 
 @compiled
-def _judged(
-    gold: Any, system: Any, sentence: int, fault: int, tables: Any, pairs: Any, options: Any, scratch: Any, row: Any
-) -> Any:
-    """Compare one sentence as EVALB does, step by step: status, length, reason, word, gold's brackets and words."""
-    kept, places, brackets, quotes, again, hashed, reach, spans = scratch
+def _judge(inputs: Inputs, sentence: int, scratch: Scratch, row: IntArray, facts: IntArray) -> int:
+    """Compare one sentence: fill its row of the figures and its facts, and return its status."""
+    gold, system, tables, options, _, _ = inputs
+    kept, places, brackets, quotes, again = (
+        scratch.kept,
+        scratch.places,
+        scratch.brackets,
+        scratch.quotes,
+        scratch.again,
+    )
+    fault = inputs.faults[sentence]
     inserted_gold = inserted_system = 0
     golds, length = _keep(gold, sentence, tables, again[0], kept[0], places[0])
     systems, _ = _keep(system, sentence, tables, again[1], kept[1], places[1])
     status, reason, word = OK, FINE, -1
     if fault == UNREADABLE:
         status = ERROR
-    elif options[CHECK_WORDS] and systems == 0:
+    elif options.check_words and systems == 0:
         status = SKIP
-    elif options[CHECK_WORDS]:
-        if golds != systems and options[QUOTES]:
+    elif options.check_words:
+        if golds != systems and options.quotes:
             found_gold = _quotes(gold, sentence, tables, places[0], quotes[0])
             found_system = _quotes(system, sentence, tables, places[1], quotes[1])
-            _repair(quotes[0], found_gold, quotes[1], found_system, tables[0], again)
+            _repair(quotes[0], found_gold, quotes[1], found_system, tables.deleted, again)
             inserted_gold, inserted_system = again[0].sum(), again[1].sum()
             golds, _ = _keep(gold, sentence, tables, again[0], kept[0], places[0])
             systems, _ = _keep(system, sentence, tables, again[1], kept[1], places[1])
-            again[0, : gold[6][sentence + 1] - gold[6][sentence]] = 0
-            again[1, : system[6][sentence + 1] - system[6][sentence]] = 0
-        reason, word = _difference(kept[0], golds, kept[1], systems, tables[5], pairs[1])
+            again[0, : gold.word_offsets[sentence + 1] - gold.word_offsets[sentence]] = 0
+            again[1, : system.word_offsets[sentence + 1] - system.word_offsets[sentence]] = 0
+        reason, word = _difference(kept[0], golds, kept[1], systems, tables.equal_words)
         if reason != FINE or fault == SHOWN:
             status = ERROR
     elif fault == SHOWN:
@@ -295,107 +302,77 @@ def _judged(
     found = _brackets(gold, sentence, tables, places[0], inserted_gold, options, brackets[0])
     if status == OK or (fault == SHOWN and status == ERROR and reason == FINE):
         others = _brackets(system, sentence, tables, places[1], inserted_system, options, brackets[1])
-        sides = (kept[0], golds, kept[1], systems)
-        _compared(
-            (brackets[0], found),
-            (brackets[1], others),
-            sides,
-            tables,
-            pairs,
-            options,
-            (hashed, reach, spans, sentence),
-            row,
-        )
-    first, second = (kept[0, word, 0], kept[1, word, 0]) if word >= 0 else (-1, -1)
-    return status, (length, reason, word, first, second, found, golds, systems)
+        _count((found, others), (golds, systems), inputs, scratch, sentence, row)
+    facts[LENGTH], facts[REASON], facts[WORD] = length, reason, word
+    facts[GOLD_WORD] = kept[0, word, 0] if word >= 0 else -1
+    facts[SYSTEM_WORD] = kept[1, word, 0] if word >= 0 else -1
+    facts[GOLD_BRACKETS], facts[GOLD_WORDS], facts[SYSTEM_WORDS] = found, golds, systems
+    return status
 
 
 @compiled
-def _scratch(room: Any, options: Any) -> Any:
-    """What is used again for every sentence."""
-    most_words, most_brackets = room[0] * (2 if options[QUOTES] else 1), room[1]
+def _scratch(room: Room, options: Options) -> Scratch:
+    """Allocate the memory that is used again for every sentence."""
+    most_words, most_brackets = room.words * (2 if options.quotes else 1), room.brackets
     size = 16
     while size < 2 * most_brackets:
         size *= 2
-    return (
+    return Scratch(
         np.empty((2, most_words + 1, 2), np.int64),
         np.empty((2, most_words + 1), np.int64),
         np.empty((2, most_brackets + 1, 3), np.int64),
         np.empty((2, most_words + 1, 3), np.int64),
         np.zeros((2, most_words + 1), np.int64),
-        (
+        np.zeros((2, most_brackets + 1, 3), np.int64),
+        np.empty((4, most_words + 2), np.int64),
+        Hash(
             np.zeros(size, np.int64),
             np.empty(size, np.int64),
             np.empty(size, np.int64),
             np.empty(size, np.int64),
             np.empty(size, np.int64),
         ),
-        np.empty((4, most_words + 2), np.int64),
-        np.zeros((2, most_brackets + 1, 3), np.int64),
     )
 
 
 @compiled
-def compare(gold: Any, system: Any, tables: Any, pairs: Any, options: Any, faults: Any, room: Any) -> Any:
-    """Figures of every sentence.
-
-    Args:
-        gold: (labels, starts, ends, node_offsets, words, tags, word_offsets) of gold's treebank; the end of a node
-            left open is -1.
-        system: the same of the system's.
-        tables: over the vocabulary: whether a tag's words are deleted; whether they do not count in the length;
-            the cut label of each label; whether brackets of a (cut) label are deleted; whether a label, whether a
-            word stands in a pair; tags and words of the quote repair.
-        pairs: equal labels (p, 2), equal words (q, 2).
-        options: uint8 (5,), see OUTER_BRACKET and those after it.
-        faults: READABLE, SHOWN (figures are shown but not counted) or UNREADABLE, uint8 (n,).
-        room: most words and most brackets of a sentence.
+def compare(inputs: Inputs) -> tuple[IntArray, StatusArray, IntArray]:
+    """Compare every sentence.
 
     Returns:
-        figures int64 (n, 7); status uint8 (n,); facts int64 (n, 8): length, reason, the word that differs and what it
-        is in gold and in the system's output, gold's brackets, words of gold and of the system.
+        Figures int64 (n, 7); status uint8 (n,); facts int64 (n, 8). Columns as the constants above.
     """
-    figures = np.zeros((len(faults), 7), np.int64)
-    status = np.zeros(len(faults), np.uint8)
-    facts = np.zeros((len(faults), 8), np.int64)
-    scratch = _scratch(room, options)
-    for sentence in range(len(faults)):
-        status[sentence], found = _judged(
-            gold, system, sentence, faults[sentence], tables, pairs, options, scratch, figures[sentence]
-        )
-        for column in range(8):
-            facts[sentence, column] = found[column]
+    sentences = len(inputs.faults)
+    figures = np.zeros((sentences, 7), np.int64)
+    status = np.zeros(sentences, np.uint8)
+    facts = np.zeros((sentences, 8), np.int64)
+    scratch = _scratch(inputs.room, inputs.options)
+    for sentence in range(sentences):
+        status[sentence] = _judge(inputs, sentence, scratch, figures[sentence], facts[sentence])
     return figures, status, facts
 
 
 @compiled
-def collect(
-    gold: Any, system: Any, tables: Any, pairs: Any, options: Any, faults: Any, room: Any, offsets: Any, out: Any
-) -> None:
-    """Write down the brackets that `compare` compares, of every sentence, whatever its status.
-
-    `offsets` (2, n + 1) says where the brackets of a sentence begin in `out`: gold's int64 (g, 4), rows start, end,
-    label, number of the system's bracket that matched or -1; the system's int64 (s, 4), with 1 where it matched;
-    and how many there are of each, int64 (2, n).
-    """
-    out_gold, out_system, sizes = out
-    scratch = _scratch(room, options)
-    row = np.zeros(7, np.int64)
-    for sentence in range(len(faults)):
+def collect(inputs: Inputs, out: Collected) -> None:
+    """Write the brackets that `compare` compares, of sentences of any status, into all but `out.offsets`."""
+    scratch = _scratch(inputs.room, inputs.options)
+    tables, options = inputs.tables, inputs.options
+    row, facts = np.zeros(7, np.int64), np.zeros(8, np.int64)
+    brackets, partners = scratch.brackets, scratch.table.partners
+    for sentence in range(len(inputs.faults)):
         row[:] = 0
-        status = _judged(gold, system, sentence, faults[sentence], tables, pairs, options, scratch, row)[0]
-        brackets, partners = scratch[2], scratch[5][4]
+        status = _judge(inputs, sentence, scratch, row, facts)
         golds, systems = row[GOLD], row[SYSTEM]
         if status != OK:
-            golds = _brackets(gold, sentence, tables, scratch[1][0], 0, options, brackets[0])
-            systems = _brackets(system, sentence, tables, scratch[1][1], 0, options, brackets[1])
+            golds = _brackets(inputs.gold, sentence, tables, scratch.places[0], 0, options, brackets[0])
+            systems = _brackets(inputs.system, sentence, tables, scratch.places[1], 0, options, brackets[1])
             partners[:golds] = -1
-        sizes[0, sentence], sizes[1, sentence] = golds, systems
-        first_gold, first_system = offsets[0, sentence], offsets[1, sentence]
-        out_gold[first_gold : first_gold + golds, :3] = brackets[0, :golds]
-        out_system[first_system : first_system + systems, :3] = brackets[1, :systems]
-        out_system[first_system : first_system + systems, 3] = 0
+        out.sizes[0, sentence], out.sizes[1, sentence] = golds, systems
+        first_gold, first_system = out.offsets[0, sentence], out.offsets[1, sentence]
+        out.gold[first_gold : first_gold + golds, :3] = brackets[0, :golds]
+        out.system[first_system : first_system + systems, :3] = brackets[1, :systems]
+        out.system[first_system : first_system + systems, 3] = 0
         for index in range(golds):
-            out_gold[first_gold + index, 3] = partners[index]
+            out.gold[first_gold + index, 3] = partners[index]
             if partners[index] >= 0:
-                out_system[first_system + partners[index], 3] = 1
+                out.system[first_system + partners[index], 3] = 1

@@ -1,4 +1,4 @@
-"""PARSEVAL: labelled and unlabelled brackets, crossing brackets, tags."""
+"""Score labelled and unlabelled brackets, crossing brackets and tags (PARSEVAL)."""
 
 from __future__ import annotations
 
@@ -9,24 +9,26 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treescore.core.arrays import IntArray
+from treescore.core.disclosure import Disclosure, SliceFields
 from treescore.core.limits import Limits
 from treescore.core.params import Json, Param
-from treescore.core.registry import ERROR, OK, SKIP, ItemInfo, Metric, Outcome, register
+from treescore.core.registry import ERROR, OK, SKIP, Example, ItemInfo, Metric, Outcome, register
 from treescore.core.scores import ScoreTable
 from treescore.core.trees import ConstituentTreebank
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import Problem
+from treescore.metrics.parseval import kernel
 from treescore.metrics.parseval.choices import PARAMS, Choices, choices_of
 from treescore.metrics.parseval.details import Compared
-from treescore.metrics.parseval.kernel import LENGTHS_DIFFER, compare
 from treescore.metrics.parseval.report import evalb_report
 from treescore.metrics.parseval.scores import score_table
 from treescore.metrics.parseval.tables import inputs_of
+from treescore.metrics.shared.examples import TREES
 
 
 @register
 class Parseval(Metric):
-    """Brackets (label, span) as multisets, as EVALB compares them (Black et al. 1991; Collins 1997)."""
+    """Compares brackets (label, span) as multisets, as EVALB does (Black et al. 1991; Collins 1997)."""
 
     name = "parseval"
     doc = (
@@ -35,11 +37,21 @@ class Parseval(Metric):
     )
     source = "Black et al. 1991; Collins 1997; EVALB (Sekine & Collins, 2008 version); Kikas & Treumuth 2007"
     reads = (ConstituentTreebank,)
+    examples: ClassVar[tuple[Example, ...]] = (
+        Example("bracketed", TREES),
+        Example("bracketed", (("(S (NP) (X x))\n", "(S (X x))\n"), *TREES[:2]), {"preset": "kikas-treumuth"}),
+    )
     params: ClassVar[Mapping[str, Param]] = PARAMS
     styles = ("evalb",)
+    disclosure: ClassVar[Disclosure] = Disclosure(
+        members=("system_tree", "system_spans", "system_spans_right"),
+        scores=("labelled_precision",),
+        counts=("matched", "system"),
+        slices={"label": SliceFields(("system",), ("precision",))},
+    )
 
     def __init__(self, **values: Json) -> None:
-        """Resolve the preset or the parameter file, then the choices made one by one."""
+        """Resolve the preset or the parameter file, then the choices of the request. Raises InputError."""
         self.choices: Choices = choices_of(values)
         super().__init__(**{**values, **self.choices.document()})
 
@@ -50,16 +62,16 @@ class Parseval(Metric):
 
     @property
     def warnings(self) -> Sequence[Problem]:
-        """What EVALB would have passed over in the parameter file."""
+        """Lines of the parameter file that EVALB ignores."""
         return self.choices.warnings
 
     def evaluate(
         self, gold: ConstituentTreebank, system: ConstituentTreebank, items: ItemInfo, limits: Limits
     ) -> Outcome:
-        """Rows of counts; sentences whose words differ have status ERROR, those without words in the output SKIP."""
+        """Count each sentence; status ERROR where words differ, SKIP where the output has no words."""
         del items, limits
         inputs = inputs_of(self.choices, gold, system)
-        figures, status, facts = compare(*inputs)
+        figures, status, facts = kernel.compare(inputs)
         rows = _rows(self.choices, figures, status, facts)
 
         @cache
@@ -76,28 +88,30 @@ class Parseval(Metric):
         )
 
     def report(self, style: str, outcome: Outcome) -> str:
-        """EVALB's table and summary (style `evalb`)."""
+        """Print EVALB's table and summary (style `evalb`)."""
         if style != "evalb":
             raise KeyError(style)
         return evalb_report(outcome, self.table.count_names, self.choices.cutoff)
 
 
 def _rows(choices: Choices, figures: IntArray, status: Any, facts: IntArray) -> IntArray:
-    """Counts in the order of parseval_scores: of the whole, up to the cut-off, the length, the uncounted."""
+    """Return counts in the order of the score table: all, up to the cut-off, the length, the uncounted."""
     valid = status == OK
     matched, gold, system, crossing = figures.T[:4]
     shares = np.column_stack([(matched == gold) & (gold == system), crossing == 0, crossing <= 2])
     counted = np.column_stack([figures, shares]) * valid[:, None]
     if choices.zero:
         lost = ~valid
-        counted[lost, 1], counted[lost, 4] = facts[lost, 5], facts[lost, 6]
-        # Where gold has no words either there was nothing to get wrong.
-        counted[(status == SKIP) & (facts[:, 6] == 0), 7:] = 1
+        counted[lost, kernel.GOLD] = facts[lost, kernel.GOLD_BRACKETS]
+        counted[lost, kernel.WORDS] = facts[lost, kernel.GOLD_WORDS]
+        # Where gold has no words either, nothing is wrong.
+        counted[(status == SKIP) & (facts[:, kernel.GOLD_WORDS] == 0), 7:] = 1
     states = np.column_stack([np.ones(len(status), np.bool_), status == ERROR, status == SKIP, valid])
     whole = np.concatenate([counted[:, :6], states, counted[:, 6:]], axis=1)
-    short = whole * (facts[:, 0] <= choices.cutoff)[:, None]
+    lengths = facts[:, kernel.LENGTH]
+    short = whole * (lengths <= choices.cutoff)[:, None]
     uncounted = figures[:, :6] * ~valid[:, None]
-    return np.concatenate([whole, short, facts[:, :1], uncounted], axis=1)
+    return np.concatenate([whole, short, lengths[:, None], uncounted], axis=1)
 
 
 def _problems(
@@ -121,22 +135,22 @@ def _problems(
     return problems
 
 
-_MEND = "Parse gold's own words, and tag as gold does what is deleted (punctuation, traces)."
+_ADVICE = "Parse gold's words, and use gold's tags for deleted words (punctuation, traces)."
 
 
 def _mismatch(vocabulary: Vocabulary, index: int, line: int, facts: Sequence[int]) -> Problem:
-    """Why the words of sentence `index` are not gold's; EVALB compares them after its deletions."""
-    _, reason, word, gold_word, system_word, _, golds, systems = facts
-    if reason == LENGTHS_DIFFER:
-        code, there, gold = "word-count-mismatch", f"The sentence has {systems} words, deletions made", str(golds)
+    """Describe how the words of sentence `index` differ from gold's; EVALB compares them after its deletions."""
+    if facts[kernel.REASON] == kernel.LENGTHS_DIFFER:
+        code, there = "word-count-mismatch", f"The sentence has {facts[kernel.SYSTEM_WORDS]} words after deletions"
+        gold = str(facts[kernel.GOLD_WORDS])
     else:
-        shown = vocabulary.strings[system_word]
-        code, there = "word-mismatch", f"Word {word + 1}, deletions made, is {shown!r}"
-        gold = repr(vocabulary.strings[gold_word])
+        shown = vocabulary.strings[facts[kernel.SYSTEM_WORD]]
+        code, there = "word-mismatch", f"Word {facts[kernel.WORD] + 1} after deletions is {shown!r}"
+        gold = repr(vocabulary.strings[facts[kernel.GOLD_WORD]])
     return Problem(
         code=code,
         sentence=index + 1,
         line=line,
-        detail=f"{there}; gold differs. {_MEND}",
-        gold_detail=f"{there}; gold has {gold}. {_MEND}",
+        detail=f"{there}; gold differs. {_ADVICE}",
+        gold_detail=f"{there}; gold has {gold}. {_ADVICE}",
     )

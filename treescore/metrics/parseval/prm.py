@@ -1,4 +1,4 @@
-"""EVALB's parameter files, read as EVALB reads them."""
+"""Read EVALB's parameter files as EVALB reads them."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ IGNORED = ("DEBUG", "MAX_ERROR")
 """Keys that change what EVALB prints or when it gives up, not what it computes."""
 
 MOST_PAIRS = 1000
-"""Equal labels, or equal words; EVALB itself has room for 100 of each."""
+"""Most pairs of equal labels, or of equal words; EVALB itself allows 100 of each."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParameterFile:
-    """What a parameter file says.
+    """The contents of a parameter file.
 
     Attributes:
         lists: parameter name -> labels, words or pairs, in order.
-        cutoff, labelled: None where the file is silent.
+        cutoff, labelled: None where the file does not set them.
         ignored: values of the keys that change no figure.
-        warnings: what EVALB would complain of on its standard error.
+        warnings: what EVALB reports on its standard error.
     """
 
     lists: dict[str, list[str | tuple[str, str]]]
@@ -43,11 +43,11 @@ class ParameterFile:
 
 
 def read_prm(text: str) -> ParameterFile:
-    """Read a parameter file. Nothing in it is an error, as for EVALB: what it does not know it warns of.
+    """Read a parameter file. As in EVALB, unknown lines lead to warnings, not to errors.
 
-    A key stands in the first column and is case-sensitive; its value is the rest of the line, inner blanks
-    kept (so there are no comments behind a value); lines that begin with # or are shorter than three bytes are
-    passed over; later values beat earlier ones.
+    A key starts in the first column and is case-sensitive. Its value is the rest of the line with inner blanks, so that
+    a comment cannot follow it. Lines that begin with # or are shorter than three bytes are skipped. Later values
+    override earlier ones.
 
     Raises:
         InputError: `prm-too-many-pairs`.
@@ -62,7 +62,7 @@ def read_prm(text: str) -> ParameterFile:
         key = re.split(f"[{_SPACE}]", line, maxsplit=1)[0]
         value = line[len(key) :].lstrip(_SPACE)
         if key not in _LISTS and key not in {*IGNORED, "CUTOFF_LEN", "LABELED"}:
-            warnings.append(_warning("prm-unknown-key", number, f"Unknown keyword ({line}) is ignored, as by EVALB."))
+            warnings.append(_warning("prm-unknown-key", number, f"Unknown keyword ({line}) is ignored, as in EVALB."))
         elif not value:
             warnings.append(_warning("prm-empty-value", number, f"{key} has no value; the line is ignored."))
         elif key.startswith("EQ_"):
@@ -78,7 +78,7 @@ def read_prm(text: str) -> ParameterFile:
             numbers[key] = int(found.group()) if found else 0
     for key in ("EQ_LABEL", "EQ_WORD"):
         if len(lists[_LISTS[key]]) > MOST_PAIRS:
-            detail = f"The parameter file has more than {MOST_PAIRS} lines {key}. Rewrite the labels or words instead."
+            detail = f"The parameter file exceeds {MOST_PAIRS} lines {key}. Rewrite the labels or words in the texts."
             raise InputError([Problem(code="prm-too-many-pairs", pointer="/prm", detail=detail)])
     return ParameterFile(
         lists=lists,

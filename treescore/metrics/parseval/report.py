@@ -1,4 +1,4 @@
-"""EVALB's table and summary, to the byte."""
+"""Print EVALB's table and summary, byte for byte."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _LINE = "=" * 76 + "\n"
 
 
 def evalb_report(outcome: Outcome, names: Sequence[str], cutoff: int) -> str:
-    """What EVALB prints on its standard output; `names` are the columns of `outcome.rows`."""
-    place = {name: column for column, name in enumerate(names)}
-    counted = np.asarray(outcome.rows[:, [place[name] for name in SHOWN]], np.int64)
+    """Print what EVALB writes to its standard output; `names` are the columns of `outcome.rows`."""
+    column_of = {name: column for column, name in enumerate(names)}
+    counted = np.asarray(outcome.rows[:, [column_of[name] for name in SHOWN]], np.int64)
     shown = np.where(
-        (outcome.status == OK)[:, None], counted, outcome.rows[:, [place[f"unscored.{name}"] for name in SHOWN]]
+        (outcome.status == OK)[:, None], counted, outcome.rows[:, [column_of[f"unscored.{name}"] for name in SHOWN]]
     )
-    complete = outcome.rows[:, place["complete"]] > 0
-    lengths = outcome.rows[:, place["length"]]
+    complete = outcome.rows[:, column_of["complete"]] > 0
+    lengths = outcome.rows[:, column_of["length"]]
     rows = np.column_stack([lengths, outcome.status, shown]).tolist()
     everything = np.ones(len(rows), np.bool_)
     return "".join(
@@ -50,7 +50,7 @@ def _percent(part: int, whole: int) -> float:
 def _row(
     number: int, length: int, status: int, matched: int, gold: int, system: int, crossing: int, words: int, tags: int
 ) -> str:
-    # EVALB's numbers: 1 is an error, 2 a skipped sentence, which are ours too.
+    # EVALB's numbers are those of the status: 1 is an error, 2 a skipped sentence.
     return (
         f"{number:4d}  {length:3d}    {status:d}  {_percent(matched, gold):6.2f} {_percent(matched, system):6.2f}"
         f"   {matched:3d}    {gold:3d}  {system:3d}    {crossing:3d}   {words:4d}  {tags:4d}"
@@ -75,7 +75,7 @@ def _block(title: str, chosen: BoolArray, status: Any, counted: IntArray, comple
     sentences, valids = int(chosen.sum()), int(valid.sum())
     skipped = int((chosen & (status == SKIP)).sum())
     recall, precision = _percent(matched, gold), _percent(matched, system)
-    # 0/0 in C on x86-64: the sign of the NaN is printed.
+    # EVALB divides 0 by 0 in C on x86-64, which prints the sign of the NaN.
     total = recall + precision
     f_measure = f"{2 * precision * recall / total:6.2f}" if total else "  -nan"
     crossings = counted[valid, SHOWN.index("crossing")]

@@ -22,15 +22,15 @@ COUNTS = (
     "no_crossing",
     "two_or_fewer_crossing",
 )
-"""Counts of a sentence; what EVALB leaves out of its totals counts nothing but its status."""
+"""Counts of a sentence; of sentences that EVALB leaves out of its totals only the status counts."""
 
 SHOWN = COUNTS[:6]
-"""The figures of a row that EVALB shows without counting it: under `unscored.`, in no score."""
+"""The figures that EVALB shows of sentences that it does not count: under `unscored.`, in no score."""
 
 
 @cache
 def score_table(*, zero: bool) -> ScoreTable:
-    """The table. Where errors score zero, shares of sentences are shares of all sentences, else of valid ones."""
+    """Return the table; `zero` makes shares of sentences shares of all sentences instead of valid ones."""
     names = (
         *COUNTS,
         *(f"cutoff.{name}" for name in COUNTS),
@@ -76,7 +76,7 @@ _RATIOS = (
         "Share of sentences that could be scored: neither error nor skipped.",
         "valid",
         "sentences",
-        "there are no sentences",
+        "the text has no sentences",
     ),
 )
 

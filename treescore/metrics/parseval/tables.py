@@ -1,10 +1,9 @@
-"""What the comparison of brackets takes: options, tables over the vocabulary, and treebanks as plain arrays."""
+"""Prepare the comparison of brackets: options, tables over the vocabulary, and treebanks as plain arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,25 +14,24 @@ from treescore.core.trees import ConstituentTreebank
 from treescore.core.vocabulary import Vocabulary
 from treescore.formats.shared.bracket_problems import UnbalancedLine
 from treescore.metrics.parseval.choices import Choices
-from treescore.metrics.parseval.kernel import FILLER, READABLE, SHOWN, UNREADABLE
+from treescore.metrics.parseval.kernel import (
+    FILLER,
+    READABLE,
+    SHOWN,
+    UNREADABLE,
+    Inputs,
+    Options,
+    Room,
+    Side,
+    Tables,
+)
+from treescore.metrics.parseval.matching import Equal
 
 _QUOTES = ("'", '"', "/")
 
 
-class Inputs(NamedTuple):
-    """The arguments of the compiled comparison, in its order."""
-
-    gold: tuple[IntArray, ...]
-    system: tuple[IntArray, ...]
-    tables: tuple[Any, ...]
-    pairs: tuple[IntArray, IntArray]
-    options: Any
-    faults: Any
-    room: tuple[int, int]
-
-
 def inputs_of(choices: Choices, gold: ConstituentTreebank, system: ConstituentTreebank) -> Inputs:
-    """Everything that the comparison needs to know of two treebanks of one vocabulary."""
+    """Prepare the comparison of two treebanks of one vocabulary."""
     faults = np.full(len(gold), READABLE, np.uint8)
     for treebank in (gold, system):
         for sentence, problem in treebank.sentences.unreadable.items():
@@ -41,18 +39,18 @@ def inputs_of(choices: Choices, gold: ConstituentTreebank, system: ConstituentTr
             faults[sentence] = max(faults[sentence], found)
     if choices.empty_constituents == "word":
         gold, system = filled(gold), filled(system)
-    tables, pairs = _tables(choices, gold, system)
-    options = (
-        choices.outer_bracket,
-        choices.preterminals,
-        choices.check_words,
-        choices.labelled,
-        bool(choices.quote_labels),
+    options = Options(
+        outer_bracket=choices.outer_bracket,
+        preterminals=choices.preterminals,
+        check_words=choices.check_words,
+        labelled=choices.labelled,
+        quotes=bool(choices.quote_labels),
     )
-    return Inputs(_side(gold), _side(system), tables, pairs, np.array(options, np.uint8), faults, _room(gold, system))
+    tables = _tables(choices, gold, system)
+    return Inputs(_side(gold), _side(system), tables, options, faults, _room(gold, system))
 
 
-def _side(treebank: ConstituentTreebank) -> tuple[IntArray, ...]:
+def _side(treebank: ConstituentTreebank) -> Side:
     ends = treebank.ends
     unbalanced = [
         (int(treebank.node_offsets[sentence]), problem.unclosed)
@@ -63,7 +61,7 @@ def _side(treebank: ConstituentTreebank) -> tuple[IntArray, ...]:
         ends = ends.copy()
         for first, unclosed in unbalanced:
             ends[np.array(unclosed) + first] = -1
-    columns = (
+    side = Side(
         treebank.labels,
         treebank.starts,
         ends,
@@ -72,26 +70,23 @@ def _side(treebank: ConstituentTreebank) -> tuple[IntArray, ...]:
         treebank.tags,
         treebank.word_offsets,
     )
-    # What transforms leave may be a view with strides, for which all would be compiled anew.
-    return tuple(np.ascontiguousarray(column, np.int64) for column in columns)
+    # Transforms may leave views with strides, for which everything would be compiled again.
+    return Side._make(np.ascontiguousarray(column, np.int64) for column in side)
 
 
-def _room(gold: ConstituentTreebank, system: ConstituentTreebank) -> tuple[int, int]:
-    """Most words and most brackets, preterminals counted, of a sentence."""
+def _room(gold: ConstituentTreebank, system: ConstituentTreebank) -> Room:
     words = brackets = 0
     for treebank in (gold, system):
         if len(treebank):
             most = int(np.diff(treebank.word_offsets).max())
             words = max(words, most)
             brackets = max(brackets, int(np.diff(treebank.node_offsets).max()) + most)
-    return words, brackets
+    return Room(words, brackets)
 
 
-def _tables(
-    choices: Choices, gold: ConstituentTreebank, system: ConstituentTreebank
-) -> tuple[tuple[Any, ...], tuple[IntArray, IntArray]]:
+def _tables(choices: Choices, gold: ConstituentTreebank, system: ConstituentTreebank) -> Tables:
     vocabulary = gold.vocabulary
-    pairs = _pairs(vocabulary, choices.equal_labels), _pairs(vocabulary, choices.equal_words)
+    label_pairs, word_pairs = _pairs(vocabulary, choices.equal_labels), _pairs(vocabulary, choices.equal_words)
     used = np.zeros(len(vocabulary), np.bool_)
     for treebank in (gold, system):
         used[treebank.labels] = True
@@ -104,19 +99,23 @@ def _tables(
     size = len(vocabulary)
     cut = np.arange(size, dtype=np.int64)
     cut[list(shortened)] = list(shortened.values())
-    # A bracket's label is held against the list as labels are held against each other: pairs count as equal.
+    # Labels are compared with the list as they are compared with each other: pairs count as equal.
     listed = set(choices.delete_labels)
     equal = {b if a in listed else a for a, b in choices.equal_labels if a in listed or b in listed}
-    return (
-        _flags(vocabulary, size, choices.delete_labels),
-        _flags(vocabulary, size, choices.delete_labels_for_length),
-        cut,
-        _flags(vocabulary, size, listed | equal),
-        _flags(vocabulary, size, [name for pair in choices.equal_labels for name in pair]),
-        _flags(vocabulary, size, [name for pair in choices.equal_words for name in pair]),
-        _flags(vocabulary, size, choices.quote_labels),
-        _flags(vocabulary, size, _QUOTES),
-    ), pairs
+    return Tables(
+        deleted=_flags(vocabulary, size, choices.delete_labels),
+        uncounted=_flags(vocabulary, size, choices.delete_labels_for_length),
+        cut=cut,
+        dropped=_flags(vocabulary, size, listed | equal),
+        quote_tags=_flags(vocabulary, size, choices.quote_labels),
+        quote_words=_flags(vocabulary, size, _QUOTES),
+        equal_labels=Equal(
+            _flags(vocabulary, size, [name for pair in choices.equal_labels for name in pair]), label_pairs
+        ),
+        equal_words=Equal(
+            _flags(vocabulary, size, [name for pair in choices.equal_words for name in pair]), word_pairs
+        ),
+    )
 
 
 def _cut(label: str, at: str) -> str:
@@ -135,9 +134,9 @@ def _flags(vocabulary: Vocabulary, size: int, names: Iterable[str]) -> BoolArray
 
 
 def filled(treebank: ConstituentTreebank) -> ConstituentTreebank:
-    """The treebank with a word of tag FILLER in every constituent that has neither words nor constituents.
+    """Put a word of tag FILLER into every constituent that has neither words nor constituents.
 
-    An empty constituent hangs below the lowest one that touches its place.
+    An empty constituent is below the lowest one that touches its position.
     """
     empty = treebank.starts == treebank.ends
     if not empty.any():
@@ -164,7 +163,7 @@ def filled(treebank: ConstituentTreebank) -> ConstituentTreebank:
 
 @compiled
 def fill_spans(parents: IntArray, leaves: BoolArray, node_offsets: IntArray, starts: IntArray, ends: IntArray) -> None:
-    """Move the spans of all nodes for a word inside every leaf."""
+    """Widen and shift the spans of all nodes for a new word inside every leaf."""
     below = leaves.astype(np.int64)
     for node in range(len(parents) - 1, -1, -1):
         if parents[node] != NONE:

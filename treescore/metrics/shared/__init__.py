@@ -1,1 +1,1 @@
-"""What several metrics use."""
+"""Code that several metrics share."""

@@ -1,6 +1,8 @@
-"""The walk that aligns the words of two segmentations, and longest common subsequences without their table."""
+"""Align the words of two segmentations, and find longest common subsequences without a full table (compiled)."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,19 +15,26 @@ Bits = NDArray[np.uint64]
 _ALL = 0xFFFFFFFFFFFFFFFF
 
 
+class Spans(NamedTuple):
+    """The w words of one side in order.
+
+    Attributes:
+        starts, ends: characters of the token that each word belongs to, half-open, int64 (w,).
+        multiword: whether the word is part of a multiword token, bool (w,).
+        keys: equal numbers for words that align inside multiword tokens, int64 (w,).
+    """
+
+    starts: IntArray
+    ends: IntArray
+    multiword: BoolArray
+    keys: IntArray
+
+
 @compiled
-def align_words(  # noqa: C901, PLR0912, PLR0915 - the original's one walk, over arrays
-    gold_starts: IntArray,
-    gold_ends: IntArray,
-    gold_multi: BoolArray,
-    gold_keys: IntArray,
-    system_starts: IntArray,
-    system_ends: IntArray,
-    system_multi: BoolArray,
-    system_keys: IntArray,
-    max_steps: int,
-) -> tuple[IntArray, bool]:
-    """Pairs of aligned words, int64 (a, 2), and whether the work stayed within `max_steps`."""
+def align_words(gold: Spans, system: Spans, max_steps: int) -> tuple[IntArray, bool]:  # noqa: C901, PLR0912, PLR0915 - the original's one walk, over arrays
+    """Return the pairs of aligned words, int64 (a, 2), and whether the work stayed within `max_steps`."""
+    gold_starts, gold_ends, gold_multi, gold_keys = gold
+    system_starts, system_ends, system_multi, system_keys = system
     golds, systems = len(gold_starts), len(system_starts)
     pairs = np.empty((min(golds, systems), 2), np.int64)
     aligned = 0
@@ -43,7 +52,7 @@ def align_words(  # noqa: C901, PLR0912, PLR0915 - the original's one walk, over
             else:
                 s += 1
             continue
-        # The smallest stretch from here out of which no multiword token sticks.
+        # The smallest stretch from here that no multiword token leaves.
         if gold_multi[g]:
             end = gold_ends[g]
             if not system_multi[s] and system_starts[s] < gold_starts[g]:
@@ -66,7 +75,7 @@ def align_words(  # noqa: C901, PLR0912, PLR0915 - the original's one walk, over
                 if system_multi[s] and system_ends[s] > end:
                     end = system_ends[s]
                 s += 1
-        # Equal beginnings align whatever follows; this alone settles nearly every stretch.
+        # Equal beginnings always align; this completes nearly every stretch.
         while first_gold < g and first_system < s and gold_keys[first_gold] == system_keys[first_system]:
             pairs[aligned, 0] = first_gold
             pairs[aligned, 1] = first_system
@@ -87,14 +96,14 @@ def align_words(  # noqa: C901, PLR0912, PLR0915 - the original's one walk, over
 
 @compiled
 def common_subsequence(first: IntArray, second: IntArray) -> IntArray:  # noqa: PLR0915 - one pass down, one up
-    """The pairs (l, 2) that reading the table of longest common subsequences from its start would align.
+    """Return the pairs (l, 2) that reading the table of longest common subsequences from its start aligns.
 
     Rule: equal elements align; else the element of `first` is skipped if that loses nothing; else that of `second`.
 
     The table L[g, s] (length for the rests from g and s on) is kept as one bit a cell: bit j of row g is 0 where
     L[g, s] = L[g, s + 1] + 1 for s = len(second) - 1 - j, and a row follows from the one below it 64 cells at a
-    time (Hyyrö 2004). Only some rows are kept, and the others between two of them made again when the reading gets
-    there: time len(first) * len(second) / 64, memory that divided by the square root of len(first).
+    time (Hyyrö 2004). Only some rows are kept; the others are computed again when the reading needs
+    them: time len(first) * len(second) / 64, memory that divided by the square root of len(first).
     """
     golds, systems = len(first), len(second)
     words = (systems + 63) // 64
@@ -139,7 +148,7 @@ def common_subsequence(first: IntArray, second: IntArray) -> IntArray:  # noqa: 
         elif gain == 0:
             g += 1
         else:
-            # Bit j leaves the rest: what it added to this row's length and to the row's below.
+            # Bit j leaves the rest: subtract what it added to the length of this row and of the row below.
             place = systems - 1 - s
             shift = np.uint64(place & 63)
             here = (rows[g - begin, place >> 6] >> shift) & np.uint64(1)
@@ -154,10 +163,10 @@ def common_subsequence(first: IntArray, second: IntArray) -> IntArray:  # noqa: 
 
 @compiled
 def _frequent(ordered: IntArray, words: int, order: IntArray) -> tuple[IntArray, Bits]:
-    """Ready bit masks for elements so frequent that setting their bits one by one would cost more than a row.
+    """Make bit masks of elements that are so frequent that setting their bits one by one would cost more than a row.
 
     Returns:
-        for each place in `second` the row of its element's mask, -1 where it has none; the masks, at most 64.
+        For each index of `second` the row of its element's mask, -1 where it has none; the masks, at most 64.
     """
     systems = len(ordered)
     slots = np.full(systems, -1, np.int64)
@@ -179,7 +188,7 @@ def _frequent(ordered: IntArray, words: int, order: IntArray) -> tuple[IntArray,
 
 @compiled
 def _row_above(row: Bits, scratch: Bits, places: IntArray, slots: IntArray, masks: Bits) -> None:
-    """Turn row g + 1 into row g in place: `places` are where `second` has the element g of `first`."""
+    """Turn row g + 1 into row g in place; `places` are the indices of `second` with the element g of `first`."""
     systems = len(slots)
     ready = len(places) > 0 and slots[places[0]] >= 0
     mask = masks[slots[places[0]]] if ready else scratch
@@ -202,7 +211,7 @@ def _row_above(row: Bits, scratch: Bits, places: IntArray, slots: IntArray, mask
 
 @compiled
 def _gain(here: Bits, below: Bits, place: int) -> int:
-    """L[g, s] - L[g + 1, s], 0 or 1: zero bits 0..place of the row less those of the row below."""
+    """Return L[g, s] - L[g + 1, s], 0 or 1: the zero bits 0..place of the row minus those of the row below."""
     gain = 0
     last = place >> 6
     for word in range(last + 1):

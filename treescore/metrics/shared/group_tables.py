@@ -1,4 +1,4 @@
-"""Tables over groups: counts and the scores they make, for sentences that share an attribute or a length."""
+"""Tables of counts and scores for groups of sentences that share an attribute or a length."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Values = Sequence[str | int | None]
 
 
 def table_rows(table: ScoreTable, values: Sequence[Json], counts: Counts) -> list[Row]:
-    """One row a value: counts (values, k) and the scores they make, null where undefined."""
+    """Return one row per value: its counts (values, k) and their scores, null where undefined."""
     names = [score.name for score in table.scores]
     scores = np.stack(list(table.values(counts).values()), axis=-1).tolist()
     return [
@@ -33,21 +33,23 @@ def table_rows(table: ScoreTable, values: Sequence[Json], counts: Counts) -> lis
 def sentence_tables(
     table: ScoreTable, rows: IntArray, groupings: Mapping[str, Values], kept: BoolArray | None = None
 ) -> dict[str, list[Row]]:
-    """A table for each grouping of sentences: grouping -> value of each sentence, rows (n, k), kept bool (n,)."""
+    """Return a table for each grouping (name -> value of each sentence) of rows (n, k), where kept bool (n,)."""
     return {name: grouped(table, rows, values, kept)[0] for name, values in groupings.items()}
 
 
 def grouped(
     table: ScoreTable, rows: IntArray, values: Values, kept: BoolArray | None = None
 ) -> tuple[list[Row], IntArray]:
-    """One row a value in order, with the number of `sentences`, and the group of each sentence, int64 (n,).
+    """Sum the rows of sentences that share a value.
 
-    Sentences without a value, or not kept, are in no row; their group is the number of rows.
+    Returns:
+        One row per value, in order of the values, with the number of `sentences`; and the group of each sentence,
+        int64 (n,). Sentences without a value, or not kept, are in no row; their group is the number of rows.
     """
     chosen = list(values) if kept is None else [v if keep else None for v, keep in zip(values, kept, strict=True)]
     used = sorted(set(chosen) - {None}, key=lambda value: (isinstance(value, str), value))
-    place = {value: number for number, value in enumerate(used)}
-    groups = np.array([place.get(value, len(used)) for value in chosen], np.int64)
+    group_of = {value: number for number, value in enumerate(used)}
+    groups = np.array([group_of.get(value, len(used)) for value in chosen], np.int64)
     size = len(used) + 1
     sums = np.stack([sums_by(groups, size, rows[:, column]) for column in range(rows.shape[1])], axis=1)
     found = table_rows(table, used, sums[:-1])
@@ -57,5 +59,5 @@ def grouped(
 
 
 def attributes_of(treebank_attributes: Mapping[str, Sequence[str | None]], items: ItemInfo) -> dict[str, Values]:
-    """Sentence attributes of a text and of the request, which wins."""
+    """Join the sentence attributes of a text and of the request; the request overrides the text."""
     return {**treebank_attributes, **items.attributes}

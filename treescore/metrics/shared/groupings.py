@@ -1,6 +1,6 @@
-"""Ways to group the words of a treebank: by tag, relation, direction, distance, depth ... and MaltEval's by name.
+"""Group the words of a treebank: by tag, relation, direction, distance, depth ... and by MaltEval's names.
 
-A grouping gives each word of one side a key; gold's words have gold's keys, a system's words its own.
+A grouping gives each word of one side a key: gold's words from gold's annotation, a system's words from its own.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ DIRECTIONS = ("to_root", "left", "right", "self", "none")
 PROJECTIVITIES = ("projective", "non-projective")
 
 NONE = -2
-"""Key of a relation length where HEAD is no number; -1 is the root's, as in MaltEval."""
+"""Key of a relation length where HEAD is not a number; -1 is the root's, as in MaltEval."""
 
 RELATIVE_BINS = 14
 
 
 class Grouped:
-    """One side of a comparison with what its groupings need, made when first asked for."""
+    """One side of a comparison, w words, with what its groupings need, computed on first use."""
 
     def __init__(self, treebank: DependencyTreebank) -> None:
         self.treebank = treebank
@@ -45,12 +45,12 @@ class Grouped:
 
     @cached_property
     def projective(self) -> BoolArray:
-        """Whether each word's arc is projective."""
+        """Whether each word's arc is projective, bool (w,)."""
         return projective_arcs(self.heads, self.shape.depths, self.treebank.word_offsets)
 
     @cached_property
     def relation_lengths(self) -> IntArray:
-        """Words from head to dependent, -1 for the root, NONE where HEAD is no number."""
+        """Words from head to dependent, -1 for the root, NONE where HEAD is not a number, int64 (w,)."""
         heads = self.heads
         lengths: IntArray = np.abs(heads - self.positions)
         lengths[heads == 0] = -1
@@ -59,13 +59,13 @@ class Grouped:
 
     @cached_property
     def children(self) -> IntArray:
-        """How many dependents each word has."""
+        """Number of dependents of each word, int64 (w,)."""
         inside = ~self.shape.outside & (self.heads > 0)
         parents = self.treebank.word_offsets[self.owners[inside]] + self.heads[inside] - 1
         return np.bincount(parents, minlength=len(self.owners)).astype(np.int64)
 
     def distances(self) -> IntArray:
-        """Places in DISTANCES: eval07.pl's bins, in which a word that is its own head is at distance 1."""
+        """Return indices of DISTANCES, int64 (w,): eval07.pl's bins, where a word that heads itself has distance 1."""
         lengths = self.relation_lengths
         bins = np.searchsorted([2, 3, 7], lengths, "right") + 1
         bins[lengths == -1] = 0
@@ -73,7 +73,7 @@ class Grouped:
         return bins.astype(np.int64)
 
     def directions(self) -> IntArray:
-        """Places in DIRECTIONS: `left` where the head stands left of the word."""
+        """Return indices of DIRECTIONS, int64 (w,): `left` where the head is left of the word."""
         heads = self.heads
         found = np.select(
             [heads == 0, heads < 0, heads < self.positions, heads > self.positions], [0, 4, 1, 2], default=3
@@ -81,7 +81,10 @@ class Grouped:
         return found.astype(np.int64)
 
     def frames(self) -> IntArray:
-        """Relations of a word's dependents in order, its own between asterisks at its place: vocabulary numbers."""
+        """Return the frame of each word as a string number, int64 (w,).
+
+        A frame lists the relations of the dependents in order, with the word's own in asterisks at its place.
+        """
         treebank = self.treebank
         strings = treebank.vocabulary.strings
         deprels = [strings[number] for number in treebank.deprels.tolist()]
@@ -110,8 +113,8 @@ class Grouping:
 
     Attributes:
         keys: the key of each word, int64 (w,).
-        value: a key as it is shown.
-        ordered: rows in the order of the keys, not by frequency.
+        value: returns a key as it is shown.
+        ordered: whether rows are ordered by key instead of frequency.
     """
 
     keys: Callable[[Grouped], IntArray]
@@ -127,10 +130,10 @@ class Groups:
         gold: the group of each scoring word by gold's key, int64 (w,).
         system: the same by the system's key.
         size: how many groups there are.
-        value: a group's key as it is shown.
-        ordered: rows in the order of the groups, not by frequency.
-        own_metric: whether MaltEval's metric `self` asks if both sides agree on the group, which the analysis decides;
-            otherwise place and words do, and it asks for LAS.
+        value: returns a group's key as it is shown.
+        ordered: whether rows are ordered by group instead of frequency.
+        own_metric: whether MaltEval's metric `self` tests that both sides agree on the group. It tests LAS where
+            the group depends on words and their places alone, which both sides share.
     """
 
     gold: IntArray
@@ -142,7 +145,7 @@ class Groups:
 
 
 def groups_by(name: str, sides: tuple[Grouped, Grouped], scoring: BoolArray) -> Groups:
-    """The groups of the scoring words, bool (w,), by a grouping of this name. Raises KeyError."""
+    """Group the scoring words, bool (w,), by a grouping of this name. Raises KeyError."""
     grouping = GROUPINGS[name]
     keys = [grouping.keys(side)[scoring] for side in sides]
     distinct, places = np.unique(np.concatenate(keys), return_inverse=True)
@@ -214,7 +217,10 @@ GROUPINGS: Mapping[str, Grouping] = {
     "ArcProjectivity": Grouping(lambda side: (~side.projective).astype(np.int64), _number, ordered=True),
     "BranchingFactor": Grouping(lambda side: side.children, _number, ordered=True),
 }
-"""By name: the field's own, then MaltEval's (Nilsson & Nivre 2008)."""
+"""Groupings by name: those common in the field, then MaltEval's (Nilsson & Nivre 2008)."""
+
+OWN_GROUPINGS = ("upos", "xpos", "deprel", "direction", "distance", "depth", "word")
+"""Groupings whose rows, by the system's keys, depend on the output alone: participants may see these."""
 
 _OF_WORDS = frozenset(
     (
@@ -229,4 +235,4 @@ _OF_WORDS = frozenset(
         "RelativeWordPosition",
     )
 )
-"""Groupings by what both sides have in common, the words and their places."""
+"""Groupings by what both sides share: the words and their places."""

@@ -1,4 +1,4 @@
-"""Heads as trees: depths, cycles, roots, without recursion."""
+"""Check heads as trees: depths, cycles and roots, without recursion."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from treescore.errors import Problem
 from treescore.formats.shared.columns import short
 
 NOWHERE = -1
-"""Depth of a word from which no chain of heads reaches the root."""
+"""Depth of a word whose chain of heads does not reach the root."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What is a tree and what is not, n sentences, w words.
+    """The shape of n sentences of w words: what is a tree and what is not.
 
     Attributes:
         owners: sentence of each word, int64 (w,).
-        depths: arcs from each word to the root (1 for a word whose head is 0), NOWHERE where there is no way, (w,).
-        outside: heads that are no word of the sentence and not 0, bool (w,).
+        depths: arcs from each word to the root (1 for a word whose head is 0), NOWHERE where the chain of heads does
+            not reach it, int64 (w,).
+        outside: heads that are neither 0 nor a word of the sentence, bool (w,).
         roots: words with head 0 in each sentence, int64 (n,).
-        cycles: a word (of the whole text, from 0) on the first cycle of each sentence, -1 where there is none, (n,).
+        cycles: a word (of the whole text, from 0) on the first cycle of each sentence, -1 where it has none, (n,).
     """
 
     owners: IntArray
@@ -36,7 +37,7 @@ class Shape:
 
 
 def shape_of(heads: IntArray, word_offsets: IntArray) -> Shape:
-    """Check heads (w,) of sentences `word_offsets` (n + 1,), in time n log n in the words of the deepest tree."""
+    """Analyse heads (w,) of sentences `word_offsets` (n + 1,), in time n log n in the words of the deepest tree."""
     owners = owners_of(word_offsets)
     depths, cycles = _depths(heads, word_offsets, owners)
     return Shape(
@@ -49,13 +50,16 @@ def shape_of(heads: IntArray, word_offsets: IntArray) -> Shape:
 
 
 def shape_problems(treebank: DependencyTreebank, shape: Shape, cap: int, what_now: str) -> tuple[list[Problem], int]:
-    """What in these sentences is no tree, with places: the first `cap` in order, and how many there are.
+    """Describe where sentences are not trees.
 
     Args:
         treebank: the sentences.
         shape: of its heads.
-        cap: how many are described.
-        what_now: a last sentence: how to mend it, or what is made of it.
+        cap: the most problems to describe.
+        what_now: the last sentence of each problem: how to fix it, or how it is scored.
+
+    Returns:
+        The first `cap` problems in order, and the number of all.
     """
     outside = np.flatnonzero(shape.outside)
     cyclic = np.flatnonzero(shape.cycles >= 0)
@@ -89,7 +93,7 @@ def _cycle(treebank: DependencyTreebank, word: int, sentence: int, what_now: str
 def _roots(treebank: DependencyTreebank, roots: int, sentence: int, what_now: str) -> Problem:
     code, count = ("several-roots", f"{roots} words have") if roots else ("no-root", "No word has")
     word = int(treebank.word_offsets[sentence])
-    return _at(treebank, sentence, word, code, f"{count} HEAD 0; in a tree one has. {what_now}")
+    return _at(treebank, sentence, word, code, f"{count} HEAD 0; a tree has exactly one such word. {what_now}")
 
 
 def _at(treebank: DependencyTreebank, sentence: int, word: int, code: str, detail: str) -> Problem:
@@ -105,18 +109,18 @@ def _at(treebank: DependencyTreebank, sentence: int, word: int, code: str, detai
 
 
 def positions_of(word_offsets: IntArray) -> IntArray:
-    """The position of each word in its sentence, from 1: int64 (w,)."""
+    """Return the position of each word in its sentence, from 1: int64 (w,)."""
     owners = owners_of(word_offsets)
     return np.arange(len(owners), dtype=np.int64) - word_offsets[owners] + 1
 
 
 def lengths_to_offsets(kept: BoolArray, owners: IntArray, sentences: int) -> IntArray:
-    """Offsets (n + 1,) of the kept words of each sentence."""
+    """Return the offsets (n + 1,) of the kept words of each sentence."""
     return offsets_of(sums_by(owners[kept], sentences))
 
 
 def _depths(heads: IntArray, offsets: IntArray, owners: IntArray) -> tuple[IntArray, IntArray]:
-    """Jump from each word to the head, then to the head's head, and so on, each jump twice as far as the last."""
+    """Return depths and cycles of a Shape by pointer doubling: each jump goes twice as far up as the one before."""
     words = len(heads)
     lengths = np.diff(offsets)
     root, nowhere = words, words + 1
@@ -141,7 +145,7 @@ def _depths(heads: IntArray, offsets: IntArray, owners: IntArray) -> tuple[IntAr
 
 
 def _first_repeated(heads: IntArray, start: int, word: int) -> int:
-    """The first word that is met again on the way up from `word`, from where no way ends."""
+    """Return the first word that repeats on the chain of heads from `word`, which must enter a cycle."""
     met: set[int] = set()
     while word not in met:
         met.add(word)

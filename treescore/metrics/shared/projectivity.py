@@ -1,4 +1,4 @@
-"""Which arcs are projective: every word between head and dependent is below the head."""
+"""Find projective arcs: every word between head and dependent is below the head (compiled)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from treescore.core.jit import compiled
 
 @compiled
 def projective_arcs(heads: IntArray, depths: IntArray, offsets: IntArray) -> BoolArray:
-    """Whether the arc into each word is projective: bool (w,); False where no chain of heads reaches the root.
+    """Return whether the arc into each word is projective: bool (w,); False where its heads do not reach the root.
 
-    Words are numbered in an order in which all that is below a word follows it without a gap; then the words
-    between head and dependent are below the head if their least and greatest numbers are. n log n in the words of
-    a sentence, whatever its arcs.
+    Words are numbered in an order in which everything below a word follows it without a gap. Then the words between
+    head and dependent are below the head iff their least and greatest numbers are. The time is n log n in the words
+    of a sentence.
 
     Args:
         heads: int64 (w,).
@@ -42,7 +42,7 @@ def projective_arcs(heads: IntArray, depths: IntArray, offsets: IntArray) -> Boo
             if depths[start + word] < 1:
                 continue
             head = heads[start + word]
-            # Words from `low` to before `high`, counted from 0, stand between the two.
+            # The words between the two are `low` to `high` - 1, counted from 0.
             low, high = (head, word) if head <= word else (word + 1, head - 1)
             if high <= low:
                 projective[start + word] = True
@@ -58,7 +58,7 @@ def projective_arcs(heads: IntArray, depths: IntArray, offsets: IntArray) -> Boo
 
 @compiled
 def _preorder(heads: IntArray, depths: IntArray) -> tuple[IntArray, IntArray]:
-    """Number of each node of one sentence and how many it has below it with itself; node 0 is the root.
+    """Return the number of each node of one sentence and the size of its subtree; node 0 is the root.
 
     Nodes that do not reach the root have number -1.
     """

@@ -1,6 +1,6 @@
-"""Two segmentations of one text: tokens and words as spans of characters, and the words of both aligned.
+"""Align the words of two segmentations of one text; tokens and words are spans of its characters.
 
-As conll18_ud_eval.py does it (Zeman et al. 2018): characters are those of all tokens' surface forms without
+The method is that of conll18_ud_eval.py (Zeman et al. 2018): characters are those of all tokens' surface forms without
 spaces (Unicode category Zs); sentences, tokens and words are spans of them. Words outside multiword tokens align
 where their spans are equal; around multiword tokens, the longest common subsequence of lower-cased forms decides.
 """
@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, offsets_of
+from treescore.core.disclosure import Fields
 from treescore.core.jit import compiler_loaded, interpreted
 from treescore.core.trees import DependencyTreebank
 from treescore.errors import InputError, LimitError, Problem
 from treescore.formats.shared.columns import short, without_spaces
-from treescore.metrics.shared.align import align_words
+from treescore.metrics.shared.align import Spans, align_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Segmented:
     """A treebank over the characters of its text, n sentences, t tokens, w words.
 
     Attributes:
-        treebank: whose spans these are.
+        treebank: the treebank itself.
         text: the characters.
         token_starts, token_ends: half-open spans, int64 (t,).
         token_of_word: int64 (w,).
@@ -47,7 +48,7 @@ class Segmented:
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Which words are the same, a aligned pairs in order.
+    """The a pairs of aligned words, in order.
 
     Attributes:
         gold, system: the segmentations.
@@ -64,22 +65,28 @@ class Alignment:
     system_of: IntArray
 
     def sentences_of(self, starts: IntArray) -> IntArray:
-        """The gold sentence that holds each character of `starts`: int64, the same shape."""
+        """Return the gold sentence that contains each character of `starts`: int64, the same shape."""
         return np.searchsorted(self.gold.sentence_starts, starts, "right").astype(np.int64) - 1
 
 
 UNALIGNED = -2
-"""Partner of a word that has none; -1 is left to the root."""
+"""Partner of a word without a partner; -1 means the root."""
 
 WORDS_TO_COMPILE_FOR = 2_000_000
-"""Words of both sides for which Python's walk takes as long as loading the compiler."""
+"""Number of words of both sides for which interpreted code takes as long as loading the compiler."""
 
 MAX_STEPS = 1_000_000_000
-"""Bound on the work of aligning multiword stretches, in steps of 64 cells."""
+"""Limit on the work of aligning multiword stretches, in steps of 64 cells."""
+
+
+def aligned_fields(*columns: str) -> Fields:
+    """Show the output's own words by sentence and word, with these columns; gold's unaligned words are not shown."""
+    places = {"system_sentence": "sentence", "system_word": "word"}
+    return Fields({**places, **{f"system_{name}": f"system_{name}" for name in columns}}, required="system_word")
 
 
 def segmented(treebank: DependencyTreebank) -> Segmented:
-    """Lay a treebank over its characters. Every surface form must have one that is no space."""
+    """Map a treebank to the characters of its text. Every surface form must have a character that is not a space."""
     words = len(treebank.forms)
     edges = np.zeros(words + 1, np.int64)
     edges[treebank.mwt_starts] += 1
@@ -115,8 +122,8 @@ def alignment_of(gold: DependencyTreebank, system: DependencyTreebank) -> Alignm
     """Align the words of two treebanks of one text.
 
     Raises:
-        InputError: `text-mismatch`, the texts differ; with the first difference's place on both sides.
-        LimitError: multiword tokens chain up to a stretch too long to align.
+        InputError: `text-mismatch`, the texts differ; with the place of the first difference on both sides.
+        LimitError: overlapping multiword tokens form a stretch that is too long to align.
     """
     sides = segmented(gold), segmented(system)
     if sides[0].text != sides[1].text:
@@ -133,7 +140,7 @@ def alignment_of(gold: DependencyTreebank, system: DependencyTreebank) -> Alignm
 
 
 def _same_spans(gold: Segmented, system: Segmented) -> tuple[IntArray, IntArray]:
-    """Pairs of words with the same characters, where every word is a token of its own."""
+    """Pair the words with the same characters, where every word is a token."""
     places = np.searchsorted(system.token_starts, gold.token_starts)
     places = np.minimum(places, len(system.token_starts) - 1)
     same = (system.token_starts[places] == gold.token_starts) & (system.token_ends[places] == gold.token_ends)
@@ -141,22 +148,19 @@ def _same_spans(gold: Segmented, system: Segmented) -> tuple[IntArray, IntArray]
 
 
 def _with_multiwords(gold: Segmented, system: Segmented) -> tuple[IntArray, IntArray]:
-    """Pairs of words in the order of the text, found by the original's walk. Raises LimitError."""
+    """Pair the words in the order of the text as the original program does. Raises LimitError."""
     keys = _keys(gold, system)
-    spans: list[Any] = []
-    for side in (gold, system):
-        spans += [side.token_starts[side.token_of_word], side.token_ends[side.token_of_word], side.multiword]
-    walk: Any = align_words
+    gold_spans, system_spans = _spans(gold, keys[0]), _spans(system, keys[1])
+    walk = align_words
     if not compiler_loaded() and len(gold.multiword) + len(system.multiword) < WORDS_TO_COMPILE_FOR:
-        # Python walks a view of an array, number by number, as fast as a list.
-        walk, spans = interpreted(align_words), [memoryview(array) for array in spans]
-    pairs, good = walk(*spans[:3], keys[0], *spans[3:], keys[1], MAX_STEPS)
+        walk, gold_spans, system_spans = interpreted(align_words), _views(gold_spans), _views(system_spans)
+    pairs, good = walk(gold_spans, system_spans, MAX_STEPS)
     if not good:
         raise LimitError(
             [
                 Problem(
                     code="multiword-stretch-too-long",
-                    detail="Multiword tokens of gold and output overlap in one stretch too long to be aligned. "
+                    detail="Overlapping multiword tokens of gold and output form a stretch that is too long to align. "
                     "Check the ranges (3-4) in the ID column.",
                 )
             ]
@@ -165,8 +169,18 @@ def _with_multiwords(gold: Segmented, system: Segmented) -> tuple[IntArray, IntA
     return gold_words, system_words
 
 
+def _spans(side: Segmented, keys: IntArray) -> Spans:
+    return Spans(side.token_starts[side.token_of_word], side.token_ends[side.token_of_word], side.multiword, keys)
+
+
+def _views(spans: Spans) -> Spans:
+    """Wrap the arrays that Python reads number by number: it reads a view of an array as fast as a list."""
+    columns: list[Any] = [*spans[:3]]
+    return Spans._make([*(memoryview(column) for column in columns), spans.keys])
+
+
 def _keys(gold: Segmented, system: Segmented) -> tuple[IntArray, IntArray]:
-    """Equal numbers for forms that are equal in lower case; a word that is its own token loses its spaces first."""
+    """Number forms, equal ones in lower case alike; words that are tokens lose their spaces first."""
     lowered: dict[str, int] = {}
 
     def own(form: str) -> int:
@@ -187,15 +201,15 @@ def _keys(gold: Segmented, system: Segmented) -> tuple[IntArray, IntArray]:
 
 
 def _difference(gold: Segmented, system: Segmented) -> Problem:
-    if not gold.text or not system.text:  # trees may be empty, and what comes of them through heads
-        detail = "The output has no word." if gold.text else "The output has words where gold has none."
+    if not gold.text or not system.text:  # trees without words have dependencies without words
+        detail = "The output has no words." if gold.text else "The output has words, but gold has none."
         return Problem(code="text-mismatch", detail=f"{detail} Keep every character of the text.")
     place = _common_prefix(gold.text, system.text)
     (there, _, _), (here, sentence, line) = _place(gold, place), _place(system, place)
     found = f"has {short(system.text[place:], 20)!r}" if place < len(system.text) else "ends there"
     beginning = (
-        f"The words of the output are not gold's text. They differ first at character {place + 1} (spaces not "
-        f"counted): {here} of the output, which {found}"
+        f"The words of the output differ from gold's text. The first difference is at character {place + 1} (without "
+        f"spaces): {here} of the output, which {found}"
     )
     wanted = f"has {short(gold.text[place:], 20)!r}" if place < len(gold.text) else "ends there"
     return Problem(
@@ -209,7 +223,7 @@ def _difference(gold: Segmented, system: Segmented) -> Problem:
 
 
 def _place(side: Segmented, place: int) -> tuple[str, int, int | None]:
-    """Where a character stands: in words, its sentence from 1, and its line where known."""
+    """Return the place of a character: in words, its sentence from 1, and its line where known."""
     place = min(place, len(side.text) - 1)
     token = int(np.searchsorted(side.token_starts, place, "right")) - 1
     word = int(side.token_words[token])

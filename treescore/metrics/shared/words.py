@@ -1,4 +1,4 @@
-"""Word by word: metrics that need the same words on both sides say where they differ."""
+"""Compare gold and output word by word, and describe where they differ."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from treescore.errors import InputError, Problem
 
 
 def check_same_words(gold: DependencyTreebank, system: DependencyTreebank, cap: int) -> None:
-    """Both sides have the same words in the same sentences.
+    """Check that both sides have the same words in the same sentences.
 
     Raises:
         InputError: `word-count-mismatch` for sentences of other length; if there are none, `word-mismatch`.
@@ -29,7 +29,7 @@ def check_same_words(gold: DependencyTreebank, system: DependencyTreebank, cap: 
 
 
 def completed(gold: DependencyTreebank, system: DependencyTreebank) -> tuple[DependencyTreebank, BoolArray, BoolArray]:
-    """The system with gold's words, without heads, in the sentences that it leaves empty, as a bracket parser may.
+    """Fill the sentences that a system leaves empty, as a bracket parser may, with gold's words without heads.
 
     Returns:
         The system; which sentences it left empty, bool (n,); which words it has itself, bool (w,).
@@ -52,7 +52,7 @@ def completed(gold: DependencyTreebank, system: DependencyTreebank) -> tuple[Dep
 
 
 def no_parse(system: DependencyTreebank, sentence: int, cost: str) -> Problem:
-    """A sentence that the system leaves empty, and what this costs."""
+    """Describe a sentence that the system leaves empty, and what this costs."""
     sent_ids = system.sentences.sent_ids
     return Problem(
         code="sentence-without-parse",
@@ -63,7 +63,7 @@ def no_parse(system: DependencyTreebank, sentence: int, cost: str) -> Problem:
 
 
 def punctuation_of(treebank: DependencyTreebank) -> BoolArray:
-    """Words whose every character is in Unicode category P: bool (w,)."""
+    """Find the words whose characters are all in Unicode category P: bool (w,)."""
     return treebank.vocabulary.table(treebank.forms, is_punctuation)[treebank.forms] > 0
 
 
@@ -73,15 +73,15 @@ def _other_length(gold: DependencyTreebank, system: DependencyTreebank, sentence
     )
     start = int(system.word_offsets[sentence])
     sent_ids = system.sentences.sent_ids
-    there, mend = f"Sentence {sentence + 1} has {length} words", "Parse gold's own words; "
-    mend += "for outputs with their own tokenization use the metric ud."
+    there, advice = f"Sentence {sentence + 1} has {length} words", "Parse gold's words; "
+    advice += "for outputs with their own tokenization use the metric ud."
     return Problem(
         code="word-count-mismatch",
         sentence=sentence + 1,
         sent_id=sent_ids[sentence] if len(sent_ids) else None,
         line=int(system.lines[start]) or None if length else None,
-        detail=f"{there}, which is not gold's number. {mend}",
-        gold_detail=f"{there}, gold has {gold_length}. {mend}",
+        detail=f"{there}, which differs from gold. {advice}",
+        gold_detail=f"{there}, gold has {gold_length}. {advice}",
     )
 
 
@@ -98,6 +98,6 @@ def _other_word(gold: DependencyTreebank, system: DependencyTreebank, word: int)
         sent_id=sent_ids[sentence] if len(sent_ids) else None,
         line=int(system.lines[word]) or None,
         column=2,
-        detail=f"{there}; gold has another word there. Parse gold's own words.",
+        detail=f"{there}; gold has another word there. Parse gold's words.",
         gold_detail=f"{there}; gold has {strings[gold.forms[word]]!r} (its line {gold.lines[word]}).",
     )

@@ -1,4 +1,4 @@
-"""The thirteen rows of the CoNLL 2018 shared task, also where system and gold segment the text differently."""
+"""Score the thirteen rows of the CoNLL 2018 shared task, with different segmentations of one text."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_by
+from treescore.core.disclosure import Disclosure, SliceFields
 from treescore.core.heads import head_string, resolved_heads
 from treescore.core.limits import Limits
 from treescore.core.params import Json
-from treescore.core.registry import ItemInfo, Metric, Outcome, TokenBits, all_ok, register
+from treescore.core.registry import Example, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
 from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
 from treescore.core.trees import DependencyTreebank
 from treescore.errors import InputError
+from treescore.metrics.shared.examples import RESEGMENTED
+from treescore.metrics.shared.groupings import OWN_GROUPINGS
 from treescore.metrics.shared.heads import shape_of, shape_problems
-from treescore.metrics.shared.segmentation import UNALIGNED, Alignment, alignment_of
+from treescore.metrics.shared.segmentation import UNALIGNED, Alignment, aligned_fields, alignment_of
 from treescore.metrics.ud.slices import UdSlices
 
 SPANS = ("tokens", "sentences", "words")
@@ -26,7 +29,7 @@ ROWS = SPANS + ALIGNED
 _TITLES = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "AllTags", "Lemmas", "UAS", "LAS", "CLAS", "MLAS",
            "BLEX")  # fmt: skip
 
-# The original's lists, in its order.
+# The lists of the original program, in its order.
 _CONTENT_RELATIONS = (
     "nsubj obj iobj csubj ccomp xcomp obl vocative expl dislocated advcl advmod discourse nmod appos nummod acl amod "
     "conj fixed flat compound list parataxis orphan goeswith reparandum root dep"
@@ -70,7 +73,7 @@ _TABLE = _table()
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """What the rows compare, one value a word: int64 (w,), classes int8."""
+    """The columns that the rows compare, one value per word: int64 (w,), classes int8."""
 
     upos: IntArray
     xpos: IntArray
@@ -86,32 +89,47 @@ class Ud(Metric):
     """Precision, recall, F1 and aligned accuracy from raw text to trees, as conll18_ud_eval.py 1.2 counts them.
 
     Words are aligned by characters (`metrics.shared.segmentation`). Relations are compared without subtypes, features
-    by the universal ones. Counts belong to gold's sentences: a gold word to its own; a system's token, word or
-    sentence to the gold sentence that holds its first character; so systems with other sentences share their units.
-    Both sides must be trees with one root. After Zeman et al. 2018.
+    by the universal ones. Counts belong to gold's sentences: a gold word to its sentence; a token, word or sentence of
+    a system to the gold sentence that contains its first character, so that all systems have the same units. Both
+    sides must be trees with one root. After Zeman et al. 2018.
     """
 
     name: ClassVar[str] = "ud"
     doc: ClassVar[str] = "The CoNLL 2018 shared task's scores: segmentation, tags, features, lemmas, UAS, LAS, MLAS ..."
     source: ClassVar[str] = "Zeman et al. 2018, https://aclanthology.org/K18-2001; conll18_ud_eval.py 1.2"
     reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
+    examples: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "conllu", RESEGMENTED, interprets_labels="CLAS, MLAS and BLEX count content and functional relations only."
+        ),
+    )
     styles: ClassVar[tuple[str, ...]] = ("conll18",)
+    disclosure: ClassVar[Disclosure] = Disclosure(
+        fields={"words": aligned_fields("form", "head", "deprel")},
+        slices=dict.fromkeys(OWN_GROUPINGS, SliceFields(("system", "system_correct"), ("las_precision",))),
+        output_sentences=True,
+    )
     own_segmentation: ClassVar[bool] = True
 
     @property
     def table(self) -> ScoreTable:
-        """One group of counts a row, as `las.correct`."""
+        """Return four scores per row; counts are named as `las.correct`."""
         return _TABLE
 
     def check_gold(self, gold: DependencyTreebank, items: ItemInfo, limits: Limits) -> None:
-        """Refuse gold that has sentences which are no trees."""
+        """Check that every sentence of gold is a tree with one root. Raises InputError."""
         del items
         _check_trees(gold, limits)
 
     def evaluate(
         self, gold: DependencyTreebank, system: DependencyTreebank, items: ItemInfo, limits: Limits
     ) -> Outcome:
-        """Align and compare. Raises InputError where the texts differ or the output has no trees."""
+        """Align the words and compare them.
+
+        Raises:
+            InputError: the texts differ, or a sentence of the output is not a tree with one root.
+            LimitError: as `alignment_of`.
+        """
         del items
         _check_trees(system, limits)
         alignment = alignment_of(gold, system)
@@ -133,7 +151,7 @@ class Ud(Metric):
         )
 
     def report(self, style: str, outcome: Outcome) -> str:
-        """The script's verbose table."""
+        """Print the verbose table of conll18_ud_eval.py."""
         if style != "conll18":
             return super().report(style, outcome)
         counts = dict(zip(_TABLE.count_names, outcome.totals.tolist(), strict=True))
@@ -156,19 +174,19 @@ def _percent(numerator: int, denominator: int) -> str:
 def _check_trees(treebank: DependencyTreebank, limits: Limits) -> None:
     shape = shape_of(resolved_heads(treebank), treebank.word_offsets)
     problems, total = shape_problems(
-        treebank, shape, limits.max_problems, "The metric ud scores trees with one root only."
+        treebank, shape, limits.max_problems, "The metric ud scores only trees with one root."
     )
     if total:
         raise InputError(problems, total)
 
 
 def universal_relation(deprel: str) -> str:
-    """A relation without its subtype."""
+    """Return a relation without its subtype."""
     return deprel.partition(":")[0]
 
 
 def universal_features(feats: str) -> str:
-    """The universal features of a FEATS field, sorted; others and layers (`Number[psor]`) dropped."""
+    """Return the universal features of a FEATS field, sorted, without others and layers (`Number[psor]`)."""
     kept = [feature for feature in feats.split("|") if feature.partition("=")[0] in UNIVERSAL_FEATURES]
     return "|".join(sorted(kept))
 
@@ -190,13 +208,13 @@ def _sides(gold: DependencyTreebank, system: DependencyTreebank) -> tuple[_Side,
 
 
 def _right(alignment: Alignment, gold: _Side, system: _Side) -> dict[str, BoolArray]:
-    """Which aligned pairs are right under each row: bool (a,)."""
-    ours, theirs = alignment.gold_words, alignment.system_words
-    same = {name: getattr(gold, name)[ours] == getattr(system, name)[theirs] for name in ("upos", "xpos", "feats")}
+    """Return the aligned pairs that are right under each row: bool (a,)."""
+    golds, systems = alignment.gold_words, alignment.system_words
+    same = {name: getattr(gold, name)[golds] == getattr(system, name)[systems] for name in ("upos", "xpos", "feats")}
     blank = alignment.gold.treebank.vocabulary.number("_")
-    lemmas = (gold.lemmas[ours] == system.lemmas[theirs]) | (gold.lemmas[ours] == blank)
-    heads = gold.parents[ours] == _images(alignment, system.parents)[theirs]
-    las = heads & (gold.deprels[ours] == system.deprels[theirs])
+    lemmas = (gold.lemmas[golds] == system.lemmas[systems]) | (gold.lemmas[golds] == blank)
+    heads = gold.parents[golds] == _images(alignment, system.parents)[systems]
+    las = heads & (gold.deprels[golds] == system.deprels[systems])
     tagged = same["upos"] & same["feats"]
     return {
         "upos": same["upos"],
@@ -213,39 +231,38 @@ def _right(alignment: Alignment, gold: _Side, system: _Side) -> dict[str, BoolAr
 
 
 def _images(alignment: Alignment, words: IntArray) -> IntArray:
-    """Gold partners of system words, the root its own: int64, the same shape."""
+    """Return the gold partners of system words; the root is its own partner: int64, the same shape."""
     return np.where(words == ROOT, ROOT, alignment.gold_of[words])
 
 
 def _same_function_words(alignment: Alignment, gold: _Side, system: _Side, right: BoolArray) -> BoolArray:
-    """Whether the functional children of both words of a pair agree in order, relation, UPOS and features: (a,).
+    """Return where the functional children of both words agree in order, relation, UPOS and features: bool (a,).
 
-    The alignment keeps the order of words. So the lists agree where they are equally long and every gold child has
-    a partner that is right in head, relation and tags; having the same relation, that partner is functional too.
+    The alignment keeps the order of words. Therefore the lists agree where they are equally long and every gold child
+    has a partner that is right in head, relation and tags; with the same relation, this partner is functional too.
     """
-    ours, theirs = alignment.gold_words, alignment.system_words
+    golds, systems = alignment.gold_words, alignment.system_words
     gold_children = _children(gold.classes & _FUNCTIONAL > 0, gold.parents)
     system_children = _children(system.classes & _FUNCTIONAL > 0, system.parents)
     good = np.zeros(len(gold.parents), bool)
-    good[ours[right]] = True
+    good[golds[right]] = True
     good_children = _children(good & (gold.classes & _FUNCTIONAL > 0), gold.parents)
-    wanted = gold_children[ours]
-    agree: BoolArray = (wanted == system_children[theirs]) & (wanted == good_children[ours])
+    wanted = gold_children[golds]
+    agree: BoolArray = (wanted == system_children[systems]) & (wanted == good_children[golds])
     return agree
 
 
 def _children(chosen: BoolArray, parents: IntArray) -> IntArray:
-    """How many chosen words each word has below it: int64 (w,)."""
+    """Count the chosen words whose parent is each word: int64 (w,)."""
     return sums_by(parents[chosen & (parents != ROOT)], len(parents))
 
 
 def _rows(alignment: Alignment, sides: tuple[_Side, _Side], right: dict[str, BoolArray]) -> IntArray:
-    """Counts of each gold sentence, in the order of the score table."""
+    """Return the counts of each gold sentence, in the order of the score table."""
     gold, system = sides
-    ours, theirs = alignment.gold, alignment.system
-    sentences = len(ours.treebank)
-    own = owners_of(ours.treebank.word_offsets)
-    held = alignment.sentences_of(theirs.token_starts)[theirs.token_of_word]
+    sentences = len(alignment.gold.treebank)
+    own = owners_of(alignment.gold.treebank.word_offsets)
+    held = alignment.sentences_of(alignment.system.token_starts)[alignment.system.token_of_word]
     columns = _span_columns(alignment, own, held)
     pair_owners = own[alignment.gold_words]
     all_gold, all_system, all_aligned = (sums_by(owners, sentences) for owners in (own, held, pair_owners))
@@ -265,7 +282,7 @@ def _rows(alignment: Alignment, sides: tuple[_Side, _Side], right: dict[str, Boo
 
 
 def _span_columns(alignment: Alignment, own: IntArray, held: IntArray) -> list[IntArray]:
-    """Correct, gold and system counts of tokens, sentences and words by gold sentence."""
+    """Return correct, gold and system counts of tokens, sentences and words by gold sentence."""
     gold, system = alignment.gold, alignment.system
     sentences = len(gold.treebank)
     token_owners = own[gold.token_words]
@@ -285,7 +302,7 @@ def _span_columns(alignment: Alignment, own: IntArray, held: IntArray) -> list[I
 
 
 def _same_spans(starts: IntArray, ends: IntArray, other_starts: IntArray, other_ends: IntArray) -> BoolArray:
-    """Which spans the other list has too; both are sorted and none is empty: bool, one a span of the first."""
+    """Return which spans the other list has too, bool; both lists are sorted, and no span is empty."""
     places = np.minimum(np.searchsorted(other_starts, starts), len(other_starts) - 1)
     same: BoolArray = (other_starts[places] == starts) & (other_ends[places] == ends)
     return same

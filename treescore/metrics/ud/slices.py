@@ -1,4 +1,4 @@
-"""LAS under different segmentation, by groups of words."""
+"""Compute LAS by groups of words, with different segmentations."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ NAMES = ("upos", "xpos", "deprel", "direction", "distance", "sentence_length", "
 
 
 class UdSlices(Mapping[str, Sequence[Mapping[str, Json]]]):
-    """Grouping name -> its rows, made when they are looked up.
+    """A mapping from a grouping's name to its rows, computed on access.
 
     Gold's words are grouped by gold's keys (`gold`, and of them `gold_correct`, right under LAS), the system's by its
-    own (`system`, `system_correct`): recall is of the former, precision of the latter.
+    own (`system`, `system_correct`): recall is computed from the former, precision from the latter.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""MaltEval's complex groupings, by attributes of a word and of its neighbours: `Cpostag@-1#Wordform@0`."""
+"""Group words by attributes of a word and of its neighbours, as MaltEval does: `Cpostag@-1#Wordform@0`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BEFORE, AFTER = (int(np.iinfo(np.int64).min) + place for place in (0, 1))
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
-    """Names of groupings, taken at the word `offset` places to the right (negative: to the left)."""
+    """Names of groupings, applied to the word `offset` places to the right (negative: to the left)."""
 
     names: tuple[str, ...]
     offset: int
@@ -25,12 +25,12 @@ class Attributes:
 
 @dataclass(frozen=True, slots=True)
 class ComplexGrouping:
-    """Words are grouped by all attributes together; a place outside the sentence has a key of its own."""
+    """Groups words by all attributes together; places outside the sentence have keys of their own."""
 
     parts: tuple[Attributes, ...]
 
     def groups(self, sides: tuple[Grouped, Grouped], scoring: BoolArray) -> Groups:
-        """The groups of the scoring words, bool (w,): neighbours are counted over all words, scoring or not."""
+        """Group the scoring words, bool (w,); neighbours are counted over all words, scoring or not."""
         names = dict.fromkeys(name for part in self.parts for name in part.names)
         keys = {name: [GROUPINGS[name].keys(side) for side in sides] for name in names}
         columns = [
@@ -48,7 +48,7 @@ class ComplexGrouping:
         )
 
     def _value(self, keys: Sequence[int], treebank: DependencyTreebank) -> str:
-        """As MaltEval writes it: `"DET"@-1;"dog"@0`, `^@-1` before the sentence, `$@1` after it."""
+        """Write a value as MaltEval does: `"DET"@-1;"dog"@0`, `^@-1` before the sentence, `$@1` after it."""
         left = iter(keys)
         return ";".join(
             ",".join(_shown(name, next(left), treebank) for name in part.names) + f"@{part.offset}"
@@ -57,7 +57,7 @@ class ComplexGrouping:
 
 
 def _neighbours(side: Grouped, keys: IntArray, offset: int) -> IntArray:
-    """The key of the word `offset` places from each word, int64 (w,)."""
+    """Return the key of the word `offset` places from each word, int64 (w,)."""
     places = side.positions + offset
     found = keys[np.clip(np.arange(len(keys)) + offset, 0, len(keys) - 1)].astype(np.int64)
     found[places < 1] = BEFORE
@@ -66,7 +66,7 @@ def _neighbours(side: Grouped, keys: IntArray, offset: int) -> IntArray:
 
 
 def _joined(columns: Sequence[IntArray]) -> IntArray:
-    """One number for each row of several columns of equal length n; renumbered each time, so that it stays below n²."""
+    """Number the rows of several columns of length n; renumbering after each column keeps numbers below n²."""
     codes = np.zeros(len(columns[0]), np.int64)
     for column in columns:
         distinct, places = np.unique(column, return_inverse=True)

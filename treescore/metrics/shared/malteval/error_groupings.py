@@ -1,8 +1,8 @@
-"""MaltEval's groupings by the errors nearby: `PreAndPost`, `Clustering`, `Clustering2`.
+"""Group words by the errors nearby, as MaltEval's `PreAndPost`, `Clustering` and `Clustering2` do.
 
-They ask whether errors come in company. What is an error, a metric says (LAS unless another is named). Only scoring
-words are looked at: a word that does not score is as if it were not there. Arrays are over the scoring words, `right`
-bool (w,) whether each is right and `owners` int64 (w,) its sentence, ascending.
+These groupings show whether errors cluster. A metric decides what is an error (LAS unless another is named). Words that
+do not score are ignored: arrays are over the w scoring words, `right` bool (w,) whether each is right and `owners`
+int64 (w,) its sentence, ascending.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from treescore.metrics.shared.groupings import Groups
 
 ERROR_GROUPINGS = ("PreAndPost", "Clustering", "Clustering2")
 SPAN = 10
-"""How far Clustering looks to either side."""
+"""The number of words that Clustering looks at on either side."""
 
 _TYPES = ("First", "Follow")
 
 
 def pre_and_post(right: BoolArray, owners: IntArray) -> Groups:
-    """`First`: the words of a sentence up to its first error, this one included; `Follow`: the words after it."""
+    """Group words as `First` (up to and with the first error of a sentence) and `Follow` (after it)."""
     errors = (~right).astype(np.int64)
     errors_before: IntArray = np.cumsum(errors) - errors
     follow: IntArray = (errors_before > errors_before[_starts(owners)]).astype(np.int64)
@@ -30,9 +30,9 @@ def pre_and_post(right: BoolArray, owners: IntArray) -> Groups:
 
 
 def clustering_2(right: BoolArray, owners: IntArray) -> Groups:
-    """How many words after the last right word before it a word stands; the place before a sentence counts as right.
+    """Group words by their distance from the last right word before them; the start of a sentence counts as right.
 
-    So words in group k have k - 1 wrong ones directly before them. MaltEval never counts the first word of the text.
+    Words in group k have k - 1 wrong words directly before them. MaltEval never counts the first word of the text.
     """
     places = np.arange(len(right), dtype=np.int64)
     last_right = np.full(len(right), -1, np.int64)
@@ -45,7 +45,7 @@ def clustering_2(right: BoolArray, owners: IntArray) -> Groups:
 def clustering(
     right: BoolArray, owners: IntArray, columns: Mapping[str, BoolArray]
 ) -> Iterator[tuple[int, int, dict[str, int]]]:
-    """The words at each distance, -10 to 10, from a right word of the same sentence.
+    """Count the words at each distance, -10 to 10, from a right word of the same sentence.
 
     Args:
         right: which words are right.
@@ -53,8 +53,8 @@ def clustering(
         columns: what is counted of the other words, bool (w,) each.
 
     Yields:
-        For each distance at which there are any: the distance, the number of pairs of a right word and a word so far
-        right (negative: left) of it, and how often each column is true of the latter.
+        For each distance with any pairs: the distance, the number of pairs of a right word and a word at this
+        distance to its right (negative: left), and how often each column is true of the latter.
     """
     for distance in (*range(-SPAN, 0), *range(1, SPAN + 1)):
         far = abs(distance)
@@ -67,7 +67,7 @@ def clustering(
 
 
 def _starts(owners: IntArray) -> IntArray:
-    """Place of the first word of each word's sentence."""
+    """Return the index of the first word of each word's sentence."""
     first = np.ones(len(owners), np.bool_)
     first[1:] = owners[1:] != owners[:-1]
     starts: IntArray = np.maximum.accumulate(np.where(first, np.arange(len(owners)), 0))

@@ -1,4 +1,4 @@
-"""MaltEval's metrics by name: which words are right in which sense."""
+"""Decide which words are right under each of MaltEval's metrics, by name."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from treescore.core.arrays import BoolArray
 from treescore.metrics.shared.groupings import Grouped
 
 SELF = "self"
-"""The metric that asks each grouping for its own."""
+"""The metric that uses each grouping's own metric."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What is known of each word, bool (w,) each.
+    """Facts about each of w words, bool (w,) each.
 
     Attributes:
         head: its head is right.
-        label: its relation is.
-        own: the system has the word itself; where it leaves a sentence out, nothing can be right.
+        label: its relation is right.
+        own: the system has the word; where it leaves a sentence empty, nothing is right.
         sides: gold and system.
     """
 
@@ -29,25 +29,25 @@ class Judged:
     sides: tuple[Grouped, Grouped]
 
     def direction_right(self) -> BoolArray:
-        """The head stands on the same side of the word as gold's, or both words are roots."""
+        """Return where the head is on the same side of the word as gold's, or both words are roots."""
         gold, system = self.sides
         same: BoolArray = self.own & (gold.directions() == system.directions())
         return same
 
     def distance_right(self) -> BoolArray:
-        """The head is as many words away as gold's, on either side, or both words are roots."""
+        """Return where the head is as many words away as gold's, on either side, or both words are roots."""
         gold, system = self.sides
         same: BoolArray = self.own & (gold.relation_lengths == system.relation_lengths)
         return same
 
     def grouped_distance_right(self) -> BoolArray:
-        """The same of the distances 1, 2, 3-6 and 7 or more."""
+        """Return where the distances agree as 1, 2, 3-6, or 7 or more."""
         gold, system = self.sides
         same: BoolArray = self.own & (gold.distances() == system.distances())
         return same
 
     def by(self, name: str) -> BoolArray:
-        """Which words are right by one of METRICS, `self` excepted, bool (w,). Raises KeyError."""
+        """Return the words that are right under one of METRICS except `self`, bool (w,). Raises KeyError."""
         return _METRICS[name](self)
 
 

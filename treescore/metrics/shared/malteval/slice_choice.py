@@ -1,4 +1,4 @@
-"""The groupings and MaltEval metrics that a request names for its slices, checked."""
+"""Check the groupings and MaltEval metrics that a request names for its slices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from treescore.metrics.shared.malteval.error_groupings import ERROR_GROUPINGS
 from treescore.metrics.shared.malteval.right_words import METRICS
 
 MAX_GROUPINGS = 8
-"""Complex groupings of one request; each may have as many rows as there are words, up to those that are shown."""
+"""The most complex groupings of one request; each may have as many rows as are shown of a grouping."""
 
 MAX_ATTRIBUTES = 8
 MAX_OFFSET = 100
@@ -33,16 +33,16 @@ SLICE_PARAMS: Mapping[str, Param] = {
     "groupings": Param(
         _NAMES,
         default=[],
-        doc="Slices by several attributes together, beside all simple ones, which need no naming: names joined by "
-        "`#`, each with `@` and the place of the word it is taken from, relative to the word (`Cpostag@-1#Wordform@0`;"
-        " without `@`, the word itself), names at one place joined by `,`. A list, or a text with `;` between "
+        doc="Slices by several attributes together, beside all simple ones, which are always included: names joined by "
+        "`#`, each with `@` and the position of the word it applies to, relative to the word (`Cpostag@-1#Wordform@0`;"
+        " without `@`, the word itself); names at one position are joined by `,`. A list, or a text with `;` between "
         f"groupings. Names: {', '.join(GROUPINGS)}.",
     ),
     "slice_metrics": Param(
         _NAMES,
         default=[],
-        doc="What else rows of slices count as right, by MaltEval's names of its metrics; PreAndPost, Clustering and "
-        "Clustering2 take the first as their measure of an error, LAS where none is named. A list, or a text with `;`."
+        doc="Further metrics in rows of slices, by MaltEval's names; PreAndPost, Clustering and Clustering2 use the "
+        "first as their definition of an error, LAS where none is named. A list, or a text with `;`."
         f" Names: {', '.join(METRICS)}.",
     ),
 }
@@ -50,10 +50,10 @@ SLICE_PARAMS: Mapping[str, Param] = {
 
 @dataclass(frozen=True, slots=True)
 class SliceChoice:
-    """What a request wants of its slices beside what is always there.
+    """What a request wants in its slices beside the defaults.
 
     Attributes:
-        groupings: complex groupings by the name under which they are asked for.
+        groupings: complex groupings by the name in the request.
         metrics: names of right_words.METRICS, each once.
     """
 
@@ -62,7 +62,7 @@ class SliceChoice:
 
 
 def slice_choice(values: Mapping[str, Json]) -> SliceChoice:
-    """The choice of these values of SLICE_PARAMS.
+    """Parse the values of SLICE_PARAMS.
 
     Raises:
         InputError: `unknown-grouping`, `bad-grouping`, `too-many-groupings`, `unknown-slice-metric`, each with its
@@ -79,20 +79,20 @@ def slice_choice(values: Mapping[str, Json]) -> SliceChoice:
         if grouping is not None:
             groupings[name] = grouping
     if len(groupings) > MAX_GROUPINGS:
-        detail = f"{len(groupings)} complex groupings are more than {MAX_GROUPINGS}. Ask for them in several jobs."
+        detail = f"{len(groupings)} complex groupings exceed {MAX_GROUPINGS}. Split them over several jobs."
         problems.add(Problem(code="too-many-groupings", pointer="/groupings", detail=detail))
     metrics: dict[str, None] = {}
     for pointer, name in _names("slice_metrics", values):
         metrics[name] = None
         if name not in METRICS:
-            detail = f"There is no slice metric {_short(name)}. There are: {', '.join(METRICS)}."
+            detail = f"Unknown slice metric {_short(name)}. Choose from: {', '.join(METRICS)}."
             problems.add(Problem(code="unknown-slice-metric", pointer=pointer, detail=detail))
     problems.raise_if_any()
     return SliceChoice(groupings, tuple(metrics))
 
 
 def complex_grouping(name: str, pointer: str = "") -> ComplexGrouping | None:
-    """The grouping of a name such as `Cpostag@-1#Wordform@0`; None for the name of a simple grouping.
+    """Parse a name such as `Cpostag@-1#Wordform@0`; None for the name of a simple grouping.
 
     Raises:
         InputError: `unknown-grouping`, `bad-grouping`.
@@ -102,7 +102,7 @@ def complex_grouping(name: str, pointer: str = "") -> ComplexGrouping | None:
     parts = tuple(_part(part, name, pointer) for part in name.split("#"))
     attributes = sum(len(part.names) for part in parts)
     if attributes > MAX_ATTRIBUTES:
-        detail = f"The grouping {_short(name)} joins {attributes} attributes, which is more than {MAX_ATTRIBUTES}."
+        detail = f"The grouping {_short(name)} joins {attributes} attributes, which exceeds {MAX_ATTRIBUTES}."
         raise InputError([Problem(code="bad-grouping", pointer=pointer, detail=detail)])
     return ComplexGrouping(parts)
 
@@ -111,20 +111,20 @@ def _part(text: str, grouping: str, pointer: str) -> Attributes:
     joined, at, offset = text.partition("@")
     if at and (not _OFFSET.fullmatch(offset) or abs(int(offset)) > MAX_OFFSET):
         detail = (
-            f"In the grouping {_short(grouping)}, {_short(offset)} is no place relative to a word. After `@` stands a "
-            f"number from -{MAX_OFFSET} to {MAX_OFFSET}, as in Cpostag@-1#Wordform@0."
+            f"Invalid offset {_short(offset)} in the grouping {_short(grouping)}. Write a number from -{MAX_OFFSET} to "
+            f"{MAX_OFFSET} after `@`, as in Cpostag@-1#Wordform@0."
         )
         raise InputError([Problem(code="bad-grouping", pointer=pointer, detail=detail)])
     names = tuple(joined.split(","))
     for name in names:
         if name in ERROR_GROUPINGS:
-            detail = f"{name} goes by the errors nearby; it cannot be joined with others, as in {_short(grouping)}."
+            detail = f"{name} groups by errors nearby and cannot be joined with others, as in {_short(grouping)}."
             raise InputError([Problem(code="bad-grouping", pointer=pointer, detail=detail)])
         if name not in GROUPINGS:
             known = ", ".join((*GROUPINGS, *ERROR_GROUPINGS))
             where = "" if name == grouping else f" (in {_short(grouping)})"
             detail = (
-                f"There is no grouping {_short(name)}{where}. There are: {known}; and several together, as in "
+                f"Unknown grouping {_short(name)}{where}. Choose from: {known}; or join several, as in "
                 "Cpostag@-1#Wordform@0."
             )
             raise InputError([Problem(code="unknown-grouping", pointer=pointer, detail=detail)])
@@ -132,7 +132,7 @@ def _part(text: str, grouping: str, pointer: str) -> Attributes:
 
 
 def _names(parameter: str, values: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
-    """Each name with its pointer, texts cut at `;`."""
+    """Yield each name with its pointer; texts are split at `;`."""
     given = values[parameter]
     texts = [(f"/{parameter}", given)] if isinstance(given, str) else _pointed(parameter, given)
     for pointer, text in texts:

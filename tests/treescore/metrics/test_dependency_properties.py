@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.treescore.dependencies import Sentence, pairs, resegmented, text_of, trees
+from tests.treescore.metrics.dependencies import Sentence, pairs, resegmented, text_of, trees
 from treescore.core.arrays import IntArray
 from treescore.core.registry import Outcome
 from treescore.evaluation.evaluate import Evaluation

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.treescore.evalb_oracle import Settings, row
+from tests.treescore.metrics.evalb_oracle import Settings, row
 from treescore.core.registry import OK, Outcome
 from treescore.core.scores import ScoreTable
 from treescore.core.values import score_values

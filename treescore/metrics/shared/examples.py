@@ -1,0 +1,45 @@
+"""Sentences for the examples of metrics, each with a faultless sentence, an error and a sentence of one word."""
+
+from __future__ import annotations
+
+_COLUMNS = 10
+
+
+def conllu(*rows: str) -> str:
+    """Write a sentence of CoNLL-U from rows `ID FORM UPOS HEAD DEPREL [DEPS [FEATS]]`; missing fields are `_`."""
+    lines = []
+    for row in rows:
+        fields = dict(enumerate(row.split(" ")))
+        blank = "_"
+        order = (0, 1, None, 2, None, 6, 3, 4, 5, None)
+        lines.append("\t".join(fields.get(place, blank) if place is not None else blank for place in order))
+    return "\n".join(lines) + "\n\n"
+
+
+TREES = (
+    (
+        "(S (NP (DT the) (NN dog)) (VP (VBD saw) (NP (PRP it))))\n",
+        "(S (NP (DT the)) (VP (NN dog) (VBD saw) (NX (PRP it))))\n",
+    ),
+    ("(FRAG (UH yes))\n", "(FRAG (UH yes))\n"),
+    ("(S (NP (NNS stars)) (VP (VBP shine)))\n", "(S (NP (NNS moons)) (VP (VBP shine)))\n"),
+    ("(S (NP (NNS stars)) (VP (VBP shine)))\n", "(S (NP (NNS stars)) (VP (VBP shine)))\n"),
+)
+"""Pairs of trees; the words of the third differ."""
+
+DEPENDENCIES = (
+    (
+        conllu("1 the DET 2 det", "2 dog NOUN 3 nsubj", "3 saw VERB 0 root", "4 it PRON 3 obj", "5 . PUNCT 3 punct"),
+        conllu("1 the DET 3 det", "2 dog PROPN 3 nsubj", "3 saw VERB 0 root", "4 it PRON 3 obl", "5 . PUNCT 4 punct"),
+    ),
+    (conllu("1 yes INTJ 0 root"), conllu("1 yes INTJ 0 root")),
+    (conllu("1 stars NOUN 2 nsubj", "2 shine VERB 0 root"), conllu("1 stars NOUN 2 nsubj", "2 shine VERB 0 root")),
+)
+"""Pairs of trees over the same words."""
+
+_CUT = (
+    conllu("1-2 vámonos _ _ _", "1 vamos VERB 0 root", "2 nos PRON 1 obj", "3 ya ADV 1 advmod"),
+    conllu("1-3 vámonos _ _ _", "1 va VERB 0 root", "2 mos PRON 1 obj", "3 nos PRON 1 obj", "4 ya ADV 1 advmod"),
+)
+RESEGMENTED = (*DEPENDENCIES, _CUT)
+"""The same and a pair that divides a token into other words."""
