@@ -7,10 +7,10 @@ from time import monotonic
 from sqlalchemy import Connection
 
 from service.context import Context
-from service.store import benchmarks, revisions, runs, score_records, submissions
+from service.store import benchmarks, boards, revisions, runs, score_records, submissions
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Revision
-from service.usecases.boards.rank_changes import rank_changes
+from service.usecases.boards.rank_changes import Side, rank_changes
 from service.usecases.boards.work import put_board, schedule_board_comparison
 from service.usecases.events.record import record_event
 from service.usecases.runs.progress import Cancelled
@@ -113,6 +113,5 @@ def _movements(db: Connection, benchmark: Benchmark, revision: Revision) -> list
     sides = []
     for each in (ruled, revision):
         _, score = scoring_config(each.scoring).main
-        sides.append((score_records.mains(db, benchmark.id, each.number), score.higher_is_better))
-    standings = submissions.standings(db, benchmark.id)
-    return rank_changes(standings, benchmark.leaderboard["pick"], sides[0], sides[1])
+        sides.append(Side(boards.standings(db, benchmark.id, each.number), score.higher_is_better))
+    return rank_changes(benchmark.leaderboard["pick"], *sides)

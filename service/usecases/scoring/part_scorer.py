@@ -11,7 +11,9 @@ import numpy as np
 
 from service.context import Context
 from service.errors import error_document, failure_record
-from service.store import artifacts, revisions, score_records, texts
+from service.requests import MACRO
+from service.store import artifacts, revisions, texts
+from service.store.figures import Figures, Layout
 from service.store.packing import pack_array
 from service.store.revisions import Part, Revision
 from service.store.score_records import ScoreRecord, artifact_name
@@ -196,8 +198,9 @@ class Scorer:
     ) -> ScoreRecord:
         entries = self.scoring.spec.entries
         by_metric = [part_scores(entry.metric.table, [part.rows[entry.key] for part in found]) for entry in entries]
-        figures = np.concatenate([_figures(scores) for scores in by_metric], axis=1)
-        main = float(figures[score_records.MACRO, self.scoring.main_column])
+        layout = Layout([part.name for part in self.parts], self.scoring.addresses)
+        figures = Figures.of_scores(layout, by_metric)
+        main = figures.value(MACRO, self.scoring.main_score)
         for position, part in enumerate(found):
             if part.state != SCORED:
                 for place, entry in enumerate(entries):
@@ -221,9 +224,7 @@ class Scorer:
             ],
         }
         now = self.context.now()
-        return ScoreRecord(
-            submission.id, self.revision.number, main if math.isfinite(main) else None, figures, document, now
-        )
+        return ScoreRecord(submission.id, self.revision.number, main, figures.to_bytes(), document, now)
 
     def _metric_document(self, entry: Entry, scores: PartScores, found: list[_Part]) -> dict[str, Any]:
         table = entry.metric.table
@@ -255,12 +256,6 @@ class Scorer:
         }
         signature = signature_document(entry, choice, choice, _together(gold), _together(output))
         return {**signature, "parts": len(self.parts), "missing_parts": "worst value in macro"}
-
-
-def _figures(scores: PartScores) -> FloatArray:
-    """Rows as score_records has them."""
-    rows = [scores.parts, scores.pooled[None], scores.macro[None], scores.pooled_interval, scores.macro_interval]
-    return np.concatenate(rows)
 
 
 def _together(by_part: Mapping[str, str]) -> str:

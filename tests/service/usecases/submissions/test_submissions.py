@@ -10,7 +10,9 @@ import pytest
 
 from service.context import Context
 from service.errors import Conflict, Forbidden, Gone, NotFound, Unprocessable, failure_record
+from service.requests import POOLED
 from service.store import runs, score_records
+from service.store.figures import Figures, Layout
 from service.usecases.access.idempotency import IdempotencyKey
 from service.usecases.benchmarks.benchmarks import create_benchmark
 from service.usecases.submissions.submissions import (
@@ -64,9 +66,11 @@ def test_scores_are_pooled_over_parts_and_averaged_over_parts(task, pair, contex
         record = score_records.get(db, submission, 1)
         rows = score_records.counts(db, submission, 1, 0, 0)
     assert record.main == pytest.approx((5 / 6 + 1) / 2)
-    assert record.figures.shape == (2 + 6, 5)
-    assert list(record.figures[:2, 0]) == [5 / 6, 1.0]
-    assert record.figures[score_records.POOLED, 0] == 11 / 12
+    addresses = [f"attachment.{name}" for name in found["scores"]]
+    figures = Figures.from_bytes(record.figures, Layout(("en", "de"), addresses))
+    assert figures.values.shape == (2 + 6, 5)
+    assert [figures.value(part, addresses[0]) for part in ("en", "de")] == [5 / 6, 1.0]
+    assert figures.value(POOLED, addresses[0]) == 11 / 12
     assert rows.shape[0] == 2
 
 
