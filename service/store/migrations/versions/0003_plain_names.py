@@ -97,15 +97,17 @@ def _add_attempt(table: str) -> None:
 
 def _rename_in_jobs() -> None:
     for (job_id,) in _keys(JOBS, JOBS.c.id):
-        body = _document(JOBS, JOBS.c.id == job_id)
-        if body is None or not any(name in body for name in OLD_NAMES):
+        where = JOBS.c.id == job_id
+        old = _document(JOBS, where)
+        if not any(name in old for name in OLD_NAMES):
             continue
-        document = orjson.loads(body)
+        document = orjson.loads(old)
         results = document.get("results") or {}
         if results.get("comparisons"):
             results["comparisons"] = [_renamed(comparison) for comparison in results["comparisons"]]
-            body = orjson.dumps(document)
-            op.execute(JOBS.update().where(JOBS.c.id == job_id).values(document=body, etag=_etag(body)))
+        new = orjson.dumps(document)
+        if new != old:
+            op.execute(JOBS.update().where(where).values(document=new, etag=_etag(new)))
 
 
 def _rename_in_comparisons() -> None:
@@ -135,14 +137,13 @@ def _keys(table: sa.TableClause, *columns: sa.ColumnClause[Any]) -> Iterator[tup
         rows = op.get_bind().execute(query.where(key > sa.tuple_(*(sa.literal(each) for each in rows[-1])))).all()
 
 
-def _document(table: sa.TableClause, where: sa.ColumnElement[bool]) -> bytes | None:
-    body: bytes | None = op.get_bind().scalar(sa.select(table.c.document).where(where))
-    return None if body is None else bytes(body)
+def _document(table: sa.TableClause, where: sa.ColumnElement[bool]) -> bytes:
+    return bytes(op.get_bind().execute(sa.select(table.c.document).where(where)).scalar_one())
 
 
-def _changed(packed: bytes | None) -> bytes | None:
+def _changed(packed: bytes) -> bytes | None:
     """Return a packed document with the new names, unpacked; None where nothing changes."""
-    body = b"" if packed is None else zstandard.ZstdDecompressor().decompress(packed)
+    body = zstandard.ZstdDecompressor().decompress(packed)
     if not any(name in body for name in OLD_NAMES):
         return None
     document = orjson.loads(body)
