@@ -45,7 +45,7 @@ class BoardRun(NamedTuple):
 
 
 class AskedBoard(TypedDict):
-    """A board that somebody asked for."""
+    """A board that a caller has asked for."""
 
     score: str
     part: str | None
@@ -56,7 +56,7 @@ class BoardBody(TypedDict):
     """The stored comparison of one board.
 
     Attributes:
-        id: of the question; None while there is no answer.
+        id: of the question; None before it is answered.
         asked: None for a board that is compared unasked.
         untested: submission -> why it was not tested.
         comparison: a significance document; None where fewer than two rows are tested.

@@ -40,17 +40,17 @@ metadata = MetaData(
 
 
 class Utc(UtcDecorator):
-    """An aware time in UTC, whatever the database keeps."""
+    """An aware time in UTC, also on databases that store no time zone."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
-        """To UTC on the way in."""
+        """Convert to UTC."""
         return None if value is None else value.astimezone(UTC)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
-        """Aware on the way out (SQLite forgets the zone)."""
+        """Add the time zone, which SQLite does not store."""
         return value.replace(tzinfo=UTC) if value is not None and value.tzinfo is None else value
 
 

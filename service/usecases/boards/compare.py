@@ -72,7 +72,7 @@ def board_behind(db: Connection, question: Question) -> Board:
     """Return the board with the revision, score and parts of a question."""
     benchmark = benchmarks.get(db, question["benchmark"])
     if benchmark is None:
-        raise RuntimeError(f"there is no benchmark {question['benchmark']}")
+        raise RuntimeError(f"unknown benchmark {question['benchmark']}")
     return board_of(db, benchmark, score=question["score"], part=question["part"], revision=question["revision"])
 
 

@@ -29,7 +29,7 @@ from service.usecases.boards.significance import Finding, significance_of
 from service.usecases.runs.views import View, etag_of, moment
 from treescore.core.version import __version__
 
-VERSION = 1
+VERSION = 2
 """Version of the document; part of its ETag."""
 MOST_ROWS = 2000
 """Maximum number of rows in one answer."""

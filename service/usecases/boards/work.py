@@ -1,7 +1,7 @@
-"""The comparisons behind a leaderboard, made by a worker whenever something on the board has changed.
+"""The comparisons behind a leaderboard, made by a worker whenever the board changes.
 
-At most one run of a revision's board is unfinished at any time: what changes while it works is noted by the board's
-version, and the run sees at its end whether another one is needed. So many submissions at once queue one comparison.
+At most one run of a revision's board is unfinished at any time. The board's version counts what changes while it works,
+and at its end the run sees whether another one is needed. So many submissions at once queue one comparison.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from service.usecases.runs.progress import Progress
 
 BOARD_KIND = "board"
 MOST_ASKED = 16
-"""Boards beside the standard ones whose comparisons are kept up to date for one revision."""
+"""Maximum number of boards whose comparisons are kept up to date for one revision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +46,11 @@ class _Made:
 
 
 def schedule_board_comparison(db: Connection, context: Context, benchmark_id: str) -> str | None:
-    """Note that a board's comparisons are to be made anew, in the transaction that changes the board.
+    """Store a run that compares the rows of a board, in the transaction that changes the board.
 
     Returns:
-        The id of a new run, to be put into the bulk queue after the transaction; None where one is under way already,
-        which will see the change, and where no revision rules.
+        The id of the run, which is to be queued after the transaction. None without an active revision, and where an
+        unfinished run exists, which will see the change.
     """
     benchmark = benchmarks.get(db, benchmark_id)
     if benchmark is None or benchmark.active_revision is None or benchmark.deleted_at is not None:
@@ -65,19 +65,19 @@ def schedule_board_comparison(db: Connection, context: Context, benchmark_id: st
 
 
 def board_changed(db: Connection, context: Context, benchmark_id: str) -> str | None:
-    """Note that something on a board has changed: what `schedule_board_comparison` answers, for `put_board`."""
+    """Count the board's version up and schedule its comparisons; returns the run for `put_board`."""
     benchmarks.touch_board(db, benchmark_id)
     return schedule_board_comparison(db, context, benchmark_id)
 
 
 def put_board(context: Context, run_id: str | None) -> None:
-    """Queue the run that a transaction has scheduled, once that is over."""
+    """Queue a scheduled run, after the transaction that stored it."""
     if run_id is not None:
         context.queue.put(run_id, BULK)
 
 
 def keep_asked(db: Connection, board: Board, now: datetime) -> None:
-    """Keep the comparison of a board up to date from now on, as somebody has asked for it."""
+    """Keep the comparison of a board up to date from now on, because a caller has asked for it."""
     number = board.revision.number
     known = boards.keys(db, board.benchmark_id, number)
     if board.key in known or len(known) >= MOST_ASKED:
@@ -127,7 +127,7 @@ def _end(context: Context, run: runs.Run) -> None:
 def _wanted(
     db: Connection, context: Context, benchmark: Benchmark, revision: int
 ) -> list[tuple[Board, AskedBoard | None]]:
-    """The standard boards and those that were asked for, each also as it was frozen; with what was asked."""
+    """Return the boards to compare, standard and requested ones, each also as it was frozen, with the request."""
     standard = board_of(db, benchmark, revision=revision)
     live: dict[str, tuple[Board, AskedBoard | None]] = {board.key: (board, None) for board in standard_boards(standard)}
     for key in boards.keys(db, benchmark.id, revision):
@@ -143,7 +143,7 @@ def _wanted(
 
 
 def _made(context: Context, board: Board, asked: AskedBoard | None) -> _Made:
-    """What is to be stored of a board: the id of its question, and the answer."""
+    """Compare the rows of a board, unless the stored comparison is of the same rows."""
     with context.store.read() as db:
         ids, untested = tested_of(db, board, rows_of(db, board))
         kept = boards.get(db, board.benchmark_id, board.revision.number, board.key)

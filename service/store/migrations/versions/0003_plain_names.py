@@ -83,7 +83,7 @@ def _add_board_runs() -> None:
 
 
 def _add_attempt(table: str) -> None:
-    """Number the current attempt: until now only the suffix of its run's id told it (`sub_x-2`)."""
+    """Number the current attempt: so far only the suffix of its run's id has the number (`sub_x-2`)."""
     # a column with a default is added in place: SQLite would otherwise copy the table, which others refer to
     op.add_column(
         table,
