@@ -109,9 +109,7 @@ def notes(document: BoardDocument) -> list[str]:
     if significance["reason"]:
         lines.append(significance["reason"])
     if document["next"] is not None:
-        lines.append(
-            f"{len(document['rows'])} of {document['total_rows']} rows; next cursor: {document['next']}."
-        )
+        lines.append(f"{len(document['rows'])} of {document['total_rows']} rows; next cursor: {document['next']}.")
     if any(row["role"] == "baseline" for row in document["rows"]):
         lines.append("Baselines have no rank.")
     return lines

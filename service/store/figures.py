@@ -55,8 +55,9 @@ class Layout:
 
     def row(self, part: str) -> int:
         """Return the row of a part, POOLED or MACRO."""
-        size = len(self.parts)
-        return {POOLED: size, MACRO: size + 1}[part] if part in (POOLED, MACRO) else list(self.parts).index(part)
+        if part in (POOLED, MACRO):
+            return len(self.parts) + (part == MACRO)
+        return self.parts.index(part)
 
     def interval_rows(self, part: str) -> tuple[int, int] | None:
         """Return the rows of the lower and the upper bounds; None for a single part."""
@@ -65,7 +66,7 @@ class Layout:
 
     def column(self, address: str) -> int:
         """Return the column of a score."""
-        return list(self.addresses).index(address)
+        return self.addresses.index(address)
 
     def _span(self, row: int, address: str | None) -> Span:
         columns = len(self.addresses)

@@ -12,7 +12,6 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from service.store import artifacts
 from service.store.records import AnyRow, record_of
 from service.store.tables import parts, revisions
-from treescore.core.params import Json
 
 CHECKING, RESCORING, ACTIVE, SUPERSEDED, FAILED, READY = (
     "checking",
@@ -33,12 +32,12 @@ class Revision:
     benchmark_id: str
     number: int
     id: str
-    scoring: dict[str, Json]
+    scoring: dict[str, object]
     reason: str | None
     dry_run: bool
     state: str
-    failure: dict[str, Json] | None
-    moved: list[dict[str, Json]] | None
+    failure: dict[str, object] | None
+    moved: list[dict[str, object]] | None
     created_at: datetime
     activated_at: datetime | None
 

@@ -104,11 +104,11 @@ def board_of(
         Unprocessable: the score or the pick is unknown.
     """
     number = benchmark.active_revision if revision is None else revision
-    found = None if number is None or not 0 < number < 2**31 else revisions.get(db, benchmark.id, number)
-    if found is None or found.state not in READABLE:
+    stored = None if number is None or not 0 < number < 2**31 else revisions.get(db, benchmark.id, number)
+    if stored is None or stored.state not in READABLE:
         detail = "has no active revision" if revision is None else f"never had an active revision {revision}"
         raise NotFound(f"The benchmark {benchmark.id!r} {detail}.")
-    scoring = scoring_config(found.scoring)
+    scoring = scoring_config(stored.scoring)
     try:
         address = scoring.main_score if score is None else full_address(*scoring.score(score))
     except ScoringError as error:
@@ -116,9 +116,9 @@ def board_of(
     chosen = benchmark.leaderboard["pick"] if pick is None else pick
     if chosen not in PICKS:
         raise Unprocessable(f"Unknown pick {chosen!r}. Use one of: {', '.join(PICKS)}.")
-    parts = revisions.parts_of(db, found.id)
-    active = found.number == benchmark.active_revision
-    return Board(benchmark.id, found, scoring, parts, address, _part(parts, part), chosen, until, active)
+    parts = revisions.parts_of(db, stored.id)
+    active = stored.number == benchmark.active_revision
+    return Board(benchmark.id, stored, scoring, parts, address, _part(parts, part), chosen, until, active)
 
 
 def _part(parts: Sequence[Part], asked: str | None) -> str | None:

@@ -230,7 +230,7 @@ def test_equal_outputs_of_one_team_reuse_its_scores(task, lyon, context, monkeyp
         records = [score_records.get(db, each, 1) for each in (first, again)]
         counts = [score_records.counts(db, each, 1, 0, 0) for each in (first, again)]
     assert again != first
-    assert np.array_equal(records[0].figures, records[1].figures, equal_nan=True)
+    assert records[0].figures == records[1].figures
     assert np.array_equal(counts[0], counts[1])
     assert task.shown(lyon, again)["outputs"] == task.shown(lyon, first)["outputs"]
     with pytest.raises(AssertionError):
