@@ -46,11 +46,11 @@ class _Made:
 
 
 def schedule_board_comparison(db: Connection, context: Context, benchmark_id: str) -> str | None:
-    """Store a run that compares the rows of a board, in the transaction that changes the board.
+    """Note that a board's comparisons are to be made anew, in the transaction that changes the board.
 
     Returns:
-        The id of the run, which is to be queued after the transaction. None without an active revision, and where an
-        unfinished run exists, which will see the change.
+        The id of a new run, to be put into the bulk queue after the transaction; None where one is under way already,
+        which will see the change, and where no revision rules.
     """
     benchmark = benchmarks.get(db, benchmark_id)
     if benchmark is None or benchmark.active_revision is None or benchmark.deleted_at is not None:
@@ -65,13 +65,13 @@ def schedule_board_comparison(db: Connection, context: Context, benchmark_id: st
 
 
 def board_changed(db: Connection, context: Context, benchmark_id: str) -> str | None:
-    """Count the board's version up and schedule its comparisons; returns the run for `put_board`."""
+    """Note that something on a board has changed: what `schedule_board_comparison` answers, for `put_board`."""
     benchmarks.touch_board(db, benchmark_id)
     return schedule_board_comparison(db, context, benchmark_id)
 
 
 def put_board(context: Context, run_id: str | None) -> None:
-    """Queue a scheduled run, after the transaction that stored it."""
+    """Queue the run that a transaction has scheduled, once that is over."""
     if run_id is not None:
         context.queue.put(run_id, BULK)
 

@@ -33,6 +33,11 @@ class ScoringConfig:
     addresses: tuple[str, ...]
 
     @property
+    def main_column(self) -> int:
+        """Where the main score stands."""
+        return self.addresses.index(self.main_score)
+
+    @property
     def main(self) -> tuple[Entry, Score]:
         """Metric entry and score that rank."""
         return find_score(self.spec, self.main_score)

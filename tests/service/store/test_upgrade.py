@@ -10,8 +10,8 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, text
 
+from service.caller import Caller
 from service.context import Context
-from service.errors import failure_record
 from service.store import boards, comparisons, jobs, runs, submissions
 from service.store.boards import BoardRun
 from service.store.migrate import migrate
@@ -23,10 +23,8 @@ from service.usecases.comparisons.ask import ask, view_comparison
 from service.usecases.jobs.jobs import submit_job, view_job
 from service.usecases.runs.views import etag_of
 from service.usecases.submissions.submissions import retry_submission, view_submission
-from service.usecases.submissions.work import fail_submission
 from tests.fixtures.contexts import ORGANISER, SCORER, work_of
 from tests.fixtures.tasks import LONG, SECOND_PART, SLUG, Task, spoilt
-from treescore.errors import Problem
 
 ASKED = ({}, {"part": "en"}, {"part": "pooled", "pick": "all"}, {"score": "attachment.uas"}, {"form": "csv"})
 OLD_SHAPE = (
@@ -89,12 +87,12 @@ class Stored:
         self.job = submit_job(context, SCORER, request)[0]
         task.settle()
 
-    def retry(self, team: object) -> None:
+    def retry(self, team: Caller) -> None:
         """Let the first submission fail through a fault of the service, and try again."""
         with self.context.store.write() as db:
-            run = runs.claim(db, self.submissions[0], self.context.now())
-        problem = Problem(code="internal", pointer="", detail="broken")
-        fail_submission(self.context, run, failure_record("service", [problem], 1))
+            runs.finish(db, self.submissions[0], runs.FAILED, self.context.now())
+            failures = [{"kind": "service", "detail": "broken", "errors": []}]
+            submissions.change(db, self.submissions[0], state=runs.FAILED, failure_kind="service", failures=failures)
         retry_submission(self.context, team, self.submissions[0])
 
     def answers(self) -> dict[str, bytes]:
