@@ -35,16 +35,18 @@ from sqlalchemy import func, select
 
 from service.config import load_config
 from service.ids import new_id
+from service.requests import MACRO
 from service.store import benchmarks, runs, score_records, submissions, tables, teams
 from service.store.database import Store
+from service.store.figures import Figures, Layout
 from service.store.packing import pack_array
 from service.store.score_records import ScoreRecord, artifact_name
 from service.store.submissions import Submission
 from service.store.teams import Team
 from service.usecases.scoring.config import ScoringConfig, scoring_config
-from treescore.core.arrays import Counts, FloatArray
+from treescore.core.arrays import Counts
 from treescore.core.scores import ScoreTable
-from treescore.evaluation.parts import macro_mean
+from treescore.evaluation.parts import PartScores, macro_mean
 
 ROOT = Path(__file__).parents[1]
 SLUG = "large"
@@ -194,14 +196,14 @@ class Filler:
     def _row(self, rng: np.random.Generator, quality: float) -> tuple[ScoreRecord, bytes]:
         counts = drawn(rng, self.counts, self.table.count_names, quality)
         figures = self._figures(counts.sum(axis=0))
-        main = float(figures[score_records.MACRO, self.scoring.main_column])
-        return replace(self.record, main=main, figures=figures), pack_array(counts)
+        main = figures.value(MACRO, self.scoring.main_score)
+        return replace(self.record, main=main, figures=figures.to_bytes()), pack_array(counts)
 
-    def _figures(self, totals: Counts) -> FloatArray:
+    def _figures(self, totals: Counts) -> Figures:
         scores = np.stack([score.of(self.table.count_names, totals[None]) for score in self.table.scores], axis=-1)
-        rows = [scores, scores, macro_mean(self.table, scores)[None]]
-        low, high = scores - 0.004, scores + 0.004
-        return np.concatenate([*rows, low, high, low, high])
+        bounds = np.concatenate([scores - 0.004, scores + 0.004])
+        made = PartScores(scores, scores[0], macro_mean(self.table, scores), bounds, bounds)
+        return Figures.of_scores(Layout(["test"], self.scoring.addresses), [made])
 
 
 def drawn(rng: np.random.Generator, counts: Counts, names: tuple[str, ...], quality: float) -> Counts:

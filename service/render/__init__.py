@@ -1,4 +1,4 @@
-"""Leaderboards shown to people and programs."""
+"""Leaderboards in the formats for people and programs."""
 
 from service.render.leaderboard import LEADERBOARD_FORMATS, render_leaderboard
 

@@ -1,21 +1,19 @@
-"""Leaderboards shown to people and programs: one document in, CSV, TSV, Markdown, LaTeX or SVG out."""
+"""Render a leaderboard's document as JSON, CSV, TSV, Markdown, LaTeX or SVG."""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import orjson
 
+from service.render.documents import BoardDocument
 from service.render.leaderboard_rows import HEADS, Row, board_rows, headline, notes, shown_columns
 from treescore.render.comparisons import Rendered
 from treescore.render.latex import escaped as latex_escaped
 from treescore.render.markdown import escaped as markdown_escaped
 from treescore.render.rows import safe_value
-
-Document = Mapping[str, Any]
 
 COLUMNS = (
     "rank",
@@ -34,44 +32,44 @@ COLUMNS = (
     "p_next",
     "tested",
 )
-"""Of CSV and TSV; the score addresses follow."""
+"""Columns of CSV and TSV. The score addresses follow."""
 
 
-def _json(document: Document) -> bytes:
+def _json(document: BoardDocument) -> bytes:
     return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _separated(dialect: str) -> Callable[[Document], bytes]:
+def _separated(dialect: str) -> Callable[[BoardDocument], bytes]:
     return lambda document: _table(document, dialect)
 
 
-def _table(document: Document, dialect: str) -> bytes:
-    """All rows with a header, numbers in full."""
+def _table(document: BoardDocument, dialect: str) -> bytes:
+    """Write all rows with a header and unrounded numbers."""
     out = io.StringIO()
     addresses = list(document["scores"])
     delimiter, end = {"csv": (",", "\r\n"), "tsv": ("\t", "\n")}[dialect]
     writer = csv.writer(out, delimiter=delimiter, lineterminator=end)
     writer.writerow([*COLUMNS, *addresses])
     for row in document["rows"]:
-        interval, reach = row["ci95"] or {}, row["rank_interval"] or (None, None)
-        flat = {
+        interval, ranks = row["ci95"], row["rank_interval"] or (None, None)
+        flat: dict[str, object] = {
             **row,
-            "rank_low": reach[0],
-            "rank_high": reach[1],
-            "ci95_low": interval.get("low"),
-            "ci95_high": interval.get("high"),
+            "rank_low": ranks[0],
+            "rank_high": ranks[1],
+            "ci95_low": interval and interval["low"],
+            "ci95_high": interval and interval["high"],
         }
         values = [*(flat[column] for column in COLUMNS), *(row["scores"].get(address) for address in addresses)]
         writer.writerow([_one_line(safe_value(value)) for value in values])
     return out.getvalue().encode()
 
 
-def _one_line(value: Any) -> Any:
-    """Text without tabs and line ends, which not every reader of TSV takes in quotes."""
+def _one_line(value: object) -> object:
+    """Replace tabs and line ends in text: not every reader of TSV accepts them in quotes."""
     return " ".join(value.split()) if isinstance(value, str) else value
 
 
-def _markdown(document: Document) -> bytes:
+def _markdown(document: BoardDocument) -> bytes:
     rows = board_rows(document)
     kept = shown_columns(rows)
     lines = [[HEADS[at] for at in kept], ["---"] * len(kept)]
@@ -82,8 +80,8 @@ def _markdown(document: Document) -> bytes:
     return ("\n\n".join(block for block in blocks if block) + "\n").encode()
 
 
-def _latex(document: Document) -> bytes:
-    """A table for a paper (booktabs); a rule between clusters."""
+def _latex(document: BoardDocument) -> bytes:
+    """Write a table for a paper (booktabs) with a rule between clusters."""
     rows = board_rows(document)
     kept = [at for at in shown_columns(rows) if HEADS[at] != "cluster"]
     align = "".join("l" if HEADS[at] in ("team", "submission") else "r" for at in kept)
@@ -110,14 +108,14 @@ def _comment(words: str) -> str:
     return " ".join(words.split())
 
 
-def _picture(document: Document) -> bytes:
-    # the drawing library takes a second to load, and most processes never draw
+def _picture(document: BoardDocument) -> bytes:
+    # the drawing library takes a second to load, and most processes do not need it
     from service.render.leaderboard_picture import board_picture  # noqa: PLC0415
 
     return board_picture(document)
 
 
-_WRITERS: Mapping[str, tuple[str, Callable[[Document], bytes]]] = {
+_WRITERS: Mapping[str, tuple[str, Callable[[BoardDocument], bytes]]] = {
     "json": ("application/json", _json),
     "csv": ("text/csv; charset=utf-8", _separated("csv")),
     "tsv": ("text/tab-separated-values; charset=utf-8", _separated("tsv")),
@@ -130,11 +128,11 @@ LEADERBOARD_FORMATS: Mapping[str, str] = {name: media_type for name, (media_type
 """Format name -> media type."""
 
 
-def render_leaderboard(document: Document, form: str) -> Rendered:
-    """A leaderboard in one of LEADERBOARD_FORMATS; the same document gives the same bytes.
+def render_leaderboard(document: BoardDocument, form: str) -> Rendered:
+    """Render a leaderboard in one of LEADERBOARD_FORMATS; equal documents give equal bytes.
 
     Raises:
-        KeyError: an unknown format.
+        KeyError: the format is unknown.
     """
     media_type, write = _WRITERS[form]
     return Rendered(write(document), media_type)

@@ -1,45 +1,48 @@
-"""A leaderboard as an SVG: bars with their intervals, lines between clusters; to be read in black and white too."""
+"""Draw a leaderboard as SVG: bars with intervals, lines between clusters, readable in black and white."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from service.render.documents import BoardDocument
 from service.render.leaderboard_rows import Row, board_rows, headline, notes, stepped
 from treescore.render.svg import accessible, drawn
 
 MOST_BARS = 100
-"""Rows that are drawn; the rest is in the other formats."""
+"""Maximum number of drawn rows. The other formats have all rows."""
 _INCHES = 0.28
 
 
-def board_picture(document: Mapping[str, Any]) -> bytes:
-    """Horizontal bars, best first; the same document gives the same bytes, whatever other threads do."""
+def board_picture(document: BoardDocument) -> bytes:
+    """Draw horizontal bars, best first; equal documents give equal bytes in any thread."""
     every = board_rows(document)
     rows = [row for row in every if row.value is not None][:MOST_BARS]
     height = 1.4 + _INCHES * max(1, len(rows))
 
-    def draw(figure: Any) -> None:
+    def draw(figure: Figure) -> None:
         _draw(figure.subplots(), rows, document)
 
     title, words = _described(document, rows, len(every))
     return accessible(drawn((8.0, height), draw), title, words).encode()
 
 
-def _draw(axis: Any, rows: Sequence[Row], document: Mapping[str, Any]) -> None:
-    for place, row in enumerate(rows):
+def _draw(axis: Axes, rows: Sequence[Row], document: BoardDocument) -> None:
+    for index, row in enumerate(rows):
         value = row.value or 0.0
         axis.barh(
-            place, value, height=0.7, color="0.93" if row.baseline else "0.75",
+            index, value, height=0.7, color="0.93" if row.baseline else "0.75",
             edgecolor="black", linewidth=0.5, hatch="////" if row.baseline else None,
         )  # fmt: skip
         if row.low is not None and row.high is not None:
-            axis.plot([row.low, row.high], [place, place], color="black", linewidth=1.2)
+            axis.plot([row.low, row.high], [index, index], color="black", linewidth=1.2)
             for bound in (row.low, row.high):
-                axis.plot([bound, bound], [place - 0.2, place + 0.2], color="black", linewidth=1.2)
+                axis.plot([bound, bound], [index - 0.2, index + 0.2], color="black", linewidth=1.2)
         if row.begins_cluster:
-            axis.axhline(place - 0.5, color="black", linewidth=1.6)
-        end = (max(value, row.high or value, 0.0), place)
+            axis.axhline(index - 0.5, color="black", linewidth=1.6)
+        end = (max(value, row.high or value, 0.0), index)
         axis.annotate(
             stepped(row.value, document["rounding"]), end, (3, 0), textcoords="offset points", va="center",
             ha="left", fontsize=8, parse_math=False,
@@ -56,8 +59,8 @@ def _draw(axis: Any, rows: Sequence[Row], document: Mapping[str, Any]) -> None:
     axis.set_xlabel(legend, fontsize=8, parse_math=False)
 
 
-def _described(document: Mapping[str, Any], rows: Sequence[Row], total: int) -> tuple[str, str]:
-    """Title and description for those who cannot see the picture."""
+def _described(document: BoardDocument, rows: Sequence[Row], total: int) -> tuple[str, str]:
+    """Return title and description for people who cannot see the picture."""
     listed = "; ".join(f"{row.label} {stepped(row.value, document['rounding'])}" for row in rows[:40])
     more = f" {total} rows in all." if total > min(len(rows), 40) else ""
     return headline(document), " ".join([f"Ranking: {listed}.{more}", *notes(document)])

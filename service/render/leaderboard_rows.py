@@ -1,15 +1,13 @@
-"""What the forms of a leaderboard for people share: a line of cells for each row, headline and notes."""
+"""Cells, headline and notes of a leaderboard, shared by the formats for people."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
+from service.render.documents import BoardDocument, RowDocument
 from treescore.render.crosstable import clean, interval_text, p_text, score_text
-
-Document = Mapping[str, Any]
 
 HEADS = ("rank", "ranks", "cluster", "team", "submission", "score", "95 % interval", "p to next")
 
@@ -19,8 +17,8 @@ class Row:
     """One row.
 
     Attributes:
-        cells: under HEADS.
-        baseline: whether it is one.
+        cells: in the order of HEADS.
+        baseline: whether it is a baseline.
         begins_cluster: whether a line is drawn above it.
         value, low, high: score and its interval.
     """
@@ -34,14 +32,14 @@ class Row:
 
     @property
     def label(self) -> str:
-        """Rank, team and submission on one line."""
+        """Return rank, team and submission in one line."""
         rank, team, name = self.cells[0], self.cells[3], self.cells[4]
-        who = ": ".join(part for part in (team, name) if part)
-        return f"{rank}. {who}" if rank != "-" else who
+        system = ": ".join(part for part in (team, name) if part)
+        return f"{rank}. {system}" if rank != "-" else system
 
 
-def board_rows(document: Document) -> list[Row]:
-    """The rows as lines of words; a line is drawn where the cluster changes from one ranked row to the next."""
+def board_rows(document: BoardDocument) -> list[Row]:
+    """Return the rows as cells. A line is drawn where the cluster changes from one ranked row to the next."""
     rows = []
     cluster = None
     step = document["rounding"]
@@ -49,11 +47,10 @@ def board_rows(document: Document) -> list[Row]:
         begins = row["cluster"] is not None and cluster is not None and row["cluster"] != cluster
         if row["cluster"] is not None:
             cluster = row["cluster"]
-        interval = row["ci95"] or {}
-        low, high = interval.get("low"), interval.get("high")
+        low, high = (None, None) if row["ci95"] is None else (row["ci95"]["low"], row["ci95"]["high"])
         cells = (
             "-" if row["rank"] is None else str(row["rank"]),
-            _reach(row["rank_interval"]),
+            _ranks(row["rank_interval"]),
             "" if row["cluster"] is None else str(row["cluster"]),
             _team(row),
             clean(row["name"] or ""),
@@ -66,7 +63,7 @@ def board_rows(document: Document) -> list[Row]:
 
 
 def stepped(value: float | None, step: float | None) -> str:
-    """A score with four decimals, or with those of its step where it is rounded."""
+    """Format a score with four decimals, or with those of its rounding step."""
     if value is None or step is None:
         return score_text(value)
     exponent = Decimal(str(step)).normalize().as_tuple().exponent
@@ -74,12 +71,12 @@ def stepped(value: float | None, step: float | None) -> str:
 
 
 def shown_columns(rows: Sequence[Row]) -> list[int]:
-    """Columns that are not empty throughout; without rows all."""
+    """Return the columns that are not empty in every row; all columns without rows."""
     return [at for at in range(len(HEADS)) if not rows or any(row.cells[at] for row in rows)]
 
 
-def headline(document: Document) -> str:
-    """Which board this is, in a line."""
+def headline(document: BoardDocument) -> str:
+    """Describe the board in one line."""
     better = "higher" if document["higher_is_better"] else "lower"
     parts = [
         f"{clean(document['title'])}: {document['score']} ({better} is better)",
@@ -96,36 +93,36 @@ def headline(document: Document) -> str:
     return "; ".join(parts)
 
 
-def notes(document: Document) -> list[str]:
-    """What stands below the board."""
-    found = []
+def notes(document: BoardDocument) -> list[str]:
+    """Return the notes below the board."""
+    lines = []
     significance = document["significance"]
     if significance["pending"]:
-        found.append("Significance has not caught up with this board yet; ask again in a moment.")
+        lines.append("The significance of this board is being computed. Request the board again in a moment.")
     elif significance["test"] is not None:
-        found.append(
+        lines.append(
             f"Paired permutation test over {significance['unit']}s, {significance['alternative']}, "
             f"{significance['correction']} over {significance['pairs']} pairs, alpha {significance['alpha']:g}; "
             f"the first {significance['first_rows']} rows and the baselines were tested. "
             "A line is drawn where every system above differs from every system below."
         )
     if significance["reason"]:
-        found.append(significance["reason"])
+        lines.append(significance["reason"])
     if document["next"] is not None:
-        found.append(f"{len(document['rows'])} of {document['total_rows']} rows; more from cursor {document['next']}.")
+        lines.append(f"{len(document['rows'])} of {document['total_rows']} rows; next cursor: {document['next']}.")
     if any(row["role"] == "baseline" for row in document["rows"]):
-        found.append("Baselines have no rank.")
-    return found
+        lines.append("Baselines have no rank.")
+    return lines
 
 
-def _reach(interval: Sequence[int] | None) -> str:
+def _ranks(interval: Sequence[int] | None) -> str:
     if interval is None:
         return ""
     low, high = interval
     return str(low) if low == high else f"{low}-{high}"
 
 
-def _team(row: Document) -> str:
+def _team(row: RowDocument) -> str:
     if row["role"] == "baseline":
         return "baseline"
     return clean(row["team_name"] or row["team"] or "anonymous")

@@ -1,1 +1,1 @@
-"""The truth: tables, queries, migrations."""
+"""The database: tables, queries, migrations."""

@@ -1,15 +1,15 @@
-"""What workers made for later questions: count arrays, items, slices, reports."""
+"""Artifacts: results that workers store for later requests (count arrays, items, slices, reports)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import orjson
 from sqlalchemy import Connection, delete, insert, literal, select
 
 from service.store.packing import pack, unpack
 from service.store.tables import artifacts
+from treescore.core.params import Json
 
 NAME_LIMIT = 200
 
@@ -22,7 +22,7 @@ def put(db: Connection, owner: str, named: Mapping[tuple[str, int], bytes]) -> N
 
 
 def get(db: Connection, owner: str, name: str, page: int = 0) -> bytes | None:
-    """One packed body, or None."""
+    """Return one packed body, or None."""
     query = select(artifacts.c.body).where(
         artifacts.c.owner == owner, artifacts.c.name == name, artifacts.c.page == page
     )
@@ -31,12 +31,12 @@ def get(db: Connection, owner: str, name: str, page: int = 0) -> bytes | None:
 
 
 def names(db: Connection, owner: str) -> set[str]:
-    """The names that an owner has."""
+    """Return the names of an owner's artifacts."""
     return set(db.scalars(select(artifacts.c.name).where(artifacts.c.owner == owner).distinct()))
 
 
 def copy_below(db: Connection, owner: str, other: str, prefix: str) -> None:
-    """Give another owner what an owner has under names that begin so."""
+    """Copy the artifacts of an owner whose names begin with `prefix` to another owner."""
     query = select(literal(other), artifacts.c.name, artifacts.c.page, artifacts.c.body).where(
         artifacts.c.owner == owner, artifacts.c.name.startswith(prefix, autoescape=True)
     )
@@ -44,29 +44,29 @@ def copy_below(db: Connection, owner: str, other: str, prefix: str) -> None:
 
 
 def drop_below(db: Connection, owner: str, prefix: str) -> None:
-    """Delete what an owner has under names that begin so."""
+    """Delete the artifacts of an owner whose names begin with `prefix`."""
     db.execute(
         delete(artifacts).where(artifacts.c.owner == owner, artifacts.c.name.startswith(prefix, autoescape=True))
     )
 
 
 def drop_but(db: Connection, owners: Iterable[str], kept: str) -> None:
-    """Delete everything of these owners but what has `kept` in its name."""
+    """Delete the artifacts of owners whose names do not contain `kept`."""
     db.execute(
         delete(artifacts).where(artifacts.c.owner.in_(list(owners)), ~artifacts.c.name.contains(kept, autoescape=True))
     )
 
 
 def drop(db: Connection, owners: Iterable[str]) -> None:
-    """Delete everything of these owners."""
+    """Delete all artifacts of owners."""
     db.execute(delete(artifacts).where(artifacts.c.owner.in_(list(owners))))
 
 
-def pack_json(value: Any) -> bytes:
-    """A JSON value as a packed body."""
+def pack_json(value: object) -> bytes:
+    """Pack a JSON value."""
     return pack(orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS))
 
 
-def unpack_json(body: bytes) -> Any:
-    """What `pack_json` was given."""
+def unpack_json(body: bytes) -> Json:
+    """Read what `pack_json` has packed."""
     return orjson.loads(unpack(body))

@@ -1,16 +1,26 @@
-"""Benchmarks: what organisers may change of them, and which revision rules."""
+"""Benchmarks: their settings, and which revision is active."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypedDict
 
 import orjson
 from sqlalchemy import Connection, insert, select, update
 
+from service.store.records import AnyRow, record_of
 from service.store.tables import benchmarks
+
+
+class LeaderboardSettings(TypedDict):
+    """Settings of a leaderboard."""
+
+    public: bool
+    anonymous: bool
+    pick: str
+    frozen_at: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +31,11 @@ class Benchmark:
         id: the slug.
         title: for people.
         series: joins the phases of one shared task.
-        settings: everything else that PATCH may change, checked and complete (see usecases.benchmark_settings).
-        created_at, updated_at: of the benchmark itself.
+        settings: everything else that PATCH may change, checked and complete (see usecases.benchmarks.settings).
+        created_at, updated_at: when the benchmark itself was created and last changed.
         version: counts its changes.
-        board_version: counts changes of anything that its leaderboard shows.
-        active_revision: number of the revision that rules; None before the first is active.
+        board_version: counts changes of everything that its leaderboard shows.
+        active_revision: number of the active revision; None before the first.
         deleted_at: when it was deleted.
     """
 
@@ -42,41 +52,36 @@ class Benchmark:
 
     @property
     def opens_at(self) -> datetime | None:
-        """From when submissions are taken; None for from the start."""
-        return self._time("opens_at")
+        """Return when submissions open; None for at once."""
+        return _time(self.settings["opens_at"])
 
     @property
     def closes_at(self) -> datetime | None:
-        """Until when submissions are taken, this very moment included; None for ever."""
-        return self._time("closes_at")
+        """Return the last moment at which submissions are accepted; None for no end."""
+        return _time(self.settings["closes_at"])
 
     @property
-    def leaderboard(self) -> dict[str, Any]:
-        """Settings of the leaderboard."""
-        chosen: dict[str, Any] = self.settings["leaderboard"]
+    def leaderboard(self) -> LeaderboardSettings:
+        """Return the settings of the leaderboard."""
+        chosen: LeaderboardSettings = self.settings["leaderboard"]
         return chosen
 
     @property
     def frozen_at(self) -> datetime | None:
-        """From when teams see the board as it stood then."""
-        text = self.leaderboard.get("frozen_at")
-        return None if text is None else datetime.fromisoformat(text)
+        """Return the moment at which the leaderboard is frozen for teams, or None."""
+        return _time(self.leaderboard["frozen_at"])
 
     def opened(self, now: datetime) -> bool:
-        """Whether its time has begun."""
+        """Return whether submissions have opened."""
         return self.opens_at is None or now >= self.opens_at
 
     def closed(self, now: datetime) -> bool:
-        """Whether its time is over: the closing second itself still counts as open."""
+        """Return whether submissions have closed. The closing second itself is still open."""
         return self.closes_at is not None and now.replace(microsecond=0) > self.closes_at
-
-    def _time(self, name: str) -> datetime | None:
-        text = self.settings[name]
-        return None if text is None else datetime.fromisoformat(text)
 
 
 def add(db: Connection, benchmark: Benchmark) -> None:
-    """Store a new benchmark. The primary key refuses a slug that is taken."""
+    """Store a new benchmark. The primary key refuses a slug that exists."""
     db.execute(
         insert(benchmarks).values(
             id=benchmark.id,
@@ -93,11 +98,16 @@ def add(db: Connection, benchmark: Benchmark) -> None:
 
 
 def get(db: Connection, slug: str, *, lock: bool = False, alone: bool = False) -> Benchmark | None:
-    """One benchmark, deleted or not; None where there never was one.
+    """Return one benchmark, deleted or not, or None.
 
-    With `lock` nobody else changes it or what is on its board before the transaction ends, though submissions may be
-    added; with `alone` not even that. A transaction that locks more than a benchmark's row locks that row first, then
-    submissions, then teams, so that no two wait for each other.
+    A transaction that locks more rows than the benchmark's locks that row first, then submissions, then teams: without
+    this order two transactions could wait for each other.
+
+    Args:
+        db: the transaction.
+        slug: of the benchmark.
+        lock: keep others from changing the benchmark and its board; submissions can still be added.
+        alone: keep others from adding submissions too.
     """
     query = select(benchmarks).where(benchmarks.c.id == slug)
     if lock or alone:
@@ -107,7 +117,7 @@ def get(db: Connection, slug: str, *, lock: bool = False, alone: bool = False) -
 
 
 def listing(db: Connection, after: str | None, limit: int, series: str | None = None) -> Sequence[Benchmark]:
-    """Benchmarks by slug, from after a given one; deleted ones left out."""
+    """List benchmarks by slug, after a given one, without deleted ones."""
     query = select(benchmarks).where(benchmarks.c.deleted_at.is_(None)).order_by(benchmarks.c.id).limit(limit)
     if after is not None:
         query = query.where(benchmarks.c.id > after)
@@ -117,9 +127,10 @@ def listing(db: Connection, after: str | None, limit: int, series: str | None = 
 
 
 def change(db: Connection, changed: Benchmark) -> bool:
-    """Store title, series and settings as `changed` has them, if the row still has its version; True where it had.
+    """Store title, series and settings, and count both versions up.
 
-    Version and board version go up by one.
+    Returns:
+        False, with nothing stored, where the row has another version than `changed`.
     """
     result = db.execute(
         update(benchmarks)
@@ -137,7 +148,7 @@ def change(db: Connection, changed: Benchmark) -> bool:
 
 
 def touch_board(db: Connection, slug: str) -> int:
-    """Note that something on the board has changed: its new version."""
+    """Count the board's version up and return it."""
     statement = (
         update(benchmarks)
         .where(benchmarks.c.id == slug)
@@ -148,7 +159,7 @@ def touch_board(db: Connection, slug: str) -> int:
 
 
 def activate(db: Connection, slug: str, number: int, now: datetime) -> None:
-    """Let a revision rule from now on."""
+    """Make a revision the active one."""
     db.execute(
         update(benchmarks)
         .where(benchmarks.c.id == slug)
@@ -162,7 +173,7 @@ def activate(db: Connection, slug: str, number: int, now: datetime) -> None:
 
 
 def mark_deleted(db: Connection, slug: str, now: datetime) -> None:
-    """Leave the fact that there was one (410)."""
+    """Mark as deleted. The row stays, so that the slug answers 410."""
     db.execute(
         update(benchmarks)
         .where(benchmarks.c.id == slug)
@@ -170,16 +181,9 @@ def mark_deleted(db: Connection, slug: str, now: datetime) -> None:
     )
 
 
-def _benchmark(row: Any) -> Benchmark:
-    return Benchmark(
-        id=row.id,
-        title=row.title,
-        series=row.series,
-        settings=orjson.loads(row.settings),
-        created_at=row.created_at,
-        updated_at=row.updated_at,
-        version=row.version,
-        board_version=row.board_version,
-        active_revision=row.active_revision,
-        deleted_at=row.deleted_at,
-    )
+def _benchmark(row: AnyRow) -> Benchmark:
+    return record_of(Benchmark, row, settings=orjson.loads(row.settings))
+
+
+def _time(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)

@@ -1,64 +1,71 @@
-"""What leaderboards read: the scores of everything that may stand there, and the comparisons behind them."""
+"""Read what leaderboards show: the scores of submissions on the board, and the comparisons behind the ranks."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import NamedTuple, TypedDict
 
-import numpy as np
-from sqlalchemy import ColumnElement, Connection, LargeBinary, delete, func, insert, select
+from sqlalchemy import ColumnElement, Connection, LargeBinary, and_, delete, func, insert, literal, select
 
-from service.store import artifacts, runs
-from service.store.runs import SUCCEEDED
-from service.store.score_records import figures_of
-from service.store.tables import board_comparisons, scores, submissions
-from treescore.core.arrays import FloatArray
+from service.store import artifacts
+from service.store.figures import Figures, Interval, Layout, Span, finite, interval_of, numbers
+from service.store.runs import UNFINISHED
+from service.store.submissions import BoardEntry, on_board
+from service.store.tables import board_comparisons, board_runs, runs, scores, submissions
+from treescore.core.params import Json
 
-WORK = ""
-"""The row of `board_comparisons` that only says which run makes the comparisons of a revision."""
-_FIGURE_BYTES = 8
 _AT_ONCE = 500
+_NOTHING = literal(None, LargeBinary())
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """Where a number stands in the figures of a revision's score records.
+class RowDetails:
+    """What a row of the board shows of its submission beside the score that ranks.
 
     Attributes:
-        row: from 0.
-        column: of the score's address.
-        columns: how many there are.
-        main: whether it is the one that the store keeps apart.
+        name: of the submission.
+        created_at: when it was sent.
+        scores: by address; empty where the submission has no record.
+        interval: of the score that ranks.
     """
-
-    row: int
-    column: int
-    columns: int
-    main: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """A submission that may stand on the board, and one of its figures; `scored` is False where it has no record."""
-
-    id: str
-    team_id: str | None
-    role: str
-    chosen: bool
-    value: float | None
-    scored: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """What a row shows of its submission: some rows of its figures, (rows, scores)."""
 
     name: str
     created_at: datetime
-    figures: FloatArray | None
+    scores: Mapping[str, float | None]
+    interval: Interval | None
+
+
+class BoardRun(NamedTuple):
+    """The board whose comparisons a run makes."""
+
+    benchmark_id: str
+    revision: int
+
+
+class AskedBoard(TypedDict):
+    """A board that a caller has asked for."""
+
+    score: str
+    part: str | None
+    pick: str
+
+
+class BoardBody(TypedDict):
+    """The stored comparison of one board.
+
+    Attributes:
+        id: of the question; None before it is answered.
+        asked: None for a board that is compared unasked.
+        untested: submission -> why it was not tested.
+        comparison: a significance document; None where fewer than two rows are tested.
+    """
+
+    id: str | None
+    asked: AskedBoard | None
+    untested: dict[str, str]
+    comparison: Mapping[str, Json] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,157 +73,171 @@ class BoardComparison:
     """One row.
 
     Attributes:
-        run_id: whoever makes it at the moment, or made it last.
+        run_id: of the run that made it; None before the first has.
         board_version: the board that it was made for.
-        body: what was found (JSON).
+        body: what was compared.
     """
 
     run_id: str | None
     board_version: int
-    body: Any
+    body: BoardBody
 
 
 def standings(
-    db: Connection, benchmark_id: str, revision: int, figure: Figure, *, until: datetime | None, scored_only: bool
-) -> list[Standing]:
-    """Everything that may stand on the board, oldest first, with one figure of each.
+    db: Connection,
+    benchmark_id: str,
+    revision: int,
+    span: Span | None = None,
+    *,
+    until: datetime | None = None,
+    scored_only: bool = True,
+) -> list[BoardEntry]:
+    """List everything on the board with one score of each, oldest first.
 
     Args:
-        db: where from.
-        benchmark_id: whose board.
-        revision: under which the figures were found.
-        figure: which one.
-        until: leaves out what had no scores at that moment; None for none.
-        scored_only: leaves out what has no record under the revision.
+        db: the transaction.
+        benchmark_id: the slug.
+        revision: number of the revision whose scores are read.
+        span: where the score is in the figures; None for the main score.
+        until: leaves out submissions that were scored later.
+        scored_only: leaves out submissions without a record under the revision.
     """
-    value = scores.c.main if figure.main else _cut(figure.row * figure.columns + figure.column, 1)
+    value = scores.c.main if span is None else _cut(span)
     c = submissions.c
     query = (
-        select(c.id, c.team_id, c.role, c.chosen, value.label("value"), scores.c.revision)
+        select(c.id, c.team_id, c.role, c.chosen, value.label("value"))
         .join(scores, (scores.c.submission_id == c.id) & (scores.c.revision == revision), isouter=not scored_only)
-        .where(*_on_board(benchmark_id, until))
+        .where(on_board(benchmark_id, until))
         .order_by(c.id)
     )
-    return [
-        Standing(row.id, row.team_id, row.role, row.chosen, _number(row.value), row.revision is not None)
-        for row in db.execute(query)
-    ]
+    return [BoardEntry(row.id, row.team_id, row.role, row.chosen, _number(row.value)) for row in db.execute(query)]
 
 
 def last_change(db: Connection, benchmark_id: str, until: datetime | None) -> datetime | None:
-    """When the newest of the submissions on the board got its scores."""
-    query = select(func.max(submissions.c.finished_at)).where(*_on_board(benchmark_id, until))
-    found: datetime | None = db.scalar(query)
-    return found
+    """Return when the newest submission on the board was scored."""
+    newest: datetime | None = db.scalar(
+        select(func.max(submissions.c.finished_at)).where(on_board(benchmark_id, until))
+    )
+    return newest
 
 
-def shown(
-    db: Connection, submission_ids: Sequence[str], revision: int, columns: int, first: int, count: int
-) -> dict[str, Shown]:
-    """What rows show: rows `first` to `first + count` of each submission's figures."""
-    found: dict[str, Shown] = {}
+def details(
+    db: Connection, submission_ids: Sequence[str], revision: int, layout: Layout, part: str, address: str
+) -> dict[str, RowDetails]:
+    """Read what rows show.
+
+    Args:
+        db: the transaction.
+        submission_ids: of the rows.
+        revision: number of the revision whose scores are read.
+        layout: of the revision's figures.
+        part: whose scores are shown: a part, MACRO or POOLED.
+        address: the score whose interval is shown.
+    """
+    bounds = layout.interval_spans(part, address)
+    low, high = (_NOTHING, _NOTHING) if bounds is None else map(_cut, bounds)
+    result: dict[str, RowDetails] = {}
     c = submissions.c
     for start in range(0, len(submission_ids), _AT_ONCE):
         query = (
-            select(c.id, c.name, c.created_at, _cut(first * columns, count * columns).label("figures"))
+            select(
+                c.id, c.name, c.created_at, _cut(layout.span(part)).label("row"), low.label("low"), high.label("high")
+            )
             .join(scores, (scores.c.submission_id == c.id) & (scores.c.revision == revision), isouter=True)
             .where(c.id.in_(submission_ids[start : start + _AT_ONCE]))
         )
         for row in db.execute(query):
-            figures = None if row.figures is None else figures_of(row.figures, columns)
-            found[row.id] = Shown(row.name, row.created_at, figures)
-    return found
+            shown = {} if row.row is None else dict(zip(layout.addresses, map(finite, numbers(row.row)), strict=True))
+            interval = None if row.low is None else interval_of(numbers(row.low + row.high))
+            result[row.id] = RowDetails(row.name, row.created_at, shown, interval)
+    return result
+
+
+def figures(db: Connection, submission_ids: Sequence[str], revision: int, layout: Layout) -> dict[str, Figures]:
+    """Read all figures of the submissions that have a record under a revision."""
+    query = select(scores.c.submission_id, scores.c.figures).where(
+        scores.c.submission_id.in_(submission_ids), scores.c.revision == revision
+    )
+    return {row.submission_id: Figures.from_bytes(row.figures, layout) for row in db.execute(query)}
 
 
 def get(db: Connection, benchmark_id: str, revision: int, key: str) -> BoardComparison | None:
-    """One comparison, or None."""
+    """Return one comparison, or None."""
     c = board_comparisons.c
-    query = select(board_comparisons).where(c.benchmark_id == benchmark_id, c.revision == revision, c.score == key)
+    query = select(c.run_id, c.board_version, c.document).where(
+        c.benchmark_id == benchmark_id, c.revision == revision, c.key == key
+    )
     row = db.execute(query).one_or_none()
-    return None if row is None else _board_comparison(row)
-
-
-def of_run(db: Connection, run_id: str) -> tuple[str, int] | None:
-    """The benchmark and the revision for which a run works, or None where another one has taken over."""
-    c = board_comparisons.c
-    query = select(c.benchmark_id, c.revision).where(c.run_id == run_id, c.score == WORK)
-    row = db.execute(query).one_or_none()
-    return None if row is None else (row.benchmark_id, row.revision)
-
-
-def working(db: Connection, benchmark_id: str, revision: int) -> str | None:
-    """The id of the unfinished run that makes a board's comparisons, or None."""
-    row = get(db, benchmark_id, revision, WORK)
-    if row is None or row.run_id is None:
-        return None
-    run = runs.get(db, row.run_id)
-    return None if run is None or run.final else run.id
+    return None if row is None else BoardComparison(row.run_id, row.board_version, artifacts.unpack_json(row.document))
 
 
 def save(
-    db: Connection,
-    benchmark_id: str,
-    revision: int,
-    key: str,
-    comparison: BoardComparison,
-    now: datetime,
+    db: Connection, benchmark_id: str, revision: int, key: str, comparison: BoardComparison, now: datetime
 ) -> None:
     """Store a comparison in place of the one before."""
-    c = board_comparisons.c
-    db.execute(delete(board_comparisons).where(c.benchmark_id == benchmark_id, c.revision == revision, c.score == key))
-    body = None if comparison.body is None else artifacts.pack_json(comparison.body)
+    remove(db, benchmark_id, revision, [key])
     db.execute(
         insert(board_comparisons).values(
             benchmark_id=benchmark_id,
             revision=revision,
-            score=key,
+            key=key,
             run_id=comparison.run_id,
             board_version=comparison.board_version,
-            document=body,
+            document=artifacts.pack_json(comparison.body),
             created_at=now,
         )
     )
 
 
 def keys(db: Connection, benchmark_id: str, revision: int) -> list[str]:
-    """The keys of the comparisons kept for a revision's boards."""
+    """List the keys of the comparisons that are kept for a revision's boards."""
     c = board_comparisons.c
-    query = select(c.score).where(c.benchmark_id == benchmark_id, c.revision == revision, c.score != WORK)
+    query = select(c.key).where(c.benchmark_id == benchmark_id, c.revision == revision)
     return list(db.scalars(query.order_by(c.created_at)))
 
 
 def remove(db: Connection, benchmark_id: str, revision: int, removed: Sequence[str]) -> None:
-    """Drop comparisons."""
+    """Delete comparisons."""
     c = board_comparisons.c
     db.execute(
-        delete(board_comparisons).where(
-            c.benchmark_id == benchmark_id, c.revision == revision, c.score.in_(list(removed))
-        )
+        delete(board_comparisons).where(c.benchmark_id == benchmark_id, c.revision == revision, c.key.in_(removed))
     )
 
 
-def _on_board(benchmark_id: str, until: datetime | None) -> tuple[ColumnElement[bool], ...]:
-    c = submissions.c
-    conditions: tuple[ColumnElement[bool], ...] = (
-        c.benchmark_id == benchmark_id,
-        c.state == SUCCEEDED,
-        c.withdrawn_at.is_(None),
-        c.deleted_at.is_(None),
+def set_run(db: Connection, board: BoardRun, run_id: str) -> None:
+    """Note which run makes the comparisons of a board from now on."""
+    db.execute(delete(board_runs).where(_board(board)))
+    db.execute(insert(board_runs).values(benchmark_id=board.benchmark_id, revision=board.revision, run_id=run_id))
+
+
+def of_run(db: Connection, run_id: str) -> BoardRun | None:
+    """Return the board that a run works for, or None where another run has replaced it."""
+    query = select(board_runs.c.benchmark_id, board_runs.c.revision).where(board_runs.c.run_id == run_id)
+    row = db.execute(query).one_or_none()
+    return None if row is None else BoardRun(row.benchmark_id, row.revision)
+
+
+def working(db: Connection, benchmark_id: str, revision: int) -> str | None:
+    """Return the id of the unfinished run that makes a board's comparisons, or None."""
+    query = (
+        select(runs.c.id)
+        .join(board_runs, board_runs.c.run_id == runs.c.id)
+        .where(_board(BoardRun(benchmark_id, revision)), runs.c.state.in_(UNFINISHED))
     )
-    return conditions if until is None else (*conditions, c.finished_at <= until)
+    run_id: str | None = db.scalar(query)
+    return run_id
 
 
-def _cut(first: int, count: int) -> ColumnElement[bytes]:
-    """Some numbers out of the figures, cut by the database."""
-    size = _FIGURE_BYTES
-    return func.substr(scores.c.figures, first * size + 1, count * size, type_=LargeBinary())
+def _board(board: BoardRun) -> ColumnElement[bool]:
+    return and_(board_runs.c.benchmark_id == board.benchmark_id, board_runs.c.revision == board.revision)
+
+
+def _cut(span: Span) -> ColumnElement[bytes]:
+    """Let the database cut numbers out of the figures."""
+    return func.substr(scores.c.figures, *span, type_=LargeBinary())
 
 
 def _number(value: float | bytes | None) -> float | None:
-    number = np.frombuffer(value, "<f8")[0] if isinstance(value, bytes) and value else value
-    return None if not isinstance(number, float) or not math.isfinite(number) else float(number)
-
-
-def _board_comparison(row: Any) -> BoardComparison:
-    body = None if row.document is None else artifacts.unpack_json(row.document)
-    return BoardComparison(row.run_id, row.board_version, body)
+    if isinstance(value, bytes):
+        value = float(numbers(value)[0]) if value else None
+    return None if value is None else finite(value)

@@ -1,18 +1,31 @@
-"""Comparisons that were asked for: the question, and the answer once there is one."""
+"""Requested comparisons: the question, and the answer once there is one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TypedDict
 
 import orjson
 from sqlalchemy import Connection, func, insert, select, update
 
 from service.store import artifacts
+from service.store.records import AnyRow, record_of
 from service.store.runs import UNFINISHED
 from service.store.tables import comparisons, runs
+from treescore.core.params import Json
+
+
+class Question(TypedDict):
+    """What a comparison is about, complete and in its canonical form."""
+
+    benchmark: str
+    revision: int
+    score: str
+    part: str | None
+    submissions: list[str]
+    settings: dict[str, Json]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,24 +34,26 @@ class Comparison:
 
     Attributes:
         id: `cmp_` and a digest of the question.
-        benchmark_id, revision: where.
-        question: complete and in its one form.
+        benchmark_id, revision: what its submissions are scored by.
+        question: what is compared.
         run_id: of the current attempt.
-        document: the answer (JSON); None while there is none.
+        document: the answer (`comparison` and `failure`); None while there is none.
         created_at: when it was first asked.
+        attempt: number of the current attempt, from 1.
     """
 
     id: str
     benchmark_id: str
     revision: int
-    question: dict[str, Any]
+    question: Question
     run_id: str
-    document: dict[str, Any] | None
+    document: dict[str, Json] | None
     created_at: datetime
+    attempt: int = 1
 
 
 def add(db: Connection, comparison: Comparison) -> None:
-    """Store a question; its run is stored beside it in the same transaction."""
+    """Store a question. Its run is stored in the same transaction."""
     db.execute(
         insert(comparisons).values(
             id=comparison.id,
@@ -52,30 +67,28 @@ def add(db: Connection, comparison: Comparison) -> None:
 
 
 def get(db: Connection, comparison_id: str) -> Comparison | None:
-    """One comparison, or None."""
+    """Return one comparison, or None."""
     row = db.execute(select(comparisons).where(comparisons.c.id == comparison_id)).one_or_none()
     return None if row is None else _comparison(row)
 
 
 def of_run(db: Connection, run_id: str) -> Comparison | None:
-    """The comparison whose current attempt this run is, or None."""
+    """Return the comparison whose current attempt a run is, or None."""
     row = db.execute(select(comparisons).where(comparisons.c.run_id == run_id)).one_or_none()
     return None if row is None else _comparison(row)
 
 
 def listing(db: Connection, benchmark_id: str, after: str | None, limit: int) -> Sequence[Comparison]:
-    """Comparisons of a benchmark by id, without their answers, from after a given one."""
+    """List comparisons of a benchmark by id, after a given one, without their answers."""
     c = comparisons.c
-    query = select(c.id, c.benchmark_id, c.revision, c.question, c.run_id, c.created_at).where(
-        c.benchmark_id == benchmark_id
-    )
+    query = select(*(each for each in c if each is not c.document)).where(c.benchmark_id == benchmark_id)
     if after is not None:
         query = query.where(c.id > after)
     return [_comparison(row) for row in db.execute(query.order_by(c.id).limit(limit))]
 
 
 def waiting(db: Connection, benchmark_id: str) -> int:
-    """How many of a benchmark's questions are not answered yet."""
+    """Count the unanswered questions of a benchmark."""
     query = (
         select(func.count())
         .select_from(comparisons)
@@ -85,7 +98,7 @@ def waiting(db: Connection, benchmark_id: str) -> int:
     return int(db.scalar(query) or 0)
 
 
-def save_answer(db: Connection, comparison_id: str, document: dict[str, Any], etag: str) -> None:
+def save_answer(db: Connection, comparison_id: str, document: Mapping[str, object], etag: str) -> None:
     """Store the answer."""
     db.execute(
         update(comparisons)
@@ -94,21 +107,16 @@ def save_answer(db: Connection, comparison_id: str, document: dict[str, Any], et
     )
 
 
-def ask_again(db: Connection, comparison_id: str, run_id: str) -> None:
-    """Another attempt at a question that failed through no fault of its own."""
+def ask_again(db: Connection, comparison_id: str, run_id: str, attempt: int) -> None:
+    """Begin another attempt at a question that the service failed to answer."""
     db.execute(
-        update(comparisons).where(comparisons.c.id == comparison_id).values(run_id=run_id, document=None, etag=None)
+        update(comparisons)
+        .where(comparisons.c.id == comparison_id)
+        .values(run_id=run_id, attempt=attempt, document=None, etag=None)
     )
 
 
-def _comparison(row: Any) -> Comparison:
-    body = getattr(row, "document", None)
-    return Comparison(
-        id=row.id,
-        benchmark_id=row.benchmark_id,
-        revision=row.revision,
-        question=orjson.loads(row.question),
-        run_id=row.run_id,
-        document=None if body is None else artifacts.unpack_json(body),
-        created_at=row.created_at,
-    )
+def _comparison(row: AnyRow) -> Comparison:
+    packed = getattr(row, "document", None)
+    document = None if packed is None else artifacts.unpack_json(packed)
+    return record_of(Comparison, row, question=orjson.loads(row.question), document=document)

@@ -1,19 +1,19 @@
-"""Events: one list, in the order in which they were committed; the audit trail, the change feed and the replay."""
+"""Events in the order of their commits: audit trail, change feed and replay."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import orjson
 from sqlalchemy import Connection, insert, select, text
 
+from service.store.records import AnyRow, record_of
 from service.store.tables import events
 
 ORDER_LOCK = 7_466_573_465
-"""An advisory lock of PostgreSQL, held by whoever adds an event until the commit."""
+"""An advisory lock of PostgreSQL, held from adding an event until the commit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,15 +21,15 @@ class Event:
     """One row.
 
     Attributes:
-        seq: its place in the list.
+        seq: its position in the list.
         id: `evt_...`.
-        benchmark_id: where, None for what belongs to none.
+        benchmark_id: the benchmark, where there is one.
         kind: `submission.scored`, ...
         at: when.
-        actor: token that did it; None for a worker.
-        team_id: whose it is, where it is a team's.
-        subject: the resource.
-        data: more; nothing of it comes from gold.
+        actor: id of the token that did it; None for a worker.
+        team_id: the team concerned, where there is one.
+        subject: id of the resource.
+        data: details; nothing of it comes from gold.
     """
 
     seq: int
@@ -40,13 +40,13 @@ class Event:
     actor: str | None
     team_id: str | None
     subject: str | None
-    data: Mapping[str, Any]
+    data: Mapping[str, object]
 
 
 def add(db: Connection, event: Event) -> int:
-    """Store an event at the end of the list: its place. The given `seq` is not looked at."""
+    """Store an event at the end of the list and return its position. `event.seq` is ignored."""
     if db.dialect.name == "postgresql":
-        # without it a later number could be seen before an earlier one, and a reader who goes on from it miss that
+        # without it a reader could see a later number before an earlier one, continue from there and miss an event
         db.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": ORDER_LOCK})
     result = db.execute(
         insert(events)
@@ -67,7 +67,7 @@ def add(db: Connection, event: Event) -> int:
 
 
 def by_id(db: Connection, event_id: str) -> Event | None:
-    """One event, or None."""
+    """Return one event, or None."""
     row = db.execute(select(events).where(events.c.id == event_id)).one_or_none()
     return None if row is None else event_of(row)
 
@@ -80,14 +80,14 @@ def listing(
     benchmark_id: str | None = None,
     reader: tuple[str | None, str | None] | None = None,
 ) -> Sequence[Event]:
-    """Events behind a place, oldest first.
+    """List events after a position, oldest first.
 
     Args:
         db: the transaction.
-        after: place behind which they stand.
-        limit: at most so many.
+        after: the position.
+        limit: maximum number of events.
         benchmark_id: only of this benchmark.
-        reader: (benchmark, team) who reads; only events that are no team's or this one's. None for everything.
+        reader: (benchmark, team) of the reader, who sees the events of this team and of no team. None for all events.
     """
     c = events.c
     query = select(events).where(c.seq > after).order_by(c.seq).limit(limit)
@@ -98,16 +98,6 @@ def listing(
     return [event_of(row) for row in db.execute(query)]
 
 
-def event_of(row: Any) -> Event:
-    """A row as an event."""
-    return Event(
-        seq=row.seq,
-        id=row.id,
-        benchmark_id=row.benchmark_id,
-        kind=row.kind,
-        at=row.at,
-        actor=row.actor,
-        team_id=row.team_id,
-        subject=row.subject,
-        data=orjson.loads(row.data),
-    )
+def event_of(row: AnyRow) -> Event:
+    """Make an event of a row."""
+    return record_of(Event, row, data=orjson.loads(row.data))

@@ -1,4 +1,4 @@
-"""Which request made which resource, so that a repeated request finds it."""
+"""Idempotency keys: which request created which resource, so that a repeated request finds it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from service.store.tables import idempotency
 
 
 def find(db: Connection, owner: str, key: str) -> tuple[str, str] | None:
-    """(digest of the request, id of what it made), or None."""
+    """Return the digest of the request under a key and the id of its resource, or None."""
     query = select(idempotency.c.digest, idempotency.c.resource).where(
         idempotency.c.owner == owner, idempotency.c.key == key
     )
@@ -19,10 +19,10 @@ def find(db: Connection, owner: str, key: str) -> tuple[str, str] | None:
 
 
 def remember(db: Connection, owner: str, key: str, digest: str, resource: str, now: datetime) -> None:
-    """Note a request under its key. The primary key refuses a second one."""
+    """Store a request under its key. The primary key refuses a second one."""
     db.execute(insert(idempotency).values(owner=owner, key=key, digest=digest, resource=resource, created_at=now))
 
 
 def forget_before(db: Connection, moment: datetime) -> None:
-    """Drop keys older than a moment."""
+    """Delete keys older than a moment."""
     db.execute(delete(idempotency).where(idempotency.c.created_at < moment))

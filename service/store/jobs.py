@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import orjson
-from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy import Connection, RowMapping, bindparam, func, insert, select, update
 
 from service.store import artifacts, texts
 from service.store.database import Store
+from service.store.records import record_of
 from service.store.runs import UNFINISHED
 from service.store.tables import jobs, runs
+from treescore.core.params import Json
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One row; `document` is the final answer as sent, None before."""
+    """One row. `document` is the final answer as it is sent, None before."""
 
     id: str
     owner: str
-    request: dict[str, Any]
+    request: dict[str, Json]
     document: bytes | None
     etag: str | None
     deleted_at: datetime | None
@@ -30,7 +31,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The final answer of a job, and whose it is; document and etag are None before."""
+    """The final answer of a job and its owner; document and etag are None before."""
 
     owner: str
     state: str | None
@@ -39,17 +40,15 @@ class Answer:
     deleted: bool
 
 
-def add(db: Connection, job_id: str, owner: str, request: dict[str, Any]) -> None:
-    """Store a job; its run and texts are stored beside it in the same transaction."""
-    db.execute(insert(jobs).values(id=job_id, owner=owner, request=orjson.dumps(request).decode()))
+def add(db: Connection, job_id: str, owner: str, request: Mapping[str, object]) -> None:
+    """Store a job. Its run and texts are stored in the same transaction."""
+    db.execute(insert(jobs).values(id=job_id, owner=owner, request=orjson.dumps(dict(request)).decode()))
 
 
 def get(db: Connection, job_id: str) -> Job | None:
-    """One job, or None."""
+    """Return one job, or None."""
     row = db.execute(select(jobs).where(jobs.c.id == job_id)).one_or_none()
-    if row is None:
-        return None
-    return Job(row.id, row.owner, orjson.loads(row.request), row.document, row.etag, row.deleted_at)
+    return None if row is None else record_of(Job, row, request=orjson.loads(row.request))
 
 
 _ANSWER = select(jobs.c.owner, jobs.c.state, jobs.c.document, jobs.c.etag, jobs.c.deleted_at).where(
@@ -58,7 +57,7 @@ _ANSWER = select(jobs.c.owner, jobs.c.state, jobs.c.document, jobs.c.etag, jobs.
 
 
 def answer(store: Store, job_id: str) -> Answer | None:
-    """Only what a GET of a finished job needs, as quickly as can be; None where there is no such job."""
+    """Return what a GET of a finished job needs, by a fast lookup; None for an unknown job."""
     row = store.lookup(_ANSWER, job_id=job_id)
     if row is None:
         return None
@@ -67,14 +66,14 @@ def answer(store: Store, job_id: str) -> Answer | None:
 
 
 def save_answer(db: Connection, job_id: str, state: str, document: bytes, etag: str) -> None:
-    """Store the final answer; called only by whoever finished the run."""
+    """Store the final answer. Only the call that finished the run may do so."""
     db.execute(update(jobs).where(jobs.c.id == job_id).values(state=state, document=document, etag=etag))
 
 
 def of_owner(
     db: Connection, owner: str | None, before: str | None, limit: int, state: str | None
-) -> Sequence[dict[str, Any]]:
-    """An owner's jobs (everybody's for None), newest first, from before a given id."""
+) -> Sequence[RowMapping]:
+    """List the jobs of an owner (of all for None) before a given id, newest first."""
     query = (
         select(jobs.c.id, runs.c.state, runs.c.created_at, runs.c.started_at, runs.c.finished_at)
         .join(runs, runs.c.id == jobs.c.id)
@@ -88,11 +87,11 @@ def of_owner(
         query = query.where(jobs.c.id < before)
     if state is not None:
         query = query.where(runs.c.state == state)
-    return [dict(row._mapping) for row in db.execute(query)]  # noqa: SLF001 - SQLAlchemy's public name
+    return db.execute(query).mappings().all()
 
 
 def unfinished_of(db: Connection, owner: str, kind: str) -> int:
-    """How many of an owner's jobs of one kind are not final."""
+    """Count the jobs of an owner and a kind that are not final."""
     query = (
         select(func.count())
         .select_from(jobs.join(runs, runs.c.id == jobs.c.id))
@@ -102,7 +101,7 @@ def unfinished_of(db: Connection, owner: str, kind: str) -> int:
 
 
 def erase(db: Connection, job_ids: Sequence[str], now: datetime) -> None:
-    """Drop texts, results and request; what is left is the fact that there was one (410)."""
+    """Delete texts, results and request. The row stays, so that the id answers 410."""
     texts.drop(db, job_ids)
     artifacts.drop(db, job_ids)
     db.execute(
@@ -111,7 +110,7 @@ def erase(db: Connection, job_ids: Sequence[str], now: datetime) -> None:
 
 
 def finished_before(db: Connection, moment: datetime, limit: int) -> Sequence[str]:
-    """Jobs that ended before a moment and still hold something."""
+    """List jobs that ended before a moment and are not erased."""
     query = (
         select(jobs.c.id)
         .join(runs, runs.c.id == jobs.c.id)

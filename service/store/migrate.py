@@ -1,4 +1,4 @@
-"""Bring the store's tables up to date; runs before anything else starts."""
+"""Upgrade the store's tables. This runs before any other process starts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 def migrate(store: Store) -> None:
-    """Run every migration that the store has not seen, in one transaction."""
+    """Run the migrations that are missing, in one transaction."""
     settings = AlembicConfig()
     settings.set_main_option("script_location", str(MIGRATIONS))
     with store.write() as connection:

@@ -1,13 +1,11 @@
-"""Bytes small, arrays compact."""
+"""Compress bytes and arrays."""
 
 from __future__ import annotations
 
 import io
-from typing import Any
 
 import numpy as np
 import zstandard
-from numpy.typing import NDArray
 
 from treescore.core.arrays import Counts
 
@@ -16,33 +14,32 @@ SIZES = (np.int8, np.int16, np.int32, np.int64)
 
 
 def pack(body: bytes) -> bytes:
-    """Compressed with zstd."""
+    """Compress with zstd."""
     return zstandard.ZstdCompressor(level=LEVEL, write_content_size=True).compress(body)
 
 
 def unpack(body: bytes) -> bytes:
-    """What `pack` was given."""
+    """Decompress what `pack` has compressed."""
     return zstandard.ZstdDecompressor().decompress(body)
 
 
 def pack_array(array: Counts) -> bytes:
-    """An array of two dimensions, column by column and in the smallest integer type that holds it."""
-    small: NDArray[Any] = array
-    if np.issubdtype(array.dtype, np.integer) and array.size:
-        small = array.astype(next(kind for kind in SIZES if _fits(array, kind)))
+    """Pack an array of two dimensions by columns, in the smallest integer type that holds it."""
+    integers = np.issubdtype(array.dtype, np.integer) and array.size
+    kind = next(each for each in SIZES if _fits(array, each)) if integers else array.dtype
     buffer = io.BytesIO()
-    np.save(buffer, np.asfortranarray(small), allow_pickle=False)
+    np.save(buffer, np.asfortranarray(array.astype(kind)), allow_pickle=False)
     return pack(buffer.getvalue())
 
 
 def unpack_array(body: bytes) -> Counts:
-    """What `pack_array` was given: int64 or float64."""
+    """Unpack what `pack_array` has packed, as int64 or float64."""
     array = np.load(io.BytesIO(unpack(body)), allow_pickle=False)
     if np.issubdtype(array.dtype, np.integer):
         return np.ascontiguousarray(array, np.int64)
     return np.ascontiguousarray(array, np.float64)
 
 
-def _fits(array: Counts, kind: type[np.signedinteger[Any]]) -> bool:
+def _fits(array: Counts, kind: type[np.int8 | np.int16 | np.int32 | np.int64]) -> bool:
     bounds = np.iinfo(kind)
     return bool(bounds.min <= array.min() and array.max() <= bounds.max)

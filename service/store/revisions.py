@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import orjson
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from service.store import artifacts
+from service.store.records import AnyRow, record_of
 from service.store.tables import parts, revisions
 
 CHECKING, RESCORING, ACTIVE, SUPERSEDED, FAILED, READY = (
@@ -21,36 +21,36 @@ CHECKING, RESCORING, ACTIVE, SUPERSEDED, FAILED, READY = (
     "failed",
     "ready",
 )
-"""States; `ready` is the end of a dry run."""
+"""States; a dry run ends as `ready`."""
 SETTLED = (ACTIVE, SUPERSEDED, FAILED, READY)
 
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """One row. Gold texts are owned by `id`, named `parts/<part>` or `parts/<part>/<field>`."""
+    """One row. Gold texts are stored under `id`, named `parts/<part>` or `parts/<part>/<field>`."""
 
     benchmark_id: str
     number: int
     id: str
-    scoring: dict[str, Any]
+    scoring: dict[str, object]
     reason: str | None
     dry_run: bool
     state: str
-    failure: dict[str, Any] | None
-    moved: list[dict[str, Any]] | None
+    failure: dict[str, object] | None
+    moved: list[dict[str, object]] | None
     created_at: datetime
     activated_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One test file of a revision; what is None is known once gold was checked.
+    """One test file of a revision. What is None is known once gold has been checked.
 
     Attributes:
         name: of the part.
-        position: from 0, in the order in which the organiser named them.
-        sentences, words: of gold.
-        gold_key: keyed digest of gold, which confirms no guess.
+        position: from 0, in the organiser's order.
+        sentences, words: numbers of gold.
+        gold_key: keyed digest of gold; without the key it cannot confirm a guess.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Part:
 
 
 def add(db: Connection, revision: Revision, part_names: Sequence[str]) -> None:
-    """Store a revision and its parts; its run and gold texts are stored beside it in the same transaction."""
+    """Store a revision and its parts. Its run and gold texts are stored in the same transaction."""
     db.execute(
         insert(revisions).values(
             benchmark_id=revision.benchmark_id,
@@ -76,32 +76,32 @@ def add(db: Connection, revision: Revision, part_names: Sequence[str]) -> None:
     )
     db.execute(
         insert(parts),
-        [{"revision_id": revision.id, "name": name, "position": place} for place, name in enumerate(part_names)],
+        [{"revision_id": revision.id, "name": name, "position": position} for position, name in enumerate(part_names)],
     )
 
 
 def get(db: Connection, benchmark_id: str, number: int) -> Revision | None:
-    """One revision, or None."""
+    """Return one revision, or None."""
     query = select(revisions).where(revisions.c.benchmark_id == benchmark_id, revisions.c.number == number)
     row = db.execute(query).one_or_none()
     return None if row is None else _revision(row)
 
 
 def by_id(db: Connection, revision_id: str) -> Revision | None:
-    """One revision by its id (which is its run's), or None."""
+    """Return one revision by its id, which is also the id of its run, or None."""
     row = db.execute(select(revisions).where(revisions.c.id == revision_id)).one_or_none()
     return None if row is None else _revision(row)
 
 
 def last_number(db: Connection, benchmark_id: str) -> int:
-    """The highest number given so far, 0 before the first."""
+    """Return the highest number, 0 before the first revision."""
     return int(db.scalar(select(func.max(revisions.c.number)).where(revisions.c.benchmark_id == benchmark_id)) or 0)
 
 
 def listing(
     db: Connection, benchmark_id: str, before: int | None, limit: int, *, dry_runs: bool = True
 ) -> Sequence[Revision]:
-    """Revisions, newest first, from before a given number."""
+    """List revisions before a given number, newest first."""
     query = (
         select(revisions)
         .where(revisions.c.benchmark_id == benchmark_id)
@@ -116,7 +116,7 @@ def listing(
 
 
 def unsettled(db: Connection, benchmark_id: str) -> Revision | None:
-    """The revision that is being checked or re-scored at the moment, if any."""
+    """Return the revision that is being checked or rescored, or None."""
     query = select(revisions).where(
         revisions.c.benchmark_id == benchmark_id, revisions.c.state.in_((CHECKING, RESCORING))
     )
@@ -124,8 +124,8 @@ def unsettled(db: Connection, benchmark_id: str) -> Revision | None:
     return None if row is None else _revision(row)
 
 
-def set_state(db: Connection, revision_id: str, state: str, **values: Any) -> None:
-    """Move a revision on: its state, and `failure`, `moved` or `activated_at` where there is one."""
+def set_state(db: Connection, revision_id: str, state: str, **values: object) -> None:
+    """Set the state of a revision, and `failure`, `moved` or `activated_at` where given."""
     ready = dict(values)
     if "failure" in ready:
         ready["failure"] = orjson.dumps(ready["failure"]).decode()
@@ -135,14 +135,14 @@ def set_state(db: Connection, revision_id: str, state: str, **values: Any) -> No
 
 
 def begin_rescoring(db: Connection, revision_id: str) -> None:
-    """From the check of gold to re-scoring; a revision that has come further stays where it is."""
+    """Move a revision from checking to rescoring; in any other state it stays."""
     db.execute(
         update(revisions).where(revisions.c.id == revision_id, revisions.c.state == CHECKING).values(state=RESCORING)
     )
 
 
 def supersede(db: Connection, benchmark_id: str, number: int) -> None:
-    """The active revisions other than this one rule no longer."""
+    """Mark the active revisions other than this one as superseded."""
     db.execute(
         update(revisions)
         .where(revisions.c.benchmark_id == benchmark_id, revisions.c.number != number, revisions.c.state == ACTIVE)
@@ -151,13 +151,13 @@ def supersede(db: Connection, benchmark_id: str, number: int) -> None:
 
 
 def parts_of(db: Connection, revision_id: str) -> list[Part]:
-    """The parts of a revision, in their order."""
+    """List the parts of a revision in their order."""
     query = select(parts).where(parts.c.revision_id == revision_id).order_by(parts.c.position)
     return [Part(row.name, row.position, row.sentences, row.words, row.gold_key) for row in db.execute(query)]
 
 
 def save_part(db: Connection, revision_id: str, part: Part) -> None:
-    """Note what a look at gold has shown."""
+    """Store what the check of gold has found."""
     db.execute(
         update(parts)
         .where(parts.c.revision_id == revision_id, parts.c.name == part.name)
@@ -166,26 +166,20 @@ def save_part(db: Connection, revision_id: str, part: Part) -> None:
 
 
 def drop_parts(db: Connection, revision_ids: Sequence[str]) -> None:
-    """Forget the parts of revisions whose benchmark is deleted."""
+    """Delete the parts of revisions whose benchmark is deleted."""
     db.execute(delete(parts).where(parts.c.revision_id.in_(revision_ids)))
 
 
 def ids_of(db: Connection, benchmark_id: str) -> list[str]:
-    """The ids of all revisions of a benchmark."""
+    """List the ids of all revisions of a benchmark."""
     return list(db.scalars(select(revisions.c.id).where(revisions.c.benchmark_id == benchmark_id)))
 
 
-def _revision(row: Any) -> Revision:
-    return Revision(
-        benchmark_id=row.benchmark_id,
-        number=row.number,
-        id=row.id,
+def _revision(row: AnyRow) -> Revision:
+    return record_of(
+        Revision,
+        row,
         scoring=orjson.loads(row.scoring),
-        reason=row.reason,
-        dry_run=row.dry_run,
-        state=row.state,
         failure=None if row.failure is None else orjson.loads(row.failure),
         moved=None if row.moved is None else artifacts.unpack_json(row.moved),
-        created_at=row.created_at,
-        activated_at=row.activated_at,
     )

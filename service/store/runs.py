@@ -1,15 +1,15 @@
-"""All work that workers have to do: what is stored here and not final will be done."""
+"""The work of workers. Each run that is stored and not final will be done."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import orjson
 from sqlalchemy import Connection, func, insert, select, update
 
+from service.store.records import AnyRow, record_of
 from service.store.tables import runs
 
 QUEUED, RUNNING, SUCCEEDED, FAILED, CANCELLED = "queued", "running", "succeeded", "failed", "cancelled"
@@ -18,7 +18,7 @@ UNFINISHED = (QUEUED, RUNNING)
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One row: work under the id of the resource that it is for."""
+    """One row: work for the resource with the same id."""
 
     id: str
     kind: str
@@ -28,33 +28,33 @@ class Run:
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
-    progress: dict[str, Any] | None
+    progress: dict[str, object] | None
 
     @property
     def final(self) -> bool:
-        """Whether nothing will change any more."""
+        """Return whether its state is final."""
         return self.state not in UNFINISHED
 
 
 def add(db: Connection, run_id: str, kind: str, queue: str, now: datetime) -> None:
-    """Note work to be done."""
+    """Store work that is to be done."""
     db.execute(insert(runs).values(id=run_id, kind=kind, queue=queue, state=QUEUED, attempts=0, created_at=now))
 
 
 def get(db: Connection, run_id: str, *, lock: bool = False) -> Run | None:
-    """One run, or None. With `lock` nobody else begins or ends it before the transaction ends."""
+    """Return one run, or None. `lock` keeps others from beginning or ending it in this transaction."""
     query = select(runs).where(runs.c.id == run_id)
     row = db.execute(query.with_for_update() if lock else query).one_or_none()
     return None if row is None else _run(row)
 
 
 def many(db: Connection, run_ids: Sequence[str]) -> dict[str, Run]:
-    """Those of these runs that there are."""
+    """Return the runs that exist, by id."""
     return {row.id: _run(row) for row in db.execute(select(runs).where(runs.c.id.in_(list(run_ids))))}
 
 
 def claim(db: Connection, run_id: str, now: datetime) -> Run | None:
-    """Begin (or begin again) a run that is not final: counts the attempt. None where there is nothing to do."""
+    """Begin a run, or begin it again, and count the attempt; None where the run is final."""
     row = db.execute(
         update(runs)
         .where(runs.c.id == run_id, runs.c.state.in_(UNFINISHED))
@@ -65,24 +65,24 @@ def claim(db: Connection, run_id: str, now: datetime) -> Run | None:
 
 
 def note_progress(db: Connection, run_id: str, done: int, total: int, step: str) -> bool:
-    """Say how far it is. False where the run is final (cancelled) and the work may stop."""
+    """Store the progress. False where the run is final (cancelled), so that the work can stop."""
     progress = orjson.dumps({"done": done, "total": total, "step": step}).decode()
     result = db.execute(update(runs).where(runs.c.id == run_id, runs.c.state == RUNNING).values(progress=progress))
     return result.rowcount == 1
 
 
 def reset_attempts(db: Connection, run_id: str) -> None:
-    """Count attempts anew: the work has come on since it was begun again."""
+    """Count attempts from the start, because the work has progressed since the last one began."""
     db.execute(update(runs).where(runs.c.id == run_id, runs.c.attempts > 1).values(attempts=1))
 
 
 def requeue(db: Connection, run_id: str) -> None:
-    """Leave the rest of the work to whoever claims it next."""
+    """Leave the rest of the work to the next worker that claims it."""
     db.execute(update(runs).where(runs.c.id == run_id, runs.c.state == RUNNING).values(state=QUEUED, attempts=0))
 
 
 def finish(db: Connection, run_id: str, state: str, now: datetime) -> bool:
-    """Set a final state. Only the first call does; True for it."""
+    """Set a final state. Return whether this call did: only the first one does."""
     result = db.execute(
         update(runs)
         .where(runs.c.id == run_id, runs.c.state.in_(UNFINISHED))
@@ -92,7 +92,7 @@ def finish(db: Connection, run_id: str, state: str, now: datetime) -> bool:
 
 
 def unfinished(db: Connection, before: datetime, limit: int = 1000) -> Sequence[Run]:
-    """What is not final and older than `before`, oldest first."""
+    """List the runs that are not final and older than `before`, oldest first."""
     query = (
         select(runs)
         .where(runs.c.state.in_(UNFINISHED), runs.c.created_at < before)
@@ -103,7 +103,7 @@ def unfinished(db: Connection, before: datetime, limit: int = 1000) -> Sequence[
 
 
 def ahead(db: Connection, run: Run) -> int:
-    """How many runs of the same queue are before this one."""
+    """Count the runs before this one in its queue."""
     query = select(func.count()).where(
         runs.c.queue == run.queue, runs.c.state.in_(UNFINISHED), runs.c.created_at < run.created_at
     )
@@ -111,20 +111,10 @@ def ahead(db: Connection, run: Run) -> int:
 
 
 def counts_by_state(db: Connection) -> dict[tuple[str, str], int]:
-    """(kind, state) -> how many."""
+    """Count runs by kind and state."""
     query = select(runs.c.kind, runs.c.state, func.count()).group_by(runs.c.kind, runs.c.state)
     return {(kind, state): number for kind, state, number in db.execute(query)}
 
 
-def _run(row: Any) -> Run:
-    return Run(
-        id=row.id,
-        kind=row.kind,
-        queue=row.queue,
-        state=row.state,
-        attempts=row.attempts,
-        created_at=row.created_at,
-        started_at=row.started_at,
-        finished_at=row.finished_at,
-        progress=None if row.progress is None else orjson.loads(row.progress),
-    )
+def _run(row: AnyRow) -> Run:
+    return record_of(Run, row, progress=None if row.progress is None else orjson.loads(row.progress))

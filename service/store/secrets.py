@@ -1,4 +1,4 @@
-"""Random keys of this store: made when first needed, never sent anywhere."""
+"""Random keys of this store, created on first use and never sent."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ KEY_BYTES = 32
 
 
 def get_or_make(db: Connection, name: str) -> bytes:
-    """The key of this name; needs a writing transaction the first time."""
+    """Return the key of this name, and create it the first time, which needs a writing transaction."""
     query = select(secrets.c.value).where(secrets.c.name == name)
     known: bytes | None = db.scalar(query)
     if known is not None:
         return known
-    # whoever comes second takes what the first one made
+    # two may do this at once: both return the key that was stored first
     db.execute(insert_or_ignore(db, secrets), {"name": name, "value": random.token_bytes(KEY_BYTES)})
-    made: bytes = db.execute(query).scalar_one()
-    return made
+    stored: bytes = db.execute(query).scalar_one()
+    return stored

@@ -1,16 +1,16 @@
-"""Submissions: who sent what, and how it ended."""
+"""Submissions and their state."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import orjson
-from sqlalchemy import Connection, case, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, case, func, insert, or_, select, true, update
 
 from service.store import artifacts, score_records, texts
+from service.store.records import AnyRow, record_of
 from service.store.runs import CANCELLED, FAILED, QUEUED, SUCCEEDED
 from service.store.tables import runs, scores, submissions
 
@@ -19,24 +19,25 @@ SYSTEM, BASELINE = "system", "baseline"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
-    """One row. Its outputs are owned texts named `outputs/<part>` or `outputs/<part>/<field>`.
+    """One row. Its outputs are stored as texts named `outputs/<part>` or `outputs/<part>/<field>`.
 
     Attributes:
-        id: `sub_...`, also the id of its first attempt's run.
+        id: `sub_...`, also the id of the run of its first attempt.
         benchmark_id: the slug.
         team_id: None for a baseline of the organisers.
         name, notes: for people.
         role: `system` or `baseline`.
         created_at: when it was stored.
-        utc_day: the day whose quota it uses.
+        utc_day: the day to whose quota it is charged.
         run_id: of the current attempt.
+        attempt: number of the current attempt, from 1.
         state: `queued` until it is final; the run says whether it is running.
         failure_kind: of a failed one.
         finished_at: when it became final.
         outputs: part -> digest, bytes, sentences, words.
         outputs_digest: of all outputs together.
         failures: failure documents of the failed attempts, oldest first.
-        chosen: whether the team chose it for the board.
+        chosen: whether the team chose it for the leaderboard.
         withdrawn_at, deleted_at, output_deleted_at: when that happened.
     """
 
@@ -49,12 +50,13 @@ class Submission:
     created_at: datetime
     utc_day: str
     run_id: str
+    attempt: int = 1
     state: str
     failure_kind: str | None = None
     finished_at: datetime | None = None
-    outputs: Mapping[str, Mapping[str, Any]]
+    outputs: Mapping[str, Mapping[str, object]]
     outputs_digest: str
-    failures: Sequence[Mapping[str, Any]] = ()
+    failures: Sequence[Mapping[str, object]] = ()
     chosen: bool = False
     withdrawn_at: datetime | None = None
     deleted_at: datetime | None = None
@@ -62,23 +64,44 @@ class Submission:
 
     @property
     def on_board(self) -> bool:
-        """Whether it may stand on the leaderboard once it has scores."""
+        """Whether it is on the leaderboard: the rule of `on_board` for one submission."""
         return self.state == SUCCEEDED and self.withdrawn_at is None and self.deleted_at is None
 
 
+def on_board(benchmark_id: str, until: datetime | None = None) -> ColumnElement[bool]:
+    """Select the submissions on a leaderboard; with `until`, as it was at that moment."""
+    c = submissions.c
+    return and_(
+        c.benchmark_id == benchmark_id,
+        c.state == SUCCEEDED,
+        c.withdrawn_at.is_(None),
+        c.deleted_at.is_(None),
+        true() if until is None else c.finished_at <= until,
+    )
+
+
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """What decides whether and where a submission stands on the board."""
+class BoardEntry:
+    """A submission on the leaderboard, with what decides about its row.
+
+    Attributes:
+        id: of the submission; ids sort by time.
+        team_id: None for a baseline.
+        role: `system` or `baseline`.
+        chosen: whether its team chose it.
+        value: the score that ranks; None where it has none.
+    """
 
     id: str
     team_id: str | None
     role: str
     chosen: bool
+    value: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What a team has used of its quota. Service faults and cancelled submissions are free."""
+    """What a team has used of its quota. Service faults and cancelled submissions are not charged."""
 
     attempts_today: int
     scored_today: int
@@ -86,7 +109,7 @@ class Used:
 
 
 def add(db: Connection, submission: Submission) -> None:
-    """Store a submission; its run and outputs are stored beside it in the same transaction."""
+    """Store a submission. Its run and outputs are stored in the same transaction."""
     db.execute(
         insert(submissions).values(
             id=submission.id,
@@ -98,6 +121,7 @@ def add(db: Connection, submission: Submission) -> None:
             created_at=submission.created_at,
             utc_day=submission.utc_day,
             run_id=submission.run_id,
+            attempt=submission.attempt,
             state=submission.state,
             failure_kind=submission.failure_kind,
             finished_at=submission.finished_at,
@@ -110,20 +134,20 @@ def add(db: Connection, submission: Submission) -> None:
 
 
 def get(db: Connection, submission_id: str, *, lock: bool = False) -> Submission | None:
-    """One submission, deleted or not, or None. With `lock` nobody else changes it before the transaction ends."""
+    """Return one submission, deleted or not, or None. `lock` keeps others from changing it in this transaction."""
     query = select(submissions).where(submissions.c.id == submission_id)
     row = db.execute(query.with_for_update() if lock else query).one_or_none()
     return None if row is None else _submission(row)
 
 
 def many(db: Connection, submission_ids: Sequence[str]) -> dict[str, Submission]:
-    """Those of these ids that there are."""
+    """Return the submissions that exist, by id."""
     query = select(submissions).where(submissions.c.id.in_(list(submission_ids)))
     return {row.id: _submission(row) for row in db.execute(query)}
 
 
 def of_run(db: Connection, run_id: str) -> Submission | None:
-    """The submission whose current attempt this run is, or None."""
+    """Return the submission whose current attempt a run is, or None."""
     row = db.execute(select(submissions).where(submissions.c.run_id == run_id)).one_or_none()
     return None if row is None else _submission(row)
 
@@ -137,7 +161,7 @@ def listing(
     team_id: str | None = None,
     state: str | None = None,
 ) -> Sequence[Submission]:
-    """Submissions of a benchmark (of one team where it is named), newest first; deleted ones left out."""
+    """List submissions of a benchmark or of one of its teams, newest first, without deleted ones."""
     query = select(submissions).where(submissions.c.benchmark_id == benchmark_id, submissions.c.deleted_at.is_(None))
     if team_id is not None:
         query = query.where(submissions.c.team_id == team_id)
@@ -148,24 +172,8 @@ def listing(
     return [_submission(row) for row in db.execute(query.order_by(submissions.c.id.desc()).limit(limit))]
 
 
-def standings(db: Connection, benchmark_id: str) -> Sequence[Standing]:
-    """Everything that may stand on the board, oldest first."""
-    c = submissions.c
-    query = (
-        select(c.id, c.team_id, c.role, c.chosen)
-        .where(
-            c.benchmark_id == benchmark_id,
-            c.state == SUCCEEDED,
-            c.withdrawn_at.is_(None),
-            c.deleted_at.is_(None),
-        )
-        .order_by(c.id)
-    )
-    return [Standing(row.id, row.team_id, row.role, row.chosen) for row in db.execute(query)]
-
-
 def count(db: Connection, benchmark_id: str, *, state: str | None = None) -> int:
-    """How many there are that were not deleted."""
+    """Count the submissions that are not deleted."""
     query = select(func.count()).where(submissions.c.benchmark_id == benchmark_id, submissions.c.deleted_at.is_(None))
     if state is not None:
         query = query.where(submissions.c.state == state)
@@ -173,10 +181,10 @@ def count(db: Connection, benchmark_id: str, *, state: str | None = None) -> int
 
 
 def used(db: Connection, benchmark_id: str, team_id: str, utc_day: str, *, blind: bool) -> Used:
-    """What a team's quota has been used for, deleted and withdrawn submissions included.
+    """Count what is charged to a team's quota, deleted and withdrawn submissions included.
 
-    Those that are not final yet count as if they were going to be scored; with `blind` also those whose outputs do
-    not fit, so that the quota does not tell which they are.
+    A submission that is not final counts as scored. With `blind`, so does one whose outputs are invalid, so that the
+    quota does not reveal which are.
     """
     c = submissions.c
     charged = ~or_(c.state == CANCELLED, (c.state == FAILED) & (c.failure_kind == "service"))
@@ -193,7 +201,7 @@ def used(db: Connection, benchmark_id: str, team_id: str, utc_day: str, *, blind
 
 
 def recent_seconds(db: Connection, benchmark_id: str, limit: int, default: float = 1.0) -> float:
-    """How long the last few scored submissions of a benchmark took, on the mean."""
+    """Return the mean duration of the last scored submissions of a benchmark."""
     query = (
         select(runs.c.started_at, runs.c.finished_at)
         .join(submissions, submissions.c.run_id == runs.c.id)
@@ -201,14 +209,14 @@ def recent_seconds(db: Connection, benchmark_id: str, limit: int, default: float
         .order_by(submissions.c.id.desc())
         .limit(limit)
     )
-    found = [(row.finished_at - row.started_at).total_seconds() for row in db.execute(query) if row.started_at]
-    return sum(found) / len(found) if found else default
+    seconds = [(row.finished_at - row.started_at).total_seconds() for row in db.execute(query) if row.started_at]
+    return sum(seconds) / len(seconds) if seconds else default
 
 
 def scored_equal(
     db: Connection, benchmark_id: str, team_id: str | None, outputs_digest: str, revision: int
 ) -> str | None:
-    """The id of a scored submission of one team with the very same outputs, or None."""
+    """Return the id of a scored submission of the same team with equal outputs, or None."""
     c = submissions.c
     query = (
         select(c.id)
@@ -223,12 +231,12 @@ def scored_equal(
         .order_by(c.id.desc())
         .limit(1)
     )
-    found: str | None = db.scalar(query)
-    return found
+    equal: str | None = db.scalar(query)
+    return equal
 
 
-def change(db: Connection, submission_id: str, **values: Any) -> None:
-    """Set columns; `outputs` and `failures` as JSON values."""
+def change(db: Connection, submission_id: str, **values: object) -> None:
+    """Set columns; `outputs` and `failures` are given as JSON values."""
     ready = dict(values)
     for name in ("outputs", "failures"):
         if name in ready:
@@ -237,7 +245,7 @@ def change(db: Connection, submission_id: str, **values: Any) -> None:
 
 
 def unchoose_others(db: Connection, benchmark_id: str, team_id: str, chosen_id: str) -> None:
-    """A team has at most one chosen submission."""
+    """Unset the choice of a team's other submissions: a team has at most one chosen submission."""
     c = submissions.c
     db.execute(
         update(submissions)
@@ -247,9 +255,10 @@ def unchoose_others(db: Connection, benchmark_id: str, team_id: str, chosen_id: 
 
 
 def anonymise(db: Connection, benchmark_id: str, team_id: str, now: datetime) -> list[str]:
-    """Drop names, notes, outputs and all artifacts but counts of a team's submissions; scores stay.
+    """Delete names, notes, outputs and all artifacts but counts of a team's submissions; scores stay.
 
-    Unfinished ones are cancelled: the ids of their runs.
+    Returns:
+        The ids of the runs of unfinished submissions, which are cancelled.
     """
     c = submissions.c
     own = (c.benchmark_id == benchmark_id) & (c.team_id == team_id)
@@ -268,20 +277,20 @@ def anonymise(db: Connection, benchmark_id: str, team_id: str, now: datetime) ->
 
 
 def with_old_outputs(db: Connection, before: datetime, limit: int) -> Sequence[str]:
-    """Submissions that ended before a moment and whose outputs are still kept."""
+    """List submissions that ended before a moment and still have their outputs."""
     c = submissions.c
     query = select(c.id).where(c.finished_at < before, c.output_deleted_at.is_(None), c.deleted_at.is_(None))
     return list(db.scalars(query.limit(limit)))
 
 
 def drop_outputs(db: Connection, submission_ids: Sequence[str], now: datetime) -> None:
-    """Forget outputs, keep scores: from now on they are Gone."""
+    """Delete outputs and keep scores."""
     texts.drop(db, submission_ids)
     db.execute(update(submissions).where(submissions.c.id.in_(submission_ids)).values(output_deleted_at=now))
 
 
 def erase(db: Connection, submission_ids: Sequence[str], now: datetime) -> None:
-    """Drop outputs, names and everything made of them; what is left is the fact that there was one (410)."""
+    """Delete outputs, names and everything derived from them. The row stays, so that the id answers 410."""
     texts.drop(db, submission_ids)
     artifacts.drop(db, submission_ids)
     score_records.drop(db, submission_ids)
@@ -292,25 +301,5 @@ def erase(db: Connection, submission_ids: Sequence[str], now: datetime) -> None:
     )
 
 
-def _submission(row: Any) -> Submission:
-    return Submission(
-        id=row.id,
-        benchmark_id=row.benchmark_id,
-        team_id=row.team_id,
-        name=row.name,
-        notes=row.notes,
-        role=row.role,
-        created_at=row.created_at,
-        utc_day=row.utc_day,
-        run_id=row.run_id,
-        state=row.state,
-        failure_kind=row.failure_kind,
-        finished_at=row.finished_at,
-        outputs=orjson.loads(row.outputs),
-        outputs_digest=row.outputs_digest,
-        failures=orjson.loads(row.failures),
-        chosen=row.chosen,
-        withdrawn_at=row.withdrawn_at,
-        deleted_at=row.deleted_at,
-        output_deleted_at=row.output_deleted_at,
-    )
+def _submission(row: AnyRow) -> Submission:
+    return record_of(Submission, row, outputs=orjson.loads(row.outputs), failures=orjson.loads(row.failures))

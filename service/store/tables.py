@@ -1,4 +1,4 @@
-"""All tables. Times are UTC; bodies are bytes ready to send or zstd-packed, as each column says."""
+"""All tables. Times are UTC. Each column of bytes says whether they are ready to send or packed with zstd."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ metadata = MetaData(
 
 
 class Utc(UtcDecorator):
-    """An aware time in UTC, whatever the database keeps."""
+    """An aware time in UTC, also on databases that store no time zone."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
-        """To UTC on the way in."""
+        """Convert to UTC."""
         return None if value is None else value.astimezone(UTC)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
-        """Aware on the way out (SQLite forgets the zone)."""
+        """Add the time zone, which SQLite does not store."""
         return value.replace(tzinfo=UTC) if value is not None and value.tzinfo is None else value
 
 
@@ -64,7 +64,7 @@ texts = Table(
     Column("digest", String(80), primary_key=True),
     Column("size", BigInteger, nullable=False),
     Column("body", LargeBinary, nullable=False, comment="zstd"),
-    comment="every text once, by the digest of its bytes",
+    comment="each text once, by the digest of its bytes",
 )
 
 tokens = Table(
@@ -96,7 +96,7 @@ runs = Table(
     Column("finished_at", Utc),
     Column("progress", Text, comment="JSON"),
     Index("ix_runs_state_created_at", "state", "created_at"),
-    comment="all work that is or was to be done by a worker; the id is its resource's",
+    comment="the work of workers, past and present; the id is that of its resource",
 )
 
 jobs = Table(
@@ -116,7 +116,7 @@ owned_texts = Table(
     "owned_texts",
     metadata,
     _id("owner", primary_key=True),
-    Column("name", String(160), primary_key=True, comment="which text of its owner: gold, systems/0, gold/source"),
+    Column("name", String(160), primary_key=True, comment="gold, systems/0, gold/source, ..."),
     Column("digest", String(80), ForeignKey("texts.digest"), nullable=False, index=True),
 )
 
@@ -124,10 +124,10 @@ artifacts = Table(
     "artifacts",
     metadata,
     _id("owner", primary_key=True),
-    Column("name", String(200), primary_key=True, comment="what it is: counts, items, slices, report of a metric"),
+    Column("name", String(200), primary_key=True, comment="counts, items, slices, report of a metric"),
     Column("page", Integer, primary_key=True, default=0),
     Column("body", LargeBinary, nullable=False, comment="zstd"),
-    comment="what a worker made for later questions",
+    comment="results that a worker stored for later requests",
 )
 
 idempotency = Table(
@@ -145,7 +145,7 @@ secrets = Table(
     metadata,
     Column("name", String(40), primary_key=True),
     Column("value", LargeBinary, nullable=False),
-    comment="random keys of this store, made when first needed",
+    comment="random keys of this store, created on first use",
 )
 
 benchmarks = Table(
@@ -177,7 +177,7 @@ revisions = Table(
     Column("moved", LargeBinary, comment="JSON, zstd"),
     Column("created_at", Utc, nullable=False),
     Column("activated_at", Utc),
-    comment="gold and metrics, immutable; gold texts belong to the id",
+    comment="gold and metrics, immutable; gold texts are stored under the id",
 )
 
 parts = Table(
@@ -206,14 +206,15 @@ submissions = Table(
     metadata,
     _id(primary_key=True),
     Column("benchmark_id", String(64), ForeignKey("benchmarks.id"), nullable=False),
-    Column("team_id", String(64), comment="none for a baseline of the organisers"),
+    Column("team_id", String(64), comment="null for a baseline of the organisers"),
     Column("name", Text, nullable=False),
     Column("notes", Text),
     Column("role", String(10), nullable=False, comment="system or baseline"),
     Column("created_at", Utc, nullable=False),
-    Column("utc_day", String(10), nullable=False, comment="whose quota it uses"),
+    Column("utc_day", String(10), nullable=False, comment="the day to whose quota it is charged"),
     Column("run_id", String(64), ForeignKey("runs.id"), nullable=False, comment="the current attempt"),
-    Column("state", String(10), nullable=False, comment="queued until final; runs know more"),
+    Column("attempt", Integer, nullable=False, server_default="1", comment="number of the current attempt"),
+    Column("state", String(10), nullable=False, comment="queued until final; the run has more"),
     Column("failure_kind", String(10), comment="of a failed one: input, limit or service"),
     Column("finished_at", Utc),
     Column("outputs", Text, nullable=False, comment="JSON: part -> digest, bytes, sentences, words"),
@@ -222,12 +223,12 @@ submissions = Table(
     Column("chosen", Boolean, nullable=False),
     Column("withdrawn_at", Utc),
     Column("deleted_at", Utc),
-    Column("output_deleted_at", Utc, comment="outputs are kept for a time only"),
+    Column("output_deleted_at", Utc, comment="outputs expire"),
     Index("ix_submissions_benchmark_id_id", "benchmark_id", "id"),
     Index("ix_submissions_team", "benchmark_id", "team_id", "utc_day"),
     Index("ix_submissions_equal", "benchmark_id", "outputs_digest"),
     Index("ix_submissions_run_id", "run_id"),
-    comment="outputs belong to the id",
+    comment="outputs are stored under the id",
 )
 
 scores = Table(
@@ -236,8 +237,8 @@ scores = Table(
     Column("submission_id", String(64), ForeignKey("submissions.id"), primary_key=True),
     Column("revision", Integer, primary_key=True, autoincrement=False),
     Column("main", Float, comment="the main score: the mean of parts where there are several; null where undefined"),
-    Column("figures", LargeBinary, nullable=False, comment="float64, see score_records"),
-    Column("document", LargeBinary, nullable=False, comment="JSON, zstd: everything that scoring found"),
+    Column("figures", LargeBinary, nullable=False, comment="float64, see figures.py"),
+    Column("document", LargeBinary, nullable=False, comment="JSON, zstd: the whole result"),
     Column("created_at", Utc, nullable=False),
     comment="one record for a submission and a revision; counts, items, slices are artifacts of the submission",
 )
@@ -250,6 +251,7 @@ comparisons = Table(
     Column("revision", Integer, nullable=False),
     Column("question", Text, nullable=False, comment="JSON"),
     Column("run_id", String(64), nullable=False, comment="the current attempt"),
+    Column("attempt", Integer, nullable=False, server_default="1", comment="number of the current attempt"),
     Column("document", LargeBinary, comment="the final answer, zstd"),
     Column("etag", String(64)),
     Column("created_at", Utc, nullable=False),
@@ -262,12 +264,21 @@ board_comparisons = Table(
     metadata,
     Column("benchmark_id", String(64), ForeignKey("benchmarks.id"), primary_key=True),
     Column("revision", Integer, primary_key=True, autoincrement=False),
-    Column("score", String(120), primary_key=True),
-    Column("run_id", String(64), comment="whoever makes it at the moment, or made it last"),
+    Column("key", String(120), primary_key=True, comment="which board: score, part, pick, frozen or not"),
+    Column("run_id", String(64), comment="the run that made it"),
     Column("board_version", Integer, nullable=False, comment="the board that it was made for"),
     Column("document", LargeBinary, comment="zstd"),
     Column("created_at", Utc, nullable=False),
     comment="the all-pairs comparison behind each board",
+)
+
+board_runs = Table(
+    "board_runs",
+    metadata,
+    Column("benchmark_id", String(64), ForeignKey("benchmarks.id"), primary_key=True),
+    Column("revision", Integer, primary_key=True, autoincrement=False),
+    Column("run_id", String(64), ForeignKey("runs.id"), nullable=False, index=True),
+    comment="the last run that makes or made the comparisons of a revision's boards",
 )
 
 events = Table(

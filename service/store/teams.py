@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import Connection, insert, select, update
 
+from service.store.records import record_of
 from service.store.tables import teams
 
 ERASED_NAME = ""
@@ -16,7 +16,7 @@ ERASED_NAME = ""
 
 @dataclass(frozen=True, slots=True)
 class Team:
-    """One row; an erased team has no name any more."""
+    """One row. An erased team has no name."""
 
     benchmark_id: str
     id: str
@@ -26,29 +26,29 @@ class Team:
 
 
 def add(db: Connection, team: Team) -> None:
-    """Store a new team. The primary key refuses an id that is taken."""
+    """Store a new team. The primary key refuses an id that exists."""
     db.execute(
         insert(teams).values(benchmark_id=team.benchmark_id, id=team.id, name=team.name, created_at=team.created_at)
     )
 
 
 def get(db: Connection, benchmark_id: str, team_id: str, *, lock: bool = False) -> Team | None:
-    """One team, erased or not, or None. With `lock` no one else can count its quota before the transaction ends."""
+    """Return one team, erased or not, or None. `lock` keeps others from counting its quota in this transaction."""
     query = select(teams).where(teams.c.benchmark_id == benchmark_id, teams.c.id == team_id)
     row = db.execute(query.with_for_update() if lock else query).one_or_none()
-    return None if row is None else _team(row)
+    return None if row is None else record_of(Team, row)
 
 
 def listing(db: Connection, benchmark_id: str, after: str | None, limit: int) -> Sequence[Team]:
-    """Teams by id, from after a given one; erased ones left out."""
+    """List teams by id, after a given one, without erased ones."""
     query = select(teams).where(teams.c.benchmark_id == benchmark_id, teams.c.erased_at.is_(None))
     if after is not None:
         query = query.where(teams.c.id > after)
-    return [_team(row) for row in db.execute(query.order_by(teams.c.id).limit(limit))]
+    return [record_of(Team, row) for row in db.execute(query.order_by(teams.c.id).limit(limit))]
 
 
 def names(db: Connection, benchmark_id: str, team_ids: Iterable[str]) -> dict[str, str]:
-    """The names of these teams; erased ones are left out."""
+    """Return the names of teams that are not erased, by id."""
     query = select(teams.c.id, teams.c.name).where(
         teams.c.benchmark_id == benchmark_id, teams.c.id.in_(list(team_ids)), teams.c.erased_at.is_(None)
     )
@@ -56,13 +56,9 @@ def names(db: Connection, benchmark_id: str, team_ids: Iterable[str]) -> dict[st
 
 
 def erase(db: Connection, benchmark_id: str, team_id: str, now: datetime) -> None:
-    """Drop a team's name; its id stays taken, so that nobody else's rows become another's."""
+    """Delete a team's name. Its id stays, so that no other team can take over its rows."""
     db.execute(
         update(teams)
         .where(teams.c.benchmark_id == benchmark_id, teams.c.id == team_id)
         .values(name=ERASED_NAME, erased_at=now)
     )
-
-
-def _team(row: Any) -> Team:
-    return Team(row.benchmark_id, row.id, row.name, row.created_at, row.erased_at)

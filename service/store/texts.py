@@ -1,4 +1,4 @@
-"""Texts, each stored once by its digest, and who has which."""
+"""Texts, each stored once by its digest, and their owners."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ Packed = Mapping[str, tuple[str, int, bytes]]
 
 
 def packed(named: Mapping[str, bytes]) -> Packed:
-    """Make texts ready before the transaction begins: while it packs, nobody else could write."""
+    """Pack texts. Call it before the transaction begins, which keeps others from writing."""
     return {name: (digest_of(body), len(body), pack(body)) for name, body in named.items()}
 
 
 def put(db: Connection, owner: str, named: Mapping[str, bytes]) -> dict[str, str]:
-    """Store texts under an owner: name -> digest."""
+    """Store texts under an owner and return their digests by name."""
     return put_packed(db, owner, packed(named))
 
 
 def put_packed(db: Connection, owner: str, named: Packed) -> dict[str, str]:
-    """Store texts that are packed under an owner: name -> digest."""
+    """Store packed texts under an owner and return their digests by name."""
     digests = {name: digest for name, (digest, _, _) in named.items()}
     bodies = {digest: (size, body) for digest, size, body in named.values()}
     known = set(db.scalars(select(texts.c.digest).where(texts.c.digest.in_(bodies))))
@@ -46,7 +46,7 @@ def put_packed(db: Connection, owner: str, named: Packed) -> dict[str, str]:
 
 
 def read(db: Connection, owner: str, names: Iterable[str] | None = None) -> dict[str, tuple[str, bytes]]:
-    """The owner's texts: name -> (digest, body)."""
+    """Return the digests and bodies of an owner's texts by name."""
     query = select(owned_texts.c.name, texts.c.digest, texts.c.body).join(texts).where(owned_texts.c.owner == owner)
     if names is not None:
         query = query.where(owned_texts.c.name.in_(list(names)))
@@ -54,7 +54,7 @@ def read(db: Connection, owner: str, names: Iterable[str] | None = None) -> dict
 
 
 def share(db: Connection, owner: str, other: str, names: Iterable[str]) -> None:
-    """Let another owner have some of an owner's texts too, under the same names."""
+    """Give another owner some of an owner's texts, under the same names."""
     query = select(literal(other), owned_texts.c.name, owned_texts.c.digest).where(
         owned_texts.c.owner == owner, owned_texts.c.name.in_(list(names))
     )
@@ -62,13 +62,13 @@ def share(db: Connection, owner: str, other: str, names: Iterable[str]) -> None:
 
 
 def names(db: Connection, owner: str) -> dict[str, str]:
-    """The owner's texts without their bodies: name -> digest."""
+    """Return the digests of an owner's texts by name."""
     query = select(owned_texts.c.name, owned_texts.c.digest).where(owned_texts.c.owner == owner)
     return {row.name: row.digest for row in db.execute(query)}
 
 
 def drop(db: Connection, owners: Iterable[str]) -> None:
-    """Forget the owners' texts; those that nobody else has go."""
+    """Delete the texts of owners, but for those that another owner has."""
     owners = list(owners)
     digests = list(db.scalars(select(owned_texts.c.digest).where(owned_texts.c.owner.in_(owners)).distinct()))
     db.execute(delete(owned_texts).where(owned_texts.c.owner.in_(owners)))
@@ -77,7 +77,7 @@ def drop(db: Connection, owners: Iterable[str]) -> None:
 
 
 def insert_or_ignore(db: Connection, table: Table) -> Insert:
-    """An INSERT that leaves a row of the same key alone."""
+    """Make an INSERT that changes nothing where the key exists."""
     if db.dialect.name == "sqlite":
         return sqlite.insert(table).on_conflict_do_nothing()
     return postgresql.insert(table).on_conflict_do_nothing()

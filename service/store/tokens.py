@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from service.store.database import Store
+from service.store.records import record_of
 from service.store.tables import tokens
 
 
-def add(db: Connection, row: dict[str, Any]) -> None:
-    """Store a token's row (its hash, never the token)."""
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One row. The token itself is not stored, only its hash."""
+
+    id: str
+    hash: str
+    scopes: str
+    name: str | None
+    created_at: datetime
+    team_id: str | None
+    benchmark_id: str | None
+    expires_at: datetime | None
+    last_used_at: datetime | None
+    revoked_at: datetime | None
+
+
+def add(db: Connection, row: Mapping[str, object]) -> None:
+    """Store the row of a token: its hash, never the token itself."""
     db.execute(insert(tokens).values(row))
 
 
 class Known(NamedTuple):
-    """What a token says of its bearer, and until when."""
+    """What a request needs to know of its token."""
 
     id: str
     scopes: str
@@ -33,31 +51,32 @@ _KNOWN = select(*(tokens.c[name] for name in Known._fields)).where(tokens.c.hash
 
 
 def known(store: Store, hashed: str) -> Known | None:
-    """The token with this hash, as quickly as can be; None where there is none."""
+    """Return the token with this hash, or None; every request asks for it, so that it is a fast lookup."""
     row = store.lookup(_KNOWN, hashed=hashed)
     return None if row is None else Known(*row)
 
 
-def by_id(db: Connection, token_id: str) -> Any | None:
-    """The row of a token, or None."""
-    return db.execute(select(tokens).where(tokens.c.id == token_id)).one_or_none()
+def by_id(db: Connection, token_id: str) -> Token | None:
+    """Return one token, or None."""
+    row = db.execute(select(tokens).where(tokens.c.id == token_id)).one_or_none()
+    return None if row is None else record_of(Token, row)
 
 
-def listing(db: Connection, before: str | None, limit: int) -> Sequence[Any]:
-    """All tokens, newest first, from before a given id."""
+def listing(db: Connection, before: str | None, limit: int) -> Sequence[Token]:
+    """List tokens before a given id, newest first."""
     query = select(tokens).order_by(tokens.c.id.desc()).limit(limit)
     if before is not None:
         query = query.where(tokens.c.id < before)
-    return db.execute(query).all()
+    return [record_of(Token, row) for row in db.execute(query)]
 
 
 def note_use(db: Connection, token_id: str, now: datetime) -> None:
-    """Remember when it was last used."""
+    """Store when a token was last used."""
     db.execute(update(tokens).where(tokens.c.id == token_id).values(last_used_at=now))
 
 
 def revoke(db: Connection, token_id: str, now: datetime) -> bool:
-    """End a token; True where it was there and not yet ended."""
+    """Revoke a token; True where it existed and was not revoked."""
     result = db.execute(
         update(tokens).where(tokens.c.id == token_id, tokens.c.revoked_at.is_(None)).values(revoked_at=now)
     )
@@ -65,7 +84,7 @@ def revoke(db: Connection, token_id: str, now: datetime) -> bool:
 
 
 def revoke_of(db: Connection, benchmark_id: str, team_id: str | None, now: datetime) -> None:
-    """End the tokens of a team, or of all teams of a benchmark."""
+    """Revoke the tokens of a team, or of all teams of a benchmark."""
     statement = update(tokens).where(tokens.c.benchmark_id == benchmark_id, tokens.c.revoked_at.is_(None))
     if team_id is not None:
         statement = statement.where(tokens.c.team_id == team_id)

@@ -1,15 +1,15 @@
-"""Webhooks, and what has yet to be delivered to each."""
+"""Webhooks and their pending deliveries."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from service.store.events import Event, event_of
+from service.store.records import AnyRow, record_of
 from service.store.tables import deliveries, events, webhooks
 
 WAITING = "waiting"
@@ -21,15 +21,15 @@ class Webhook:
 
     Attributes:
         id: `whk_...`.
-        owner: token that made it.
-        benchmark_id: whose events it gets; None for all that its owner may see.
-        team_id: whose it is, where a team made it.
-        url: where to.
+        owner: id of the token that created it.
+        benchmark_id: the benchmark whose events it receives; None for all that its owner may see.
+        team_id: the team whose token created it, if any.
+        url: of the receiver.
         secret: `whsec_...`, signs every delivery.
         kinds: of events; empty for all.
-        created_at: when it was made.
-        disabled_at: when it was given up.
-        failures: deliveries that failed since the last that did not.
+        created_at: when it was created.
+        disabled_at: when it was disabled.
+        failures: failed deliveries since the last successful one.
     """
 
     id: str
@@ -46,13 +46,13 @@ class Webhook:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """An event on its way to a webhook.
+    """The pending delivery of an event to a webhook.
 
     Attributes:
         id: of the delivery.
-        webhook: where to.
-        event: what.
-        attempts: that have failed.
+        webhook: the receiver.
+        event: the event.
+        attempts: number of failed attempts.
         next_at: when it is due.
     """
 
@@ -81,7 +81,7 @@ def add(db: Connection, webhook: Webhook) -> None:
 
 
 def get(db: Connection, webhook_id: str) -> Webhook | None:
-    """One webhook, or None."""
+    """Return one webhook, or None."""
     row = db.execute(select(webhooks).where(webhooks.c.id == webhook_id)).one_or_none()
     return None if row is None else _webhook(row)
 
@@ -89,7 +89,7 @@ def get(db: Connection, webhook_id: str) -> Webhook | None:
 def listing(
     db: Connection, of: tuple[str, str] | None, before: str | None, limit: int, owner: str | None = None
 ) -> Sequence[Webhook]:
-    """Webhooks of a team (benchmark, team), or those that are no team's (of one owner), newest first."""
+    """List the webhooks of a team (benchmark, team), or those without a team (of one owner), newest first."""
     query = select(webhooks).where(*_of(of, owner)).order_by(webhooks.c.id.desc()).limit(limit)
     if before is not None:
         query = query.where(webhooks.c.id < before)
@@ -97,18 +97,18 @@ def listing(
 
 
 def count(db: Connection, of: tuple[str, str] | None, owner: str | None = None) -> int:
-    """How many there are of those that `listing` shows."""
+    """Count the webhooks that `listing` shows."""
     return int(db.scalar(select(func.count()).select_from(webhooks).where(*_of(of, owner))) or 0)
 
 
 def drop(db: Connection, webhook_id: str) -> None:
-    """Forget a webhook and what is on its way to it."""
+    """Delete a webhook and its deliveries."""
     db.execute(delete(deliveries).where(deliveries.c.webhook_id == webhook_id))
     db.execute(delete(webhooks).where(webhooks.c.id == webhook_id))
 
 
 def disable(db: Connection, webhook_id: str, now: datetime) -> bool:
-    """Send no more to it; True for the first who says so."""
+    """Disable a webhook and delete its deliveries; True where it was not disabled before."""
     db.execute(delete(deliveries).where(deliveries.c.webhook_id == webhook_id))
     result = db.execute(
         update(webhooks).where(webhooks.c.id == webhook_id, webhooks.c.disabled_at.is_(None)).values(disabled_at=now)
@@ -117,7 +117,7 @@ def disable(db: Connection, webhook_id: str, now: datetime) -> bool:
 
 
 def note(db: Connection, webhook_id: str, *, delivered: bool) -> int:
-    """Count failures in a row: how many there are now."""
+    """Count failures in a row and return their number."""
     failures = 0 if delivered else webhooks.c.failures + 1
     result = db.execute(
         update(webhooks).where(webhooks.c.id == webhook_id).values(failures=failures).returning(webhooks.c.failures)
@@ -126,7 +126,7 @@ def note(db: Connection, webhook_id: str, *, delivered: bool) -> int:
 
 
 def interested(db: Connection, event: Event) -> Sequence[Webhook]:
-    """The webhooks that may want an event; whether they may see it is asked when it is delivered."""
+    """List the webhooks that want an event. Whether they may see it is checked on delivery."""
     c = webhooks.c
     query = select(webhooks).where(
         c.disabled_at.is_(None),
@@ -134,12 +134,12 @@ def interested(db: Connection, event: Event) -> Sequence[Webhook]:
     )
     if event.team_id is not None:
         query = query.where(c.team_id.is_(None) | (c.team_id == event.team_id))
-    found = [_webhook(row) for row in db.execute(query)]
-    return [webhook for webhook in found if not webhook.kinds or event.kind in webhook.kinds]
+    hooks = [_webhook(row) for row in db.execute(query)]
+    return [webhook for webhook in hooks if not webhook.kinds or event.kind in webhook.kinds]
 
 
 def add_delivery(db: Connection, delivery_id: str, webhook_id: str, event_seq: int, now: datetime) -> None:
-    """Put an event on its way."""
+    """Store the delivery of an event to a webhook."""
     db.execute(
         insert(deliveries).values(
             id=delivery_id, webhook_id=webhook_id, event_seq=event_seq, attempts=0, next_at=now, state=WAITING
@@ -148,7 +148,7 @@ def add_delivery(db: Connection, delivery_id: str, webhook_id: str, event_seq: i
 
 
 def due(db: Connection, now: datetime, limit: int) -> Sequence[Delivery]:
-    """What is to be sent by now, longest due first."""
+    """List the deliveries that are due, the longest due first."""
     d = deliveries.c
     hooks = [column.label(f"hook_{column.name}") for column in webhooks.c]
     query = (
@@ -166,7 +166,7 @@ def due(db: Connection, now: datetime, limit: int) -> Sequence[Delivery]:
 
 
 def claim(db: Connection, delivery: Delivery, until: datetime) -> bool:
-    """Keep others from sending it until a time; False where another has it. Whoever dies with it loses it then."""
+    """Keep others from sending a delivery until a time; False where another sender has claimed it."""
     result = db.execute(
         update(deliveries)
         .where(deliveries.c.id == delivery.id, deliveries.c.next_at == delivery.next_at)
@@ -176,12 +176,12 @@ def claim(db: Connection, delivery: Delivery, until: datetime) -> bool:
 
 
 def delivered(db: Connection, delivery_id: str) -> None:
-    """It is done."""
+    """Delete a delivery that succeeded."""
     db.execute(delete(deliveries).where(deliveries.c.id == delivery_id))
 
 
 def put_off(db: Connection, delivery_id: str, attempts: int, next_at: datetime, status: int | None) -> None:
-    """Try it again later."""
+    """Schedule another attempt."""
     db.execute(
         update(deliveries)
         .where(deliveries.c.id == delivery_id)
@@ -190,18 +190,17 @@ def put_off(db: Connection, delivery_id: str, attempts: int, next_at: datetime, 
 
 
 def waiting(db: Connection, webhook_id: str) -> int:
-    """How many events are on their way to a webhook."""
+    """Count the pending deliveries to a webhook."""
     query = select(func.count()).select_from(deliveries).where(deliveries.c.webhook_id == webhook_id)
     return int(db.scalar(query) or 0)
 
 
-def _of(team: tuple[str, str] | None, owner: str | None) -> list[Any]:
+def _of(team: tuple[str, str] | None, owner: str | None) -> list[ColumnElement[bool]]:
     c = webhooks.c
     if team is not None:
         return [c.benchmark_id == team[0], c.team_id == team[1]]
     return [c.team_id.is_(None), *([] if owner is None else [c.owner == owner])]
 
 
-def _webhook(row: Any, prefix: str = "") -> Webhook:
-    values = {name: getattr(row, prefix + name) for name in Webhook.__slots__}
-    return Webhook(**{**values, "kinds": tuple(values["kinds"].split())})
+def _webhook(row: AnyRow, prefix: str = "") -> Webhook:
+    return record_of(Webhook, row, prefix, kinds=tuple(getattr(row, f"{prefix}kinds").split()))

@@ -9,11 +9,11 @@ from time import monotonic
 from sqlalchemy import Connection
 
 from service.context import Context
-from service.store import artifacts, benchmarks, revisions, runs, score_records, submissions
+from service.store import artifacts, benchmarks, boards, revisions, runs, score_records, submissions
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Part, Revision
 from service.usecases.benchmarks.benchmarks import blocks_name, input_name
-from service.usecases.boards.rank_changes import rank_changes
+from service.usecases.boards.rank_changes import Side, rank_changes
 from service.usecases.boards.work import schedule_board_comparison
 from service.usecases.events.record import record_event
 from service.usecases.runs.ending import Ending, Failure, Outdated, QueuedRun
@@ -204,6 +204,5 @@ def _rank_changes(db: Connection, benchmark: Benchmark, revision: Revision) -> l
     sides = []
     for each in (active, revision):
         _, score = scoring_config(each.scoring).main
-        sides.append((score_records.mains(db, benchmark.id, each.number), score.higher_is_better))
-    standings = submissions.standings(db, benchmark.id)
-    return rank_changes(standings, benchmark.leaderboard["pick"], sides[0], sides[1])
+        sides.append(Side(boards.standings(db, benchmark.id, each.number), score.higher_is_better))
+    return rank_changes(benchmark.leaderboard["pick"], *sides)

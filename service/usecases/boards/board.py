@@ -1,14 +1,12 @@
-"""A board read from the store: which one is asked for, who stands on it, and which comparison is behind it."""
+"""A board read from the store: its rows, and the question of the comparison behind them."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from typing import Any
 
-import numpy as np
 import orjson
 from sqlalchemy import Connection
 
@@ -16,9 +14,10 @@ from service.errors import NotFound, Unprocessable, unprocessable
 from service.requests import MACRO, PICKS, POOLED
 from service.store import boards, revisions
 from service.store.benchmarks import Benchmark
-from service.store.boards import Figure
+from service.store.comparisons import Question
+from service.store.figures import Layout
 from service.store.revisions import Part, Revision
-from service.usecases.boards.rows import Entrant, Place, family, picked, ranked
+from service.usecases.boards.rows import BoardRow, family, picked, ranked
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from treescore.core.scores import Score
 from treescore.errors import ScoringError
@@ -30,11 +29,11 @@ from treescore.significance import Settings
 BOARD_SETTINGS = Settings(shuffles=100_000, resamples=RESAMPLES)
 """How the differences behind a board are tested."""
 MOST_SHUFFLED = 5_000_000_000
-"""Pairs times parts times shuffles of a mean of parts: what a worker does within minutes."""
+"""Pairs times parts times shuffles of a mean of parts that a worker finishes within minutes."""
 FEWEST_SHUFFLES = 10_000
 READABLE = (revisions.ACTIVE, revisions.SUPERSEDED)
 MOST_OTHERS = 3
-"""Metrics beside the one that ranks whose boards are tested unasked."""
+"""Metrics beside that of the main score whose boards are tested unasked."""
 _KEY_LENGTH = 120
 
 See = Callable[[float | None], float | None]
@@ -42,18 +41,18 @@ See = Callable[[float | None], float | None]
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """Which board.
+    """One board of a benchmark.
 
     Attributes:
-        benchmark_id: whose.
-        revision: under which submissions were scored.
-        scoring: of the revision.
+        benchmark_id: the slug.
+        revision: whose scores are shown.
+        scoring: the scoring configuration of the revision.
         parts: of the revision.
         score: address of the score that ranks.
-        part: None where the benchmark has one part; else `macro`, `pooled` or a part's name.
-        pick: which of a team's submissions stand there.
-        until: leaves out what had no scores at that moment.
-        active: whether the revision rules.
+        part: None where the benchmark has one part; otherwise `macro`, `pooled` or a part's name.
+        pick: which of a team's submissions are shown.
+        until: leaves out submissions that were scored later.
+        active: whether the revision is the active one.
     """
 
     benchmark_id: str
@@ -68,32 +67,22 @@ class Board:
 
     @property
     def scored_by(self) -> tuple[Entry, Score]:
-        """Metric entry and score that rank."""
+        """Return the metric entry and the score that ranks."""
         return self.scoring.score(self.score)
 
     @property
-    def row(self) -> int:
-        """The row of the figures that ranks."""
-        if self.part is None or self.part == MACRO:
-            return len(self.parts) + 1
-        if self.part == POOLED:
-            return len(self.parts)
-        return [part.name for part in self.parts].index(self.part)
+    def ranking_part(self) -> str:
+        """Return the part whose scores rank, MACRO or POOLED. MACRO of one part is that part."""
+        return MACRO if self.part is None else self.part
 
     @property
-    def interval_rows(self) -> tuple[int, int] | None:
-        """The rows that hold its 95 % interval; None for single ones of several parts."""
-        size = len(self.parts)
-        return {size: (size + 2, size + 3), size + 1: (size + 4, size + 5)}.get(self.row)
-
-    @property
-    def column(self) -> int:
-        """The column of the score."""
-        return self.scoring.addresses.index(self.score)
+    def layout(self) -> Layout:
+        """Return the layout of the revision's figures."""
+        return Layout([part.name for part in self.parts], self.scoring.addresses)
 
     @property
     def key(self) -> str:
-        """The name under which the comparison behind it is kept."""
+        """Return the key under which the comparison behind it is stored."""
         name = "|".join((self.score, self.part or "", self.pick, "frozen" if self.until else ""))
         return name if len(name) <= _KEY_LENGTH else hashlib.blake2b(name.encode(), digest_size=16).hexdigest()
 
@@ -108,90 +97,85 @@ def board_of(
     revision: int | None = None,
     until: datetime | None = None,
 ) -> Board:
-    """The board that is asked for, what is None as the benchmark has it.
+    """Return the requested board; where an argument is None, the benchmark's default applies.
 
     Raises:
-        NotFound: the revision never ruled, or no revision rules yet; there is no such part.
-        Unprocessable: there is no such score, or no such pick.
+        NotFound: the benchmark has no active revision; the revision was never active; the part is unknown.
+        Unprocessable: the score or the pick is unknown.
     """
     number = benchmark.active_revision if revision is None else revision
-    found = None if number is None or not 0 < number < 2**31 else revisions.get(db, benchmark.id, number)
-    if found is None or found.state not in READABLE:
-        wanted = "that rules yet" if revision is None else f"{revision} that has ever ruled"
-        raise NotFound(f"The benchmark {benchmark.id!r} has no revision {wanted}.")
-    scoring = scoring_config(found.scoring)
+    stored = None if number is None or not 0 < number < 2**31 else revisions.get(db, benchmark.id, number)
+    if stored is None or stored.state not in READABLE:
+        detail = "has no active revision" if revision is None else f"never had an active revision {revision}"
+        raise NotFound(f"The benchmark {benchmark.id!r} {detail}.")
+    scoring = scoring_config(stored.scoring)
     try:
         address = scoring.main_score if score is None else full_address(*scoring.score(score))
     except ScoringError as error:
         raise unprocessable(error.at("/score")) from error
     chosen = benchmark.leaderboard["pick"] if pick is None else pick
     if chosen not in PICKS:
-        raise Unprocessable(f"There is no pick {chosen!r}. There are: {', '.join(PICKS)}.")
-    parts = revisions.parts_of(db, found.id)
-    active = found.number == benchmark.active_revision
-    return Board(benchmark.id, found, scoring, parts, address, _part(parts, part), chosen, until, active)
+        raise Unprocessable(f"Unknown pick {chosen!r}. Use one of: {', '.join(PICKS)}.")
+    parts = revisions.parts_of(db, stored.id)
+    active = stored.number == benchmark.active_revision
+    return Board(benchmark.id, stored, scoring, parts, address, _part(parts, part), chosen, until, active)
 
 
 def _part(parts: Sequence[Part], asked: str | None) -> str | None:
     names = [part.name for part in parts]
     if asked is not None and asked not in (*names, MACRO, POOLED):
         known = ", ".join((*names[:20], *(("...",) if len(names) > 20 else ()), MACRO, POOLED))
-        raise NotFound(f"There is no part {asked!r}. There are: {known}.")
+        raise NotFound(f"Unknown part {asked!r}. Use one of: {known}.")
     if len(names) == 1:
         return None
     return MACRO if asked is None else asked
 
 
-def places_of(db: Connection, board: Board, see: See = lambda value: value) -> list[Place]:
-    """The rows of a board from best to worst, ranked by scores as the viewer may see them."""
-    main = board.score == board.scoring.main_score and board.row == len(board.parts) + 1
-    figure = Figure(board.row, board.column, len(board.scoring.addresses), main)
-    standings = boards.standings(
-        db, board.benchmark_id, board.revision.number, figure, until=board.until, scored_only=not board.active
+def rows_of(db: Connection, board: Board, see: See = lambda value: value) -> list[BoardRow]:
+    """Return the rows of a board from best to worst, ranked by scores as the viewer may see them."""
+    main = board.score == board.scoring.main_score and board.ranking_part == MACRO
+    span = None if main else board.layout.span(board.ranking_part, board.score)
+    entries = boards.standings(
+        db, board.benchmark_id, board.revision.number, span, until=board.until, scored_only=not board.active
     )
-    entrants = (Entrant(row.id, row.team_id, row.role, row.chosen, see(row.value)) for row in standings)
+    seen = (replace(entry, value=see(entry.value)) for entry in entries)
     higher = board.scored_by[1].higher_is_better
-    return ranked(picked(entrants, board.pick, higher_is_better=higher), higher_is_better=higher)
+    return ranked(picked(seen, board.pick, higher_is_better=higher), higher_is_better=higher)
 
 
-def tested_of(db: Connection, board: Board, places: Sequence[Place]) -> tuple[list[str], dict[str, str]]:
-    """The submissions whose differences are tested, and why others of the first rows are not."""
-    ids = family(places)
+def tested_of(db: Connection, board: Board, rows: Sequence[BoardRow]) -> tuple[list[str], dict[str, str]]:
+    """Return the submissions whose differences are tested, and why others of the first rows are not."""
+    ids = family(rows)
     untested = incomplete(db, board, ids)
     return [each for each in ids if each not in untested], untested
 
 
 def incomplete(db: Connection, board: Board, ids: Sequence[str]) -> dict[str, str]:
-    """Those of these submissions that lack a part which the board's statistic needs, and which.
+    """Return the submissions that lack a part which the board's statistic needs, with the reason.
 
-    A part that is missing fails as a whole, not sentence by sentence: no swap of sentences says how likely that is.
+    A missing part fails as a whole, not sentence by sentence: swapping sentences cannot tell how likely that is.
     """
-    if board.part is not None and board.part not in (MACRO, POOLED):
+    if board.ranking_part not in (MACRO, POOLED):
         return {}
-    size, columns = len(board.parts), len(board.scoring.addresses)
-    rows = boards.shown(db, ids, board.revision.number, columns, 0, size)
-    found = {}
-    for each, row in rows.items():
-        if row.figures is None:
-            continue
-        gone = np.asarray(np.isnan(row.figures).all(axis=1))
-        lacking = [part.name for part in board.parts if gone[part.position]]
+    reasons = {}
+    for each, figures in boards.figures(db, ids, board.revision.number, board.layout).items():
+        lacking = figures.parts_without_scores()
         if lacking:
             named = ", ".join(lacking[:5]) + (f" and {len(lacking) - 5} more" if len(lacking) > 5 else "")
-            found[each] = f"without a scored output for: {named}"
-    return found
+            reasons[each] = f"without a scored output for: {named}"
+    return reasons
 
 
 def board_settings(board: Board, systems: int) -> Settings:
-    """How the differences behind a board are tested: with fewer shuffles only where parts and pairs are very many."""
+    """Return how the differences behind a board are tested: with fewer shuffles only for very many parts and pairs."""
     work = systems * (systems - 1) // 2 * (len(board.parts) if board.part == MACRO else 0)
     if work * BOARD_SETTINGS.shuffles <= MOST_SHUFFLED:
         return BOARD_SETTINGS
     return replace(BOARD_SETTINGS, shuffles=max(FEWEST_SHUFFLES, MOST_SHUFFLED // work))
 
 
-def question_of(board: Board, ids: Sequence[str], settings: Settings | None = None) -> dict[str, Any]:
-    """The question behind a comparison in its one form; two-sided questions do not depend on the order of systems."""
+def question_of(board: Board, ids: Sequence[str], settings: Settings | None = None) -> Question:
+    """Return the question of a comparison in its canonical form, in which two-sided tests have sorted systems."""
     settings = board_settings(board, len(ids)) if settings is None else settings
     ordered = sorted(ids) if settings.alternative == "two-sided" and settings.test != "compare_pl" else list(ids)
     return {
@@ -204,14 +188,14 @@ def question_of(board: Board, ids: Sequence[str], settings: Settings | None = No
     }
 
 
-def comparison_id(question: Mapping[str, Any]) -> str:
-    """`cmp_` and a digest of the question."""
+def comparison_id(question: Question) -> str:
+    """Return the id of a comparison: `cmp_` and a digest of its question."""
     body = orjson.dumps(question, option=orjson.OPT_SORT_KEYS)
     return "cmp_" + hashlib.blake2b(body, digest_size=16).hexdigest()
 
 
 def standard_boards(board: Board) -> list[Board]:
-    """The boards whose comparisons are made unasked: by the main score, and by the first of every other metric."""
+    """Return the boards that are compared unasked: by the main score, and by the first score of other metrics."""
     entries = [entry for entry in board.scoring.spec.entries if entry.key != board.scoring.main[0].key]
     others = [full_address(entry, entry.metric.table.scores[0]) for entry in entries[:MOST_OTHERS]]
     return [replace(board, score=score) for score in (board.scoring.main_score, *others)]

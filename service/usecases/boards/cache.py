@@ -1,4 +1,4 @@
-"""Leaderboards ready to send, in a bounded part of the process's memory."""
+"""A cache of leaderboards ready to send, bounded in memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _STRIPES = 16
 
 
 class BoardCache:
-    """Views by their validator, the longest unused leave first."""
+    """Views by their validator. The least recently used are dropped first."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self._most_bytes = most_bytes
@@ -25,25 +25,24 @@ class BoardCache:
         self._building = [Lock() for _ in range(_STRIPES)]
 
     def get(self, etag: str) -> View | None:
-        """A view that is there."""
+        """Return a cached view, or None."""
         with self._lock:
-            found = self._views.get(etag)
-            if found is not None:
+            view = self._views.get(etag)
+            if view is not None:
                 self._views.move_to_end(etag)
-            return found
+            return view
 
     def get_or_build(self, etag: str, build: Callable[[], View]) -> View:
-        """A view, built by one thread: whoever asks for the same meanwhile waits for it."""
-        found = self.get(etag)
-        if found is not None:
-            return found
+        """Return a view, built where it is not cached. Other threads that need the same view wait for it."""
+        view = self.get(etag)
+        if view is not None:
+            return view
         with self._building[hash(etag) % _STRIPES]:
-            found = self.get(etag)
-            if found is not None:
-                return found
-            built = build()
-            self._keep(built)
-            return built
+            view = self.get(etag)
+            if view is None:
+                view = build()
+                self._keep(view)
+            return view
 
     def _keep(self, view: View) -> None:
         with self._lock:
@@ -59,6 +58,6 @@ _LOCK = Lock()
 
 
 def cache_of(store: Store) -> BoardCache:
-    """The cache of what was read from a store."""
+    """Return the cache of a store."""
     with _LOCK:
         return _CACHES.setdefault(store, BoardCache())

@@ -1,9 +1,9 @@
-"""The worker's half of a comparison: stored counts in, a significance document out. No text is parsed again."""
+"""Compare submissions from their stored counts. No text is parsed again."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from sqlalchemy import Connection
@@ -11,37 +11,46 @@ from sqlalchemy import Connection
 from service.context import Context
 from service.requests import MACRO, POOLED
 from service.store import artifacts, benchmarks, score_records
+from service.store.comparisons import Question
 from service.store.packing import unpack_array
 from service.store.revisions import Part
 from service.store.score_records import artifact_name
 from service.usecases.boards.board import Board, board_of, incomplete
 from service.usecases.scoring.gold import evaluation_of, load_part
 from treescore.core.arrays import Counts, IntArray
+from treescore.core.params import Json
 from treescore.core.registry import TokenBits
 from treescore.evaluation.report import documents_of
 from treescore.significance import Candidate, Settings, compare
 
-COUNTS_DELETED = "its counts are not kept any more"
+COUNTS_DELETED = "its counts were deleted"
 
 
-def compare_submissions(context: Context, question: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer to a question of `boards.question_of`.
+class _Columns(NamedTuple):
+    """The counts that are compared, and their positions in the stored arrays."""
+
+    names: list[str]
+    positions: list[int]
+
+
+def compare_submissions(context: Context, question: Question) -> dict[str, Json]:
+    """Return the significance document that answers a question.
 
     Raises:
-        InputError: the unit asked for is not there.
+        InputError: the data lack the unit of the question.
     """
     settings = Settings(**question["settings"])
     with context.store.read() as db:
         board = board_behind(db, question)
         untested = incomplete(db, board, question["submissions"])
     entry, score = board.scored_by
-    names, kept = _columns(entry.metric.table.count_names, board, settings)
+    columns = _columns(entry.metric.table.count_names, board, settings)
     candidates = []
     for each in question["submissions"]:
         if each in untested:
             continue
         with context.store.read() as db:
-            candidate = _candidate(db, board, each, kept, tokens=settings.unit == "token")
+            candidate = _candidate(db, board, each, columns.positions, tokens=settings.unit == "token")
         if candidate is None:
             untested[each] = COUNTS_DELETED
         else:
@@ -51,7 +60,7 @@ def compare_submissions(context: Context, question: Mapping[str, Any]) -> dict[s
     blocks = _blocks(context, board, parts) if settings.unit == "block" else None
     gold = " ".join(part.gold_key or "" for part in parts)
     document = compare(
-        board.score, score, names, candidates, settings, blocks=blocks, parts=strata, gold_digest=gold
+        board.score, score, columns.names, candidates, settings, blocks=blocks, parts=strata, gold_digest=gold
     )  # fmt: skip
     document["untested"] += [{"name": each, "reason": reason} for each, reason in untested.items()]
     if strata is not None:
@@ -59,48 +68,48 @@ def compare_submissions(context: Context, question: Mapping[str, Any]) -> dict[s
     return document
 
 
-def board_behind(db: Connection, question: Mapping[str, Any]) -> Board:
-    """The revision, score and parts that a question is about."""
+def board_behind(db: Connection, question: Question) -> Board:
+    """Return the board with the revision, score and parts of a question."""
     benchmark = benchmarks.get(db, question["benchmark"])
     if benchmark is None:
-        raise RuntimeError(f"there is no benchmark {question['benchmark']}")
+        raise RuntimeError(f"unknown benchmark {question['benchmark']}")
     return board_of(db, benchmark, score=question["score"], part=question["part"], revision=question["revision"])
 
 
 def chosen_parts(board: Board) -> list[Part]:
-    """The parts that a board's statistic is computed from."""
+    """Return the parts that a board's statistic is computed from."""
     return [part for part in board.parts if board.part in (None, MACRO, POOLED, part.name)]
 
 
-def _columns(names: Sequence[str], board: Board, settings: Settings) -> tuple[list[str], list[int]]:
-    """The counts that the score is made of; compare.pl's question also looks at others."""
+def _columns(names: Sequence[str], board: Board, settings: Settings) -> _Columns:
+    """Select the counts of the score; the test of compare.pl also needs the others."""
     score = board.scored_by[1]
     used = {name for ratio in score.ratios for name in (*ratio.numerator, *ratio.denominator)}
     if settings.test == "compare_pl":
         used = set(names)
-    kept = [at for at, name in enumerate(names) if name in used]
-    return [names[at] for at in kept], kept
+    positions = [position for position, name in enumerate(names) if name in used]
+    return _Columns([names[position] for position in positions], positions)
 
 
 def _candidate(db: Connection, board: Board, submission: str, kept: list[int], *, tokens: bool) -> Candidate | None:
-    """A submission's counts over the chosen parts, and its token bits where they are asked for."""
+    """Read a submission's counts over the chosen parts, and its token bits where needed; None without counts."""
     entry, score = board.scored_by
     metric = board.scoring.spec.entries.index(entry)
     number = board.revision.number
     rows: list[Counts] = []
     bits: list[TokenBits | None] = []
     for part in chosen_parts(board):
-        found = score_records.counts(db, submission, number, part.position, metric)
-        if found is None:
+        counts = score_records.counts(db, submission, number, part.position, metric)
+        if counts is None:
             return None
-        rows.append(found[:, kept])
+        rows.append(counts[:, kept])
         if tokens:
             right, starts = (
                 artifacts.get(db, submission, artifact_name(number, kind, part.position, metric))
                 for kind in (f"tokens/{score.name}", "tokens")
             )
             bits.append(_bits(right, starts))
-    # whole numbers everywhere, or real ones everywhere: a metric's counts are of one kind
+    # a metric's counts are integers in every part, or real numbers in every part
     together: Counts = np.concatenate(rows)  # type: ignore[assignment]
     return Candidate(submission, (together,), _joined(bits))
 
@@ -112,7 +121,7 @@ def _bits(right: bytes | None, starts: bytes | None) -> TokenBits | None:
 
 
 def _joined(bits: Sequence[TokenBits | None]) -> TokenBits | None:
-    """The tokens of all parts, one after the other."""
+    """Join the tokens of all parts; None where a part has none."""
     known = [each for each in bits if each is not None]
     if not known or len(known) < len(bits):
         return None
@@ -123,25 +132,25 @@ def _joined(bits: Sequence[TokenBits | None]) -> TokenBits | None:
 
 
 def _strata(parts: Sequence[Part], candidates: Sequence[Candidate]) -> IntArray:
-    """The part of each sentence, by its place among the chosen ones."""
+    """Return the position of each sentence's part among the chosen ones."""
     sizes = [part.sentences or 0 for part in parts]
     if candidates and sum(sizes) != len(candidates[0].runs[0]):
-        raise RuntimeError("counts and parts do not fit together")
+        raise RuntimeError("the counts and the parts differ in their number of sentences")
     return np.repeat(np.arange(len(parts), dtype=np.int64), sizes)
 
 
 def _blocks(context: Context, board: Board, parts: Sequence[Part]) -> list[str] | None:
-    """The document of each sentence; None where nothing names those of a part.
+    """Return the document of each sentence; None where those of a part have no names.
 
-    The one thing that counts do not say, so that gold is read again.
+    Counts do not hold them, so that gold is read again.
     """
     names: list[str] = []
     for part in parts:
         with context.store.read() as db:
             gold = load_part(db, board.revision, part.name, board.scoring.spec)
         evaluation = evaluation_of(board.scoring.spec, gold, board.revision, part.name, context.config.limits)
-        found = documents_of(evaluation)
-        if found is None:
+        blocks = documents_of(evaluation)
+        if blocks is None:
             return None
-        names += [f"{part.name}/{block}" for block in found]
+        names += [f"{part.name}/{block}" for block in blocks]
     return names

@@ -1,12 +1,12 @@
-"""The leaderboard as a view: current scores at once, significance as soon as a worker has caught up."""
+"""The leaderboard as a view: scores at once, significance as soon as a worker has compared the rows."""
 
 from __future__ import annotations
 
 import hashlib
-import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import cast
 
 import orjson
 from sqlalchemy import Connection
@@ -17,27 +17,29 @@ from service.errors import Forbidden, Unauthorized, Unprocessable
 from service.policy import gate
 from service.policy.gate import Level
 from service.render import LEADERBOARD_FORMATS, render_leaderboard
+from service.render.documents import BoardDocument, IntervalDocument, RowDocument
 from service.store import benchmarks, boards, teams
 from service.store.benchmarks import Benchmark
-from service.store.boards import Shown
+from service.store.boards import RowDetails
 from service.usecases.access.access import benchmark_of, item_number
-from service.usecases.boards.board import Board, board_of, places_of
+from service.usecases.boards.board import Board, board_of, rows_of
 from service.usecases.boards.cache import cache_of
+from service.usecases.boards.rows import BoardRow
 from service.usecases.boards.significance import Finding, significance_of
 from service.usecases.runs.views import View, etag_of, moment
 from treescore.core.version import __version__
 
-VERSION = 1
-"""Of the document; part of its validator."""
+VERSION = 2
+"""Version of the document; part of its ETag."""
 MOST_ROWS = 2000
-"""Rows in one answer."""
+"""Maximum number of rows in one answer."""
 ONE_STATE = 3
-"""Times that a board is read where something changes while it is read."""
+"""Attempts at reading a board while it does not change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a request asks of a board: see `leaderboard`. Rows from after number `start` on."""
+    """What a request asks of a board: see `leaderboard`. `start` is the number of rows before the first."""
 
     score: str | None
     pick: str | None
@@ -48,13 +50,13 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """What decides how a board looks to a caller.
+    """What decides how a caller sees a board.
 
     Attributes:
-        level: no higher than `scores`: a board shows nothing beyond.
-        step: to which scores are rounded; None for not at all.
+        level: at most `scores`: a board shows nothing beyond.
+        step: of rounding; None for exact scores.
         until: when the board was frozen for this viewer; None where it is not.
-        named: whether teams have their names.
+        named: whether the names of teams are shown.
     """
 
     level: Level
@@ -63,15 +65,15 @@ class Viewer:
     named: bool
 
     def see(self, value: float | None) -> float | None:
-        """A score as the viewer may see it."""
+        """Return a score as the viewer may see it."""
         return gate.visible(self.level, value, self.step)
 
 
 def viewer_of(benchmark: Benchmark, caller: Caller, now: datetime) -> Viewer:
-    """How a caller sees a board. Organisers see it with names and as it stands now.
+    """Return how a caller sees a board. Organisers see names and the current state.
 
     Raises:
-        Unauthorized, Forbidden: the board is not public, and the caller has no part in the benchmark.
+        Unauthorized, Forbidden: the board is not public, and the caller does not belong to the benchmark.
     """
     require_reader(benchmark, caller)
     level = min(gate.level_of(benchmark, caller, now), Level.SCORES)
@@ -82,17 +84,17 @@ def viewer_of(benchmark: Benchmark, caller: Caller, now: datetime) -> Viewer:
 
 
 def require_reader(benchmark: Benchmark, caller: Caller) -> None:
-    """Refuse whoever may not see the board.
+    """Refuse a caller who may not see the board.
 
     Raises:
-        Unauthorized, Forbidden: it is not public, and the caller has no part in the benchmark.
+        Unauthorized, Forbidden: the board is not public, and the caller does not belong to the benchmark.
     """
     if benchmark.leaderboard["public"] or caller.organiser:
         return
     if caller.token_id is None:
         raise Unauthorized(f"The leaderboard of {benchmark.id!r} is not public. Send a token of the benchmark.")
     if caller.benchmark not in (None, benchmark.id) or not caller.allowed("submit", "read"):
-        raise Forbidden(f"The leaderboard of {benchmark.id!r} is for its own teams and organisers.")
+        raise Forbidden(f"The leaderboard of {benchmark.id!r} is only for its teams and organisers.")
 
 
 def leaderboard(
@@ -108,27 +110,27 @@ def leaderboard(
     etag: str | None = None,
     cursor: str | None = None,
 ) -> View:
-    """The board, ready to send.
+    """Return the board, ready to send.
 
     Args:
-        context: the parts to work with.
-        caller: who looks.
+        context: store, queue and configuration.
+        caller: the viewer.
         slug: of the benchmark.
-        score: by which to rank; the main score unless given.
-        pick: `best`, `last`, `chosen` or `all` of each team; as the benchmark has it unless given.
-        revision: the one that rules unless given.
+        score: that ranks; by default the main score.
+        pick: `best`, `last`, `chosen` or `all` of each team; by default that of the benchmark.
+        revision: by default the active one.
         part: a part's name, `macro` (the mean of the parts) or `pooled`.
         form: one of `service.render.LEADERBOARD_FORMATS`.
-        etag: what the caller has: the view has no body then where it still holds.
-        cursor: `next` of a board with more rows than one answer holds.
+        etag: of the caller's copy; where it is current, the view has no body.
+        cursor: `next` of the previous page.
 
     Raises:
-        NotFound: no such benchmark, revision or part.
-        Unprocessable: no such score, pick or format.
-        Unauthorized, Forbidden: the board is not for the caller.
+        NotFound: unknown benchmark, revision or part.
+        Unprocessable: unknown score, pick or format.
+        Unauthorized, Forbidden: the caller may not see the board.
     """
     if form not in LEADERBOARD_FORMATS:
-        raise Unprocessable(f"There is no format {form!r}. There are: {', '.join(LEADERBOARD_FORMATS)}.")
+        raise Unprocessable(f"Unknown format {form!r}. Use one of: {', '.join(LEADERBOARD_FORMATS)}.")
     with context.store.read() as db:
         benchmark = benchmark_of(db, slug)
     viewer = viewer_of(benchmark, caller, context.now())
@@ -152,8 +154,8 @@ def leaderboard(
 
 
 def _tag(benchmark: Benchmark, viewer: Viewer, asked: Asked, form: str) -> str:
-    """Names the bytes without reading them: everything that they depend on is counted by the versions."""
-    # a board without rows must not tell by its name when something was scored
+    """Return a validator of the bytes without reading them: versions count every change that they depend on."""
+    # the validator of a board without rows must not reveal when something was scored
     board_version = benchmark.board_version if viewer.level >= Level.ROUNDED else 0
     depends = (
         VERSION, __version__, benchmark.id, moment(benchmark.created_at), benchmark.version,
@@ -163,7 +165,7 @@ def _tag(benchmark: Benchmark, viewer: Viewer, asked: Asked, form: str) -> str:
 
 
 def _built(context: Context, benchmark: Benchmark, viewer: Viewer, asked: Asked, tag: str) -> View:
-    """The board of one state of the store; bytes read while it went on changing have a validator of their own."""
+    """Read the board from one state of the store. Bytes read while it kept changing get a validator of their own."""
     for _ in range(ONE_STATE):
         with context.store.read() as db:
             board = board_of(
@@ -185,80 +187,71 @@ def _built(context: Context, benchmark: Benchmark, viewer: Viewer, asked: Asked,
     return View(body, etag_of(body), settled, next=document["next"])
 
 
-def board_document(db: Connection, benchmark: Benchmark, board: Board, viewer: Viewer, asked: Asked) -> dict[str, Any]:
-    """The whole answer."""
-    score = board.scored_by[1]
-    places = places_of(db, board, viewer.see) if viewer.level >= Level.ROUNDED else []
-    finding = significance_of(db, benchmark, board, places, viewer.level)
-    changed = boards.last_change(db, benchmark.id, viewer.until) if viewer.level >= Level.ROUNDED else None
+def board_document(db: Connection, benchmark: Benchmark, board: Board, viewer: Viewer, asked: Asked) -> BoardDocument:
+    """Return the whole answer."""
+    shown = viewer.level >= Level.ROUNDED
+    rows = rows_of(db, board, viewer.see) if shown else []
+    finding = significance_of(db, benchmark, board, rows, viewer.level)
+    changed = boards.last_change(db, benchmark.id, viewer.until) if shown else None
     stop = asked.start + MOST_ROWS
-    return {
-        "benchmark": benchmark.id,
-        "title": benchmark.title,
-        "revision": board.revision.number,
-        "active": board.active,
-        "score": board.score,
-        "higher_is_better": score.higher_is_better,
-        "part": board.part,
-        "pick": board.pick,
-        "feedback": viewer.level.name.lower(),
-        "rounding": viewer.step,
-        "anonymous": not viewer.named,
-        "frozen": viewer.until is not None,
-        "as_of": moment(viewer.until or changed),
-        "significance": finding.document,
-        "scores": list(board.scoring.addresses) if viewer.level >= Level.ROUNDED else [],
-        "total_rows": len(places),
-        "next": str(stop) if stop < len(places) else None,
-        "rows": _rows(db, board, replace(finding, places=finding.places[asked.start : stop]), viewer),
-    }
+    return BoardDocument(
+        benchmark=benchmark.id,
+        title=benchmark.title,
+        revision=board.revision.number,
+        active=board.active,
+        score=board.score,
+        higher_is_better=board.scored_by[1].higher_is_better,
+        part=board.part,
+        pick=board.pick,
+        feedback=viewer.level.name.lower(),
+        rounding=viewer.step,
+        anonymous=not viewer.named,
+        frozen=viewer.until is not None,
+        as_of=moment(viewer.until or changed),
+        significance=finding.document,
+        scores=list(board.scoring.addresses) if shown else [],
+        total_rows=len(rows),
+        next=str(stop) if stop < len(rows) else None,
+        rows=_rows(db, board, replace(finding, rows=finding.rows[asked.start : stop]), viewer),
+    )
 
 
-def _rows(db: Connection, board: Board, finding: Finding, viewer: Viewer) -> list[dict[str, Any]]:
-    places = finding.places
-    size, columns = len(board.parts), len(board.scoring.addresses)
-    interval = board.interval_rows
-    first, count = (size, 6) if interval is not None else (board.row, 1)
-    ids = [place.entrant.id for place in places]
-    shown = boards.shown(db, ids, board.revision.number, columns, first, count)
-    team_ids = {place.entrant.team_id for place in places if place.entrant.team_id is not None}
+def _rows(db: Connection, board: Board, finding: Finding, viewer: Viewer) -> list[RowDocument]:
+    ids = [row.entry.id for row in finding.rows]
+    details = boards.details(db, ids, board.revision.number, board.layout, board.ranking_part, board.score)
+    team_ids = {row.entry.team_id for row in finding.rows if row.entry.team_id is not None}
     names = teams.names(db, board.benchmark_id, team_ids) if viewer.named else {}
-    rows = []
-    for place in places:
-        details = shown[place.entrant.id]
-        team = place.entrant.team_id
-        # whoever is not named has no id either; an erased team has lost both
-        named = team if team in names else None
-        row = {
-            "rank": place.rank,
-            "rank_interval": place.rank_interval,
-            "cluster": place.cluster,
-            "role": place.entrant.role,
-            "team": named,
-            "team_name": None if team is None else names.get(team),
-            "submission": place.entrant.id,
-            "name": details.name if named is not None or team is None else None,
-            "created_at": moment(details.created_at),
-            "score": place.entrant.value,
-            "scores": _scores(board, details, board.row - first),
-            "ci95": finding.intervals.get(place.entrant.id) or _interval(board, details, first, viewer),
-            "p_next": place.p_next,
-            "tested": place.tested,
-            "reason": finding.untested.get(place.entrant.id),
-        }
-        rows.append(gate.row_view(viewer.level, row, rounding=viewer.step))
-    return rows
+    documents = []
+    for row in finding.rows:
+        document = _row(row, details[row.entry.id], names, finding, viewer)
+        documents.append(cast("RowDocument", gate.row_view(viewer.level, document, rounding=viewer.step)))
+    return documents
 
 
-def _scores(board: Board, details: Shown, row: int) -> dict[str, float | None]:
-    if details.figures is None:
-        return {}
-    values = (value if math.isfinite(value) else None for value in details.figures[row].tolist())
-    return dict(zip(board.scoring.addresses, values, strict=True))
+def _row(row: BoardRow, details: RowDetails, names: Mapping[str, str], finding: Finding, viewer: Viewer) -> RowDocument:
+    entry = row.entry
+    # a team whose name is not shown has no id here either; an erased team has neither
+    team = entry.team_id if entry.team_id in names else None
+    return RowDocument(
+        rank=row.rank,
+        rank_interval=row.rank_interval,
+        cluster=row.cluster,
+        role=entry.role,
+        team=team,
+        team_name=None if team is None else names[team],
+        submission=entry.id,
+        name=details.name if team is not None or entry.team_id is None else None,
+        created_at=moment(details.created_at),
+        score=entry.value,
+        scores=details.scores,
+        ci95=finding.intervals.get(entry.id) or _interval(details, viewer),
+        p_next=row.p_next,
+        tested=row.tested,
+        reason=finding.untested.get(entry.id),
+    )
 
 
-def _interval(board: Board, details: Shown, first: int, viewer: Viewer) -> dict[str, float] | None:
-    if board.interval_rows is None or details.figures is None or viewer.level < Level.SCORES:
+def _interval(details: RowDetails, viewer: Viewer) -> IntervalDocument | None:
+    if details.interval is None or viewer.level < Level.SCORES:
         return None
-    low, high = (float(details.figures[row - first, board.column]) for row in board.interval_rows)
-    return {"low": low, "high": high} if math.isfinite(low) and math.isfinite(high) else None
+    return IntervalDocument(low=details.interval.low, high=details.interval.high)

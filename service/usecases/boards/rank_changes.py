@@ -1,76 +1,64 @@
-"""Who moves on the leaderboard when another revision comes to rule."""
+"""Changes of the leaderboard when another revision becomes active."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from service.store.submissions import Standing
-from service.usecases.boards.rows import Entrant, Place, picked, ranked
+from service.store.submissions import BoardEntry
+from service.usecases.boards.rows import BoardRow, picked, ranked, team_key
 
 
-def rank_changes(
-    standings: Sequence[Standing],
-    pick: str,
-    before: tuple[Mapping[str, float | None], bool],
-    after: tuple[Mapping[str, float | None], bool],
-) -> list[dict[str, Any]]:
-    """Teams (and baselines) whose submission, rank or main score changes, those that move farthest first.
+class Side(NamedTuple):
+    """The submissions on the board with their main scores under one revision, oldest first."""
+
+    entries: Sequence[BoardEntry]
+    higher_is_better: bool
+
+
+def rank_changes(pick: str, before: Side, after: Side) -> list[dict[str, object]]:
+    """List the teams and baselines whose submission, rank or main score changes, the largest changes first.
 
     Args:
-        standings: what may stand on the board.
-        pick: which of a team's submissions does.
-        before: main score of each submission under the revision that ruled so far, and whether higher is better.
-        after: the same under the new one.
+        pick: which of a team's submissions is on the board.
+        before: under the revision that was active so far.
+        after: under the new one.
     """
-    old, new = (places(standings, pick, mains, higher_is_better=higher) for mains, higher in (before, after))
-    teams = {_key(standing, pick): standing.team_id for standing in standings}
-    rows = []
-    for key in {**old, **new}:
-        was, comes = old.get(key), new.get(key)
-        if was == comes:
-            continue
-        rows.append(
-            {
-                "team": teams[key],
-                "submission": None if comes is None else comes.entrant.id,
-                "submission_before": None if was is None else was.entrant.id,
-                "rank_before": None if was is None else was.rank,
-                "rank_after": None if comes is None else comes.rank,
-                "score_before": None if was is None else was.entrant.value,
-                "score_after": None if comes is None else comes.entrant.value,
-                "difference": _difference(was, comes),
-            }
-        )
-    rows.sort(key=_distance, reverse=True)
-    return rows
+    old, new = rows_by_team(pick, before), rows_by_team(pick, after)
+    pairs = [(old.get(key), new.get(key)) for key in {**old, **new}]
+    changed = [(was, now) for was, now in pairs if was != now]
+    changed.sort(key=_distance, reverse=True)
+    return [_document(was, now) for was, now in changed]
 
 
-def places(
-    standings: Sequence[Standing], pick: str, mains: Mapping[str, float | None], *, higher_is_better: bool
-) -> dict[str, Place]:
-    """The rows of a board, by team (by submission where all of them stand there, and for baselines)."""
-    entrants = [
-        Entrant(standing.id, standing.team_id, standing.role, standing.chosen, mains[standing.id])
-        for standing in standings
-        if standing.id in mains
-    ]
-    rows = ranked(picked(entrants, pick, higher_is_better=higher_is_better), higher_is_better=higher_is_better)
-    return {_key(row.entrant, pick): row for row in rows}
+def rows_by_team(pick: str, side: Side) -> dict[str, BoardRow]:
+    """Return the rows of a board by team; by submission for baselines and where all submissions are shown."""
+    higher = side.higher_is_better
+    rows = ranked(picked(side.entries, pick, higher_is_better=higher), higher_is_better=higher)
+    return {row.entry.id if pick == "all" else team_key(row.entry): row for row in rows}
 
 
-def _key(row: Standing | Entrant, pick: str) -> str:
-    alone = pick == "all" or row.team_id is None
-    return row.id if alone else f"team {row.team_id}"
+def _document(was: BoardRow | None, now: BoardRow | None) -> dict[str, object]:
+    row = now or was
+    return {
+        "team": None if row is None else row.entry.team_id,
+        "submission": None if now is None else now.entry.id,
+        "submission_before": None if was is None else was.entry.id,
+        "rank_before": None if was is None else was.rank,
+        "rank_after": None if now is None else now.rank,
+        "score_before": None if was is None else was.entry.value,
+        "score_after": None if now is None else now.entry.value,
+        "difference": _difference(was, now),
+    }
 
 
-def _difference(was: Place | None, comes: Place | None) -> float | None:
-    before = None if was is None else was.entrant.value
-    after = None if comes is None else comes.entrant.value
+def _difference(was: BoardRow | None, now: BoardRow | None) -> float | None:
+    before = None if was is None else was.entry.value
+    after = None if now is None else now.entry.value
     return None if before is None or after is None else after - before
 
 
-def _distance(row: Mapping[str, Any]) -> tuple[int, float]:
-    ranks = (row["rank_before"], row["rank_after"])
-    steps = abs(ranks[0] - ranks[1]) if None not in ranks else 1
-    return steps, abs(row["difference"] or 0.0)
+def _distance(change: tuple[BoardRow | None, BoardRow | None]) -> tuple[int, float]:
+    ranks = [None if row is None else row.rank for row in change]
+    steps = 1 if ranks[0] is None or ranks[1] is None else abs(ranks[0] - ranks[1])
+    return steps, abs(_difference(*change) or 0.0)

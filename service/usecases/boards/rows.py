@@ -1,15 +1,15 @@
-"""Who stands where on a leaderboard: rules only, over rows that were read already."""
+"""Rules of a leaderboard: which submissions are shown, their ranks, and what a comparison says of them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from service.store.submissions import BASELINE
+from service.store.submissions import BASELINE, BoardEntry
+from treescore.core.params import Json
 from treescore.significance import ranking
 
 TESTED = 50
@@ -18,29 +18,10 @@ MOST_BASELINES = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Entrant:
-    """A submission that may stand on the board.
+class BoardRow:
+    """A row of the board. What a comparison shows is None where the row was not tested."""
 
-    Attributes:
-        id: of the submission; ids sort by time.
-        team_id: None for a baseline.
-        role: `system` or `baseline`.
-        chosen: whether its team chose it.
-        value: the score that ranks, as the viewer may see it; None where it has none.
-    """
-
-    id: str
-    team_id: str | None
-    role: str
-    chosen: bool
-    value: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A row of the board; what comes from a comparison is None where it was not tested."""
-
-    entrant: Entrant
+    entry: BoardEntry
     rank: int | None
     rank_interval: tuple[int, int] | None = None
     cluster: int | None = None
@@ -50,87 +31,88 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
-    """A comparison's pairs by the ids of their submissions."""
+    """The pairs of a comparison: corrected p by both ids, and the significant pairs, the better one first."""
 
     p: Mapping[frozenset[str], float | None]
-    better: frozenset[tuple[str, str]] = field(default_factory=frozenset)
+    better: frozenset[tuple[str, str]]
 
 
-def picked(entrants: Iterable[Entrant], pick: str, *, higher_is_better: bool) -> list[Entrant]:
-    """The rows of a board: of each team its best, last or chosen submission, or all; baselines always.
+def team_key(entry: BoardEntry) -> str:
+    """Return what entries of one team have in common; each baseline is on its own."""
+    return entry.id if entry.team_id is None else f"team {entry.team_id}"
 
-    Of a team's equally good ones the first counts; where none is chosen, the last does.
+
+def picked(entries: Iterable[BoardEntry], pick: str, *, higher_is_better: bool) -> list[BoardEntry]:
+    """Select each team's best, last or chosen submission, or all of them, and every baseline.
+
+    Of equally good submissions the first is the best; where none is chosen, the last one is taken.
 
     Args:
-        entrants: oldest first.
+        entries: oldest first.
         pick: `best`, `last`, `chosen` or `all`.
         higher_is_better: of the score.
     """
     if pick == "all":
-        return list(entrants)
-    rows: dict[str, Entrant] = {}
-    for entrant in entrants:
-        key = entrant.id if entrant.team_id is None else f"team {entrant.team_id}"
-        known = rows.get(key)
-        if known is None or _before(entrant, known, pick, higher_is_better=higher_is_better):
-            rows[key] = entrant
-    return list(rows.values())
+        return list(entries)
+    selected: dict[str, BoardEntry] = {}
+    for entry in entries:
+        key = team_key(entry)
+        known = selected.get(key)
+        if known is None or _preferred(entry, known, pick, higher_is_better=higher_is_better):
+            selected[key] = entry
+    return list(selected.values())
 
 
-def ranked(entrants: Iterable[Entrant], *, higher_is_better: bool) -> list[Place]:
-    """Rows from best to worst. Equal scores share a rank, baselines have none, rows without a score stand last."""
-    ordered = sorted(
-        entrants, key=lambda entrant: (_loss(entrant.value, higher_is_better=higher_is_better), entrant.id)
-    )
-    places: list[Place] = []
+def ranked(entries: Iterable[BoardEntry], *, higher_is_better: bool) -> list[BoardRow]:
+    """Return rows from best to worst. Equal scores share a rank, baselines have none, undefined scores come last."""
+    ordered = sorted(entries, key=lambda entry: (_loss(entry.value, higher_is_better=higher_is_better), entry.id))
+    rows: list[BoardRow] = []
     counted, rank = 0, 0
     last: float | None = None
-    for entrant in ordered:
-        if entrant.role == BASELINE or entrant.value is None:
-            places.append(Place(entrant, None))
+    for entry in ordered:
+        if entry.role == BASELINE or entry.value is None:
+            rows.append(BoardRow(entry, None))
             continue
         counted += 1
-        if entrant.value != last:
-            rank, last = counted, entrant.value
-        places.append(Place(entrant, rank))
-    return places
+        if entry.value != last:
+            rank, last = counted, entry.value
+        rows.append(BoardRow(entry, rank))
+    return rows
 
 
-def family(places: Sequence[Place]) -> list[str]:
-    """The submissions whose differences are tested: the first rows with a rank, and the baselines."""
-    first = [place.entrant.id for place in places if place.rank is not None][:TESTED]
-    baselines = [
-        place.entrant.id for place in places if place.entrant.role == BASELINE and place.entrant.value is not None
-    ]
+def family(rows: Sequence[BoardRow]) -> list[str]:
+    """Return the submissions whose differences are tested: the first rows with a rank, and the baselines."""
+    first = [row.entry.id for row in rows if row.rank is not None][:TESTED]
+    baselines = [row.entry.id for row in rows if row.entry.role == BASELINE and row.entry.value is not None]
     return first + baselines[:MOST_BASELINES]
 
 
-def with_significance(places: Sequence[Place], comparison: Mapping[str, Any]) -> list[Place]:
-    """Rows with what a comparison of their submissions shows.
+def with_significance(rows: Sequence[BoardRow], comparison: Mapping[str, Json]) -> list[BoardRow]:
+    """Return rows with what a comparison of their submissions shows.
 
     Rank intervals and clusters are those of the tested rows with a rank; baselines have a p to the next such row.
     """
     pairs = _pairs_of(comparison)
     tested = {str(system["name"]) for system in comparison["systems"]}
-    counted = [at for at, place in enumerate(places) if place.rank is not None and place.entrant.id in tested]
-    ids = [places[at].entrant.id for at in counted]
+    counted = [index for index, row in enumerate(rows) if row.rank is not None and row.entry.id in tested]
+    ids = [rows[index].entry.id for index in counted]
     better = np.array([[(first, second) in pairs.better for second in ids] for first in ids], np.bool_)
     better = better.reshape(len(ids), len(ids))
-    reach = ranking.rank_ranges(better)
+    intervals = ranking.rank_ranges(better)
     kind = (comparison.get("clusters") or {}).get("kind", "separable")
     clusters = ranking.separable(better) if kind == "separable" else ranking.greedy(better)
     decided = comparison["rank_ranges"] is not None
-    found = [
-        replace(place, tested=place.entrant.id in tested, p_next=_p_next(places, at, tested, pairs))
-        for at, place in enumerate(places)
+    result = [
+        replace(row, tested=row.entry.id in tested, p_next=_p_next(rows, index, tested, pairs))
+        for index, row in enumerate(rows)
     ]
-    for at, (low, high), cluster in zip(counted, reach, clusters, strict=True):
+    for index, (low, high), cluster in zip(counted, intervals, clusters, strict=True):
         if decided:
-            found[at] = replace(found[at], rank_interval=(low, high), cluster=cluster)
-    return found
+            result[index] = replace(result[index], rank_interval=(low, high), cluster=cluster)
+    return result
 
 
-def _pairs_of(comparison: Mapping[str, Any]) -> _Pairs:
+def _pairs_of(comparison: Mapping[str, Json]) -> _Pairs:
     p = {frozenset((pair["a"], pair["b"])): pair["p_adjusted"] for pair in comparison["pairs"]}
     better = frozenset(
         (pair["a"], pair["b"]) if pair["better"] == "a" else (pair["b"], pair["a"])
@@ -140,18 +122,18 @@ def _pairs_of(comparison: Mapping[str, Any]) -> _Pairs:
     return _Pairs(p, better)
 
 
-def _p_next(places: Sequence[Place], at: int, tested: set[str], pairs: _Pairs) -> float | None:
-    """The corrected p to the next row with a rank; None where either was not tested."""
-    if places[at].entrant.id not in tested:
+def _p_next(rows: Sequence[BoardRow], index: int, tested: set[str], pairs: _Pairs) -> float | None:
+    """Return the corrected p to the next row with a rank; None where either was not tested."""
+    if rows[index].entry.id not in tested:
         return None
-    for below in places[at + 1 : at + 2 + MOST_BASELINES]:
+    for below in rows[index + 1 : index + 2 + MOST_BASELINES]:
         if below.rank is not None:
-            return pairs.p.get(frozenset((places[at].entrant.id, below.entrant.id)))
+            return pairs.p.get(frozenset((rows[index].entry.id, below.entry.id)))
     return None
 
 
-def _before(one: Entrant, other: Entrant, pick: str, *, higher_is_better: bool) -> bool:
-    """Whether one submission of a team stands on the board rather than an earlier one."""
+def _preferred(one: BoardEntry, other: BoardEntry, pick: str, *, higher_is_better: bool) -> bool:
+    """Return whether a team's submission is shown rather than an earlier one."""
     if pick == "best":
         return _loss(one.value, higher_is_better=higher_is_better) < _loss(
             other.value, higher_is_better=higher_is_better

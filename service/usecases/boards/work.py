@@ -1,7 +1,7 @@
-"""The comparisons behind a leaderboard, made by a worker whenever something on the board has changed.
+"""The comparisons behind a leaderboard, made by a worker whenever the board changes.
 
-At most one run of a revision's board is unfinished at any time: what changes while it works is noted by the board's
-version, and the run sees at its end whether another one is needed. So many submissions at once queue one comparison.
+At most one run of a revision's board is unfinished at any time. The board's version counts what changes while it works,
+and at its end the run sees whether another one is needed. So many submissions at once queue one comparison.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import Connection
 
@@ -18,13 +17,13 @@ from service.ids import new_id
 from service.queue import BULK
 from service.store import benchmarks, boards, runs
 from service.store.benchmarks import Benchmark
-from service.store.boards import WORK, BoardComparison
+from service.store.boards import AskedBoard, BoardBody, BoardComparison, BoardRun
 from service.usecases.boards.board import (
     Board,
     board_of,
     comparison_id,
-    places_of,
     question_of,
+    rows_of,
     standard_boards,
     tested_of,
 )
@@ -34,7 +33,7 @@ from service.usecases.runs.progress import Progress
 
 BOARD_KIND = "board"
 MOST_ASKED = 16
-"""Boards beside the standard ones whose comparisons are kept up to date for one revision."""
+"""Maximum number of boards whose comparisons are kept up to date for one revision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class _Made:
     """The comparison of one board, `fresh` unless it was kept because the tested rows are the same."""
 
     board: Board
-    body: dict[str, Any]
+    body: BoardBody
     fresh: bool
 
 
@@ -61,8 +60,7 @@ def schedule_board_comparison(db: Connection, context: Context, benchmark_id: st
     now = context.now()
     run_id = new_id("brd", now)
     runs.add(db, run_id, BOARD_KIND, BULK, now)
-    stored = BoardComparison(run_id, benchmark.board_version, None)
-    boards.save(db, benchmark_id, benchmark.active_revision, WORK, stored, now)
+    boards.set_run(db, BoardRun(benchmark_id, benchmark.active_revision), run_id)
     return (QueuedRun(run_id, BULK),)
 
 
@@ -78,12 +76,13 @@ def put_board(context: Context, scheduled: Sequence[QueuedRun]) -> None:
 
 
 def keep_asked(db: Connection, board: Board, now: datetime) -> None:
-    """Keep the comparison of a board up to date from now on, as somebody has asked for it."""
+    """Keep the comparison of a board up to date from now on, because a caller has asked for it."""
     number = board.revision.number
     known = boards.keys(db, board.benchmark_id, number)
     if board.key in known or len(known) >= MOST_ASKED:
         return
-    body = {"id": None, "asked": {"score": board.score, "part": board.part, "pick": board.pick}, "comparison": None}
+    asked = AskedBoard(score=board.score, part=board.part, pick=board.pick)
+    body = BoardBody(id=None, asked=asked, untested={}, comparison=None)
     boards.save(db, board.benchmark_id, number, board.key, BoardComparison(None, 0, body), now)
 
 
@@ -120,15 +119,13 @@ def fail(context: Context, run: runs.Run, _failure: Failure) -> Ending:
 
 def _wanted(
     db: Connection, context: Context, benchmark: Benchmark, revision: int
-) -> list[tuple[Board, dict[str, Any] | None]]:
-    """The standard boards and those that were asked for, each also as it was frozen; with what was asked."""
+) -> list[tuple[Board, AskedBoard | None]]:
+    """Return the boards to compare, standard and requested ones, each also as it was frozen, with the request."""
     standard = board_of(db, benchmark, revision=revision)
-    live: dict[str, tuple[Board, dict[str, Any] | None]] = {
-        board.key: (board, None) for board in standard_boards(standard)
-    }
+    live: dict[str, tuple[Board, AskedBoard | None]] = {board.key: (board, None) for board in standard_boards(standard)}
     for key in boards.keys(db, benchmark.id, revision):
         kept = boards.get(db, benchmark.id, revision, key)
-        asked = None if kept is None else kept.body.get("asked")
+        asked = None if kept is None else kept.body["asked"]
         if asked is not None and key not in live:
             live[key] = (board_of(db, benchmark, revision=revision, **asked), asked)
     frozen_at = benchmark.frozen_at
@@ -138,18 +135,19 @@ def _wanted(
     return [*live.values(), *frozen]
 
 
-def _made(context: Context, board: Board, asked: dict[str, Any] | None) -> _Made:
-    """What is to be stored of a board: the id of its question, and the answer."""
+def _made(context: Context, board: Board, asked: AskedBoard | None) -> _Made:
+    """Compare the rows of a board, unless the stored comparison is of the same rows."""
     with context.store.read() as db:
-        ids, untested = tested_of(db, board, places_of(db, board))
+        ids, untested = tested_of(db, board, rows_of(db, board))
         kept = boards.get(db, board.benchmark_id, board.revision.number, board.key)
     question = question_of(board, ids)
-    body = {"id": comparison_id(question), "asked": asked, "untested": untested, "comparison": None}
-    if kept is not None and kept.body is not None and kept.body["id"] == body["id"]:
-        return _Made(board, {**body, "comparison": kept.body["comparison"]}, fresh=False)
-    if len(ids) > 1:
+    body = BoardBody(id=comparison_id(question), asked=asked, untested=untested, comparison=None)
+    fresh = kept is None or kept.body["id"] != body["id"]
+    if kept is not None and not fresh:
+        body["comparison"] = kept.body["comparison"]
+    elif len(ids) > 1:
         body["comparison"] = compare_submissions(context, question)
-    return _Made(board, body, fresh=True)
+    return _Made(board, body, fresh=fresh)
 
 
 def _ending(

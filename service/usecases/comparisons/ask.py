@@ -17,7 +17,7 @@ from service.policy.gate import Level
 from service.queue import BULK, LIVE
 from service.store import benchmarks, boards, comparisons, runs, submissions, teams
 from service.store.benchmarks import Benchmark
-from service.store.comparisons import Comparison
+from service.store.comparisons import Comparison, Question
 from service.store.submissions import Submission
 from service.usecases.access.access import benchmark_of, team_of
 from service.usecases.boards.board import (
@@ -25,8 +25,8 @@ from service.usecases.boards.board import (
     board_of,
     board_settings,
     comparison_id,
-    places_of,
     question_of,
+    rows_of,
     tested_of,
 )
 from service.usecases.boards.leaderboard import Viewer, viewer_of
@@ -182,7 +182,7 @@ def _may_see(caller: Caller, viewer: Viewer, submission: Submission | None) -> b
 
 def _understood(
     db: Connection, benchmark: Benchmark, caller: Caller, viewer: Viewer, question: Mapping[str, Any]
-) -> tuple[Board, dict[str, Any], bool]:
+) -> tuple[Board, Question, bool]:
     """The question in its one form, and whether it is about the whole leaderboard."""
     unknown = [
         Problem(code="unknown-member", pointer=f"/{name}", detail=f"A question has: {', '.join(MEMBERS)}.")
@@ -198,7 +198,7 @@ def _understood(
         pick=question.get("pick"), until=viewer.until if whole else None,
     )  # fmt: skip
     if whole:
-        ids, _ = tested_of(db, board, places_of(db, board))
+        ids, _ = tested_of(db, board, rows_of(db, board))
         if len(ids) < 2:
             raise _wrong("too-few-submissions", "There are not two submissions on the board that can be compared.")
     else:
@@ -250,13 +250,13 @@ def _wrong(code: str, detail: str) -> Unprocessable:
     return unprocessable(ScoringError([Problem(code=code, pointer="/submissions", detail=detail)]))
 
 
-def _queue(question: Mapping[str, Any]) -> str:
+def _queue(question: Question) -> str:
     quick = len(question["submissions"]) <= QUICK and question["settings"]["shuffles"] <= QUICK_SHUFFLES
     return LIVE if quick else BULK
 
 
 def _stored(
-    db: Connection, context: Context, caller: Caller, board: Board, name: str, question: dict[str, Any]
+    db: Connection, context: Context, caller: Caller, board: Board, name: str, question: Question
 ) -> str | None:
     """Store a question with what is known of its answer: the run to be queued, or None."""
     now = context.now()
@@ -266,10 +266,9 @@ def _stored(
         failure = (known.document or {}).get("failure")
         if run is None or run.state != runs.FAILED or (failure or {}).get("kind") == "input":
             return None
-        attempts = known.run_id.removeprefix(name).lstrip("-")
-        run_id = f"{name}-{int(attempts or 1) + 1}"
+        run_id = f"{name}-{known.attempt + 1}"
         runs.add(db, run_id, COMPARISON_KIND, _queue(question), now)
-        comparisons.ask_again(db, name, run_id)
+        comparisons.ask_again(db, name, run_id, known.attempt + 1)
         return run_id
     if not caller.organiser and comparisons.waiting(db, board.benchmark_id) >= MOST_WAITING:
         raise TooManyRequests(
@@ -283,7 +282,7 @@ def _stored(
     comparisons.add(db, asked)
     record_comparison(db, context, "comparison.created", asked, actor=caller.owner)
     kept = boards.get(db, board.benchmark_id, board.revision.number, board.key)
-    if kept is None or kept.body is None or kept.body["id"] != name or kept.body["comparison"] is None:
+    if kept is None or kept.body["id"] != name or kept.body["comparison"] is None:
         return name
     # the board's own comparison asked the very same
     answer = {"comparison": kept.body["comparison"], "failure": None}

@@ -10,7 +10,9 @@ import numpy as np
 
 from service.context import Context
 from service.errors import error_document
-from service.store import revisions, score_records, texts
+from service.requests import MACRO
+from service.store import revisions, texts
+from service.store.figures import Figures, Layout
 from service.store.packing import pack_array
 from service.store.revisions import Part, Revision
 from service.store.score_records import Packed, ScoreRecord
@@ -186,8 +188,9 @@ class Scorer:
         by_metric = [
             part_scores(entry.metric.table, [part.shares[entry.key].rows for part in results]) for entry in entries
         ]
-        figures = np.concatenate([_figures(scores) for scores in by_metric], axis=1)
-        main = float(figures[score_records.MACRO, self.scoring.main_column])
+        layout = Layout([part.name for part in self.parts], self.scoring.addresses)
+        figures = Figures.of_scores(layout, by_metric)
+        main = figures.value(MACRO, self.scoring.main_score)
         document = {
             "revision": self.revision.number,
             "columns": len(self.scoring.addresses),
@@ -206,9 +209,7 @@ class Scorer:
             ],
         }
         now = self.context.now()
-        return ScoreRecord(
-            submission.id, self.revision.number, main if math.isfinite(main) else None, figures, document, now
-        )
+        return ScoreRecord(submission.id, self.revision.number, main, figures.to_bytes(), document, now)
 
     def _metric_document(self, entry: Entry, scores: PartScores, results: Sequence[_Part]) -> dict[str, object]:
         table = entry.metric.table
@@ -238,12 +239,6 @@ class Scorer:
         }
         signature = signature_document(entry, choice, choice, _together(gold), _together(output))
         return {**signature, "parts": len(self.parts), "missing_parts": "worst value in macro"}
-
-
-def _figures(scores: PartScores) -> FloatArray:
-    """Return the rows in the order of score_records."""
-    rows = [scores.parts, scores.pooled[None], scores.macro[None], scores.pooled_interval, scores.macro_interval]
-    return np.concatenate(rows)
 
 
 def _together(by_part: Mapping[str, str]) -> str:

@@ -101,13 +101,14 @@ def retry_submission(context: Context, caller: Caller, submission_id: str) -> Vi
             # a fault of ours was free, so the new attempt is counted like a new submission
             teams.get(db, benchmark.id, submission.team_id, lock=True)
             quotas.require(quotas.quotas_of(db, benchmark, submission.team_id, now), now)
-        attempt = len(submission.failures) + 1
+        attempt = submission.attempt + 1
         run_id = f"{submission.id}-{attempt}"
         runs.add(db, run_id, SUBMISSION_KIND, LIVE, now)
         submissions.change(
             db,
             submission_id,
             run_id=run_id,
+            attempt=attempt,
             utc_day=quotas.utc_day(now),
             state=runs.QUEUED,
             failure_kind=None,

@@ -54,7 +54,6 @@ def summary(submission: Submission, run: Run | None, level: gate.Level) -> dict[
 
 def _document(submission: Submission, run: Run | None) -> dict[str, Any]:
     waits = submission.state in runs.UNFINISHED and run is not None
-    attempts = submission.run_id.removeprefix(submission.id).lstrip("-")
     return {
         "id": submission.id,
         "benchmark": submission.benchmark_id,
@@ -63,7 +62,7 @@ def _document(submission: Submission, run: Run | None) -> dict[str, Any]:
         "notes": submission.notes,
         "role": submission.role,
         "state": run.state if waits and run is not None else submission.state,
-        "attempt": int(attempts) if attempts else 1,
+        "attempt": submission.attempt,
         "created_at": moment(submission.created_at),
         "started_at": moment(None if run is None else run.started_at),
         "finished_at": moment(submission.finished_at),

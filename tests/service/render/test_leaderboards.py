@@ -138,5 +138,5 @@ def test_rounded_scores_are_shown_with_the_digits_of_their_step() -> None:
 def test_a_board_that_waits_for_its_comparison_says_so() -> None:
     significance = {**BOARD["significance"], "pending": True, "test": None}
     document = board(row(1, 0.9), significance=significance)
-    assert "has not caught up" in rendered("markdown", document)
+    assert "is being computed" in rendered("markdown", document)
     assert orjson.loads(rendered("json", document))["significance"]["pending"] is True

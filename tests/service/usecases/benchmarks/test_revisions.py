@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import orjson
@@ -12,15 +13,15 @@ from service.caller import Caller
 from service.context import Context
 from service.errors import Conflict, Forbidden, NotFound, Unprocessable
 from service.queue import BULK
+from service.store import boards, runs, submissions, texts
 from service.store import revisions as stored
-from service.store import runs, score_records, submissions, texts
-from service.store.submissions import Standing
+from service.store.submissions import BoardEntry
 from service.store.tables import scores
 from service.usecases.access.idempotency import IdempotencyKey
 from service.usecases.benchmarks import work as revision_work
 from service.usecases.benchmarks.benchmarks import patch_benchmark
 from service.usecases.benchmarks.revisions import create_revision, list_revisions, view_revision, wait_for_revision
-from service.usecases.boards.rank_changes import places, rank_changes
+from service.usecases.boards.rank_changes import Side, rank_changes, rows_by_team
 from tests.fixtures.contexts import ORGANISER, work_of
 from tests.fixtures.tasks import ONE_SENTENCE, RIGHT, SECOND_PART, SLUG, TWO_PARTS, WRONG, Task
 from workers.entry import do
@@ -64,7 +65,7 @@ def test_everything_is_scored_again_then_the_board_switches(board, context):
 
 def task_scores(context, number):
     with context.store.read() as db:
-        return score_records.mains(db, SLUG, number)
+        return {entry.id: entry.value for entry in boards.standings(db, SLUG, number)}
 
 
 def test_it_says_who_moved_and_by_how_much(board, context):
@@ -351,32 +352,33 @@ class TestPlaces:
     """Who stands where on a board."""
 
     ROWS = (
-        Standing("sub_1", "a", "system", chosen=True),
-        Standing("sub_2", "a", "system", chosen=False),
-        Standing("sub_3", "a", "system", chosen=False),
-        Standing("sub_4", "b", "system", chosen=False),
-        Standing("sub_5", None, "baseline", chosen=False),
+        BoardEntry("sub_1", "a", "system", chosen=True, value=0.2),
+        BoardEntry("sub_2", "a", "system", chosen=False, value=0.9),
+        BoardEntry("sub_3", "a", "system", chosen=False, value=0.5),
+        BoardEntry("sub_4", "b", "system", chosen=False, value=0.9),
+        BoardEntry("sub_5", None, "baseline", chosen=False, value=1.0),
     )
-    MAINS = {"sub_1": 0.2, "sub_2": 0.9, "sub_3": 0.5, "sub_4": 0.9, "sub_5": 1.0}  # noqa: RUF012 - never changed
 
     @pytest.mark.parametrize(("pick", "stands"), [("best", "sub_2"), ("last", "sub_3"), ("chosen", "sub_1")])
     def test_one_of_each_team(self, pick, stands):
-        found = places(self.ROWS, pick, self.MAINS, higher_is_better=True)
-        assert found["team a"].entrant.id == stands
+        found = rows_by_team(pick, Side(self.ROWS, higher_is_better=True))
+        assert found["team a"].entry.id == stands
 
     def test_ties_share_a_rank_and_baselines_have_none(self):
-        found = places(self.ROWS, "all", self.MAINS, higher_is_better=True)
-        assert {key: place.rank for key, place in found.items()} == {
+        found = rows_by_team("all", Side(self.ROWS, higher_is_better=True))
+        assert {key: row.rank for key, row in found.items()} == {
             "sub_1": 4, "sub_2": 1, "sub_3": 3, "sub_4": 1, "sub_5": None,
         }  # fmt: skip
 
     def test_lower_is_better_where_it_is(self):
-        found = places(self.ROWS, "best", self.MAINS, higher_is_better=False)
-        assert (found["team a"].entrant.id, found["team a"].rank, found["team b"].rank) == ("sub_1", 1, 2)
+        found = rows_by_team("best", Side(self.ROWS, higher_is_better=False))
+        assert (found["team a"].entry.id, found["team a"].rank, found["team b"].rank) == ("sub_1", 1, 2)
 
     def test_an_undefined_score_has_no_rank(self):
-        found = places(self.ROWS, "best", {"sub_1": None, "sub_4": 0.5}, higher_is_better=True)
+        rows = (replace(self.ROWS[0], value=None), replace(self.ROWS[3], value=0.5))
+        found = rows_by_team("best", Side(rows, higher_is_better=True))
         assert (found["team a"].rank, found["team b"].rank) == (None, 1)
 
     def test_nobody_moves_where_nothing_changes(self):
-        assert rank_changes(self.ROWS, "best", (self.MAINS, True), (self.MAINS, True)) == []
+        side = Side(self.ROWS, higher_is_better=True)
+        assert rank_changes("best", side, side) == []

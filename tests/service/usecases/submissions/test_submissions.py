@@ -10,7 +10,9 @@ import pytest
 
 from service.context import Context
 from service.errors import Conflict, Forbidden, Gone, NotFound, Unprocessable
+from service.requests import POOLED
 from service.store import score_records
+from service.store.figures import Figures, Layout
 from service.usecases.access.idempotency import IdempotencyKey
 from service.usecases.benchmarks.benchmarks import create_benchmark
 from service.usecases.submissions.submissions import (
@@ -62,9 +64,11 @@ def test_scores_are_pooled_over_parts_and_averaged_over_parts(task, pair, contex
         record = score_records.get(db, submission, 1)
         rows = score_records.counts(db, submission, 1, 0, 0)
     assert record.main == pytest.approx((5 / 6 + 1) / 2)
-    assert record.figures.shape == (2 + 6, 5)
-    assert list(record.figures[:2, 0]) == [5 / 6, 1.0]
-    assert record.figures[score_records.POOLED, 0] == 11 / 12
+    addresses = [f"attachment.{name}" for name in found["scores"]]
+    figures = Figures.from_bytes(record.figures, Layout(("en", "de"), addresses))
+    assert figures.values.shape == (2 + 6, 5)
+    assert [figures.value(part, addresses[0]) for part in ("en", "de")] == [5 / 6, 1.0]
+    assert figures.value(POOLED, addresses[0]) == 11 / 12
     assert rows.shape[0] == 2
 
 
@@ -224,7 +228,7 @@ def test_equal_outputs_of_one_team_reuse_its_scores(task, lyon, context, monkeyp
         records = [score_records.get(db, each, 1) for each in (first, again)]
         counts = [score_records.counts(db, each, 1, 0, 0) for each in (first, again)]
     assert again != first
-    assert np.array_equal(records[0].figures, records[1].figures, equal_nan=True)
+    assert records[0].figures == records[1].figures
     assert np.array_equal(counts[0], counts[1])
     assert task.shown(lyon, again)["outputs"] == task.shown(lyon, first)["outputs"]
     with pytest.raises(AssertionError):

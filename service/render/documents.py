@@ -1,0 +1,73 @@
+"""The documents of a leaderboard, as they are sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
+
+
+class IntervalDocument(TypedDict):
+    """A 95 % interval."""
+
+    low: float
+    high: float
+
+
+class SignificanceDocument(TypedDict):
+    """How the differences between rows were tested, or why they were not."""
+
+    pending: bool
+    test: str | None
+    alternative: str | None
+    unit: str | None
+    correction: str | None
+    alpha: float | None
+    shuffles: int | None
+    seed: int | None
+    pairs: int | None
+    first_rows: int
+    comparison: str | None
+    reason: str | None
+
+
+class RowDocument(TypedDict):
+    """One row, best first."""
+
+    rank: int | None
+    rank_interval: Sequence[int] | None
+    cluster: int | None
+    role: str
+    team: str | None
+    team_name: str | None
+    submission: str
+    name: str | None
+    created_at: str | None
+    score: float | None
+    scores: Mapping[str, float | None]
+    ci95: IntervalDocument | None
+    p_next: float | None
+    tested: bool
+    reason: str | None
+
+
+class BoardDocument(TypedDict):
+    """A leaderboard."""
+
+    benchmark: str
+    title: str
+    revision: int
+    active: bool
+    score: str
+    higher_is_better: bool
+    part: str | None
+    pick: str
+    feedback: str
+    rounding: float | None
+    anonymous: bool
+    frozen: bool
+    as_of: str | None
+    significance: SignificanceDocument
+    scores: list[str]
+    total_rows: int
+    next: str | None
+    rows: Sequence[RowDocument]

@@ -1,0 +1,157 @@
+"""A store as the code before migration 0003 left it is upgraded, and answers as it did but for the new names."""
+
+from __future__ import annotations
+
+import re
+
+import orjson
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import Connection, text
+
+from service.caller import Caller
+from service.context import Context
+from service.store import boards, comparisons, jobs, runs, submissions
+from service.store.boards import BoardRun
+from service.store.migrate import migrate
+from service.store.packing import pack, unpack
+from service.store.tables import metadata
+from service.usecases.boards.leaderboard import leaderboard
+from service.usecases.boards.work import board_changed
+from service.usecases.comparisons.ask import ask, view_comparison
+from service.usecases.jobs.jobs import submit_job, view_job
+from service.usecases.runs.views import etag_of
+from service.usecases.submissions.submissions import retry_submission, view_submission
+from tests.fixtures.contexts import ORGANISER, SCORER, work_of
+from tests.fixtures.tasks import LONG, SECOND_PART, SLUG, Task, spoilt
+
+ASKED = ({}, {"part": "en"}, {"part": "pooled", "pick": "all"}, {"score": "attachment.uas"}, {"form": "csv"})
+OLD_SHAPE = (
+    "ALTER TABLE revisions RENAME COLUMN scoring TO ruler",
+    "ALTER TABLE board_comparisons RENAME COLUMN key TO score",
+    """INSERT INTO board_comparisons (benchmark_id, revision, score, run_id, board_version, created_at)
+    SELECT benchmark_id, revision, '', run_id, 1, CURRENT_TIMESTAMP FROM board_runs""",
+    "DROP TABLE board_runs",
+    "ALTER TABLE submissions DROP COLUMN attempt",
+    "ALTER TABLE comparisons DROP COLUMN attempt",
+    "UPDATE alembic_version SET version_num = '0002'",
+)
+KEYS = {"jobs": ("id",), "comparisons": ("id",), "board_comparisons": ("benchmark_id", "revision", "key")}
+
+
+def old_names(body: bytes) -> bytes:
+    """JSON with the names of before, in the same order."""
+    body = re.sub(rb'"shuffles":([^,]+),"shuffles_asked"', rb'"trials":\1,"shuffles_asked"', body)
+    return body.replace(b'"rank_interval":', b'"rank_range":')
+
+
+def make_old(db: Connection) -> int:
+    """Give a store the shape and the documents of migration 0002; answers how many documents it changed."""
+    changed = 0
+    for table, keys in KEYS.items():
+        for row in db.execute(text(f"SELECT {', '.join(keys)}, document FROM {table}")).all():  # noqa: S608
+            packed = table != "jobs"
+            body = unpack(row.document) if packed else row.document
+            where = " AND ".join(f"{name} = :{name}" for name in keys)
+            changed += old_names(body) != body
+            values = {"body": pack(old_names(body)) if packed else old_names(body), "etag": etag_of(old_names(body))}
+            etag = "" if table == "board_comparisons" else ", etag = :etag"
+            statement = text(f"UPDATE {table} SET document = :body{etag} WHERE {where}")  # noqa: S608
+            db.execute(statement, {**{name: getattr(row, name) for name in keys}, **values})
+    for statement in OLD_SHAPE:
+        db.execute(text(statement))
+    return changed
+
+
+class Stored:
+    """A benchmark with boards, comparisons, a submission in its second attempt, and a job."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        task = Task(context, work_of(context))
+        task.make(parts={"en": {"gold": LONG}, "de": {"gold": SECOND_PART}})
+        teams = [task.team(name) for name in ("lyon", "prague", "oslo")]
+        outputs = [{"en": spoilt(wrong), "de": SECOND_PART} for wrong in (9, 1, 4)]
+        outputs[2].pop("de")
+        self.submissions = [task.submit(*each) for each in zip(teams, outputs, strict=True)]
+        self.retry(teams[0])
+        task.settle()
+        self.comparisons = [
+            ask(context, ORGANISER, SLUG, {"submissions": self.submissions[:2], "part": "en"}),
+            ask(context, ORGANISER, SLUG, {"submissions": "leaderboard", "part": "pooled"}),
+        ]
+        systems = [{"name": name, "output": spoilt(wrong)} for name, wrong in (("a", 7), ("b", 1), ("c", 3))]
+        request = {"format": "conllu", "gold": LONG, "metrics": ["attachment"], "systems": systems,
+                   "significance": {"scores": ["attachment.las"]}}  # fmt: skip
+        self.job = submit_job(context, SCORER, request)[0]
+        task.settle()
+
+    def retry(self, team: Caller) -> None:
+        """Let the first submission fail through a fault of the service, and try again."""
+        with self.context.store.write() as db:
+            runs.finish(db, self.submissions[0], runs.FAILED, self.context.now())
+            failures = [{"kind": "service", "detail": "broken", "errors": []}]
+            submissions.change(db, self.submissions[0], state=runs.FAILED, failure_kind="service", failures=failures)
+        retry_submission(self.context, team, self.submissions[0])
+
+    def answers(self) -> dict[str, bytes]:
+        """What is sent of all of it."""
+        views = {f"board {asked}": leaderboard(self.context, ORGANISER, SLUG, **asked) for asked in ASKED}
+        views |= {each: view_comparison(self.context, ORGANISER, each) for each in self.comparisons}
+        views |= {each: view_submission(self.context, ORGANISER, each) for each in self.submissions}
+        job = view_job(self.context, SCORER, self.job)
+        assert job.etag == etag_of(job.body)
+        return {name: view.body for name, view in (views | {"job": job}).items()}
+
+
+@pytest.fixture
+def stored(either_context):
+    return Stored(either_context)
+
+
+def test_an_old_store_is_upgraded_and_answers_the_same(stored):
+    store = stored.context.store
+    before = stored.answers()
+    with store.write() as db:
+        assert make_old(db) == 4  # a board, two comparisons, a job
+    migrate(store)
+    assert stored.answers() == before
+    with store.read() as db:
+        assert compare_metadata(MigrationContext.configure(db, opts={"compare_type": False}), metadata) == []
+        attempts = [submissions.get(db, each).attempt for each in stored.submissions]
+        assert attempts == [2, 1, 1]
+        assert [comparisons.get(db, each).attempt for each in stored.comparisons] == [1, 1]
+        for each in stored.comparisons:
+            etag = db.scalar(text("SELECT etag FROM comparisons WHERE id = :id"), {"id": each})
+            assert etag == etag_of(orjson.dumps(comparisons.get(db, each).document))
+        assert len(boards.keys(db, SLUG, 1)) == 2
+
+
+def test_a_run_of_an_old_board_is_still_under_way_after_the_upgrade(stored):
+    with stored.context.store.write() as db:
+        run_id = board_changed(db, stored.context, SLUG)
+        make_old(db)
+    migrate(stored.context.store)
+    with stored.context.store.read() as db:
+        assert boards.working(db, SLUG, 1) == run_id
+        assert boards.of_run(db, run_id) == BoardRun(SLUG, 1)
+
+
+def test_documents_without_a_comparison_stay_as_they_are(either_context):
+    store = either_context.store
+    now = either_context.now()
+    with store.write() as db:
+        for name in ("job_1", "job_2"):
+            runs.add(db, name, "job", "live", now)
+            jobs.add(db, name, "tok_a", {})
+        # a text that only looks like an old name, and a comparison that already has the new ones
+        jobs.save_answer(db, "job_1", "succeeded", b'{"results":{"metrics":{"a":"\\"trials\\"","trials":1}}}', "one")
+        comparison = b'{"systems":[{"rank_interval":[1,1]}],"signature":{"shuffles":2}}'
+        body = b'{"results":{"comparisons":[' + comparison + b'],"trials":3}}'
+        jobs.save_answer(db, "job_2", "succeeded", body, "two")
+        for statement in OLD_SHAPE:
+            db.execute(text(statement))
+    migrate(store)
+    assert jobs.answer(store, "job_1").etag == "one"
+    assert (jobs.answer(store, "job_2").document, jobs.answer(store, "job_2").etag) == (body, "two")
