@@ -126,7 +126,7 @@ class _Gzip:
             data = self._member.unused_data if self._member.eof else self._member.unconsumed_tail
 
     def finish(self) -> None:
-        # no output is left: feed() goes on until the tail is consumed
+        # no output is left: feed() continues until the tail is consumed
         if not self._member.eof:
             raise _damaged("gzip")
 

@@ -47,5 +47,4 @@ class ComparisonRequest(Strict[requests.ComparisonRequest]):
     def build(self, members: dict[str, Json], **_options: Json) -> requests.ComparisonRequest:
         """Make the request, its settings in one member."""
         settings = {name: members.pop(name) for name in PARAMS if name in members}
-        given = {name: value for name, value in settings.items() if value is not None}
-        return requests.ComparisonRequest(**members, settings=given)
+        return requests.ComparisonRequest(**members, settings=settings)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from service.logs import configure_logs
+from service.schemas.jobs import JobRequest
 from service.store import runs
 from service.usecases import kinds
 from service.usecases.jobs import jobs
 from service.usecases.jobs.jobs import submit_job
 from tests.fixtures.contexts import SCORER
-from tests.fixtures.requests import DEPENDENCIES
+from tests.fixtures.requests import DEPENDENCIES, loaded
 from workers import entry
 
 SECRET = "nsubj-of-gold"  # noqa: S105 - a word to look for
@@ -32,7 +33,7 @@ def broken(context, monkeypatch):
     kept = kinds.HANDLERS[jobs.KIND]
     monkeypatch.setattr(entry, "HANDLERS", {jobs.KIND: kinds.Handler(break_off, kept.fail)})
     monkeypatch.setattr(entry, "process_context", lambda: context)
-    return submit_job(context, SCORER, DEPENDENCIES)[0]
+    return submit_job(context, SCORER, loaded(JobRequest, DEPENDENCIES))[0]
 
 
 def everything_in(redis):

@@ -19,16 +19,6 @@ def storable(text: str) -> bool:
     return text.isprintable()
 
 
-def check_cursor(cursor: str | None) -> None:
-    """Refuse an invalid cursor of a list by ids.
-
-    Raises:
-        Unprocessable: the cursor is invalid.
-    """
-    if cursor is not None and not storable(cursor):
-        raise invalid_cursor()
-
-
 def invalid_cursor() -> Unprocessable:
     """Return the error of an invalid cursor."""
     return Unprocessable("Invalid cursor. Use the `next` value of the previous page.")

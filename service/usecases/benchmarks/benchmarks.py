@@ -20,7 +20,7 @@ from service.requests import MISSING, BenchmarkChanges, BenchmarkRequest, Benchm
 from service.store import artifacts, benchmarks, revisions, runs, submissions, texts, tokens
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Part, Revision
-from service.usecases.access.access import benchmark_of, check_cursor
+from service.usecases.access.access import benchmark_of
 from service.usecases.access.idempotency import IdempotencyKey, claim_key
 from service.usecases.benchmarks.settings import check_part_name, complete_settings
 from service.usecases.boards.work import put_board, schedule_board_comparison
@@ -97,8 +97,6 @@ def wait_for_benchmark(context: Context, caller: Caller, slug: str, seconds: flo
 
 def list_benchmarks(context: Context, caller: Caller, query: BenchmarksQuery) -> Page:
     """List all benchmarks, or those of a series, by id."""
-    check_cursor(query.cursor)
-    check_cursor(query.series)
     with context.store.read() as db:
         rows = benchmarks.listing(db, query.cursor, query.limit + 1, query.series)
         items = [_document(db, context, caller, row) for row in rows[: query.limit]]

@@ -14,7 +14,7 @@ from service.ids import new_id, new_token, token_hash
 from service.requests import PageQuery, TeamRequest
 from service.store import runs, submissions, teams, tokens
 from service.store.teams import Team
-from service.usecases.access.access import benchmark_of, check_cursor, storable
+from service.usecases.access.access import benchmark_of, storable
 from service.usecases.boards.work import board_changed, put_board
 from service.usecases.events.record import record_event
 from service.usecases.runs.views import Page, moment
@@ -46,7 +46,6 @@ def create_team(
 def list_teams(context: Context, caller: Caller, slug: str, query: PageQuery) -> Page:
     """List the teams of a benchmark, by id."""
     caller.require("organise")
-    check_cursor(query.cursor)
     with context.store.read() as db:
         benchmark_of(db, slug)
         rows = teams.listing(db, slug, query.cursor, query.limit + 1)

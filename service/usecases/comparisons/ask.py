@@ -88,12 +88,12 @@ def view_comparison(context: Context, caller: Caller, comparison_id: str, form: 
     Raises:
         NotFound: it does not exist, or the caller may not know of one of its submissions.
         Forbidden: the benchmark does not show this caller significance.
-        Unprocessable: the format is unknown, or there is no answer to show in it.
+        Unprocessable: the format is unknown, or the comparison is not answered.
     """
     if form not in FORMATS:
         raise Unprocessable(f"Unknown format {form!r}. Use one of: {', '.join(FORMATS)}.")
     with context.store.read() as db:
-        comparison, known, viewer = found(db, context, caller, comparison_id)
+        comparison, known, viewer = visible_comparison(db, context, caller, comparison_id)
         run = runs.get(db, comparison.run_id)
         labels = _labels(db, comparison.benchmark_id, known.values(), viewer, caller)
     document = gate.comparison_view(viewer.level, _document(comparison, run, labels, viewer.level))
@@ -112,7 +112,7 @@ def wait_for_comparison(
 ) -> View:
     """Show a comparison once it is answered, or differs from `etag`, or the time is over."""
     with context.store.read() as db:
-        comparison, _, _ = found(db, context, caller, comparison_id)
+        comparison, _, _ = visible_comparison(db, context, caller, comparison_id)
     return wait_for(
         context, comparison.run_id, lambda: view_comparison(context, caller, comparison_id), seconds, etag
     )  # fmt: skip
@@ -139,7 +139,7 @@ def list_comparisons(context: Context, caller: Caller, slug: str, query: PageQue
     return Page(items[: query.limit], str(items[query.limit - 1]["id"]) if len(items) > query.limit else None)
 
 
-def found(
+def visible_comparison(
     db: Connection, context: Context, caller: Caller, comparison_id: str
 ) -> tuple[Comparison, dict[str, Submission], Viewer]:
     """Return a comparison that the caller may see, and its submissions.

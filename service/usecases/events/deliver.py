@@ -161,7 +161,7 @@ def _settle(context: Context, delivery: Delivery, status: int | None) -> bool:
         if status == HTTPStatus.GONE or (attempts >= ATTEMPTS and failures >= ATTEMPTS):
             _disable(db, context, delivery.webhook)
         elif attempts >= ATTEMPTS:
-            # others were received meanwhile: give up only this one
+            # others were received since: give up only this one
             webhooks.delivered(db, delivery.id)
         else:
             webhooks.put_off(db, delivery.id, attempts, now + PAUSES[attempts - 1], status)

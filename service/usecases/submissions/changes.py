@@ -67,9 +67,7 @@ def cancel_submission(context: Context, caller: Caller, submission_id: str) -> V
     with context.store.write() as db:
         submission, benchmark = locked_submission(db, caller, submission_id)
         if not runs.finish(db, submission.run_id, runs.CANCELLED, now):
-            raise Conflict(
-                f"The submission {submission_id} has finished. Only unfinished ones can be cancelled."
-            )
+            raise Conflict(f"The submission {submission_id} has finished. Only unfinished ones can be cancelled.")
         submissions.change(db, submission_id, state=runs.CANCELLED, finished_at=now)
         _record(context, db, caller, "submission.cancelled", submission)
         view = view_of(db, context, caller, benchmark, submission_of(db, caller, submission_id))

@@ -25,9 +25,7 @@ from service.store.submissions import BASELINE, SYSTEM, Submission
 from service.usecases.access.access import (
     active_revision,
     benchmark_of,
-    check_cursor,
     require_open,
-    storable,
     submission_of,
     team_of,
 )
@@ -150,8 +148,6 @@ def wait_for_submission(
 def list_submissions(context: Context, caller: Caller, slug: str, query: SubmissionsQuery) -> Page:
     """List the submissions of the caller's team, newest first; organisers see all, or those of one team."""
     caller.require("submit", "read")
-    check_cursor(query.cursor)
-    check_cursor(query.team)
     own = team_of(caller, slug)
     with context.store.read() as db:
         level = gate.level_of(benchmark_of(db, slug), caller, context.now())
@@ -199,7 +195,7 @@ def team_and_role(db: Connection, caller: Caller, slug: str, request: Submission
             problem = Problem(code="missing-field", pointer="/team", detail="Set `team`, or `role` to `baseline`.")
             raise Unprocessable(counted(1), problems=[problem])
         return None, role
-    team = teams.get(db, slug, named) if storable(named) else None
+    team = teams.get(db, slug, named)
     if team is None or team.erased_at is not None:
         detail = f"Unknown team {named[:80]!r} of benchmark {slug!r}."
         raise Unprocessable(counted(1), problems=[Problem(code="unknown-team", pointer="/team", detail=detail)])

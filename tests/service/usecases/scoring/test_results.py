@@ -5,6 +5,7 @@ from __future__ import annotations
 import orjson
 import pytest
 
+from service.schemas.jobs import JobRequest
 from service.store import revisions, score_records
 from service.usecases.jobs.jobs import submit_job
 from service.usecases.jobs.results import job_items
@@ -12,6 +13,7 @@ from service.usecases.scoring.config import scoring_config
 from service.usecases.scoring.results import load_items
 from service.usecases.submissions.results import submission_items, submission_slices
 from tests.fixtures.contexts import SCORER
+from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import RIGHT, SLUG, WRONG
 
 MANY = "".join(RIGHT.replace("s1", f"a{number}").replace("s2", f"b{number}") for number in range(60))
@@ -25,7 +27,10 @@ def test_they_are_those_of_a_job(task, context, metric):
     job, _ = submit_job(
         context,
         SCORER,
-        {"format": "conllu", "gold": MANY, "systems": [{"name": "A", "output": SYSTEM}], "metrics": [metric]},
+        loaded(
+            JobRequest,
+            {"format": "conllu", "gold": MANY, "systems": [{"name": "A", "output": SYSTEM}], "metrics": [metric]},
+        ),
     )
     task.work()
     expected = [*job_items(context, SCORER, job, "A", metric, None, 200).items]
