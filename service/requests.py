@@ -1,4 +1,4 @@
-"""Requests as the schemas load them and the use-cases take them, and the constants that name their values."""
+"""Define requests, which the schemas load and the use-cases take, and the constants of their values."""
 
 from __future__ import annotations
 

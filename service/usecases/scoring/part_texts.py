@@ -1,4 +1,4 @@
-"""Texts of parts: as requests carry them, and under the names by which the store keeps them."""
+"""Name the texts of requests and parts as the store keeps them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from treescore.evaluation.spec import FormatChoice
 GOLD, OUTPUTS = "parts", "outputs"
 """Folders of gold texts (owned by a revision) and of outputs (owned by a submission)."""
 ITEMS = "items"
-"""Folder of what a request says of gold's sentences, as JSON (owned by a revision)."""
+"""Folder of the items of gold's sentences, as JSON (owned by a revision)."""
 
 Stored = Mapping[str, tuple[str, bytes]]
 
@@ -37,18 +37,18 @@ def named_texts(
 
 
 def names_of(folder: str, part: str, choice: FormatChoice) -> list[str]:
-    """The names under which one part's texts are kept."""
+    """Return the names under which the texts of a part are kept."""
     fields = choice.format.fields
     return [f"{folder}/{part}/{field}" for field in fields] if fields else [f"{folder}/{part}"]
 
 
 def items_name(part: str) -> str:
-    """The name under which is kept what a request says of one part's sentences."""
+    """Return the name under which the items of a part are kept."""
     return f"{ITEMS}/{part}"
 
 
 def text_of(stored: Stored, folder: str, part: str, choice: FormatChoice) -> Text | None:
-    """One part's text as a format reads it; None where it is not there."""
+    """Return the text of a part as its format reads it; None if it is missing."""
     names = names_of(folder, part, choice)
     if any(name not in stored for name in names):
         return None
@@ -58,7 +58,7 @@ def text_of(stored: Stored, folder: str, part: str, choice: FormatChoice) -> Tex
 
 
 def digest_of_part(digests: Mapping[str, str], folder: str, part: str, choice: FormatChoice) -> str:
-    """The digest of one part's text; of formats of several texts all, with their names."""
+    """Return the digest of a part's text; for a format of several texts all digests, with their fields."""
     names = names_of(folder, part, choice)
     if not choice.format.fields:
         return digests[names[0]]
