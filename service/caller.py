@@ -1,4 +1,4 @@
-"""Who sent a request, and what that allows."""
+"""Describe the caller of a request, and what the caller may do."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ from dataclasses import dataclass
 
 from service.errors import Forbidden, Unauthorized
 
-ANONYMOUS = "anonymous"
+ADMIN, ANONYMOUS = "admin", "anonymous"
+"""Token ids of the configured admin token, and of callers without a token."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Whoever sent a request.
+    """The sender of a request.
 
     Attributes:
-        token_id: of the token; None without one.
-        scopes: what it allows.
-        team: whose token it is, where it is a team's.
-        benchmark: whose team that is.
+        token_id: id of the token; None without one.
+        scopes: of the token.
+        team: of the token, if it belongs to a team.
+        benchmark: of that team.
     """
 
     token_id: str | None
@@ -27,28 +28,28 @@ class Caller:
 
     @property
     def owner(self) -> str:
-        """The name under which the caller's jobs are kept."""
+        """The owner of the caller's jobs."""
         return self.token_id or ANONYMOUS
 
     @property
     def organiser(self) -> bool:
-        """Whether the caller may do everything."""
+        """Whether the caller is an organiser, who may do everything."""
         return "organise" in self.scopes
 
     def allowed(self, *scopes: str) -> bool:
-        """Whether the caller has one of these scopes; organisers have all."""
+        """Return whether the caller has one of these scopes; organisers have all."""
         return self.organiser or not self.scopes.isdisjoint(scopes)
 
     def require(self, *scopes: str) -> None:
         """Refuse a caller without any of these scopes.
 
         Raises:
-            Unauthorized: there is no token.
-            Forbidden: there is one, without the scope.
+            Unauthorized: the caller has no token.
+            Forbidden: the token has none of the scopes.
         """
         if self.allowed(*scopes):
             return
         wanted = " or ".join(scopes)
         if self.token_id is None:
             raise Unauthorized(f"Send a token with the scope {wanted}: `Authorization: Bearer ...`.")
-        raise Forbidden(f"This needs a token with the scope {wanted}; yours has: {' '.join(sorted(self.scopes))}.")
+        raise Forbidden(f"This requires a token with the scope {wanted}; yours has: {' '.join(sorted(self.scopes))}.")

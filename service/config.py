@@ -1,4 +1,4 @@
-"""The only reader of the environment."""
+"""Read the configuration from the environment; no other module reads it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ QUEUES = ("redis://", "rediss://", "unix://")
 
 
 class ConfigError(ValueError):
-    """A variable has a value that means nothing."""
+    """A variable has an invalid value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,24 +29,24 @@ class Config:
         database_url: the store, as SQLAlchemy writes URLs (sqlite:///..., postgresql+psycopg://...).
         redis_url: the queue (redis://..., unix://...).
         data_dir: where the embedded default keeps its state.
-        admin_token: an organise token that exists from the start; empty for none.
+        admin_token: a token with the scope organise; empty for none.
         anonymous_jobs: whether /v1/jobs may be used without a token.
         bind: address of the API.
         workers: processes that score, 0 for one per core.
         bulk_workers: processes for re-scoring and other bulk work.
         threads: request threads of each API process.
         api_processes: API processes.
-        max_body_bytes: a JSON body, unpacked.
-        max_upload_bytes: a multipart body, unpacked.
+        max_body_bytes: size of a JSON body, unpacked.
+        max_upload_bytes: size of a multipart body, unpacked.
         max_systems: systems of one job.
         max_wait_seconds: the longest `Prefer: wait`.
         max_job_seconds: run time of one job.
-        max_attempts: runs of one job before a service fault is final.
+        max_attempts: runs of one job before an internal error is final.
         max_sentences, max_words, max_depth, max_lineage_cells, max_problems: see treescore.core.limits.
-        retain_outputs_days: outputs of submissions are dropped so many days after they were scored (410 afterwards,
-            scores stay); 0 keeps them.
-        retain_jobs_days: finished jobs are dropped after so many days (410 afterwards); 0 keeps them.
-        webhooks_private: whether webhooks may be sent to private, local and reserved addresses.
+        retain_outputs_days: days after scoring when outputs of submissions are dropped (410 afterwards, scores stay);
+            0 keeps them.
+        retain_jobs_days: days after which finished jobs are dropped (410 afterwards); 0 keeps them.
+        webhooks_private: whether webhooks may go to private, local and reserved addresses.
     """
 
     database_url: str
@@ -76,7 +76,7 @@ class Config:
 
     @property
     def limits(self) -> Limits:
-        """The bounds on texts."""
+        """The limits on texts."""
         return Limits(
             max_sentences=self.max_sentences,
             max_words=self.max_words,
@@ -87,10 +87,10 @@ class Config:
 
 
 def load_config(environ: Mapping[str, str] | None = None) -> Config:
-    """The configuration that the environment describes, defaults where it is silent.
+    """Return the configuration of the environment, with defaults for unset variables.
 
     Raises:
-        ConfigError: naming the variable, its value and what it takes.
+        ConfigError: names the variable, its value and the accepted values.
     """
     environ = os.environ if environ is None else environ
     given = {name: environ[PREFIX + name.upper()] for name in _types() if PREFIX + name.upper() in environ}
@@ -107,7 +107,7 @@ def load_config(environ: Mapping[str, str] | None = None) -> Config:
 
 
 def environment(config: Config) -> dict[str, str]:
-    """The variables that give a child process this configuration."""
+    """Return the variables that give a child process this configuration."""
     return {PREFIX + field.name.upper(): _text(getattr(config, field.name)) for field in fields(config)}
 
 
@@ -119,27 +119,27 @@ def _parse(name: str, text: str) -> object:
     kind = _types()[name]
     if kind == "bool":
         if text.lower() not in ("true", "false", "1", "0"):
-            raise ConfigError(f"{PREFIX}{name.upper()} is {text!r}; it takes true or false.")
+            raise ConfigError(f"{PREFIX}{name.upper()} is {text!r}; set true or false.")
         return text.lower() in ("true", "1")
     if kind == "int":
         if not (text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS):
-            raise ConfigError(f"{PREFIX}{name.upper()} is {text!r}; it takes a whole number, 0 or more.")
+            raise ConfigError(f"{PREFIX}{name.upper()} is {text!r}; set a whole number, 0 or more.")
         return int(text)
-    _check_place(name, text)
+    _check_address(name, text)
     return Path(text) if kind == "Path" else text
 
 
-def _check_place(name: str, text: str) -> None:
-    """What is no address would only be noticed by a child process, far from whoever typed it."""
+def _check_address(name: str, text: str) -> None:
+    """Refuse a bad address here: only a child process would notice it later, far from its cause."""
     variable = f"{PREFIX}{name.upper()}"
     if name == "bind" and not text.startswith("unix:"):
         host, _, port = text.rpartition(":")
         if not host or not port.isascii() or not port.isdecimal() or not 0 < int(port[:9]) <= LAST_PORT:
-            raise ConfigError(f"{variable} is {text!r}; it takes HOST:PORT with a port of 1 to {LAST_PORT}.")
+            raise ConfigError(f"{variable} is {text!r}; set HOST:PORT with a port from 1 to {LAST_PORT}.")
     if name == "database_url" and not text.startswith(STORES):
-        raise ConfigError(f"{variable} takes sqlite:///... or postgresql+psycopg://...; what is set begins otherwise.")
+        raise ConfigError(f"{variable} must begin with sqlite: or postgresql:, as postgresql+psycopg://host/name.")
     if name == "redis_url" and not text.startswith(QUEUES):
-        raise ConfigError(f"{variable} takes redis://..., rediss://... or unix://...; what is set begins otherwise.")
+        raise ConfigError(f"{variable} must begin with redis://, rediss:// or unix://.")
 
 
 def _text(value: object) -> str:

@@ -1,4 +1,4 @@
-"""The real parts a process works with, opened once and handed to every use-case."""
+"""Open the parts a process works with once, for every use-case."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Context:
 
 
 def utc_now() -> datetime:
-    """The time, in UTC."""
+    """Return the time in UTC."""
     return datetime.now(UTC)
 
 
 def open_context(config: Config) -> Context:
-    """Connects to nothing yet: store and queue open their connections when first used (so forking is safe)."""
+    """Make a context. Store and queue connect when first used, so forking is safe."""
     return Context(config, Store(config.database_url), Queue(config.redis_url, config.max_job_seconds), utc_now)

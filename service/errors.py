@@ -1,31 +1,37 @@
-"""What a use-case refuses, and with which status. Knows no Flask."""
+"""Errors that use-cases raise, with their HTTP statuses, and errors as documents. Knows no Flask."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from treescore.errors import Problem, ProblemList, ScoringError
 
 SOON: Mapping[str, str] = {"Retry-After": "1"}
-"""Headers of a refusal that ends by itself: what is asked for is still being worked on."""
+"""Headers of an error that ends by itself, once work under way is done."""
+FAILURES = {
+    "input": ("invalid-input", "The texts cannot be scored", 422),
+    "limit": ("limit-exceeded", "A limit was exceeded", 413),
+    "service": ("service-fault", "Internal error", 500),
+}
+"""Type slug, title and status of each kind of failure."""
 
 
 class ServiceError(Exception):
-    """An answer that is no success.
+    """An answer that is not a success.
 
     Attributes:
         status: HTTP status.
         slug: the stable last part of the problem's type.
         title: one for each slug.
-        detail: what happened here and how to mend it.
-        problems: the single faults, capped; `total` counts all of them.
+        detail: what is wrong here, and what to do.
+        problems: the single errors, capped; `total` counts all of them.
         headers: to send along.
     """
 
     status: ClassVar[int] = 500
     slug: ClassVar[str] = "service-fault"
-    title: ClassVar[str] = "The service failed"
+    title: ClassVar[str] = FAILURES["service"][1]
 
     def __init__(
         self,
@@ -47,15 +53,15 @@ class ServiceError(Exception):
 
 
 class BadRequest(ServiceError):
-    """The request cannot be read."""
+    """The request is malformed."""
 
-    status, slug, title = 400, "bad-request", "The request cannot be read"
+    status, slug, title = 400, "bad-request", "The request is malformed"
 
 
 class Unauthorized(ServiceError):
-    """No token, or none that is valid."""
+    """The token is missing or invalid."""
 
-    status, slug, title = 401, "unauthorized", "A valid token is needed"
+    status, slug, title = 401, "unauthorized", "A valid token is required"
 
     def __init__(self, detail: str) -> None:
         super().__init__(detail, headers={"WWW-Authenticate": 'Bearer realm="treescore"'})
@@ -68,25 +74,25 @@ class Forbidden(ServiceError):
 
 
 class NotFound(ServiceError):
-    """There is no such thing, or it is not the caller's to know of."""
+    """The resource does not exist, or the caller may not know of it."""
 
-    status, slug, title = 404, "not-found", "There is no such resource"
+    status, slug, title = 404, "not-found", "Unknown resource"
 
 
 class NotAcceptable(ServiceError):
-    """No form that we have is one that the client takes."""
+    """The client accepts none of the media types."""
 
-    status, slug, title = 406, "not-acceptable", "There is no such form of this"
+    status, slug, title = 406, "not-acceptable", "No acceptable media type"
 
 
 class Conflict(ServiceError):
-    """The resource's state does not allow it now."""
+    """The state of the resource does not allow the request now."""
 
-    status, slug, title = 409, "conflict", "The resource's state does not allow this"
+    status, slug, title = 409, "conflict", "The state of the resource does not allow this"
 
 
 class Gone(ServiceError):
-    """It was here and was deleted."""
+    """The resource was deleted."""
 
     status, slug, title = 410, "gone", "The resource was deleted"
 
@@ -94,31 +100,31 @@ class Gone(ServiceError):
 class PreconditionFailed(ServiceError):
     """If-Match names another state."""
 
-    status, slug, title = 412, "precondition-failed", "The resource has changed meanwhile"
+    status, slug, title = 412, "precondition-failed", "The resource has changed"
 
 
 class PayloadTooLarge(ServiceError):
-    """A bound on the request is passed."""
+    """The request exceeds a limit."""
 
     status, slug, title = 413, "payload-too-large", "The request is too large"
 
 
 class UnsupportedMediaType(ServiceError):
-    """The body's type or coding is not one we read."""
+    """The media type or coding of the body is not supported."""
 
     status, slug, title = 415, "unsupported-media-type", "The body's media type or coding is not supported"
 
 
 class Unprocessable(ServiceError):
-    """Well-formed, and wrong."""
+    """The request is well-formed and invalid."""
 
-    status, slug, title = 422, "invalid-request", "The request does not make sense"
+    status, slug, title = 422, "invalid-request", "The request is invalid"
 
 
 class PreconditionRequired(ServiceError):
-    """If-Match is needed."""
+    """If-Match is missing."""
 
-    status, slug, title = 428, "precondition-required", "If-Match is needed"
+    status, slug, title = 428, "precondition-required", "If-Match is required"
 
 
 class TooManyRequests(ServiceError):
@@ -128,34 +134,32 @@ class TooManyRequests(ServiceError):
 
 
 class Unavailable(ServiceError):
-    """A part of the service is away for the moment."""
+    """A part of the service does not answer."""
 
-    status, slug, title = 503, "unavailable", "The service is not available at the moment"
+    status, slug, title = 503, "unavailable", "The service is temporarily unavailable"
 
     def __init__(self, detail: str, retry_after: int = 2) -> None:
         super().__init__(detail, headers={"Retry-After": str(retry_after)})
 
 
 def counted(total: int, where: str = "") -> str:
-    """`2 problems in part "en".` - the detail of a list of problems."""
+    """Return `2 problems in part "en".`, the detail of a list of problems."""
     return f"{total} problem{'' if total == 1 else 's'}{where}."
 
 
 def unprocessable(error: ScoringError) -> Unprocessable:
-    """A request that the scoring side refuses before any text is read."""
+    """Return the answer to a request that the library refuses before it reads a text."""
     return Unprocessable(counted(error.total), problems=error.problems, total=error.total)
 
 
-FAILURES = {
-    "input": ("invalid-input", "The texts cannot be scored"),
-    "limit": ("limit-exceeded", "A limit is passed"),
-    "service": ("service-fault", "The service failed; the fault is not yours"),
-}
-FAILURE_STATUS = {"input": 422, "limit": 413, "service": 500}
+def refuse(problems: ProblemList) -> None:
+    """Raise Unprocessable if there is a problem."""
+    if problems.total:
+        raise Unprocessable(counted(problems.total), problems=problems.problems, total=problems.total)
 
 
-def error_document(problem: Problem, *, gold_visible: bool) -> dict[str, Any]:
-    """One member of `errors[]`; what quotes gold is in it only where the caller may read gold."""
+def error_document(problem: Problem, *, gold_visible: bool) -> dict[str, object]:
+    """Return one member of `errors[]`; it quotes gold only if the caller may read gold."""
     detail = problem.gold_detail if gold_visible and problem.gold_detail else problem.detail
     members = {
         "code": problem.code,
@@ -170,39 +174,38 @@ def error_document(problem: Problem, *, gold_visible: bool) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value not in (None, "")}
 
 
-def failure_record(kind: str, problems: Sequence[Problem], total: int) -> dict[str, Any]:
-    """A failure as the store keeps it where gold is not the caller's own: each error has `gold_detail` beside `detail`.
-
-    Nobody sees it but through service.policy.gate.
-    """
-    document = dict(failure_document(kind, problems, total, gold_visible=False))
-    errors = [
-        {**error, "gold_detail": problem.gold_detail} if problem.gold_detail else error
-        for error, problem in zip(document["errors"], problems, strict=True)
-    ]
-    return {**document, "errors": errors}
-
-
 def failure_document(
     kind: str, problems: Sequence[Problem], total: int, *, gold_visible: bool = True
-) -> Mapping[str, Any]:
-    """What stands under `failure` of something that a worker could not score.
+) -> dict[str, object]:
+    """Return the `failure` of work that could not be scored.
 
-    In a job gold is the caller's own text, so it may be quoted.
+    It may quote the gold of a job, which is the caller's own text.
     """
-    slug, title = FAILURES[kind]
+    return _failure(kind, problems, total, [error_document(each, gold_visible=gold_visible) for each in problems])
+
+
+def failure_record(kind: str, problems: Sequence[Problem], total: int) -> dict[str, object]:
+    """Return a failure as stored where gold is not the caller's own: each error has `gold_detail` beside `detail`.
+
+    Show it only through service.policy.gate.
+    """
+    errors = []
+    for problem in problems:
+        quoted = {"gold_detail": problem.gold_detail} if problem.gold_detail else {}
+        errors.append({**error_document(problem, gold_visible=False), **quoted})
+    return _failure(kind, problems, total, errors)
+
+
+def _failure(
+    kind: str, problems: Sequence[Problem], total: int, errors: Sequence[dict[str, object]]
+) -> dict[str, object]:
+    slug, title, status = FAILURES[kind]
     return {
         "type": f"/problems/{slug}",
         "title": title,
-        "status": FAILURE_STATUS[kind],
+        "status": status,
         "kind": kind,
         "detail": counted(total) if len(problems) != 1 else problems[0].detail,
-        "errors": [error_document(problem, gold_visible=gold_visible) for problem in problems],
+        "errors": errors,
         "errors_total": total,
     }
-
-
-def refuse(problems: ProblemList) -> None:
-    """Raise Unprocessable where there is a problem."""
-    if problems.total:
-        raise Unprocessable(counted(problems.total), problems=problems.problems, total=problems.total)

@@ -1,10 +1,11 @@
-"""gunicorn's settings: threads, because requests wait; never the control socket, because nobody asks for it."""
+"""Configure gunicorn: threads, because requests wait; no control socket, because nothing uses it."""
 
 from __future__ import annotations
 
 import socket
 import struct
-from typing import Any
+from collections.abc import Iterable
+from typing import Protocol
 
 import orjson
 from gunicorn import util  # type: ignore[import-untyped]
@@ -25,19 +26,27 @@ keepalive = 75
 accesslog = None
 limit_request_line = 8190
 STALLED = 30.0
-"""Seconds for which a client may neither send what it has begun nor take what it asked for: it holds a thread."""
+"""Seconds that a client may stall while it sends a request or reads an answer: it holds a thread."""
 
 
-def when_ready(server: Any) -> None:
-    """Bound each wait for a client, by what connections inherit: gunicorn takes back Python's own timeouts."""
-    bound = struct.pack("ll", *divmod(round(STALLED * 1e6), 1_000_000))
+class _Listener(Protocol):
+    sock: socket.socket
+
+
+class _Arbiter(Protocol):
+    LISTENERS: Iterable[_Listener]
+
+
+def when_ready(server: _Arbiter) -> None:
+    """Limit each wait for a client by options that connections inherit: gunicorn resets Python's own timeouts."""
+    limit = struct.pack("ll", *divmod(round(STALLED * 1e6), 1_000_000))
     for listener in server.LISTENERS:
         for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
-            listener.sock.setsockopt(socket.SOL_SOCKET, option, bound)
+            listener.sock.setsockopt(socket.SOL_SOCKET, option, limit)
 
 
 def write_problem(sock: socket.socket, status_int: int, reason: str, mesg: str) -> None:
-    """Answer what gunicorn cannot hand on (a line too long, a version of the future) as a problem too."""
+    """Answer with a problem document if gunicorn cannot pass a request on (line too long, unknown HTTP version)."""
     document = {
         "type": "/problems/" + reason.lower().replace(" ", "-"),
         "title": reason,
@@ -56,5 +65,5 @@ def write_problem(sock: socket.socket, status_int: int, reason: str, mesg: str) 
     util.write_nonblock(sock, head.encode("latin-1") + body)
 
 
-# There is no setting for it; a worker class of our own would have to repeat gunicorn's list of faults.
+# gunicorn has no setting for it; a worker class would have to repeat its list of errors
 util.write_error = write_problem

@@ -1,4 +1,4 @@
-"""Structured logs: one JSON object a line on standard error."""
+"""Write structured logs: one JSON object per line on standard error."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ def configure_logs(level: int = logging.INFO) -> None:
         logger_factory=structlog.BytesLoggerFactory(file=sys.stderr.buffer),
         cache_logger_on_first_use=True,
     )
-    # what nobody caught is told like this too, and never with a message that may quote a text
+    # uncaught exceptions are logged like this too, never with a message that may quote a text
     sys.excepthook = _uncaught
     threading.excepthook = lambda args: fault(args.exc_type, args.exc_traceback)
 
 
 def _uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    if isinstance(error, ConfigError):  # quotes the environment only, and whoever starts the process must read it
+    if isinstance(error, ConfigError):  # quotes only the environment, and the operator must read it
         structlog.get_logger("treescore").error("configuration", detail=str(error))
     else:
         fault(kind, trace)
 
 
 def fault(kind: type[BaseException], trace: TracebackType | None, **more: str) -> None:
-    """Log an unforeseen exception: its kind and the places it went through. Its message may quote gold."""
+    """Log an unexpected exception: its kind and the places it went through. Its message may quote gold."""
     structlog.get_logger("treescore").error("fault", kind=kind.__name__, places=places(trace), **more)
 
 
 def places(trace: TracebackType | None) -> list[str]:
-    """The places of a traceback, without any source line."""
+    """Return the places of a traceback, without source lines."""
     return [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(trace)]

@@ -1,4 +1,4 @@
-"""Requests from the service to addresses that users name: only to public hosts, no redirects, bounded in time."""
+"""Send requests to addresses that users name: only to public hosts, without redirects, with a time limit."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from urllib.parse import SplitResult, urlsplit
 
 MAX_URL = 1000
 TIMEOUT = 10.0
-"""Seconds for everything from connecting to the answer's headers."""
+"""Seconds from connecting to the headers of the answer."""
 LOCAL_NAMES = ("localhost", "local", "internal", "home.arpa")
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class BadAddress(ValueError):
-    """The URL is none to which the service sends: says why."""
+    """The service does not send to this URL; the message says why."""
 
 
 class NoAnswer(Exception):
-    """Nobody answered: `reason` is a word for it."""
+    """The host did not answer; `reason` is a word for why."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -32,49 +32,49 @@ class NoAnswer(Exception):
 
 
 def check_url(url: str, *, private: bool) -> SplitResult:
-    """The parts of a URL to which may be sent, as far as can be told without asking a name server.
+    """Return the parts of a URL that the service may send to, as far as it is known without a name server.
 
     Raises:
-        BadAddress: it cannot be read, or is not public (unless `private`).
+        BadAddress: the URL is malformed, or not public (unless `private`).
     """
     if len(url) > MAX_URL or not url.isascii() or not url.isprintable() or " " in url:
-        raise BadAddress(f"A URL has at most {MAX_URL} printable ASCII characters and no space.")
+        raise BadAddress(f"Invalid URL. Use at most {MAX_URL} printable ASCII characters without spaces.")
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        raise BadAddress("The URL cannot be read.") from error
+        raise BadAddress("Invalid URL. Use the form https://host/path.") from error
     if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
-        raise BadAddress("The URL has the form https://host/path.")
+        raise BadAddress("Invalid URL. Use the form https://host/path.")
     if "@" in parts.netloc or "#" in url:
-        raise BadAddress("The URL has neither a user name nor a fragment.")
+        raise BadAddress("The URL contains a user name or a fragment. Remove it.")
     if private:
         return parts
     name = parts.hostname.rstrip(".").lower()
     if any(name == local or name.endswith("." + local) for local in LOCAL_NAMES) or not {".", ":"}.intersection(name):
-        # a number without dots is an address, too
-        raise BadAddress("The host is a local name; only public addresses are sent to.")
+        # a number without dots is an address too
+        raise BadAddress("The host is a local name. Use a public host.")
     with suppress(OSError, UnicodeError):
-        for found in _resolved(name, 0, socket.AI_NUMERICHOST):
-            if not public(found):
-                raise BadAddress("The host is a private, local or reserved address; only public ones are sent to.")
+        for address in _resolved(name, 0, socket.AI_NUMERICHOST):
+            if not public(address):
+                raise BadAddress("The host is a private, local or reserved address. Use a public host.")
     return parts
 
 
 def public(address: str) -> bool:
-    """Whether an address is anybody's: not private, loopback, link-local, multicast or reserved, nor wrapping such."""
+    """Return whether an address is public: not private, loopback, link-local, multicast or reserved, inside too."""
     ip = ipaddress.ip_address(address.partition("%")[0])
     return all(each.is_global and not each.is_multicast and not each.is_reserved for each in (ip, *_inside(ip)))
 
 
 def post(url: str, body: bytes, headers: Mapping[str, str], *, private: bool, timeout: float = TIMEOUT) -> int:
-    """Send a body; the status of the answer, of which nothing else is read. Redirects are not followed.
+    """Send a body; return the status of the answer and read nothing else. Redirects are not followed.
 
-    The name is resolved once: what was checked is what is connected to.
+    The name is resolved once: the address that was checked is the one connected to.
 
     Raises:
         BadAddress: the host is not public.
-        NoAnswer: no connection, no answer in time, or none that is HTTP.
+        NoAnswer: no connection, no answer in time, or an answer that is not HTTP.
     """
     parts = check_url(url, private=private)
     host, port = str(parts.hostname), parts.port or (443 if parts.scheme == "https" else 80)
@@ -83,9 +83,9 @@ def post(url: str, body: bytes, headers: Mapping[str, str], *, private: bool, ti
     except (OSError, UnicodeError) as error:
         raise NoAnswer("name-unknown") from error
     if not private and not all(public(address) for address in addresses):
-        raise BadAddress("The host's name leads to a private, local or reserved address.")
+        raise BadAddress("The host resolves to a private, local or reserved address. Use a public host.")
     connection = _Pinned(host, port, addresses[0], tls=parts.scheme == "https", timeout=timeout)
-    # a socket's own timeout begins anew with every byte
+    # a socket's own timeout starts again with every byte
     deadline = threading.Timer(timeout, connection.break_off)
     deadline.daemon = True
     deadline.start()
@@ -103,7 +103,7 @@ def post(url: str, body: bytes, headers: Mapping[str, str], *, private: bool, ti
 
 
 class _Pinned(http.client.HTTPConnection):
-    """A connection to an address that was looked up before; the name is for the Host header and the certificate."""
+    """A connection to an address looked up before; the name serves the Host header and the certificate."""
 
     def __init__(self, host: str, port: int, address: str, *, tls: bool, timeout: float) -> None:
         super().__init__(host, port, timeout=timeout)
@@ -122,7 +122,7 @@ class _Pinned(http.client.HTTPConnection):
             wrapped.do_handshake()
 
     def break_off(self) -> None:
-        """End it from another thread."""
+        """Close it from another thread."""
         sock = self.sock
         if sock is not None:
             with suppress(OSError):
@@ -130,15 +130,15 @@ class _Pinned(http.client.HTTPConnection):
 
 
 def _resolved(host: str, port: int, flags: int) -> list[str]:
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=flags)
-    return [str(entry[4][0]) for entry in found]
+    entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=flags)
+    return [str(entry[4][0]) for entry in entries]
 
 
 def _inside(ip: IpAddress) -> list[IpAddress]:
-    """IPv4 addresses that an IPv6 address stands for."""
+    """Return the IPv4 addresses inside an IPv6 address."""
     if isinstance(ip, ipaddress.IPv4Address):
         return []
-    found: list[IpAddress | None] = [ip.ipv4_mapped, ip.sixtofour, *(ip.teredo or ())]
+    inside: list[IpAddress | None] = [ip.ipv4_mapped, ip.sixtofour, *(ip.teredo or ())]
     if ip in _NAT64 or ip.packed[:12] == bytes(12):
-        found.append(ipaddress.IPv4Address(ip.packed[12:]))
-    return [each for each in found if each is not None]
+        inside.append(ipaddress.IPv4Address(ip.packed[12:]))
+    return [each for each in inside if each is not None]

@@ -1,4 +1,4 @@
-"""Ties between processes that the operating system keeps."""
+"""Tie processes together through the operating system."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ PR_SET_PDEATHSIG = 1
 
 
 def die_with_parent(sign: signal.Signals = signal.SIGKILL, parent: int | None = None) -> None:
-    """Have this process end when its parent does (Linux; elsewhere the next start clears what was left).
+    """End this process when its parent ends (Linux; elsewhere the next start clears what is left).
 
     Args:
-        sign: the signal to get then.
-        parent: the parent's process id, where the caller knows it: a parent that is gone already is noticed.
+        sign: the signal to receive then.
+        parent: the parent's process id, if known: a parent that ended already is noticed.
     """
     if sys.platform != "linux":
         return

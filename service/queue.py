@@ -1,10 +1,10 @@
-"""RQ: a hint of what to do next, and wake-ups for those who wait. May be lost whole; the store is the truth."""
+"""Queue runs with RQ, and wake those who wait. The queue may be lost: the store knows every run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any, Self
+from typing import Self
 
 import redis
 import rq
@@ -22,26 +22,26 @@ QUEUES = (LIVE, BULK)
 WAKE = "treescore:wake:"
 RETRIES = 2
 ABANDONED_AFTER = 6
-"""Seconds without a sign of life after which what a worker held is given to another."""
+"""Seconds without a heartbeat after which a worker's run goes to another."""
 REDIS_ERRORS = (redis.ConnectionError, redis.TimeoutError)
-"""What is raised while the server is away."""
+"""What the client raises while the server does not answer."""
 
 
 class Queue:
     """The queues of one Redis. Connects when first used."""
 
     def __init__(self, url: str, job_timeout: int = 900) -> None:
-        # no blind retries: a repeated EXEC would queue twice; no word about the driver: each fork would send it again
+        # no retries: a repeated EXEC would queue twice; and no driver info, which each fork would send again
         self.redis = redis.Redis.from_url(url, socket_timeout=5, socket_connect_timeout=2, retry=Retry(NoBackoff(), 0))
         self.timeout = job_timeout
         """Seconds that a run may take."""
 
-    def rq_queue(self, name: str) -> Any:
-        """RQ's own queue object."""
+    def rq_queue(self, name: str) -> rq.Queue:
+        """Return RQ's own queue object."""
         return rq.Queue(name, connection=self.redis, serializer=JSONSerializer, default_timeout=self.timeout)
 
     def put(self, run_id: str, queue: str) -> bool:
-        """Queue a run by its id. False where Redis is away: the sweeper will do it."""
+        """Queue a run by its id. Return False if Redis does not answer: the sweeper will queue it."""
         try:
             self.rq_queue(queue).enqueue(
                 ENTRY,
@@ -56,20 +56,20 @@ class Queue:
         return True
 
     def take(self, queue: str, seconds: float) -> str | None:
-        """The id at the head of a queue, out of it and out of RQ's hands; None where none comes within the time.
+        """Take the id at the head of a queue out of RQ; return None if none comes within the time.
 
-        Raises REDIS_ERRORS where Redis goes away. Whoever takes a run sets it as its worker's `current_job`.
+        Raises REDIS_ERRORS if Redis does not answer. The caller sets the run as its worker's `current_job`.
         """
         key = self.rq_queue(queue).key
-        popped: Any = self.redis.blpop(key, seconds) if seconds else (key, self.redis.lpop(key))
-        if popped is None or popped[1] is None:
+        popped = (self.redis.blpop(key, seconds) or (key, None))[1] if seconds else self.redis.lpop(key)
+        if popped is None:
             return None
-        run_id = str(as_text(popped[1]))
+        run_id = str(as_text(popped))
         self.redis.delete(rq.job.Job.key_for(run_id))
         return run_id
 
     def take_out(self, run_id: str) -> None:
-        """Stop a run where it is: out of the queue, or its work-horse is ended. Silent where Redis is away."""
+        """Stop a run: take it out of the queue, or end its work-horse. Does nothing if Redis does not answer."""
         try:
             for worker, current in self._at_work():
                 if current == run_id:
@@ -80,29 +80,29 @@ class Queue:
             return
 
     def wake(self, run_id: str) -> None:
-        """Tell those who wait for a run that it moved. Silent where Redis is away: they look again at the end."""
+        """Wake those who wait for a run. Does nothing if Redis does not answer: they look again at the end."""
         try:
             self.redis.publish(WAKE + run_id, b"1")
         except REDIS_ERRORS:
             return
 
     def listen(self, run_id: str) -> Listener:
-        """Wait for wake-ups of one run."""
+        """Subscribe to the wake-ups of one run."""
         return Listener(self.redis, run_id)
 
     def held(self) -> set[str]:
-        """The runs that wait in a queue or are being worked on."""
-        found: set[str] = set()
+        """Return the runs that wait in a queue or are being worked on."""
+        held: set[str] = set()
         for name in QUEUES:
             queue = self.rq_queue(name)
-            found.update(queue.job_ids)
+            held.update(queue.job_ids)
             started = StartedJobRegistry(queue=queue).get_job_ids(cleanup=False)
-            found.update(entry.partition(":")[0] for entry in started)
-        found.update(run_id for _, run_id in self._at_work())
-        return found
+            held.update(entry.partition(":")[0] for entry in started)
+        held.update(run_id for _, run_id in self._at_work())
+        return held
 
     def _at_work(self) -> Iterator[tuple[str, str]]:
-        """Worker name and run id, for each worker that works and shows signs of life."""
+        """Yield worker name and run id of each busy worker with a recent heartbeat."""
         oldest = now() - timedelta(seconds=ABANDONED_AFTER)
         for key in rq.Worker.all_keys(connection=self.redis):
             current, seen = self.redis.hmget(key, "current_job", "last_heartbeat")
@@ -110,23 +110,23 @@ class Queue:
                 yield key.removeprefix(rq.Worker.redis_worker_namespace_prefix), as_text(current)
 
     def reap(self) -> None:
-        """Let RQ put back (or give up) the jobs whose worker stopped giving signs of life."""
+        """Let RQ requeue (or give up) the jobs whose worker sends no heartbeat."""
         for name in QUEUES:
             StartedJobRegistry(queue=self.rq_queue(name)).cleanup()
 
     def alive(self) -> bool:
-        """Whether Redis answers."""
+        """Return whether Redis answers."""
         try:
             return bool(self.redis.ping())
         except REDIS_ERRORS:
             return False
 
     def workers(self, name: str) -> int:
-        """How many workers serve a queue."""
+        """Return how many workers serve a queue."""
         return int(rq.Worker.count(queue=self.rq_queue(name)))
 
     def lengths(self) -> dict[str, int]:
-        """Queue name -> how many wait in it."""
+        """Return how many runs wait in each queue."""
         return {name: int(self.rq_queue(name).count) for name in QUEUES}
 
 
@@ -146,5 +146,5 @@ class Listener:
         self._pubsub.close()
 
     def wait(self, seconds: float) -> bool:
-        """Until a wake-up or until time is over; True for a wake-up. Raises REDIS_ERRORS where Redis goes away."""
+        """Wait for a wake-up; return False if the time is over. Raises REDIS_ERRORS if Redis does not answer."""
         return self._pubsub.get_message(ignore_subscribe_messages=True, timeout=seconds) is not None

@@ -1,4 +1,4 @@
-"""What gunicorn serves: `gunicorn -c python:service.gunicorn_conf service.wsgi:app`."""
+"""Make the application that gunicorn serves: `gunicorn -c python:service.gunicorn_conf service.wsgi:app`."""
 
 from service.api.app import create_app
 from service.config import load_config

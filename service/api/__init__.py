@@ -1,1 +1,1 @@
-"""One blueprint a resource: parse, call one use-case, dump."""
+"""Serve one blueprint per resource: parse, call one use-case, dump."""

@@ -1,4 +1,4 @@
-"""A name for each request, and one line of JSON about it: never its body, never its query."""
+"""Give each request an id, and log one line of JSON about it: never its body, never its query."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from time import perf_counter
 import structlog
 from flask import Flask, Response, g, request
 
-_NAME = re.compile(r"[A-Za-z0-9._:-]{1,128}", re.ASCII)
+_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}", re.ASCII)
 MAX_PATH = 500
 PROBES = ("/livez", "/readyz")
-"""Asked every few seconds by machines; logged only where the answer is bad."""
+"""Paths that are polled every few seconds; logged only if the answer is not 200."""
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger("service.api")
 
 
 def install(app: Flask) -> None:
-    """Name each request before it is handled, log it afterwards."""
+    """Set the id of each request before it is handled, and log the request afterwards."""
     app.before_request(_begin)
     app.after_request(_end)
 
 
 def fault(kind: str, places: list[str]) -> None:
-    """Log an unforeseen exception."""
+    """Log an unexpected exception."""
     logger.error("fault", kind=kind, places=places)
 
 
 def _begin() -> None:
     g.began = perf_counter()
     given = request.headers.get("Request-Id", "")
-    g.request_id = given if _NAME.fullmatch(given) else f"req_{getrandbits(96):024x}"
-    # A thread serves one request after the other: the name of the last one is overwritten.
+    g.request_id = given if _ID.fullmatch(given) else f"req_{getrandbits(96):024x}"
+    # a thread serves one request at a time: the id of the last one is overwritten
     structlog.contextvars.bind_contextvars(request_id=g.request_id)
 
 

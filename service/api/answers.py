@@ -1,9 +1,8 @@
-"""Views and pages as responses: validators, 304, cursors."""
+"""Make responses of views and pages: validators, 304, cursors."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 from urllib.parse import urlencode
 
 import orjson
@@ -15,7 +14,7 @@ RETRY_AFTER = "1"
 
 
 def conditional(view: View, wait: int | None = None) -> Response:
-    """200 with the body, or 304 where the client has it."""
+    """Return 200 with the body, or 304 if the client has it."""
     if not request.if_none_match.contains_weak(view.etag):
         return _waiting(plain(view), view, wait)
     response = Response(status=304)
@@ -25,51 +24,51 @@ def conditional(view: View, wait: int | None = None) -> Response:
 
 
 def plain(view: View, status: int = 200) -> Response:
-    """The body, with its validator."""
+    """Return the body with its validator."""
     response = Response(view.body, status, content_type=view.content_type)
     response.headers.add("ETag", f'"{view.etag}"')
     return response
 
 
 def accepted(view: View, location: str, wait: int | None, *, repeated: bool) -> Response:
-    """201 where it is done, else 202."""
+    """Return 201 if the work is done, else 202."""
     response = plain(view, 201 if view.final else 202)
     return _made(response, view, location, wait, repeated=repeated)
 
 
 def created(view: View, location: str, wait: int | None, *, repeated: bool) -> Response:
-    """201: it is there, whatever is still being done with it."""
+    """Return 201: the resource exists, even if work on it is not finished."""
     return _made(plain(view, 201), view, location, wait, repeated=repeated)
 
 
-def secret(document: Mapping[str, Any], location: str) -> Response:
-    """201 with what is shown this once."""
+def secret(document: Mapping[str, object], location: str) -> Response:
+    """Return 201 with a secret that is shown only once."""
     response = Response(orjson.dumps(document), 201, content_type=JSON_TYPE)
     response.headers["Location"] = location
     return unstored(response)
 
 
 def nothing() -> Response:
-    """204: done, and nothing to show."""
+    """Return 204."""
     response = Response(status=204)
     del response.headers["Content-Type"]
     return response
 
 
 def unstored(response: Response) -> Response:
-    """The answer, not to be kept by any cache."""
+    """Return the response, marked so that no cache stores it."""
     response.headers["Cache-Control"] = "no-store"
     return response
 
 
-def page(found: Page, name: str = "cursor") -> Response:
-    """A page of a list, with `next` in the body and as a link that gives it under `name`."""
-    body = orjson.dumps({"items": list(found.items), "next": found.next}, option=orjson.OPT_NON_STR_KEYS)
-    return linked(conditional(View(body, etag_of(body), content_type=JSON_TYPE)), found.next, name)
+def page(shown: Page, name: str = "cursor") -> Response:
+    """Return a page of a list, with `next` in the body and as a link with the parameter `name`."""
+    body = orjson.dumps({"items": list(shown.items), "next": shown.next}, option=orjson.OPT_NON_STR_KEYS)
+    return linked(conditional(View(body, etag_of(body), content_type=JSON_TYPE)), shown.next, name)
 
 
 def linked(response: Response, cursor: str | None, name: str = "cursor") -> Response:
-    """The answer with a link to the next page, where there is one."""
+    """Return the response with a link to the next page, if there is one."""
     if cursor is not None:
         arguments = {**request.args, name: cursor}
         response.headers["Link"] = f'<{request.path}?{urlencode(arguments)}>; rel="next"'
@@ -77,7 +76,7 @@ def linked(response: Response, cursor: str | None, name: str = "cursor") -> Resp
 
 
 def varied(response: Response) -> Response:
-    """The answer, which would be another one under another Accept."""
+    """Return the response with `Vary: Accept`."""
     response.vary.add("Accept")
     return response
 

@@ -1,10 +1,8 @@
-"""The Flask application: blueprints, and what happens around every request."""
+"""Build the Flask application: blueprints, error handlers, and what happens around every request."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import TracebackType
-from typing import Any
 
 from flask import Flask, Response
 from sqlalchemy.exc import OperationalError
@@ -53,20 +51,16 @@ ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tupl
 
 
 class App(Flask):
-    """Flask, but for how it tells of faults: where, and never with the text that was being read."""
+    """Flask with another log of faults: where they happened, never the text that was being read."""
 
     def log_exception(self, exc_info: ExcInfo) -> None:
-        """One line of the log with the fault's kind and the places it went through; its message may quote a text."""
+        """Log the kind of a fault and the places it went through; its message may quote a text."""
         kind, _, trace = exc_info
         access_log.fault(kind.__name__ if kind else "unknown", places(trace))
 
-    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
-        """The function as it is: nothing here is a coroutine, and Flask would look four times in each request."""
-        return func
-
 
 def create_app(config: Config, context: Context | None = None) -> Flask:
-    """The application. Connects to nothing before the first request, so that it can be made before a fork."""
+    """Build the application. It connects to nothing before the first request, so it can be built before a fork."""
     app = App("service.api", static_folder=None)
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.url_map.strict_slashes = True
@@ -80,14 +74,14 @@ def create_app(config: Config, context: Context | None = None) -> Flask:
     app.register_error_handler(ServiceError, problems.of_service_error)
     app.register_error_handler(HTTPException, problems.of_http_error)
     app.register_error_handler(InternalServerError, lambda _fault: problems.of_fault())
-    for gone in (*REDIS_ERRORS, OperationalError):
-        app.register_error_handler(gone, _away)
+    for error in (*REDIS_ERRORS, OperationalError):
+        app.register_error_handler(error, _unavailable)
     return app
 
 
-def _away(error: Exception) -> Response:
+def _unavailable(error: Exception) -> Response:
     access_log.fault(type(error).__name__, places(error.__traceback__))
-    return problems.of_service_error(Unavailable("The store or the queue does not answer at the moment. Try again."))
+    return problems.of_service_error(Unavailable("The store or the queue does not answer. Retry."))
 
 
 def _guard(response: Response) -> Response:

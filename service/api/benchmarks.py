@@ -1,4 +1,4 @@
-"""Benchmarks and the words that participants get."""
+"""Serve benchmarks and the words that participants get."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ blueprint = Blueprint("benchmarks", __name__, url_prefix="/v1/benchmarks")
 
 @blueprint.post("")
 def create_benchmark() -> Response:
-    """Make a benchmark; a worker checks its gold."""
+    """Create a benchmark; a worker checks its gold."""
     caller = calls.caller("organise")
     calls.query(queries.NOTHING)
     context = calls.context()
-    document = calls.parts_body(BenchmarkRequest(), "parts", "gold")
-    slug, new = benchmarks.create_benchmark(context, caller, document, idempotency_key=calls.idempotency_key(document))
+    asked = calls.parts_body(BenchmarkRequest(), "parts", "gold")
+    slug, new = benchmarks.create_benchmark(context, caller, asked, calls.idempotency_key(asked))
     wait = calls.wait_seconds()
     view = benchmarks.wait_for_benchmark(context, caller, slug, wait or 0)
     return answers.created(view, f"/v1/benchmarks/{slug}", wait, repeated=not new)
@@ -27,19 +27,14 @@ def create_benchmark() -> Response:
 
 @blueprint.get("")
 def list_benchmarks() -> Response:
-    """All benchmarks."""
+    """List benchmarks."""
     caller = calls.caller()
-    asked = calls.query(queries.BENCHMARKS)
-    return answers.page(
-        benchmarks.list_benchmarks(
-            calls.context(), caller, asked.get("cursor"), asked["limit"], series=asked.get("series")
-        )
-    )
+    return answers.page(benchmarks.list_benchmarks(calls.context(), caller, calls.query(queries.BENCHMARKS)))
 
 
 @blueprint.get("/<benchmark>")
 def get_benchmark(benchmark: str) -> Response:
-    """The benchmark as it stands; with a wait, once its gold is checked."""
+    """Show a benchmark; with a wait, once its gold is checked."""
     caller = calls.caller()
     calls.query(queries.NOTHING)
     context = calls.context()
@@ -62,7 +57,7 @@ def patch_benchmark(benchmark: str) -> Response:
 
 @blueprint.delete("/<benchmark>")
 def delete_benchmark(benchmark: str) -> Response:
-    """Erase a benchmark that has no submissions."""
+    """Delete a benchmark without submissions."""
     caller = calls.caller("organise")
     calls.query(queries.NOTHING)
     benchmarks.delete_benchmark(calls.context(), caller, benchmark)
@@ -71,7 +66,7 @@ def delete_benchmark(benchmark: str) -> Response:
 
 @blueprint.get("/<benchmark>/parts/<part>/input")
 def get_part_input(benchmark: str, part: str) -> Response:
-    """The words of a part, without any annotation."""
+    """Show the words of a part, without annotation."""
     caller = calls.caller()
     calls.query(queries.NOTHING)
     return answers.conditional(benchmarks.part_input(calls.context(), caller, benchmark, part))

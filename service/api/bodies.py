@@ -1,12 +1,12 @@
-"""Request bodies: unpacked as they stream in, and bounded by what they unpack to, not by what was sent."""
+"""Read request bodies: unpack them as they stream in, and limit the unpacked size, not the size that was sent."""
 
 from __future__ import annotations
 
 import hashlib
 import io
 import zlib
-from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+from collections.abc import Iterator
+from typing import Protocol
 
 import orjson
 import zstandard
@@ -15,15 +15,16 @@ from gunicorn.http.errors import ParseException  # type: ignore[import-untyped]
 
 from service.api import strict_json
 from service.errors import BadRequest, PayloadTooLarge, UnsupportedMediaType
+from service.requests import Request as Asked
 
 CHUNK = 65_536
 ZSTD_PIECE = 512
-"""Four bytes of zstd can unpack to 128 kB and the decompressor takes no bound, so it is fed in small pieces."""
+"""Bytes given to the decompressor at once: four bytes can unpack to 128 kB, and it takes no limit."""
 ZSTD_WINDOW = 8 << 20
-"""The window that RFC 9659 allows in the content coding."""
+"""The largest window that RFC 9659 allows in the content coding."""
 MAX_MEMBERS = 10_000
 DRAINED = 256 << 20
-"""Bytes read past a bound, so that the sender gets to read the refusal instead of a broken pipe."""
+"""Bytes read past the limit, so that the sender reads the error instead of a broken pipe."""
 JSON = "application/json"
 
 
@@ -34,12 +35,12 @@ class _Decoder(Protocol):
 
 
 class Body(io.RawIOBase):
-    """The unpacked body as a stream that refuses to pass its bound.
+    """The unpacked body as a stream that refuses to exceed its limit.
 
     Reading raises:
         PayloadTooLarge: more than `limit` bytes come out, or went in.
-        BadRequest: the packed data are damaged or end too early; the connection fails or stalls.
-        UnsupportedMediaType: the coding is not one of ours.
+        BadRequest: the packed data are damaged or incomplete; the connection fails or stalls.
+        UnsupportedMediaType: the coding is not supported.
     """
 
     def __init__(self, request: Request, limit: int) -> None:
@@ -52,11 +53,11 @@ class Body(io.RawIOBase):
         self._count = 0
 
     def readable(self) -> bool:
-        """Always."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
-        """Fill the buffer as far as the next piece goes; 0 at the end."""
+        """Fill the buffer from the next piece; return the number of bytes, 0 at the end."""
         while not self._rest:
             piece = next(self._pieces, None)
             if piece is None:
@@ -87,13 +88,13 @@ class Body(io.RawIOBase):
         try:
             return self._request.stream.read(CHUNK)
         except (OSError, ParseException) as error:
-            raise BadRequest("The body does not come to its end, or not in the chunks it promises.") from error
+            raise BadRequest("The body is incomplete or badly chunked.") from error
 
     def _too_large(self) -> PayloadTooLarge:
         left = DRAINED
         while left > 0 and (chunk := self._received()):
             left -= len(chunk)
-        return PayloadTooLarge(f"The body unpacks to more than {self._limit} bytes. Send less, or in several requests.")
+        return PayloadTooLarge(f"The unpacked body exceeds {self._limit} bytes. Send less, or several requests.")
 
 
 class _Identity:
@@ -105,7 +106,7 @@ class _Identity:
 
 
 class _Gzip:
-    """RFC 1952, members one after the other."""
+    """Decode RFC 1952, several members in a row."""
 
     def __init__(self) -> None:
         self._member = zlib.decompressobj(31)
@@ -125,13 +126,13 @@ class _Gzip:
             data = self._member.unused_data if self._member.eof else self._member.unconsumed_tail
 
     def finish(self) -> None:
-        # What fitted into no earlier piece cannot be left: feed() goes on until the tail is consumed.
+        # no output is left: feed() continues until the tail is consumed
         if not self._member.eof:
             raise _damaged("gzip")
 
 
 class _Zstd:
-    """RFC 8878, frames one after the other."""
+    """Decode RFC 8878, several frames in a row."""
 
     def __init__(self) -> None:
         self._decompressor = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW)
@@ -166,23 +167,25 @@ def _decoder(coding: str) -> _Decoder:
             return _Gzip()
         case "zstd":
             return _Zstd()
-    detail = "The body's Content-Encoding is not one of gzip, zstd and identity (one of them, not several)."
+    detail = "Unsupported Content-Encoding. Use one of gzip, zstd and identity."
     raise UnsupportedMediaType(detail, headers={"Accept-Encoding": "gzip, zstd"})
 
 
 def _next_member(count: int) -> int:
     if count >= MAX_MEMBERS:
-        raise BadRequest(f"The packed body has more than {MAX_MEMBERS} members. Pack it in one.", slug="malformed-body")
+        raise BadRequest(
+            f"The packed body exceeds {MAX_MEMBERS} members. Pack it as one member.", slug="malformed-body"
+        )
     return count + 1
 
 
 def _damaged(coding: str) -> BadRequest:
-    detail = f"The body is no valid {coding} data, or is cut off. Pack it again, or leave Content-Encoding out."
+    detail = f"The body is invalid or incomplete {coding} data. Pack it again, or leave Content-Encoding out."
     return BadRequest(detail, slug="malformed-body")
 
 
 def read_json(request: Request, limit: int) -> object:
-    """The value of a JSON body.
+    """Return the value of a JSON body.
 
     Raises:
         ServiceError: 400, 413 or 415.
@@ -191,23 +194,27 @@ def read_json(request: Request, limit: int) -> object:
     return strict_json.parse(io.BufferedReader(Body(request, limit), CHUNK).read())
 
 
-def digest(request: Request, document: Mapping[str, Any]) -> str:
-    """What two requests share that ask for the same: method, path and the body but for its spelling."""
+def digest(request: Request, asked: Asked) -> str:
+    """Return a digest of method, path and request; two spellings of one request have the same."""
     state = hashlib.sha256(f"{request.method} {request.path}\n".encode())
-    state.update(orjson.dumps(document, option=orjson.OPT_SORT_KEYS, default=str))
+    state.update(orjson.dumps(asked, default=_plain, option=orjson.OPT_SORT_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS))
     return state.hexdigest()
 
 
+def _plain(value: object) -> object:
+    return value.given() if isinstance(value, Asked) else str(value)
+
+
 def media_type(request: Request, *accepted: str) -> str:
-    """The body's media type, one of `accepted`.
+    """Return the body's media type, one of `accepted`.
 
     Raises:
-        UnsupportedMediaType: it is another, has none, or says that it is not UTF-8.
+        UnsupportedMediaType: it is not one of these, or not UTF-8.
     """
     charset = request.mimetype_params.get("charset", "utf-8").lower()
     if request.mimetype in accepted and charset in ("utf-8", "utf8", "us-ascii"):
         return request.mimetype
     names = " or ".join(accepted)
-    found = request.headers.get("Content-Type", "none")[:80]
-    detail = f"The Content-Type is {found}. Send {names}, in UTF-8."
+    sent = request.headers.get("Content-Type", "none")[:80]
+    detail = f"Unsupported Content-Type {sent}. Send {names} in UTF-8."
     raise UnsupportedMediaType(detail, headers={"Accept": ", ".join(accepted)})

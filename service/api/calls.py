@@ -1,10 +1,9 @@
-"""What the blueprints share: who calls, with which query and which preferences."""
+"""Read what the blueprints share: caller, query, body and preferences."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from flask import Response, current_app, request
 
@@ -12,9 +11,10 @@ from service.api import answers, bodies, forms
 from service.caller import Caller
 from service.context import Context
 from service.errors import BadRequest, NotAcceptable, Unauthorized, Unprocessable
-from service.schemas.base import Strict, load
+from service.requests import Request
+from service.schemas.base import Loaded, Strict, load
+from service.usecases.access.authentication import authenticate
 from service.usecases.access.idempotency import IdempotencyKey
-from service.usecases.access.tokens import authenticate
 from service.usecases.runs.views import View
 
 _BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9._~+/-]+=*)")
@@ -23,16 +23,16 @@ _WAIT = re.compile(r"""\s*wait\s*=\s*"?([0-9]{1,9})"?\s*(?:;.*)?""", re.IGNORECA
 
 
 def context() -> Context:
-    """The parts this process works with."""
-    found: Context = current_app.extensions["treescore"]
-    return found
+    """Return the context of this process."""
+    opened: Context = current_app.extensions["treescore"]
+    return opened
 
 
 def caller(*scopes: str) -> Caller:
-    """Whoever calls, having one of `scopes` (any caller where none is named).
+    """Return the caller, who has one of `scopes` (any caller if none is named).
 
     Raises:
-        Unauthorized: no token, or none that is valid.
+        Unauthorized: no token, or an invalid one.
         Forbidden: the token has none of the scopes.
     """
     given = request.headers.get("Authorization")
@@ -40,48 +40,43 @@ def caller(*scopes: str) -> Caller:
     if given is not None:
         match = _BEARER.fullmatch(given.strip())
         if match is None:
-            raise Unauthorized("The Authorization header is not of the form `Bearer <token>`.")
+            raise Unauthorized("Invalid Authorization header. Send `Bearer <token>`.")
         bearer = match[1]
-    found = authenticate(context(), bearer)
+    known = authenticate(context(), bearer)
     if scopes:
-        found.require(*scopes)
-    return found
+        known.require(*scopes)
+    return known
 
 
-def query(schema: Strict) -> dict[str, Any]:
-    """The query string, if it fits.
+def query(schema: Strict[Loaded]) -> Loaded:
+    """Return the query that the query string stands for.
 
     Raises:
-        BadRequest: an unknown, repeated, missing or wrong parameter.
+        BadRequest: a parameter is unknown, repeated, missing or invalid.
     """
-    if not request.query_string and not schema.fields:
-        return {}
     given = request.args.to_dict(flat=False)
     for name, values in given.items():
         if len(values) > 1:
-            raise BadRequest(f"The query parameter {name[:80]!r} is given {len(values)} times.", slug="invalid-query")
+            raise BadRequest(
+                f"The query parameter {name[:80]!r} is given {len(values)} times. Give it once.", slug="invalid-query"
+            )
     try:
         return load(schema, {name: values[0] for name, values in given.items()}, context().config.max_problems)
     except Unprocessable as error:
-        title = "The query string is wrong"
+        title = "The query string is invalid"
         details = "; ".join(f"{problem.pointer[1:]}: {problem.detail}" for problem in error.problems)
         raise BadRequest(details, slug="invalid-query", title=title) from error
 
 
 def _given_key() -> str | None:
-    """The client's name for this request.
-
-    Raises:
-        BadRequest: it is no name.
-    """
     given = request.headers.get("Idempotency-Key")
     if given is not None and not _KEY.fullmatch(given):
-        raise BadRequest("The Idempotency-Key has 1 to 255 visible ASCII characters; a UUID will do.")
+        raise BadRequest("Invalid Idempotency-Key. Send 1 to 255 visible ASCII characters, as a UUID.")
     return given
 
 
 def polled(look: Callable[[], View], wait_for: Callable[[float, str | None], View]) -> Response:
-    """What `look` shows; with a `Prefer: wait`, once it has moved on from what the client knows."""
+    """Return what `look` shows; with `Prefer: wait`, once it differs from what the client knows."""
     view = look()
     wait = wait_seconds()
     if wait and not view.final:
@@ -91,8 +86,8 @@ def polled(look: Callable[[], View], wait_for: Callable[[float, str | None], Vie
     return answers.conditional(view, wait)
 
 
-def body(schema: Strict) -> dict[str, Any]:
-    """The JSON body, if it fits.
+def body(schema: Strict[Loaded]) -> Loaded:
+    """Return the request that the JSON body stands for.
 
     Raises:
         ServiceError: 400, 413, 415 or 422.
@@ -101,8 +96,8 @@ def body(schema: Strict) -> dict[str, Any]:
     return load(schema, bodies.read_json(request, config.max_body_bytes), config.max_problems)
 
 
-def parts_body(schema: Strict, folder: str, key: str | None = None) -> dict[str, Any]:
-    """The body as JSON, or as a form with a file for each part (see service.api.forms.read_parts).
+def parts_body(schema: Strict[Loaded], folder: str, key: str | None = None) -> Loaded:
+    """Return the request of a JSON body, or of a form with a file for each part (see service.api.forms.read_parts).
 
     Raises:
         ServiceError: 400, 413, 415 or 422.
@@ -114,17 +109,21 @@ def parts_body(schema: Strict, folder: str, key: str | None = None) -> dict[str,
     return body(schema)
 
 
-def idempotency_key(document: Mapping[str, Any]) -> IdempotencyKey | None:
-    """The client's name for this request beside what it asks, or None."""
+def idempotency_key(asked: Request) -> IdempotencyKey | None:
+    """Return the client's key for a request, with the digest of the request; None without a key.
+
+    Raises:
+        BadRequest: the key is invalid.
+    """
     key = _given_key()
-    return None if key is None else IdempotencyKey(key, bodies.digest(request, document))
+    return None if key is None else IdempotencyKey(key, bodies.digest(request, asked))
 
 
 def form(formats: Mapping[str, str], asked: str | None) -> str:
-    """In which of `formats` (name -> media type) to answer: the one asked for by name, else what Accept likes best.
+    """Return the name of the format to answer in, of `formats` (name -> media type): as asked, else by Accept.
 
     Raises:
-        NotAcceptable: Accept names nothing that there is.
+        NotAcceptable: Accept names none of the formats.
     """
     if asked is not None:
         return asked
@@ -133,12 +132,12 @@ def form(formats: Mapping[str, str], asked: str | None) -> str:
     names = {media.partition(";")[0]: name for name, media in formats.items()}
     best = request.accept_mimetypes.best_match(list(names))
     if best is None:
-        raise NotAcceptable(f"There is: {', '.join(names)}. Name one in Accept, or by ?format={'|'.join(formats)}.")
+        raise NotAcceptable(f"Set Accept to one of: {', '.join(names)}; or use ?format={'|'.join(formats)}.")
     return names[best]
 
 
 def wait_seconds() -> int | None:
-    """The `wait` of RFC 7240, bounded; None where there is none. A preference that means nothing is ignored."""
+    """Return the `wait` of RFC 7240, limited; None without one. Unknown preferences are ignored."""
     for preference in request.headers.get("Prefer", "").split(","):
         match = _WAIT.fullmatch(preference)
         if match is not None:

@@ -1,4 +1,4 @@
-"""Stored significance tests across submissions."""
+"""Serve stored significance tests across submissions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ASKERS = ("submit", "read", "score")
 
 @blueprint.post("/benchmarks/<benchmark>/comparisons")
 def ask_comparison(benchmark: str) -> Response:
-    """Take a question; the same question has the same address."""
+    """Store a question; the same question has the same address."""
     caller = calls.caller(*ASKERS)
     calls.query(queries.NOTHING)
     context = calls.context()
@@ -30,18 +30,16 @@ def ask_comparison(benchmark: str) -> Response:
 
 @blueprint.get("/benchmarks/<benchmark>/comparisons")
 def list_benchmark_comparisons(benchmark: str) -> Response:
-    """Which questions were asked."""
+    """List comparisons of a benchmark."""
     caller = calls.caller()
-    asked = calls.query(queries.PAGE)
-    return answers.page(ask.list_comparisons(calls.context(), caller, benchmark, asked.get("cursor"), asked["limit"]))
+    return answers.page(ask.list_comparisons(calls.context(), caller, benchmark, calls.query(queries.PAGE)))
 
 
 @blueprint.get("/comparisons/<comparison>")
 def get_comparison(comparison: str) -> Response:
-    """The comparison as it stands; with a wait, once it is answered."""
+    """Show a comparison; with a wait, once it is answered."""
     caller = calls.caller()
-    asked = calls.query(queries.COMPARISON)
-    form = calls.form(FORMATS, asked.get("format"))
+    form = calls.form(FORMATS, calls.query(queries.COMPARISON).format)
     context = calls.context()
     if form != "json":
         wait = calls.wait_seconds()
@@ -58,10 +56,8 @@ def get_comparison(comparison: str) -> Response:
 
 @blueprint.get("/comparisons/<comparison>/items")
 def list_differing_items(comparison: str) -> Response:
-    """The sentences in which two submissions differ most."""
+    """List the sentences in which two submissions differ most."""
     caller = calls.caller("submit", "read")
     asked = calls.query(queries.DIFFERING)
-    found = items.comparison_items(
-        calls.context(), caller, comparison, asked.get("a"), asked.get("b"), asked.get("cursor"), asked["limit"]
-    )
-    return item_page(found, asked.get("format"))
+    page = items.comparison_items(calls.context(), caller, comparison, asked.a, asked.b, asked.cursor, asked.limit)
+    return item_page(page, asked.format)

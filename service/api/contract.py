@@ -1,10 +1,9 @@
-"""The contract itself: openapi.yaml as it was written, as JSON, and as a page for people."""
+"""Serve the contract: openapi.yaml as it is, as JSON, and as a page for people."""
 
 from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import yaml
 from flask import Blueprint, Response
@@ -12,6 +11,7 @@ from flask import Blueprint, Response
 from service.api import answers
 from service.api.docs import page
 from service.usecases.runs.views import View, etag_of, json_view
+from treescore.core.params import Json
 
 blueprint = Blueprint("contract", __name__)
 PUBLISHED = Path(__file__).parents[2] / "openapi.yaml"
@@ -21,14 +21,14 @@ PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; f
 
 @cache
 def written() -> bytes:
-    """openapi.yaml, byte for byte."""
+    """Return openapi.yaml, byte for byte."""
     return PUBLISHED.read_bytes()
 
 
 @cache
-def document() -> dict[str, Any]:
-    """The contract as a value."""
-    loaded: dict[str, Any] = yaml.load(written(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - safe
+def document() -> dict[str, Json]:
+    """Return the contract as a value."""
+    loaded: dict[str, Json] = yaml.load(written(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - safe
     return loaded
 
 
@@ -45,19 +45,19 @@ def _as_page() -> View:
 
 @blueprint.get("/openapi.yaml")
 def get_openapi_yaml() -> Response:
-    """The contract."""
+    """Show the contract."""
     return answers.conditional(View(written(), etag_of(written()), content_type=YAML))
 
 
 @blueprint.get("/openapi.json")
 def get_openapi_json() -> Response:
-    """The contract as JSON."""
+    """Show the contract as JSON."""
     return answers.conditional(_as_json())
 
 
 @blueprint.get("/docs")
 def get_docs() -> Response:
-    """The contract as a page, made here: it loads nothing from anywhere."""
+    """Show the contract as a page that loads nothing from other hosts."""
     response = answers.conditional(_as_page())
     response.headers["Content-Security-Policy"] = PAGE_POLICY
     return response

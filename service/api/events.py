@@ -1,4 +1,4 @@
-"""What has happened: audit trail, change feed and replay in one list."""
+"""Serve events: audit trail, change feed and replay in one list."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ blueprint = Blueprint("events", __name__, url_prefix="/v1/events")
 
 @blueprint.get("")
 def list_events() -> Response:
-    """What happened after an event that the caller knows, oldest first."""
+    """List the events after a known one, oldest first."""
     caller = calls.caller("submit", "read")
-    asked = calls.query(queries.EVENTS)
-    found = listing.list_events(calls.context(), caller, asked.get("after"), asked["limit"], asked.get("benchmark"))
-    return answers.page(found, "after")
+    return answers.page(listing.list_events(calls.context(), caller, calls.query(queries.EVENTS)), "after")

@@ -1,9 +1,9 @@
-"""multipart/form-data for texts too large for a JSON body: a field `meta` and a file for each text.
+"""Read multipart/form-data, for texts too large for a JSON body: a field `meta` and a file for each text.
 
-`meta` is the JSON document without its texts. A file's name says whose text it is: `gold`, the name of a system, or
-its place in `meta` (`systems/0`); systems that `meta` does not list are added in the order of their files. A format of
-several texts takes a file for each of them: `gold/source`, `systems/0/alignment`. For benchmarks, revisions and
-submissions a file is called as its part (`en`, or `parts/en`).
+`meta` is the JSON document without its texts. The name of a file tells which text it is: `gold`, the name of a system,
+or its index in `meta` (`systems/0`); systems that `meta` does not list are added in the order of their files. A format
+of several texts takes a file for each of them: `gold/source`, `systems/0/alignment`. For benchmarks, revisions and
+submissions a file has the name of its part (`en`, or `parts/en`).
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from __future__ import annotations
 import io
 import re
 from contextlib import ExitStack
-from typing import IO, Any
+from typing import IO
 
 from flask import Request
+from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.formparser import MultiPartParser, default_stream_factory
 
@@ -28,11 +29,11 @@ from treescore.errors import Problem
 FORM = "multipart/form-data"
 FIELDS = ("source", "target", "alignment")
 MAX_PARTS = 5_000
-_PLACE = re.compile(r"systems/(0|[1-9][0-9]{0,5})", re.ASCII)
+_INDEX = re.compile(r"systems/(0|[1-9][0-9]{0,5})", re.ASCII)
 
 
-def read_job(request: Request, config: Config) -> dict[str, Any]:
-    """The job request that a form stands for.
+def read_job(request: Request, config: Config) -> dict[str, Json]:
+    """Return the job request of a form, as JSON.
 
     Raises:
         ServiceError: 400, 413, 415 or 422.
@@ -40,35 +41,35 @@ def read_job(request: Request, config: Config) -> dict[str, Any]:
     document, texts = read(request, config)
     systems = document.setdefault("systems", [])
     if not isinstance(systems, list) or not all(isinstance(system, dict) for system in systems):
-        raise _wrong("bad-value", "/systems", "In `meta`, systems are a list of objects.")
+        raise _wrong("bad-value", "/systems", "In `meta`, `systems` must be a list of objects.")
     numbers = {system["name"]: number for number, system in enumerate(systems) if isinstance(system.get("name"), str)}
     for name, data in texts:
         owner, field = _split(name)
         if owner == "gold":
             _put(document, "gold", field, (name, data), "/gold")
             continue
-        match = _PLACE.fullmatch(owner)
+        match = _INDEX.fullmatch(owner)
         if match is None and owner not in numbers:
             numbers[owner] = len(systems)
             systems.append({"name": owner})
         number = int(match[1]) if match is not None else numbers[owner]
         if number >= len(systems):
-            raise _wrong("unknown-part", f"/systems/{number}", f"There is a file {name!r}, but no such system in meta.")
+            raise _wrong("unknown-part", f"/systems/{number}", f"The file {name!r} belongs to no system of `meta`.")
         _put(systems[number], "output", field, (name, data), f"/systems/{number}/output")
     return document
 
 
-def read_parts(request: Request, config: Config, folder: str, key: str | None = None) -> dict[str, Any]:
-    """The request with one text (or several) for each part that a form stands for.
+def read_parts(request: Request, config: Config, folder: str, key: str | None = None) -> dict[str, Json]:
+    """Return the request of a form with one text (or several) for each part, as JSON.
 
-    A file is called as its part, or `parts/<part>`, or `<folder>/<part>`; of a format of several texts each is a file,
-    `en/source`.
+    A file has the name of its part, or `parts/<part>`, or `<folder>/<part>`; for a format of several texts each is a
+    file, `en/source`.
 
     Args:
-        request: as it came.
-        config: its bounds.
+        request: as received.
+        config: its limits.
         folder: the member of the document that holds the parts.
-        key: the member of each part that is its text; None where the part itself is the text.
+        key: the member of each part that is its text; None if the part itself is the text.
 
     Raises:
         ServiceError: 400, 413, 415 or 422.
@@ -76,7 +77,7 @@ def read_parts(request: Request, config: Config, folder: str, key: str | None = 
     document, texts = read(request, config)
     parts = document.setdefault(folder, {})
     if not isinstance(parts, dict):
-        raise _wrong("wrong-type", f"/{folder}", f"In `meta`, {folder} are an object.")
+        raise _wrong("wrong-type", f"/{folder}", f"In `meta`, `{folder}` must be an object.")
     for name, data in texts:
         owner, field = _split(name)
         for prefix in ("parts/", f"{folder}/"):
@@ -87,13 +88,13 @@ def read_parts(request: Request, config: Config, folder: str, key: str | None = 
             continue
         part = parts.setdefault(owner, {})
         if not isinstance(part, dict):
-            raise _wrong("wrong-type", pointer, "In `meta`, a part is an object.")
+            raise _wrong("wrong-type", pointer, "In `meta`, a part must be an object.")
         _put(part, key, field, (name, data), f"{pointer}/{key}")
     return document
 
 
-def read(request: Request, config: Config) -> tuple[dict[str, Any], list[tuple[str, bytes]]]:
-    """The document `meta`, and the texts under their names, as they came.
+def read(request: Request, config: Config) -> tuple[dict[str, Json], list[tuple[str, bytes]]]:
+    """Return the document `meta`, and the texts under their names, in the order received.
 
     Raises:
         ServiceError: 400, 413, 415 or 422.
@@ -103,10 +104,10 @@ def read(request: Request, config: Config) -> tuple[dict[str, Any], list[tuple[s
         parts = [(name, value.encode()) for name, value in fields.items(multi=True)]
         parts += [(name, file.read()) for name, file in files.items(multi=True)]
     if any(not name for name, _ in parts):
-        raise BadRequest("A part of the form has no name.", slug="malformed-body")
+        raise BadRequest("A part of the form has no name. Name each part.", slug="malformed-body")
     metas = [data for name, data in parts if name == "meta"]
     if len(metas) != 1:
-        detail = f"The form has {len(metas)} fields `meta`. Send one, with the JSON document but for its texts."
+        detail = f"The form has {len(metas)} fields `meta`. Send one, with the JSON document without its texts."
         raise BadRequest(detail, slug="malformed-body")
     document = strict_json.parse(metas[0])
     if not isinstance(document, dict):
@@ -114,20 +115,22 @@ def read(request: Request, config: Config) -> tuple[dict[str, Any], list[tuple[s
     return document, [(name, data) for name, data in parts if name != "meta"]
 
 
-def _parse(request: Request, config: Config, opened: ExitStack) -> tuple[Any, Any]:
+def _parse(
+    request: Request, config: Config, opened: ExitStack
+) -> tuple[MultiDict[str, str], MultiDict[str, FileStorage]]:
     def file(
         total_content_length: int | None,
         content_type: str | None,
         filename: str | None,
         content_length: int | None = None,
     ) -> IO[bytes]:
-        # A total of None lets Werkzeug keep short files in memory and the others on disk.
+        # a total of None lets Werkzeug keep short files in memory and the others on disk
         del total_content_length
         return opened.enter_context(default_stream_factory(None, content_type, filename, content_length))
 
     boundary = request.mimetype_params.get("boundary", "")
     if not boundary:
-        raise BadRequest("The Content-Type names no boundary.", slug="malformed-body")
+        raise BadRequest("The Content-Type has no boundary.", slug="malformed-body")
     stream = io.BufferedReader(Body(request, config.max_upload_bytes), CHUNK)
     parser = MultiPartParser(
         stream_factory=file, max_form_memory_size=config.max_body_bytes, max_form_parts=MAX_PARTS, buffer_size=CHUNK
@@ -136,12 +139,12 @@ def _parse(request: Request, config: Config, opened: ExitStack) -> tuple[Any, An
         return parser.parse(stream, boundary.encode("ascii", "replace"), None)
     except RequestEntityTooLarge as error:
         detail = (
-            f"A field of the form has more than {config.max_body_bytes} bytes, or there are more than {MAX_PARTS} "
-            "parts. Send long texts as files (`curl -F gold=@gold.conllu`)."
+            f"A field of the form exceeds {config.max_body_bytes} bytes, or the form exceeds {MAX_PARTS} parts. "
+            "Send long texts as files (`curl -F gold=@gold.conllu`)."
         )
         raise PayloadTooLarge(detail) from error
     except ValueError as error:
-        raise BadRequest("The body is no multipart/form-data, or is cut off.", slug="malformed-body") from error
+        raise BadRequest("The body is invalid or incomplete multipart/form-data.", slug="malformed-body") from error
 
 
 def _decoded(name: str, data: bytes, pointer: str) -> str:
@@ -149,7 +152,7 @@ def _decoded(name: str, data: bytes, pointer: str) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line, column = place(data, error.start)
-        detail = f"Byte 0x{data[error.start]:02x} of the file {name!r} is no valid UTF-8. Save it as UTF-8."
+        detail = f"Byte 0x{data[error.start]:02x} of the file {name!r} is invalid UTF-8. Save the file as UTF-8."
         problem = Problem(code="invalid-utf8", detail=detail, pointer=pointer, line=line, column=column)
         raise Unprocessable(counted(1), problems=[problem]) from error
 
@@ -160,7 +163,7 @@ def _split(name: str) -> tuple[str, str | None]:
 
 
 def _put(holder: dict[str, Json], key: str, field: str | None, file: tuple[str, bytes], pointer: str) -> None:
-    """Put a file's text to where it stands in the document: at `pointer`, or below where it is one of several texts."""
+    """Put a file's text into the document at `pointer`, or below it for one of several texts."""
     name, data = file
     pointer = pointer if field is None else f"{pointer}/{field}"
     target = holder if field is None else holder.setdefault(key, {})

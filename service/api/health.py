@@ -1,10 +1,11 @@
-"""Whether the service lives, is ready, and how busy it is."""
+"""Serve liveness, readiness and metrics."""
 
 from __future__ import annotations
 
 from flask import Blueprint, Response
 
 from service.api import answers, calls, problems
+from service.errors import Unavailable
 from service.usecases.runs.views import View, etag_of, json_view
 from service.usecases.status import health
 
@@ -14,21 +15,21 @@ METRICS_TEXT = "text/plain; version=0.0.4; charset=utf-8"
 
 @blueprint.get("/livez")
 def get_livez() -> Response:
-    """This process answers."""
+    """Show that this process answers."""
     return answers.conditional(json_view({"status": "ok"}))
 
 
 @blueprint.get("/readyz")
 def get_readyz() -> Response:
-    """Store and queue answer too."""
+    """Show whether store and queue answer."""
     ready, checks = health.ready(calls.context())
     if ready:
         return answers.conditional(json_view({"status": "ready", "checks": checks}))
     document = {
         "type": "/problems/unavailable",
-        "title": "The service is not available at the moment",
+        "title": Unavailable.title,
         "status": 503,
-        "detail": "A part of the service does not answer; see checks.",
+        "detail": "A part of the service does not answer. See `checks`.",
         "checks": checks,
     }
     return problems.problem(document, {"Retry-After": "2"})
@@ -36,6 +37,6 @@ def get_readyz() -> Response:
 
 @blueprint.get("/metrics")
 def get_metrics() -> Response:
-    """Prometheus text."""
+    """Show metrics as Prometheus text."""
     body = health.metrics_text(calls.context())
     return answers.conditional(View(body, etag_of(body), content_type=METRICS_TEXT))

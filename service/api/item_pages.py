@@ -1,4 +1,4 @@
-"""Pages of items as JSON, lines of JSON or CSV."""
+"""Show pages of items as JSON, lines of JSON or CSV."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from treescore.render import ITEM_FORMATS, render_items
 FORMS = {"json": JSON_TYPE, **ITEM_FORMATS}
 
 
-def item_page(found: Page, asked: str | None) -> Response:
-    """A page in the form that the query or Accept asks for; the next one is a link in every form.
+def item_page(page: Page, asked: str | None) -> Response:
+    """Return a page in the format of the query or of Accept, with a link to the next page.
 
     Raises:
-        NotAcceptable: Accept names nothing that there is.
+        NotAcceptable: Accept names none of the formats.
     """
     form = calls.form(FORMS, asked)
     if form == "json":
-        return answers.varied(answers.page(found))
-    shown = render_items(found.items, form)
+        return answers.varied(answers.page(page))
+    shown = render_items(page.items, form)
     view = View(shown.content, etag_of(shown.content), content_type=shown.media_type)
-    return answers.varied(answers.linked(answers.conditional(view), found.next))
+    return answers.varied(answers.linked(answers.conditional(view), page.next))

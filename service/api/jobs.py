@@ -1,4 +1,4 @@
-"""Scoring jobs."""
+"""Serve scoring jobs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ READERS = ("score", "read")
 
 @blueprint.post("")
 def submit_job() -> Response:
-    """Take a job; answer with its result where it is done within the wait."""
+    """Create a job; answer with its result if it is done within the wait."""
     caller = calls.caller("score")
     calls.query(queries.NOTHING)
     config = calls.context().config
@@ -26,8 +26,8 @@ def submit_job() -> Response:
         given: object = forms.read_job(request, config)
     else:
         given = bodies.read_json(request, config.max_body_bytes)
-    document = load(JobRequest(config.max_systems), given, config.max_problems)
-    job_id, new = jobs.submit_job(calls.context(), caller, document, calls.idempotency_key(document))
+    asked = load(JobRequest(config.max_systems), given, config.max_problems)
+    job_id, new = jobs.submit_job(calls.context(), caller, asked, calls.idempotency_key(asked))
     wait = calls.wait_seconds()
     view = jobs.wait_for_job(calls.context(), caller, job_id, wait or 0)
     return answers.accepted(view, f"/v1/jobs/{job_id}", wait, repeated=not new)
@@ -35,17 +35,14 @@ def submit_job() -> Response:
 
 @blueprint.get("")
 def list_jobs() -> Response:
-    """The caller's jobs, newest first."""
+    """List the caller's jobs, newest first."""
     caller = calls.caller(*READERS)
-    asked = calls.query(queries.JOBS)
-    return answers.page(
-        jobs.list_jobs(calls.context(), caller, asked.get("cursor"), asked["limit"], asked.get("state"))
-    )
+    return answers.page(jobs.list_jobs(calls.context(), caller, calls.query(queries.JOBS)))
 
 
 @blueprint.get("/<job_id>")
 def get_job(job_id: str) -> Response:
-    """The job as it stands; with a wait, once it has moved on from what the client knows."""
+    """Show a job; with a wait, once it differs from what the client knows."""
     caller = calls.caller(*READERS)
     calls.query(queries.NOTHING)
     context = calls.context()
@@ -57,7 +54,7 @@ def get_job(job_id: str) -> Response:
 
 @blueprint.delete("/<job_id>")
 def delete_job(job_id: str) -> Response:
-    """Erase a job's texts and results."""
+    """Delete a job's texts and results."""
     caller = calls.caller("score")
     calls.query(queries.NOTHING)
     jobs.delete_job(calls.context(), caller, job_id)
@@ -66,7 +63,7 @@ def delete_job(job_id: str) -> Response:
 
 @blueprint.post("/<job_id>/cancel")
 def cancel_job(job_id: str) -> Response:
-    """Stop a job that is not finished."""
+    """Cancel an unfinished job."""
     caller = calls.caller("score")
     calls.query(queries.NOTHING)
     return answers.plain(jobs.cancel_job(calls.context(), caller, job_id))
@@ -74,48 +71,44 @@ def cancel_job(job_id: str) -> Response:
 
 @blueprint.get("/<job_id>/items")
 def list_items(job_id: str) -> Response:
-    """Sentence by sentence."""
+    """List items, sentence by sentence."""
     caller = calls.caller(*READERS)
     asked = calls.query(queries.ITEMS)
-    found = results.job_items(
-        calls.context(), caller, job_id, asked["system"], asked["metric"], asked.get("cursor"), asked["limit"]
-    )
-    return item_page(found, asked.get("format"))
+    page = results.job_items(calls.context(), caller, job_id, asked.system, asked.metric, asked.cursor, asked.limit)
+    return item_page(page, asked.format)
 
 
 @blueprint.get("/<job_id>/slices")
 def get_slices(job_id: str) -> Response:
-    """Scores by groups; without `by`, which groupings there are."""
+    """Show scores by groups; without `by`, the groupings."""
     caller = calls.caller(*READERS)
     asked = calls.query(queries.SLICES)
     return answers.conditional(
-        results.job_slices(calls.context(), caller, job_id, asked["system"], asked["metric"], asked.get("by"))
+        results.job_slices(calls.context(), caller, job_id, asked.system, asked.metric, asked.by)
     )
 
 
 @blueprint.get("/<job_id>/report")
 def get_report(job_id: str) -> Response:
-    """The original program's own layout."""
+    """Show a report in the layout of the original program."""
     caller = calls.caller(*READERS)
     asked = calls.query(queries.REPORT)
     return answers.conditional(
-        results.job_report(calls.context(), caller, job_id, asked["system"], asked["metric"], asked["style"])
+        results.job_report(calls.context(), caller, job_id, asked.system, asked.metric, asked.style)
     )
 
 
 @blueprint.get("/<job_id>/comparisons")
 def get_comparisons(job_id: str) -> Response:
-    """Which differences between the systems are real."""
+    """Show which differences between the systems are significant."""
     caller = calls.caller(*READERS)
     asked = calls.query(queries.COMPARISONS)
-    return answers.conditional(
-        results.job_comparisons(calls.context(), caller, job_id, asked.get("score"), asked["format"])
-    )
+    return answers.conditional(results.job_comparisons(calls.context(), caller, job_id, asked.score, asked.format))
 
 
 @blueprint.get("/<job_id>/agreement")
 def get_agreement(job_id: str) -> Response:
-    """How far two scores agree over the same sentences."""
+    """Show how far two scores agree over the same sentences."""
     caller = calls.caller(*READERS)
     calls.query(queries.NOTHING)
     return answers.conditional(results.job_agreement(calls.context(), caller, job_id))

@@ -1,4 +1,4 @@
-"""The leaderboard, in many forms."""
+"""Serve the leaderboard."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ blueprint = Blueprint("leaderboard", __name__, url_prefix="/v1/benchmarks/<bench
 
 @blueprint.get("")
 def get_leaderboard(benchmark: str) -> Response:
-    """Who stands where, and which differences are real."""
+    """Show ranks, and which differences are significant."""
     caller = calls.caller()
     asked = calls.query(queries.LEADERBOARD)
-    form = calls.form(LEADERBOARD_FORMATS, asked.pop("format", None))
+    form = calls.form(LEADERBOARD_FORMATS, asked.format)
     known = request.if_none_match.as_set()
     etag = next(iter(known)) if len(known) == 1 else None
-    cursor = asked.pop("cursor", None)
-    view = leaderboard.leaderboard(calls.context(), caller, benchmark, **asked, form=form, etag=etag, cursor=cursor)
+    view = leaderboard.leaderboard(
+        calls.context(), caller, benchmark, score=asked.score, pick=asked.pick, revision=asked.revision,
+        part=asked.part, form=form, etag=etag, cursor=asked.cursor,
+    )  # fmt: skip
     return answers.varied(answers.linked(answers.conditional(view), view.next))

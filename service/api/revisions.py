@@ -1,4 +1,4 @@
-"""Revisions: changes of gold or metrics."""
+"""Serve revisions: changes of gold or metrics."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ blueprint = Blueprint("revisions", __name__, url_prefix="/v1/benchmarks/<benchma
 
 @blueprint.post("")
 def create_revision(benchmark: str) -> Response:
-    """Change gold or metrics; every submission is scored again."""
+    """Create a revision; every submission is scored again."""
     caller = calls.caller("organise")
     calls.query(queries.NOTHING)
     context = calls.context()
-    document = calls.parts_body(RevisionRequest(), "parts", "gold")
-    number, new = revisions.create_revision(context, caller, benchmark, document, calls.idempotency_key(document))
+    asked = calls.parts_body(RevisionRequest(), "parts", "gold")
+    number, new = revisions.create_revision(context, caller, benchmark, asked, calls.idempotency_key(asked))
     wait = calls.wait_seconds()
     view = revisions.wait_for_revision(context, caller, benchmark, number, wait or 0)
     return answers.accepted(view, f"/v1/benchmarks/{benchmark}/revisions/{number}", wait, repeated=not new)
@@ -28,21 +28,18 @@ def create_revision(benchmark: str) -> Response:
 
 @blueprint.get("")
 def list_revisions(benchmark: str) -> Response:
-    """Revisions, newest first."""
+    """List revisions, newest first."""
     caller = calls.caller()
-    asked = calls.query(queries.PAGE)
-    return answers.page(
-        revisions.list_revisions(calls.context(), caller, benchmark, asked.get("cursor"), asked["limit"])
-    )
+    return answers.page(revisions.list_revisions(calls.context(), caller, benchmark, calls.query(queries.PAGE)))
 
 
 @blueprint.get("/<number>")
 def get_revision(benchmark: str, number: str) -> Response:
-    """The revision as it stands; with a wait, once it has settled."""
+    """Show a revision; with a wait, once it has settled."""
     caller = calls.caller()
     calls.query(queries.NOTHING)
     if not number.isascii() or not number.isdecimal() or len(number) > 9:
-        raise NotFound(f"The benchmark {benchmark!r} has no revision {number[:80]!r}.")
+        raise NotFound(f"Unknown revision {number[:80]!r} of benchmark {benchmark!r}.")
     context, which = calls.context(), int(number)
     return calls.polled(
         lambda: revisions.view_revision(context, caller, benchmark, which),

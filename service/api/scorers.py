@@ -1,4 +1,4 @@
-"""The catalogue of formats, transforms and metrics."""
+"""Serve the catalogue of formats, transforms and metrics."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ blueprint = Blueprint("scorers", __name__, url_prefix="/v1/scorers")
 
 @blueprint.get("")
 def list_scorers() -> Response:
-    """Everything that the service can score with."""
+    """List metrics, formats and transforms."""
     calls.query(queries.NOTHING)
     return answers.conditional(catalogue.scorers())
 
 
 @blueprint.get("/<name>")
 def get_scorer(name: str) -> Response:
-    """One metric, format or transform."""
+    """Show one metric, format or transform."""
     calls.query(queries.NOTHING)
     return answers.conditional(catalogue.scorer(name))

@@ -1,17 +1,15 @@
-"""Submissions of a benchmark, and what can be done with one."""
+"""Serve submissions."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Any
 
 from flask import Blueprint, Response
 
 from service.api import answers, calls
 from service.api.item_pages import item_page
 from service.caller import Caller
+from service.requests import SubmissionRequest
 from service.schemas import queries
-from service.schemas.submissions import SubmissionChanges, SubmissionRequest
+from service.schemas import submissions as schemas
 from service.usecases.jobs import jobs
 from service.usecases.submissions import changes, results, submissions, validation
 
@@ -22,14 +20,14 @@ READERS = ("submit", "read")
 
 @blueprint.post("/benchmarks/<benchmark>/submissions")
 def submit(benchmark: str) -> Response:
-    """Take a submission; answer with its scores where it is done within the wait."""
+    """Create a submission; answer with its scores if it is scored within the wait."""
     caller = calls.caller("submit")
-    asked = calls.query(queries.SUBMIT)
-    document = calls.parts_body(SubmissionRequest(), "outputs")
-    if asked["validate_only"] == "true":
-        return _validated(caller, benchmark, document)
+    query = calls.query(queries.SUBMIT)
+    asked = calls.parts_body(schemas.SubmissionRequest(), "outputs")
+    if query.validate_only:
+        return _validated(caller, benchmark, asked)
     context = calls.context()
-    submission, new = submissions.submit(context, caller, benchmark, document, calls.idempotency_key(document))
+    submission, new = submissions.submit(context, caller, benchmark, asked, calls.idempotency_key(asked))
     wait = calls.wait_seconds()
     view = submissions.wait_for_submission(context, caller, submission, wait or 0)
     response = answers.accepted(view, f"/v1/submissions/{submission}", wait, repeated=not new)
@@ -39,21 +37,18 @@ def submit(benchmark: str) -> Response:
 
 @blueprint.get("/benchmarks/<benchmark>/submissions")
 def list_submissions(benchmark: str) -> Response:
-    """The team's submissions, newest first."""
+    """List the team's submissions, newest first."""
     caller = calls.caller(*READERS)
-    asked = calls.query(queries.SUBMISSIONS)
+    query = calls.query(queries.SUBMISSIONS)
     context = calls.context()
-    found = submissions.list_submissions(
-        context, caller, benchmark, asked.get("cursor"), asked["limit"], asked.get("team"), asked.get("state")
-    )
-    response = answers.page(found)
+    response = answers.page(submissions.list_submissions(context, caller, benchmark, query))
     response.headers.extend(dict(submissions.rate_limits(context, caller, benchmark)))
     return response
 
 
 @blueprint.get("/submissions/<submission>")
 def get_submission(submission: str) -> Response:
-    """The submission as it stands; with a wait, once it has moved on from what the client knows."""
+    """Show a submission; with a wait, once it differs from what the client knows."""
     caller = calls.caller(*READERS)
     calls.query(queries.NOTHING)
     context = calls.context()
@@ -65,16 +60,16 @@ def get_submission(submission: str) -> Response:
 
 @blueprint.patch("/submissions/<submission>")
 def patch_submission(submission: str) -> Response:
-    """Rename, annotate, choose, withdraw."""
+    """Rename, annotate, choose or withdraw a submission."""
     caller = calls.caller("submit")
     calls.query(queries.NOTHING)
-    wanted = calls.body(SubmissionChanges())
+    wanted = calls.body(schemas.SubmissionChanges())
     return answers.plain(changes.patch_submission(calls.context(), caller, submission, wanted))
 
 
 @blueprint.delete("/submissions/<submission>")
 def delete_submission(submission: str) -> Response:
-    """Erase a submission's outputs and scores."""
+    """Delete a submission's outputs and scores."""
     caller = calls.caller("submit")
     calls.query(queries.NOTHING)
     changes.delete_submission(calls.context(), caller, submission)
@@ -83,7 +78,7 @@ def delete_submission(submission: str) -> Response:
 
 @blueprint.post("/submissions/<submission>/cancel")
 def cancel_submission(submission: str) -> Response:
-    """Stop a submission that is not finished."""
+    """Cancel an unfinished submission."""
     caller = calls.caller("submit")
     calls.query(queries.NOTHING)
     return answers.plain(changes.cancel_submission(calls.context(), caller, submission))
@@ -91,7 +86,7 @@ def cancel_submission(submission: str) -> Response:
 
 @blueprint.post("/submissions/<submission>/retry")
 def retry_submission(submission: str) -> Response:
-    """A new attempt after a fault of the service."""
+    """Start a new attempt after an internal error."""
     caller = calls.caller("submit")
     calls.query(queries.NOTHING)
     context = calls.context()
@@ -103,39 +98,37 @@ def retry_submission(submission: str) -> Response:
 
 @blueprint.get("/submissions/<submission>/items")
 def list_submission_items(submission: str) -> Response:
-    """Sentence by sentence, where the organisers show that."""
+    """List items, sentence by sentence, where the feedback level shows them."""
     caller = calls.caller(*READERS)
-    asked = calls.query(queries.SUBMISSION_ITEMS)
-    found = results.submission_items(
-        calls.context(), caller, submission, asked.get("part"), asked.get("metric"), asked.get("cursor"), asked["limit"]
+    query = calls.query(queries.SUBMISSION_ITEMS)
+    page = results.submission_items(
+        calls.context(), caller, submission, query.part, query.metric, query.cursor, query.limit
     )
-    return item_page(found, asked.get("format"))
+    return item_page(page, query.format)
 
 
 @blueprint.get("/submissions/<submission>/slices")
 def get_submission_slices(submission: str) -> Response:
-    """Scores by groups; without `by`, which groupings there are."""
+    """Show scores by groups; without `by`, the groupings."""
     caller = calls.caller(*READERS)
-    asked = calls.query(queries.SUBMISSION_SLICES)
+    query = calls.query(queries.SUBMISSION_SLICES)
     return answers.conditional(
-        results.submission_slices(
-            calls.context(), caller, submission, asked.get("part"), asked.get("metric"), asked.get("by")
-        )
+        results.submission_slices(calls.context(), caller, submission, query.part, query.metric, query.by)
     )
 
 
 @blueprint.get("/submissions/<submission>/output")
 def get_output(submission: str) -> Response:
-    """One part of what was sent, byte for byte."""
+    """Show the output of one part, byte for byte."""
     caller = calls.caller(*READERS)
-    asked = calls.query(queries.OUTPUT)
-    return answers.conditional(changes.submission_output(calls.context(), caller, submission, asked.get("part")))
+    part = calls.query(queries.OUTPUT).part
+    return answers.conditional(changes.submission_output(calls.context(), caller, submission, part))
 
 
-def _validated(caller: Caller, benchmark: str, document: Mapping[str, Any]) -> Response:
-    """200 with what was found, or 202 with the job that is looking."""
+def _validated(caller: Caller, benchmark: str, asked: SubmissionRequest) -> Response:
+    """Return 200 with the result of a validation, or 202 with its unfinished job."""
     context = calls.context()
-    job_id = validation.validate(context, caller, benchmark, document)
+    job_id = validation.validate(context, caller, benchmark, asked)
     wait = calls.wait_seconds()
     view = jobs.wait_for_job(context, caller, job_id, wait or 0)
     response = answers.accepted(view, f"/v1/jobs/{job_id}", wait, repeated=False)

@@ -1,4 +1,4 @@
-"""Teams of a benchmark and their tokens."""
+"""Serve teams of a benchmark and their tokens."""
 
 from __future__ import annotations
 
@@ -14,29 +14,27 @@ blueprint = Blueprint("teams", __name__, url_prefix="/v1/benchmarks/<benchmark>/
 
 @blueprint.post("")
 def create_team(benchmark: str) -> Response:
-    """Make a team; its token is shown in this answer only."""
+    """Create a team; its token is shown in this answer only."""
     caller = calls.caller("organise")
     calls.query(queries.NOTHING)
-    asked = calls.body(TeamRequest())
-    made = teams.create_team(calls.context(), caller, benchmark, asked["id"], asked["name"])
-    return answers.secret(made, f"/v1/benchmarks/{benchmark}/teams/{made['id']}")
+    team = teams.create_team(calls.context(), caller, benchmark, calls.body(TeamRequest()))
+    return answers.secret(team, f"/v1/benchmarks/{benchmark}/teams/{team['id']}")
 
 
 @blueprint.get("")
 def list_teams(benchmark: str) -> Response:
-    """The teams, without their tokens."""
+    """List teams, without their tokens."""
     caller = calls.caller("organise")
-    asked = calls.query(queries.PAGE)
-    return answers.page(teams.list_teams(calls.context(), caller, benchmark, asked.get("cursor"), asked["limit"]))
+    return answers.page(teams.list_teams(calls.context(), caller, benchmark, calls.query(queries.PAGE)))
 
 
 @blueprint.post("/<team>/token")
 def rotate_token(benchmark: str, team: str) -> Response:
-    """A new token for a team; its earlier ones end."""
+    """Make a new token for a team and revoke its earlier ones."""
     caller = calls.caller("organise")
     calls.query(queries.NOTHING)
-    made = teams.rotate_token(calls.context(), caller, benchmark, team)
-    return answers.secret(made, f"/v1/benchmarks/{benchmark}/teams/{team}")
+    rotated = teams.rotate_token(calls.context(), caller, benchmark, team)
+    return answers.secret(rotated, f"/v1/benchmarks/{benchmark}/teams/{team}")
 
 
 @blueprint.delete("/<team>")

@@ -1,4 +1,4 @@
-"""Addresses to which events are sent."""
+"""Serve webhooks."""
 
 from __future__ import annotations
 
@@ -14,24 +14,23 @@ blueprint = Blueprint("webhooks", __name__, url_prefix="/v1/webhooks")
 
 @blueprint.post("")
 def create_webhook() -> Response:
-    """Make a webhook; its secret is shown in this answer only."""
+    """Create a webhook; its secret is shown in this answer only."""
     caller = calls.caller("submit")
     calls.query(queries.NOTHING)
-    made = webhooks.create_webhook(calls.context(), caller, calls.body(WebhookRequest()))
-    return answers.secret(made, f"/v1/webhooks/{made['id']}")
+    webhook = webhooks.create_webhook(calls.context(), caller, calls.body(WebhookRequest()))
+    return answers.secret(webhook, f"/v1/webhooks/{webhook['id']}")
 
 
 @blueprint.get("")
 def list_webhooks() -> Response:
-    """The caller's webhooks, without their secrets."""
+    """List the caller's webhooks, without their secrets."""
     caller = calls.caller("submit")
-    asked = calls.query(queries.PAGE)
-    return answers.page(webhooks.list_webhooks(calls.context(), caller, asked.get("cursor"), asked["limit"]))
+    return answers.page(webhooks.list_webhooks(calls.context(), caller, calls.query(queries.PAGE)))
 
 
 @blueprint.delete("/<webhook>")
 def delete_webhook(webhook: str) -> Response:
-    """Send no more there."""
+    """Delete a webhook."""
     caller = calls.caller("submit")
     calls.query(queries.NOTHING)
     webhooks.delete_webhook(calls.context(), caller, webhook)

@@ -1,1 +1,1 @@
-"""Marshmallow, at the edge only."""
+"""Load requests with marshmallow, at the edge only."""

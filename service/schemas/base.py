@@ -1,4 +1,4 @@
-"""What the schemas share: strictness, fields of requests, and faults with a code and a JSON pointer."""
+"""Share strictness, fields of requests, and faults with a code and a JSON pointer."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar
 
-from marshmallow import RAISE, Schema, ValidationError, fields
+from marshmallow import RAISE, Schema, ValidationError, fields, post_load
 
 from service.errors import Unprocessable, counted
 from treescore.core.params import Json, escape
 from treescore.errors import Problem, ProblemList
 
 MAX_NAME = 200
+Loaded = TypeVar("Loaded")
+"""What a schema loads: a request of service.requests, or a dictionary of JSON that the library checks."""
 
 _CODES = {
     fields.Field.default_error_messages["required"]: "missing-field",
@@ -23,20 +25,26 @@ _CODES = {
 
 
 class Fault(str):
-    """A message that knows its code; marshmallow carries it to where the pointer is known."""
+    """A message with an error code; marshmallow carries it to where the pointer is known."""
 
     __slots__ = ("code",)
     code: str
 
     def __new__(cls, code: str, detail: str) -> Self:
-        """A string with a code beside it."""
+        """Make a message with its code."""
         fault = super().__new__(cls, detail)
         fault.code = code
         return fault
 
 
-class Strict(Schema):
-    """A schema that refuses what it does not know, and says what it knows."""
+class Strict(Schema, Generic[Loaded]):
+    """A schema that refuses unknown fields and names the known ones.
+
+    Attributes:
+        into: the class of what it loads.
+    """
+
+    into: type[Loaded]
 
     class Meta:
         """Unknown fields are errors: a misspelt option must not be a silent default."""
@@ -46,18 +54,23 @@ class Strict(Schema):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         known = ", ".join(sorted(field.data_key or name for name, field in self.fields.items())) or "none"
-        self.error_messages["unknown"] = Fault("unknown-field", f"There is no such field here. There are: {known}.")
+        self.error_messages["unknown"] = Fault("unknown-field", f"Unknown field. Known fields: {known}.")
         self.error_messages["type"] = Fault("wrong-type", "This must be an object.")
 
+    @post_load
+    def build(self, members: dict[str, Json], **_options: Json) -> Loaded:
+        """Make the request of its checked members."""
+        return self.into(**members)
 
-def load(schema: Strict, value: object, cap: int) -> dict[str, Json]:
-    """The value, if it fits.
+
+def load(schema: Strict[Loaded], value: object, cap: int) -> Loaded:
+    """Return the request that a value stands for.
 
     Raises:
-        Unprocessable: every fault with its pointer, the first `cap` of them shown.
+        Unprocessable: with every fault and its pointer, the first `cap` of them in full.
     """
     try:
-        loaded: dict[str, Json] = schema.load(value)  # type: ignore[arg-type]
+        loaded: Loaded = schema.load(value)  # type: ignore[arg-type]
     except ValidationError as error:
         problems = ProblemList(cap)
         problems.extend(_problems(error.messages, ""))
@@ -78,7 +91,7 @@ def _problems(messages: Any, pointer: str) -> Iterator[Problem]:
 
 
 def wrong_type(wanted: str) -> ValidationError:
-    """The value is of another JSON type."""
+    """Return the error of a value that has another JSON type."""
     return ValidationError([Fault("wrong-type", f"This must be {wanted}.")])
 
 
@@ -186,17 +199,19 @@ class Mapped(Checked):
 
 
 def sensible(moment: datetime) -> None:
-    """Far enough from the ends of the calendar that every offset from UTC stays inside it.
+    """Refuse a time so near the ends of the calendar that an offset from UTC could leave it.
 
     Raises:
-        ValidationError: it is not.
+        ValidationError: the year is outside 1970 to 8999.
     """
     if not 1970 <= moment.year < 9000:
         raise ValidationError([Fault("bad-moment", "This must be a time between the years 1970 and 9000.")])
 
 
-class Texts(Strict):
+class Texts(Strict[dict[str, str]]):
     """The texts of a parallel treebank."""
+
+    into = dict[str, str]
 
     source = fields.String(required=True)
     target = fields.String(required=True)

@@ -1,13 +1,15 @@
-"""Benchmarks and their revisions: what makes one, and what may be changed."""
+"""Load requests for benchmarks and revisions."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from marshmallow import ValidationError, fields, validate
 
+from service import requests
 from service.policy.gate import LEVELS
-from service.requests import PICKS
+from service.requests import INPUTS, MAX_NOTES, MAX_QUOTA, PICKS
 from service.schemas.base import (
     Checked,
     Columns,
@@ -27,21 +29,21 @@ from service.schemas.base import (
     wrong_type,
 )
 from service.schemas.jobs import MAX_METRICS, MAX_TRANSFORMS, FormatChoice, MetricEntry, TransformEntry
-from service.usecases.benchmarks.settings import INPUTS, MAX_NOTES, MAX_QUOTA
 from treescore.core.params import Json
 
-MAX_PARTS = 1000
+_LINES = re.compile(r"[\t\r\n]")
 
 
 class Notes(Checked):
     """Lines that people read."""
 
     def check(self, value: Json) -> Json:
-        """A text of bounded length; which characters are printable is asked further in."""
+        """A text of bounded length, of printable characters, tabs and line ends."""
         if not isinstance(value, str):
             raise wrong_type("a string")
-        if len(value) > MAX_NOTES:
-            raise ValidationError([Fault("bad-value", f"This has more than {MAX_NOTES} characters.")])
+        if len(value) > MAX_NOTES or not all(map(str.isprintable, _LINES.split(value))):
+            detail = f"This must be a text of at most {MAX_NOTES} printable characters."
+            raise ValidationError([Fault("bad-value", detail)])
         return value
 
 
@@ -51,20 +53,24 @@ class PublishInput(Checked):
     def check(self, value: Json) -> Json:
         """A switch, or which of the two."""
         if not any(value is known or (isinstance(value, str) and value == known) for known in INPUTS):
-            raise ValidationError([Fault("bad-value", 'This is true, false, "words" or "text".')])
+            raise ValidationError([Fault("bad-value", 'This must be true, false, "words" or "text".')])
         return value
 
 
-class PartItems(Strict):
-    """What the request says of a part's sentences."""
+class PartItems(Strict[dict[str, Json]]):
+    """Properties of a part's sentences."""
+
+    into = dict[str, Json]
 
     lengths = Lengths()
     blocks = Strings()
     attributes = Columns(Strings())
 
 
-class PartGold(Strict):
+class PartGold(Strict[requests.PartGold]):
     """The gold of one part; by multipart its text is a file."""
+
+    into = requests.PartGold
 
     gold = Text(required=True)
     items = fields.Nested(PartItems)
@@ -82,16 +88,20 @@ class PartField(Checked):
         return self.schema.load(value)
 
 
-class Quota(Strict):
+class Quota(Strict[requests.QuotaChanges]):
     """What a team may submit; null for no limit."""
+
+    into = requests.QuotaChanges
 
     scored_per_day = Whole(0, MAX_QUOTA, "bad-quota", allow_none=True)
     scored_total = Whole(0, MAX_QUOTA, "bad-quota", allow_none=True)
     attempts_per_day = Whole(0, MAX_QUOTA, "bad-quota", allow_none=True)
 
 
-class LeaderboardSettings(Strict):
+class LeaderboardSettings(Strict[requests.LeaderboardChanges]):
     """How the board looks."""
+
+    into = requests.LeaderboardChanges
 
     public = Flag()
     anonymous = Flag()
@@ -99,8 +109,8 @@ class LeaderboardSettings(Strict):
     frozen_at = fields.AwareDateTime(format="iso", allow_none=True, validate=sensible)
 
 
-class BenchmarkChanges(Strict):
-    """What cannot change a score."""
+class _Settings:
+    """The fields of what cannot change a score."""
 
     title = Name()
     series = Slug(allow_none=True)
@@ -113,16 +123,23 @@ class BenchmarkChanges(Strict):
     publish_input = PublishInput()
     leaderboard = fields.Nested(LeaderboardSettings)
 
+
+class BenchmarkChanges(_Settings, Strict[requests.BenchmarkChanges]):
+    """What cannot change a score."""
+
+    into = requests.BenchmarkChanges
+
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        if type(self) is BenchmarkChanges:
-            known = ", ".join(sorted(self.fields))
-            detail = f"A PATCH changes {known}. Gold, format and metrics change with a new revision."
-            self.error_messages["unknown"] = Fault("not-changeable", detail)
+        known = ", ".join(sorted(self.fields))
+        detail = f"PATCH changes only {known}. To change gold, format or metrics, make a new revision."
+        self.error_messages["unknown"] = Fault("not-changeable", detail)
 
 
-class BenchmarkRequest(BenchmarkChanges):
+class BenchmarkRequest(_Settings, Strict[requests.BenchmarkRequest]):
     """A benchmark with its first revision."""
+
+    into = requests.BenchmarkRequest
 
     id = Slug(required=True)
     title = Name(required=True)
@@ -133,8 +150,10 @@ class BenchmarkRequest(BenchmarkChanges):
     parts = Mapped(PartField(), required=True)
 
 
-class RevisionRequest(Strict):
+class RevisionRequest(Strict[requests.RevisionRequest]):
     """A change of gold or metrics; what is left out stays as it is."""
+
+    into = requests.RevisionRequest
 
     reason = Notes(allow_none=True)
     format = Named(FormatChoice())

@@ -1,14 +1,14 @@
-"""Questions to the significance module across submissions."""
+"""Load requests for comparisons of submissions."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from marshmallow import ValidationError, fields, validate
+from marshmallow import ValidationError, fields, post_load, validate
 
-from service.requests import PICKS
+from service import requests
+from service.requests import LEADERBOARD, MAX_COMPARED, PICKS
 from service.schemas.base import Checked, Fault, Strict, Whole, wrong_type
-from service.usecases.comparisons.ask import LEADERBOARD, MOST_SYSTEMS
 from treescore.core.params import Json
 from treescore.significance import PARAMS
 
@@ -22,16 +22,18 @@ class Compared(Checked):
             return value
         if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
             raise wrong_type(f'a list of submissions\' ids, or "{LEADERBOARD}"')
-        if not 2 <= len(value) <= MOST_SYSTEMS:
-            raise ValidationError([Fault("bad-value", f"Name 2 to {MOST_SYSTEMS} submissions.")])
+        if not 2 <= len(value) <= MAX_COMPARED:
+            raise ValidationError([Fault("bad-value", f"Name 2 to {MAX_COMPARED} submissions.")])
         return value
 
 
-class ComparisonRequest(Strict):
-    """What is compared, and how. The settings are declared by the significance module, which checks their values."""
+class ComparisonRequest(Strict[requests.ComparisonRequest]):
+    """What is compared, and how. The significance module declares the settings and checks their values."""
+
+    into = requests.ComparisonRequest
 
     class Meta(Strict.Meta):
-        """The settings stand beside the question."""
+        """The settings are beside the question."""
 
         include: ClassVar = {name: fields.Raw() for name in PARAMS}
 
@@ -40,3 +42,9 @@ class ComparisonRequest(Strict):
     part = fields.String(allow_none=True)
     revision = Whole(1, 2**31 - 1, allow_none=True)
     pick = fields.String(validate=validate.OneOf(PICKS), allow_none=True)
+
+    @post_load
+    def build(self, members: dict[str, Json], **_options: Json) -> requests.ComparisonRequest:
+        """Make the request, its settings in one member."""
+        settings = {name: members.pop(name) for name in PARAMS if name in members}
+        return requests.ComparisonRequest(**members, settings=settings)

@@ -1,4 +1,4 @@
-"""What a scoring job is asked for, and the questions about one."""
+"""Load the request of a scoring job."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 from marshmallow import INCLUDE, ValidationError, fields, pre_load, validate, validates_schema
 
+from service import requests
 from service.schemas.base import (
     Checked,
     Columns,
@@ -29,27 +30,33 @@ MAX_TRANSFORMS = 50
 MAX_AGREEMENTS = 50
 
 
-class FormatChoice(Strict):
+class FormatChoice(Strict[dict[str, Json]]):
     """A format with its options, which its own JSON Schema checks."""
 
+    into = dict[str, Json]
+
     class Meta:
-        """Options stand beside the name."""
+        """Options are beside the name."""
 
         unknown = INCLUDE
 
     name = Name(required=True)
 
 
-class TransformEntry(Strict):
+class TransformEntry(Strict[dict[str, Json]]):
     """One preprocessing step."""
+
+    into = dict[str, Json]
 
     name = Name(required=True)
     params = Parameters()
     on = fields.String(validate=validate.OneOf(SIDES))
 
 
-class MetricEntry(Strict):
+class MetricEntry(Strict[dict[str, Json]]):
     """One metric, under its name or a key of its own."""
+
+    into = dict[str, Json]
 
     name = Name(required=True)
     key = fields.String(validate=validate.Regexp(r"\A[A-Za-z0-9_-]{1,100}\Z"))
@@ -57,8 +64,10 @@ class MetricEntry(Strict):
     transforms = fields.List(Named(TransformEntry()), validate=validate.Length(max=MAX_TRANSFORMS))
 
 
-class SystemEntry(Strict):
+class SystemEntry(Strict[requests.SystemEntry]):
     """One system's output."""
+
+    into = requests.SystemEntry
 
     name = Name(required=True)
     output = Text(required=True)
@@ -76,8 +85,10 @@ class Significance(Checked):
         return value
 
 
-class Items(Strict):
-    """What the request says of gold's sentences."""
+class Items(Strict[dict[str, Json]]):
+    """Properties of gold's sentences."""
+
+    into = dict[str, Json]
 
     lengths = Lengths()
     blocks = Strings()
@@ -85,8 +96,10 @@ class Items(Strict):
     seconds = Columns(Seconds())
 
 
-class JobRequest(Strict):
+class JobRequest(Strict[requests.JobRequest]):
     """A scoring job."""
+
+    into = requests.JobRequest
 
     format = Named(FormatChoice(), required=True)
     gold = Text(required=True)
@@ -105,22 +118,23 @@ class JobRequest(Strict):
 
     @pre_load
     def refuse_crowds(self, data: Json, **_options: Any) -> Json:
-        """Before anything else is looked at: a thousand faulty systems need no thousand messages."""
+        """Refuse too many systems first: a thousand faulty systems need no thousand messages."""
         systems = data.get("systems") if isinstance(data, dict) else None
         if isinstance(systems, list) and len(systems) > self.max_systems:
-            detail = f"There are {len(systems)} systems; a job takes {self.max_systems}. Send several jobs."
+            detail = f"{len(systems)} systems exceed the limit of {self.max_systems} for a job. Send several jobs."
             raise ValidationError({"systems": [Fault("too-many-systems", detail)]})
         return data
 
     @validates_schema(skip_on_field_errors=False)
     def refuse_equal_names(self, data: dict[str, Json], **_options: Any) -> None:
-        """Two systems of one name could not be told apart in the result."""
+        """Refuse two systems of one name: the result could not tell them apart."""
         seen: dict[str, int] = {}
         faults: dict[int, Json] = {}
         for index, system in enumerate(data.get("systems") or ()):
-            name = system.get("name")
+            # a system with faults is not loaded; its sound members are there
+            name = system.name if isinstance(system, requests.SystemEntry) else system.get("name")
             if name is not None and seen.setdefault(name, index) != index:
-                detail = f"The system /systems/{seen[name]} has the name {name!r} too. Give each a name of its own."
+                detail = f"The system /systems/{seen[name]} has the same name {name!r}. Give each system its own name."
                 faults[index] = {"name": [Fault("duplicate-system-name", detail)]}
         if faults:
             raise ValidationError({"systems": faults})

@@ -1,13 +1,15 @@
-"""Query strings."""
+"""Load query strings."""
 
 from __future__ import annotations
 
-from marshmallow import fields, validate
+from marshmallow import fields, post_load, validate
 
+from service import requests
 from service.render import LEADERBOARD_FORMATS
-from service.requests import PICKS
+from service.requests import DEFAULT_LIMIT, PICKS
 from service.schemas.base import Strict
 from service.schemas.jobs import STATES
+from treescore.core.params import Json
 from treescore.render import ITEM_FORMATS
 
 CURSOR = validate.Regexp(r"\A[A-Za-z0-9_=.~-]{1,512}\Z")
@@ -17,94 +19,125 @@ COMPARISON_FORMATS = ("json", "text", "markdown", "latex", "csv", "svg")
 ITEM_FORMS = ("json", *ITEM_FORMATS)
 
 
-class PageQuery(Strict):
-    """Which part of a list."""
-
+class _Page:
     cursor = fields.String(validate=CURSOR)
-    limit = fields.Integer(validate=validate.Range(1, MAX_PAGE), load_default=100)
+    limit = fields.Integer(validate=validate.Range(1, MAX_PAGE), load_default=DEFAULT_LIMIT)
 
 
-class JobsQuery(PageQuery):
-    """Which jobs."""
-
-    state = fields.String(validate=validate.OneOf(STATES))
-
-
-class ResultQuery(Strict):
-    """Which system under which metric."""
-
+class _Result:
     system = fields.String(required=True)
     metric = fields.String(required=True)
 
 
-class ItemsQuery(ResultQuery, PageQuery):
+class PageQuery(_Page, Strict[requests.PageQuery]):
+    """Which part of a list."""
+
+    into = requests.PageQuery
+
+
+class JobsQuery(_Page, Strict[requests.JobsQuery]):
+    """Which jobs."""
+
+    into = requests.JobsQuery
+
+    state = fields.String(validate=validate.OneOf(STATES))
+
+
+class ItemsQuery(_Page, _Result, Strict[requests.ItemsQuery]):
     """Which items, and how to show them."""
+
+    into = requests.ItemsQuery
 
     format = fields.String(validate=validate.OneOf(ITEM_FORMS))
 
 
-class SlicesQuery(ResultQuery):
+class SlicesQuery(_Result, Strict[requests.SlicesQuery]):
     """Which slices."""
+
+    into = requests.SlicesQuery
 
     by = fields.String()
 
 
-class ReportQuery(ResultQuery):
+class ReportQuery(_Result, Strict[requests.ReportQuery]):
     """Which report."""
+
+    into = requests.ReportQuery
 
     style = fields.String(required=True)
 
 
-class ComparisonsQuery(Strict):
+class ComparisonsQuery(Strict[requests.ComparisonsQuery]):
     """Which comparisons, and how to show them."""
+
+    into = requests.ComparisonsQuery
 
     score = fields.String()
     format = fields.String(load_default="json", validate=validate.OneOf(COMPARISON_FORMATS))
 
 
-class BenchmarksQuery(PageQuery):
+class BenchmarksQuery(_Page, Strict[requests.BenchmarksQuery]):
     """Which benchmarks."""
+
+    into = requests.BenchmarksQuery
 
     series = fields.String(validate=SLUG)
 
 
-class SubmissionsQuery(PageQuery):
+class SubmissionsQuery(_Page, Strict[requests.SubmissionsQuery]):
     """Which submissions."""
+
+    into = requests.SubmissionsQuery
 
     team = fields.String(validate=SLUG)
     state = fields.String(validate=validate.OneOf(STATES))
 
 
-class SubmitQuery(Strict):
+class SubmitQuery(Strict[requests.SubmitQuery]):
     """Whether to submit, or only to look whether it could be."""
+
+    into = requests.SubmitQuery
 
     validate_only = fields.String(validate=validate.OneOf(("true", "false")), load_default="false")
 
+    @post_load
+    def build(self, members: dict[str, Json], **_options: Json) -> requests.SubmitQuery:
+        """Make the request."""
+        return requests.SubmitQuery(members["validate_only"] == "true")
 
-class OutputQuery(Strict):
+
+class OutputQuery(Strict[requests.OutputQuery]):
     """Which part's output."""
+
+    into = requests.OutputQuery
 
     part = fields.String()
 
 
-class SubmissionItemsQuery(PageQuery):
+class SubmissionItemsQuery(_Page, Strict[requests.SubmissionItemsQuery]):
     """Which items of a submission, and how to show them."""
+
+    into = requests.SubmissionItemsQuery
 
     part = fields.String()
     metric = fields.String()
     format = fields.String(validate=validate.OneOf(ITEM_FORMS))
 
 
-class SubmissionSlicesQuery(Strict):
+class SubmissionSlicesQuery(Strict[requests.SubmissionSlicesQuery]):
     """Which slices of a submission."""
+
+    into = requests.SubmissionSlicesQuery
 
     part = fields.String()
     metric = fields.String()
     by = fields.String()
 
 
-class LeaderboardQuery(Strict):
+class LeaderboardQuery(Strict[requests.LeaderboardQuery]):
     """Which leaderboard, and how to show it."""
+
+    into = requests.LeaderboardQuery
 
     score = fields.String()
     pick = fields.String(validate=validate.OneOf(PICKS))
@@ -114,33 +147,41 @@ class LeaderboardQuery(Strict):
     format = fields.String(validate=validate.OneOf(tuple(LEADERBOARD_FORMATS)))
 
 
-class ComparisonQuery(Strict):
+class ComparisonQuery(Strict[requests.ComparisonQuery]):
     """How to show a comparison."""
+
+    into = requests.ComparisonQuery
 
     format = fields.String(validate=validate.OneOf(COMPARISON_FORMATS))
 
 
-class DifferingQuery(PageQuery):
+class DifferingQuery(_Page, Strict[requests.DifferingQuery]):
     """Which two submissions of a comparison, and how to show where they differ."""
+
+    into = requests.DifferingQuery
 
     a = fields.String()
     b = fields.String()
     format = fields.String(validate=validate.OneOf(ITEM_FORMS))
 
 
-class EventsQuery(Strict):
+class EventsQuery(Strict[requests.EventsQuery]):
     """Which events."""
 
+    into = requests.EventsQuery
+
     after = fields.String(validate=CURSOR)
-    limit = fields.Integer(validate=validate.Range(1, MAX_PAGE), load_default=100)
+    limit = fields.Integer(validate=validate.Range(1, MAX_PAGE), load_default=DEFAULT_LIMIT)
     benchmark = fields.String(validate=SLUG)
 
 
-class NoQuery(Strict):
+class NoQuery(Strict[requests.NoQuery]):
     """Nothing may be asked."""
 
+    into = requests.NoQuery
 
-# Made once: making a schema costs more than reading a query with it.
+
+# made once: making a schema costs more than reading a query with it
 NOTHING, PAGE, JOBS, ITEMS = NoQuery(), PageQuery(), JobsQuery(), ItemsQuery()
 SLICES, REPORT, COMPARISONS = SlicesQuery(), ReportQuery(), ComparisonsQuery()
 BENCHMARKS, SUBMISSIONS, SUBMIT, OUTPUT = BenchmarksQuery(), SubmissionsQuery(), SubmitQuery(), OutputQuery()

@@ -1,4 +1,4 @@
-"""Submissions: what is sent, and what may be changed afterwards."""
+"""Load requests for submissions and their changes."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ from typing import Any
 
 from marshmallow import fields, validate
 
+from service import requests
 from service.schemas.base import Fault, Flag, Mapped, Name, Slug, Strict, Text
 from service.schemas.benchmarks import Notes
 
 ROLES = ("system", "baseline")
 
 
-class SubmissionRequest(Strict):
+class SubmissionRequest(Strict[requests.SubmissionRequest]):
     """Outputs for a benchmark."""
+
+    into = requests.SubmissionRequest
 
     name = Name(allow_none=True)
     notes = Notes(allow_none=True)
@@ -22,8 +25,10 @@ class SubmissionRequest(Strict):
     outputs = Mapped(Text(), required=True)
 
 
-class SubmissionChanges(Strict):
-    """What may be said of a submission later; its outputs and scores never change."""
+class SubmissionChanges(Strict[requests.SubmissionChanges]):
+    """Changes of a submission; its outputs and scores never change."""
+
+    into = requests.SubmissionChanges
 
     name = Name()
     notes = Notes(allow_none=True)
@@ -33,4 +38,4 @@ class SubmissionChanges(Strict):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         known = ", ".join(sorted(self.fields))
-        self.error_messages["unknown"] = Fault("not-changeable", f"A submission never changes but for {known}.")
+        self.error_messages["unknown"] = Fault("not-changeable", f"PATCH changes only {known} of a submission.")

@@ -1,16 +1,18 @@
-"""Tokens."""
+"""Load requests for tokens."""
 
 from __future__ import annotations
 
 from marshmallow import fields, validate
 
+from service import requests
+from service.requests import SCOPES
 from service.schemas.base import Name, Strict, sensible
 
-SCOPES = ("organise", "submit", "score", "read")
 
-
-class TokenRequest(Strict):
+class TokenRequest(Strict[requests.TokenRequest]):
     """A new token."""
+
+    into = requests.TokenRequest
 
     scopes = fields.List(
         fields.String(validate=validate.OneOf(SCOPES)), required=True, validate=validate.Length(min=1, max=len(SCOPES))

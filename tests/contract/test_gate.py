@@ -22,7 +22,7 @@ from flask.testing import FlaskClient
 
 from service import ids
 from service.policy import gate
-from service.usecases.events.listing import KINDS
+from service.requests import EVENT_KINDS
 from tests.contract.stage import ADMIN, Stage, close_stage, open_stage
 from tests.contract.walking import Known, Request, requests
 from tests.fixtures.requests import GOLD_CONLLU
@@ -171,7 +171,7 @@ def tell(stage: Stage, gold: str, settings: dict[str, Any]) -> World:
         {
             "submit": [valid], "ask_comparison": [asked, {"score": "ud.las_f1", "submissions": "leaderboard"}],
             "patch_submission": [{"chosen": True}, {"name": "other"}],
-            "create_webhook": [{"url": "https://example.org/", "kinds": [KINDS[0]]}],
+            "create_webhook": [{"url": "https://example.org/", "kinds": [EVENT_KINDS[0]]}],
         },
     )  # fmt: skip
     return World(stage, tokens, known)

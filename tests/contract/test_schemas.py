@@ -9,8 +9,8 @@ from apispec import APISpec
 from apispec.ext.marshmallow import MarshmallowPlugin, OpenAPIConverter
 from marshmallow import Schema, fields
 
+from service.requests import MAX_NOTES
 from service.schemas import base, benchmarks, comparisons, jobs, queries, submissions, teams, tokens, webhooks
-from service.usecases.benchmarks.settings import MAX_NOTES
 from tests.contract.checking import by_id, contract, resolved
 from treescore.significance.settings import PARAMS
 

@@ -7,12 +7,13 @@ from types import SimpleNamespace
 import pytest
 
 from service.logs import configure_logs
+from service.schemas.jobs import JobRequest
 from service.store import runs
 from service.usecases import kinds
 from service.usecases.jobs import jobs
 from service.usecases.jobs.jobs import submit_job
 from tests.fixtures.contexts import SCORER
-from tests.fixtures.requests import DEPENDENCIES
+from tests.fixtures.requests import DEPENDENCIES, loaded
 from workers import entry
 
 SECRET = "nsubj-of-gold"  # noqa: S105 - a word to look for
@@ -34,7 +35,7 @@ def broken(context, monkeypatch):
     kept = kinds.KINDS[jobs.KIND]
     monkeypatch.setattr(entry, "KINDS", {jobs.KIND: SimpleNamespace(work=break_off, fail=kept.fail)})
     monkeypatch.setattr(entry, "process_context", lambda: context)
-    return submit_job(context, SCORER, DEPENDENCIES)[0]
+    return submit_job(context, SCORER, loaded(JobRequest, DEPENDENCIES))[0]
 
 
 def everything_in(redis):

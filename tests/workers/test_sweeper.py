@@ -9,10 +9,11 @@ from rq.utils import now, utcformat
 
 from service.errors import Gone
 from service.queue import ABANDONED_AFTER
+from service.schemas.jobs import JobRequest
 from service.store import runs
 from service.usecases.jobs.jobs import submit_job, view_job
 from tests.fixtures.contexts import SCORER, with_config
-from tests.fixtures.requests import DEPENDENCIES
+from tests.fixtures.requests import DEPENDENCIES, loaded
 from workers.entry import do
 from workers.sweeper import Sweeper
 from workers.worker import worker_on
@@ -20,7 +21,7 @@ from workers.worker import worker_on
 
 @pytest.fixture
 def job(context):
-    return submit_job(context, SCORER, DEPENDENCIES)[0]
+    return submit_job(context, SCORER, loaded(JobRequest, DEPENDENCIES))[0]
 
 
 def later(context):

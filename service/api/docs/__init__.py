@@ -1,25 +1,26 @@
-"""The contract as one page of HTML, made on the server from openapi.yaml alone."""
+"""Render the contract as one page of HTML, from openapi.yaml alone."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
 from importlib import resources
-from typing import Any
 
 import orjson
 from jinja2 import Environment
 from markupsafe import Markup, escape
 
-Json = Mapping[str, Any]
+from treescore.core.params import Json
+
+Document = Mapping[str, Json]
 METHODS = ("get", "post", "put", "patch", "delete")
 
 
-def page(document: Json) -> str:
-    """The page.
+def page(document: Document) -> str:
+    """Return the page.
 
     Args:
-        document: an OpenAPI 3.1 document whose references are all local.
+        document: an OpenAPI 3.1 document with local references only.
     """
     files = resources.files(__name__)
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
@@ -34,18 +35,18 @@ def page(document: Json) -> str:
     )
 
 
-def resolve(document: Json, value: Json) -> Json:
-    """What a local reference stands for, members beside it included; anything else as it is."""
+def resolve(document: Document, value: Document) -> Document:
+    """Return what a local reference stands for, with the members beside it; any other value unchanged."""
     if "$ref" not in value:
         return value
-    found: Any = document
+    target: Json = document
     for step in value["$ref"].removeprefix("#/").split("/"):
-        found = found[step]
-    return {**resolve(document, found), **{key: member for key, member in value.items() if key != "$ref"}}
+        target = target[step]
+    return {**resolve(document, target), **{key: member for key, member in value.items() if key != "$ref"}}
 
 
 def prose(text: str) -> Markup:
-    """Paragraphs, indented code and `code` of a description."""
+    """Render paragraphs, indented code and `code` of a description."""
     blocks = []
     for block in re.split(r"\n\s*\n", text.strip("\n")):
         if block.startswith("    "):
@@ -56,8 +57,8 @@ def prose(text: str) -> Markup:
     return Markup("\n").join(blocks)
 
 
-def kind(schema: Json) -> Markup:
-    """A schema in a few words, with links to the named ones."""
+def kind(schema: Document) -> Markup:
+    """Describe a schema in a few words, with links to the named ones."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return Markup('<a href="#schema-{0}">{0}</a>').format(name)
@@ -85,8 +86,8 @@ def kind(schema: Json) -> Markup:
 _BOUNDS = (("minimum", "at least"), ("maximum", "at most"), ("default", "default"), ("maxLength", "length at most"))
 
 
-def pretty(value: Any) -> str:
-    """A value as indented JSON."""
+def pretty(value: Json) -> str:
+    """Return a value as indented JSON."""
     return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
 
 
@@ -96,7 +97,7 @@ def _inline(text: str) -> Markup:
     return Markup(re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", safe))  # noqa: S704 - escaped above
 
 
-def _operations(document: Json, tag: str) -> Iterator[Json]:
+def _operations(document: Document, tag: str) -> Iterator[Document]:
     for path, item in document["paths"].items():
         for method in METHODS:
             operation = item.get(method)

@@ -1,1 +1,1 @@
-"""Who may do what: tokens, benchmarks, idempotency keys."""
+"""Authenticate callers, find what they ask for, and recognise repeated requests."""

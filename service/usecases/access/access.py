@@ -1,6 +1,8 @@
-"""Finding what a caller asks for, or refusing it, in the same words everywhere."""
+"""Find what a caller asks for, or refuse it, with the same messages everywhere."""
 
 from __future__ import annotations
+
+from datetime import datetime
 
 from sqlalchemy import Connection
 
@@ -13,42 +15,37 @@ from service.store.submissions import Submission
 
 
 def storable(text: str) -> bool:
-    """Whether a text may be looked up at all: databases choke on NUL and on halves of characters."""
+    """Return whether a text can be looked up: databases refuse NUL and half surrogate pairs."""
     return text.isprintable()
 
 
-def check_cursor(cursor: str | None) -> None:
-    """Refuse what is no cursor of a list by ids.
-
-    Raises:
-        Unprocessable: it is none of ours.
-    """
-    if cursor is not None and not storable(cursor):
-        raise Unprocessable("The cursor is none of ours. Take it from `next` of the page before.")
+def invalid_cursor() -> Unprocessable:
+    """Return the error of an invalid cursor."""
+    return Unprocessable("Invalid cursor. Use the `next` value of the previous page.")
 
 
 def benchmark_of(db: Connection, slug: str, *, lock: bool = False, alone: bool = False) -> Benchmark:
-    """A benchmark that is there; for the locks see store.benchmarks.get.
+    """Return a benchmark; for the locks see store.benchmarks.get.
 
     Raises:
-        NotFound: there is none.
+        NotFound: it does not exist.
         Gone: it was deleted.
     """
-    found = benchmarks.get(db, slug, lock=lock, alone=alone) if storable(slug) else None
-    if found is None:
-        raise NotFound(f"There is no benchmark {slug!r}.")
-    if found.deleted_at is not None:
+    benchmark = benchmarks.get(db, slug, lock=lock, alone=alone) if storable(slug) else None
+    if benchmark is None:
+        raise NotFound(f"Unknown benchmark {slug!r}.")
+    if benchmark.deleted_at is not None:
         raise Gone(f"The benchmark {slug!r} was deleted.")
-    return found
+    return benchmark
 
 
 def team_of(caller: Caller, slug: str) -> str | None:
-    """The team for which a caller speaks in a benchmark; None for nobody's and for other benchmarks' tokens."""
+    """Return the caller's team in a benchmark; None for tokens of no team or of another benchmark."""
     return caller.team if caller.benchmark == slug else None
 
 
 def may_read(caller: Caller, submission: Submission) -> bool:
-    """Whether a caller may know of a submission: its team, and organisers."""
+    """Return whether a caller may know of a submission: its team and organisers may."""
     if caller.organiser:
         return True
     team = team_of(caller, submission.benchmark_id)
@@ -56,25 +53,25 @@ def may_read(caller: Caller, submission: Submission) -> bool:
 
 
 def submission_of(db: Connection, caller: Caller, submission_id: str, *, lock: bool = False) -> Submission:
-    """A submission that is there and the caller's to know of.
+    """Return a submission that the caller may know of.
 
     Raises:
-        NotFound: there is none, or it is another team's.
+        NotFound: it does not exist, or belongs to another team.
         Gone: it was deleted.
     """
-    found = submissions.get(db, submission_id, lock=lock) if storable(submission_id) else None
-    if found is None or not may_read(caller, found):
-        raise NotFound(f"There is no submission {submission_id}.")
-    if found.deleted_at is not None:
+    submission = submissions.get(db, submission_id, lock=lock) if storable(submission_id) else None
+    if submission is None or not may_read(caller, submission):
+        raise NotFound(f"Unknown submission {submission_id}.")
+    if submission.deleted_at is not None:
         raise Gone(f"The submission {submission_id} was deleted.")
-    return found
+    return submission
 
 
 def locked_submission(db: Connection, caller: Caller, submission_id: str) -> tuple[Submission, Benchmark]:
-    """A submission and its benchmark, which nobody else changes before the transaction ends.
+    """Return a submission and its benchmark, both locked until the transaction ends.
 
     Raises:
-        NotFound: there is none, or it is another team's.
+        NotFound: it does not exist, or belongs to another team.
         Gone: it was deleted.
     """
     slug = submission_of(db, caller, submission_id).benchmark_id
@@ -83,31 +80,53 @@ def locked_submission(db: Connection, caller: Caller, submission_id: str) -> tup
 
 
 def item_number(cursor: str | None) -> int:
-    """The item after which a page begins.
+    """Return the number of the item after which a page begins.
 
     Raises:
-        Unprocessable: the cursor is none of ours.
+        Unprocessable: the cursor is invalid.
     """
     if cursor is None:
         return 0
     if not cursor.isascii() or not cursor.isdecimal() or len(cursor) > 12:
-        raise Unprocessable("The cursor is none of ours. Take it from `next` of the page before.")
+        raise invalid_cursor()
     return int(cursor)
 
 
 def active_revision(db: Connection, benchmark: Benchmark) -> Revision:
-    """The revision that rules.
+    """Return the active revision.
 
     Raises:
-        Conflict: none does yet.
+        Conflict: no revision is active yet.
     """
     number = benchmark.active_revision
-    found = None if number is None else revisions.get(db, benchmark.id, number)
-    if found is None:
+    revision = None if number is None else revisions.get(db, benchmark.id, number)
+    if revision is None:
         raise Conflict(
-            f"The gold standard of {benchmark.id!r} has not passed its check. Try again once a revision is active.",
+            f"The gold standard of {benchmark.id!r} has not passed its check. Retry once a revision is active.",
             slug="no-active-revision",
             title="No revision is active yet",
             headers=None if revisions.unsettled(db, benchmark.id) is None else SOON,
         )
-    return found
+    return revision
+
+
+def require_open(benchmark: Benchmark, caller: Caller, now: datetime) -> None:
+    """Refuse teams before a benchmark opens and after it closes.
+
+    Raises:
+        Conflict: it is not open.
+    """
+    if caller.organiser:
+        return
+    if not benchmark.opened(now):
+        raise Conflict(
+            f"The benchmark {benchmark.id!r} opens at {benchmark.settings['opens_at']}.",
+            slug="not-open",
+            title="The benchmark is not open yet",
+        )
+    if benchmark.closed(now):
+        raise Conflict(
+            f"The benchmark {benchmark.id!r} closed at {benchmark.settings['closes_at']}.",
+            slug="closed",
+            title="The benchmark is closed",
+        )

@@ -1,4 +1,4 @@
-"""Requests that their sender has named: sent again, they make nothing twice."""
+"""Recognise repeated requests by their idempotency keys, so that a retry creates nothing twice."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ class IdempotencyKey:
 
 
 def claim_key(
-    db: Connection, caller: Caller, idempotency_key: IdempotencyKey | None, made: str, now: datetime
+    db: Connection, caller: Caller, idempotency_key: IdempotencyKey | None, created: str, now: datetime
 ) -> str | None:
-    """What an earlier request under this key made; None for a first one, which from now on stands for `made`.
+    """Return what an earlier request with this key created; None for a first request, which now stands for `created`.
 
     Raises:
-        Unprocessable: the earlier one was another request.
-        IntegrityError: another first one is being taken at this moment.
+        Unprocessable: the key was used for another request.
+        IntegrityError: another first request with this key is in progress.
     """
     if idempotency_key is None:
         return None
     known = idempotency.find(db, caller.owner, idempotency_key.key)
     if known is None:
-        idempotency.remember(db, caller.owner, idempotency_key.key, idempotency_key.digest, made, now)
+        idempotency.remember(db, caller.owner, idempotency_key.key, idempotency_key.digest, created, now)
         return None
     digest, resource = known
     if digest != idempotency_key.digest:
         raise Unprocessable(
-            "This Idempotency-Key was used for another request. Take a new key for each new request.",
+            "This Idempotency-Key was used for another request. Use a new key for each new request.",
             slug="idempotency-key-reused",
             title="The Idempotency-Key belongs to another request",
         )

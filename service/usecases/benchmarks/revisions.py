@@ -1,10 +1,8 @@
-"""Revisions: a change of gold or metrics, as something new that never changes."""
+"""Create and show revisions: changes of gold or metrics, each stored once and never changed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import Connection
 
@@ -15,27 +13,26 @@ from service.ids import new_id
 from service.policy import gate
 from service.policy.gate import Level
 from service.queue import BULK, LIVE
+from service.requests import PageQuery, PartGold, RevisionRequest
 from service.store import revisions, runs, texts
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Revision
-from service.usecases.access.access import active_revision, benchmark_of
+from service.usecases.access.access import active_revision, benchmark_of, invalid_cursor
 from service.usecases.access.idempotency import IdempotencyKey, claim_key
 from service.usecases.benchmarks.benchmarks import (
     MAX_PARTS,
     REVISION_KIND,
-    gold_of,
     input_kind,
     part_document,
     parts_texts,
     shown_revision,
 )
-from service.usecases.benchmarks.settings import check_notes
 from service.usecases.events.record import record_event
 from service.usecases.runs.views import Page, View, json_view, moment
 from service.usecases.runs.waiting import wait_for
 from service.usecases.scoring.config import MEMBERS, check_scoring, scoring_config
 from service.usecases.scoring.part_texts import GOLD, items_name, names_of
-from treescore.core.params import escape
+from treescore.core.params import Json, escape
 from treescore.errors import Problem, ProblemList, ScoringError
 
 
@@ -43,17 +40,17 @@ def create_revision(
     context: Context,
     caller: Caller,
     slug: str,
-    request: Mapping[str, Any],
+    request: RevisionRequest,
     idempotency_key: IdempotencyKey | None = None,
 ) -> tuple[int, bool]:
-    """Store a revision, to be checked and to re-score every submission: (its number, whether it is new).
+    """Store a revision, which a worker checks and re-scores. Return its number, and whether it is new.
 
-    What the request does not name stays as it is in the revision that rules (before there is one, in the newest). A
-    part that is null is left out from now on.
+    What the request does not give stays as in the active revision (before there is one, in the newest). A part that is
+    null is left out.
 
     Raises:
-        Conflict: another revision is under way, or a dry run has no board to compare with.
-        Unprocessable: the request makes no sense, with pointers.
+        Conflict: another revision is in progress, or a dry run has no leaderboard to compare with.
+        Unprocessable: the request is invalid, with pointers.
     """
     caller.require("organise")
     now = context.now()
@@ -66,19 +63,20 @@ def create_revision(
         under_way = revisions.unsettled(db, slug)
         if under_way is not None:
             raise Conflict(
-                f"Revision {under_way.number} is {under_way.state}. Wait until it has settled.",
+                f"Revision {under_way.number} is {under_way.state}. Retry once it has settled.",
                 slug="revision-under-way",
-                title="Another revision is under way",
+                title="Another revision is in progress",
                 headers=SOON,
             )
         base = shown_revision(db, benchmark)
         scoring = _scoring(base, request)
         gold, carried = _parts(db, benchmark, base, request)
-        named = _texts(gold, scoring, request)
+        problems = ProblemList()
+        named = parts_texts(problems, gold, scoring)
+        refuse(problems)
         revision_id = new_id("rev", now)
         queue = LIVE if benchmark.active_revision is None else BULK
-        dry_run = bool(request.get("dry_run", False))
-        if dry_run:
+        if request.dry_run:
             active_revision(db, benchmark)
         runs.add(db, revision_id, REVISION_KIND, queue, now)
         fresh = Revision(
@@ -86,8 +84,8 @@ def create_revision(
             number,
             revision_id,
             scoring,
-            request.get("reason"),
-            dry_run,
+            request.reason,
+            request.dry_run,
             revisions.CHECKING,
             None,
             None,
@@ -101,17 +99,17 @@ def create_revision(
         ]
         texts.share(db, base.id, revision_id, kept)
         texts.put(db, revision_id, named)
-        data = {"revision": number, "dry_run": dry_run}
+        data = {"revision": number, "dry_run": request.dry_run}
         record_event(db, context, "revision.created", slug, actor=caller.owner, subject=revision_id, data=data)
     context.queue.put(revision_id, queue)
     return number, True
 
 
 def view_revision(context: Context, caller: Caller, slug: str, number: int) -> View:
-    """One revision as it stands.
+    """Show a revision.
 
     Raises:
-        NotFound: there is none of this number.
+        NotFound: no revision has this number.
     """
     with context.store.read() as db:
         benchmark = benchmark_of(db, slug)
@@ -123,33 +121,34 @@ def view_revision(context: Context, caller: Caller, slug: str, number: int) -> V
 def wait_for_revision(
     context: Context, caller: Caller, slug: str, number: int, seconds: float, etag: str | None = None
 ) -> View:
-    """The revision once it has settled, or has moved on from `etag`, or when time is over."""
+    """Show a revision once it has settled, or differs from `etag`, or the time is over."""
     with context.store.read() as db:
         benchmark_of(db, slug)
         revision = _revision_of(db, caller, slug, number)
     return wait_for(context, revision.id, lambda: view_revision(context, caller, slug, number), seconds, etag)
 
 
-def list_revisions(context: Context, caller: Caller, slug: str, cursor: str | None, limit: int) -> Page:
-    """Revisions, newest first, without what moved."""
-    before = None if cursor is None else _number(cursor)
+def list_revisions(context: Context, caller: Caller, slug: str, query: PageQuery) -> Page:
+    """List revisions, newest first, without changes of ranks."""
+    before = None if query.cursor is None else _number(query.cursor)
     with context.store.read() as db:
         benchmark = benchmark_of(db, slug)
-        rows = revisions.listing(db, slug, before, limit + 1, dry_runs=caller.organiser)
-        items = [{**_document(db, context, caller, benchmark, row), "moved": None} for row in rows[:limit]]
-    return Page(items, str(rows[limit - 1].number) if len(rows) > limit else None)
+        rows = revisions.listing(db, slug, before, query.limit + 1, dry_runs=caller.organiser)
+        items = [{**_document(db, context, caller, benchmark, row), "moved": None} for row in rows[: query.limit]]
+    return Page(items, str(rows[query.limit - 1].number) if len(rows) > query.limit else None)
 
 
 def _revision_of(db: Connection, caller: Caller, slug: str, number: int) -> Revision:
-    found = revisions.get(db, slug, number) if 0 < number < 2**31 else None
-    if found is None or (found.dry_run and not caller.organiser):
-        raise NotFound(f"The benchmark {slug!r} has no revision {number}.")
-    return found
+    revision = revisions.get(db, slug, number) if 0 < number < 2**31 else None
+    if revision is None or (revision.dry_run and not caller.organiser):
+        raise NotFound(f"Unknown revision {number} of benchmark {slug!r}.")
+    return revision
 
 
-def _scoring(base: Revision, request: Mapping[str, Any]) -> dict[str, Any]:
-    wanted = {**base.scoring, **{name: request[name] for name in MEMBERS if request.get(name) is not None}}
-    if "metrics" in request and "main_score" not in request:
+def _scoring(base: Revision, request: RevisionRequest) -> dict[str, Json]:
+    given = request.given()
+    wanted = {**base.scoring, **{name: given[name] for name in MEMBERS if name in given}}
+    if request.metrics is not None and request.main_score is None:
         del wanted["main_score"]
     try:
         scoring = check_scoring(wanted)
@@ -157,22 +156,22 @@ def _scoring(base: Revision, request: Mapping[str, Any]) -> dict[str, Any]:
         raise unprocessable(error) from error
     before, after = (scoring_config(stored).spec.format.name for stored in (base.scoring, scoring))
     if before != after:
-        detail = f"The outputs are in the format {before!r}, so a revision cannot change it. Make a new benchmark."
+        detail = f"A revision cannot change the format {before!r} of the outputs. Create a new benchmark."
         raise _wrong(Problem(code="format-changed", pointer="/format", detail=detail))
     return scoring
 
 
 def _parts(
-    db: Connection, benchmark: Benchmark, base: Revision, request: Mapping[str, Any]
-) -> tuple[dict[str, Any], list[str]]:
-    """New gold by part, and the parts of the base that remain, in their order."""
-    given = request.get("parts") or {}
+    db: Connection, benchmark: Benchmark, base: Revision, request: RevisionRequest
+) -> tuple[dict[str, PartGold], list[str]]:
+    """Return new gold by part, and the parts of the base that remain, in their order."""
+    given = request.parts or {}
     known = [part.name for part in revisions.parts_of(db, base.id)]
-    gold = gold_of({"parts": {name: part for name, part in given.items() if part is not None}}, None)
+    gold = {name: part for name, part in given.items() if part is not None}
     problems = ProblemList()
     for name in given:
         if name not in known and (benchmark.active_revision is not None or given[name] is None):
-            detail = f"The benchmark has no part {name!r}. It has: {', '.join(known[:20])}."
+            detail = f"Unknown part {name!r}. The benchmark has: {', '.join(known[:20])}."
             problems.add(Problem(code="unknown-part", pointer=f"/parts/{escape(name)}", part=name, detail=detail))
     remaining = [name for name in known if name not in given or given[name] is not None]
     if not 1 <= len({*remaining, *gold}) <= MAX_PARTS:
@@ -181,18 +180,9 @@ def _parts(
     return gold, remaining
 
 
-def _texts(gold: Mapping[str, Any], scoring: Mapping[str, Any], request: Mapping[str, Any]) -> dict[str, bytes]:
-    problems = ProblemList()
-    if request.get("reason") is not None:
-        check_notes(problems, request["reason"], "/reason")
-    named = parts_texts(problems, gold, scoring, request)
-    refuse(problems)
-    return named
-
-
 def _document(
     db: Connection, context: Context, caller: Caller, benchmark: Benchmark, revision: Revision
-) -> dict[str, Any]:
+) -> dict[str, object]:
     level = gate.level_of(benchmark, caller, context.now())
     run = runs.get(db, revision.id)
     counts = level >= Level.GOLD or input_kind(benchmark, revision) == "words"
@@ -208,16 +198,16 @@ def _document(
         "parts": {part.name: part_document(part, counts=counts) for part in revisions.parts_of(db, revision.id)},
         "created_at": moment(revision.created_at),
         "activated_at": moment(revision.activated_at),
-        # it counts the submissions that were scored
+        # progress counts the scored submissions
         "progress": None if run is None or level < Level.STATUS else run.progress,
         "moved": revision.moved if _may_see_moves(benchmark, level, context.now()) else None,
-        # the problems of gold quote gold
+        # the failure of gold quotes gold
         "failure": gate.failure_view(level, revision.failure) if revision.failure and level >= Level.GOLD else None,
     }
 
 
 def _may_see_moves(benchmark: Benchmark, level: Level, now: datetime) -> bool:
-    """Organisers, and everybody where the board itself shows names and scores to everybody."""
+    """Return whether a caller sees changes of ranks: organisers do, others if the board shows them names and scores."""
     frozen = benchmark.frozen_at is not None and benchmark.frozen_at <= now
     open_board = benchmark.leaderboard["public"] and not benchmark.leaderboard["anonymous"] and not frozen
     return level >= Level.GOLD or (level >= Level.SCORES and open_board)
@@ -225,7 +215,7 @@ def _may_see_moves(benchmark: Benchmark, level: Level, now: datetime) -> bool:
 
 def _number(cursor: str) -> int:
     if not cursor.isascii() or not cursor.isdecimal() or len(cursor) > 9:
-        raise Unprocessable("The cursor is none of ours. Take it from `next` of the page before.")
+        raise invalid_cursor()
     return int(cursor)
 
 

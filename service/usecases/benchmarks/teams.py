@@ -1,69 +1,62 @@
-"""Teams of a benchmark and their tokens."""
+"""Create, list and erase teams of a benchmark, and make their tokens."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from service.caller import Caller
 from service.context import Context
-from service.errors import Conflict, NotFound, refuse
+from service.errors import Conflict, NotFound
 from service.ids import new_id, new_token, token_hash
+from service.requests import PageQuery, TeamRequest
 from service.store import runs, submissions, teams, tokens
 from service.store.teams import Team
-from service.usecases.access.access import benchmark_of, check_cursor, storable
-from service.usecases.benchmarks.settings import check_name, check_slug
+from service.usecases.access.access import benchmark_of, storable
 from service.usecases.boards.work import board_changed, put_board
 from service.usecases.events.record import record_event
 from service.usecases.runs.views import Page, moment
-from treescore.errors import ProblemList
 
 
 def create_team(
-    context: Context, caller: Caller, slug: str, team_id: str, name: str, expires_at: datetime | None = None
-) -> dict[str, Any]:
-    """Make a team. Its token, which may expire, is in the answer, this once.
+    context: Context, caller: Caller, slug: str, request: TeamRequest, expires_at: datetime | None = None
+) -> dict[str, object]:
+    """Create a team. Only this answer has its token, which may expire.
 
     Raises:
-        Conflict: the id is taken, by an erased team too.
+        Conflict: the id is taken, perhaps by an erased team.
     """
     caller.require("organise")
-    problems = ProblemList()
-    check_slug(problems, team_id, "/id")
-    check_name(problems, name, "/name")
-    refuse(problems)
-    now = context.now()
-    team = Team(slug, team_id, name, now, None)
+    team = Team(slug, request.id, request.name, context.now(), None)
     try:
         with context.store.write() as db:
             benchmark_of(db, slug, lock=True)
-            if teams.get(db, slug, team_id) is not None:
-                raise _taken(team_id)
+            if teams.get(db, slug, team.id) is not None:
+                raise _taken(team.id)
             teams.add(db, team)
             token = _new_token(db, context, team, expires_at)
-            record_event(db, context, "team.created", slug, actor=caller.owner, team_id=team_id, subject=team_id)
+            record_event(db, context, "team.created", slug, actor=caller.owner, team_id=team.id, subject=team.id)
     except IntegrityError as error:
-        raise _taken(team_id) from error
+        raise _taken(team.id) from error
     return {**_document(team), "token": token}
 
 
-def list_teams(context: Context, caller: Caller, slug: str, cursor: str | None, limit: int) -> Page:
-    """The teams of a benchmark, by id."""
+def list_teams(context: Context, caller: Caller, slug: str, query: PageQuery) -> Page:
+    """List the teams of a benchmark, by id."""
     caller.require("organise")
-    check_cursor(cursor)
     with context.store.read() as db:
         benchmark_of(db, slug)
-        rows = teams.listing(db, slug, cursor, limit + 1)
-    return Page([_document(row) for row in rows[:limit]], rows[limit - 1].id if len(rows) > limit else None)
+        rows = teams.listing(db, slug, query.cursor, query.limit + 1)
+    more = len(rows) > query.limit
+    return Page([_document(row) for row in rows[: query.limit]], rows[query.limit - 1].id if more else None)
 
 
 def rotate_token(
     context: Context, caller: Caller, slug: str, team_id: str, expires_at: datetime | None = None
-) -> dict[str, Any]:
-    """A new token for a team; its earlier ones end at once."""
+) -> dict[str, object]:
+    """Make a new token for a team and revoke its earlier ones."""
     caller.require("organise")
     with context.store.write() as db:
         benchmark_of(db, slug)
@@ -75,7 +68,7 @@ def rotate_token(
 
 
 def erase_team(context: Context, caller: Caller, slug: str, team_id: str) -> None:
-    """Drop a team's name, outputs and items, and end its tokens. Its scores stay as anonymous rows of the board."""
+    """Erase a team's name, outputs, items and tokens. Its scores stay as anonymous rows of the board."""
     caller.require("organise")
     now = context.now()
     with context.store.write() as db:
@@ -97,7 +90,7 @@ def erase_team(context: Context, caller: Caller, slug: str, team_id: str) -> Non
 def _team_of(db: Connection, slug: str, team_id: str) -> Team:
     team = teams.get(db, slug, team_id, lock=True) if storable(team_id) else None
     if team is None or team.erased_at is not None:
-        raise NotFound(f"The benchmark {slug!r} has no team {team_id!r}.")
+        raise NotFound(f"Unknown team {team_id!r} of benchmark {slug!r}.")
     return team
 
 
@@ -118,13 +111,13 @@ def _new_token(db: Connection, context: Context, team: Team, expires_at: datetim
     return text
 
 
-def _document(team: Team) -> dict[str, Any]:
+def _document(team: Team) -> dict[str, object]:
     return {"id": team.id, "name": team.name, "created_at": moment(team.created_at)}
 
 
 def _taken(team_id: str) -> Conflict:
     return Conflict(
-        f"The team id {team_id!r} is taken (ids of erased teams stay taken). Choose another one.",
+        f"The team id {team_id!r} is taken (ids of erased teams stay taken). Use another id.",
         slug="id-taken",
         title="The id is taken",
     )

@@ -1,10 +1,10 @@
-"""Comparisons asked for: a stored question with an answer, and the same question has the same id."""
+"""Store, show and list comparisons: a stored question with its answer; the same question has the same id."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypedDict
 
 import orjson
 from sqlalchemy import Connection
@@ -15,6 +15,7 @@ from service.errors import NotFound, TooManyRequests, Unprocessable, unprocessab
 from service.policy import gate
 from service.policy.gate import Level
 from service.queue import BULK, LIVE
+from service.requests import LEADERBOARD, ComparisonRequest, PageQuery
 from service.store import benchmarks, boards, comparisons, runs, submissions, teams
 from service.store.benchmarks import Benchmark
 from service.store.comparisons import Comparison, Question
@@ -34,50 +35,48 @@ from service.usecases.boards.work import keep_asked
 from service.usecases.comparisons.work import record_comparison
 from service.usecases.runs.views import Page, View, etag_of, json_view, moment
 from service.usecases.runs.waiting import wait_for
+from treescore.core.params import Json
 from treescore.errors import Problem, ScoringError
 from treescore.render import FORMATS, render_comparisons
-from treescore.significance import PARAMS, Settings, parse_settings
+from treescore.significance import Settings, parse_settings
 
 COMPARISON_KIND = "comparison"
-MOST_SYSTEMS = 100
 QUICK = 10
 QUICK_SHUFFLES = 100_000
-"""Systems and shuffles up to which a comparison goes before re-scoring."""
+"""Systems and shuffles up to which a comparison is queued before re-scoring."""
 MOST_WAITING = 50
-"""Unanswered questions of one benchmark beyond which only organisers ask more."""
-LEADERBOARD = "leaderboard"
-MEMBERS = ("score", "submissions", "part", "revision", "pick", *PARAMS)
+"""Unanswered comparisons of one benchmark beyond which only organisers add more."""
 _READ_AT_ONCE = 50
 
 
-def ask(context: Context, caller: Caller, slug: str, question: Mapping[str, Any]) -> str:
-    """Store a question, unless it is there: its id.
+class Label(TypedDict):
+    """Team and name of a submission."""
 
-    Args:
-        context: the parts to work with.
-        caller: who asks.
-        slug: of the benchmark.
-        question: `submissions` (ids, or `leaderboard`), `score`, `part`, `revision`, `pick` (of a leaderboard), and the
-            settings of the significance module.
+    team: str | None
+    team_name: str | None
+    name: str | None
+
+
+def ask(context: Context, caller: Caller, slug: str, request: ComparisonRequest) -> str:
+    """Store a question, unless it is stored already. Return its id.
 
     Raises:
-        Unprocessable: the question makes no sense, with pointers.
-        NotFound: a submission is not the caller's to know of.
-        Forbidden: the benchmark shows this caller no significance.
-        TooManyRequests: too many questions wait already.
+        Unprocessable: the request is invalid, with pointers.
+        Forbidden: the benchmark does not show this caller significance.
+        TooManyRequests: too many comparisons are waiting.
     """
     caller.require("submit", "read", "score")
     now = context.now()
     with context.store.write() as db:
         benchmark = benchmark_of(db, slug, lock=True)
         viewer = _viewer(context, benchmark, caller)
-        board, asked, whole = _understood(db, benchmark, caller, viewer, question)
+        board, asked, whole = _question(db, benchmark, caller, viewer, request)
         name = comparison_id(asked)
         if whole:
             keep_asked(db, board, now)
         run_id = _stored(db, context, caller, board, name, asked)
         if whole and run_id is not None:
-            # the board says now that it waits
+            # the board now shows that it waits
             benchmarks.touch_board(db, slug)
     if run_id is not None:
         context.queue.put(run_id, _queue(asked))
@@ -85,17 +84,17 @@ def ask(context: Context, caller: Caller, slug: str, question: Mapping[str, Any]
 
 
 def view_comparison(context: Context, caller: Caller, comparison_id: str, form: str = "json") -> View:
-    """A comparison as it stands; other forms than JSON once it is answered.
+    """Show a comparison; in other formats than JSON once it is answered.
 
     Raises:
-        NotFound: there is none, or a submission of it is not the caller's to know of.
-        Forbidden: the benchmark shows this caller no significance.
-        Unprocessable: no such format, or no answer to show in it.
+        NotFound: it does not exist, or the caller may not know of one of its submissions.
+        Forbidden: the benchmark does not show this caller significance.
+        Unprocessable: the format is unknown, or the comparison is not answered.
     """
     if form not in FORMATS:
-        raise Unprocessable(f"There is no format {form!r}. There are: {', '.join(FORMATS)}.")
+        raise Unprocessable(f"Unknown format {form!r}. Use one of: {', '.join(FORMATS)}.")
     with context.store.read() as db:
-        comparison, known, viewer = found(db, context, caller, comparison_id)
+        comparison, known, viewer = visible_comparison(db, context, caller, comparison_id)
         run = runs.get(db, comparison.run_id)
         labels = _labels(db, comparison.benchmark_id, known.values(), viewer, caller)
     document = gate.comparison_view(viewer.level, _document(comparison, run, labels, viewer.level))
@@ -104,7 +103,7 @@ def view_comparison(context: Context, caller: Caller, comparison_id: str, form: 
         return json_view(document, final=final, state=str(document["state"]))
     answer = comparison.document or {}
     if answer.get("comparison") is None:
-        raise Unprocessable(f"The comparison {comparison_id} is {document['state']}; only JSON shows that.")
+        raise Unprocessable(f"The comparison {comparison_id} is {document['state']}. Only JSON can show that.")
     shown = render_comparisons([_labelled(answer["comparison"], labels)], form)
     return View(shown.content, etag_of(shown.content), content_type=shown.media_type)
 
@@ -112,22 +111,22 @@ def view_comparison(context: Context, caller: Caller, comparison_id: str, form: 
 def wait_for_comparison(
     context: Context, caller: Caller, comparison_id: str, seconds: float, etag: str | None = None
 ) -> View:
-    """The comparison once it is answered, or has moved on from `etag`, or when time is over."""
+    """Show a comparison once it is answered, or differs from `etag`, or the time is over."""
     with context.store.read() as db:
-        comparison, _, _ = found(db, context, caller, comparison_id)
+        comparison, _, _ = visible_comparison(db, context, caller, comparison_id)
     return wait_for(
         context, comparison.run_id, lambda: view_comparison(context, caller, comparison_id), seconds, etag
     )  # fmt: skip
 
 
-def list_comparisons(context: Context, caller: Caller, slug: str, cursor: str | None, limit: int) -> Page:
-    """Comparisons of a benchmark whose submissions the caller may know of all, by id."""
-    items: list[dict[str, Any]] = []
+def list_comparisons(context: Context, caller: Caller, slug: str, query: PageQuery) -> Page:
+    """List the comparisons of a benchmark whose submissions the caller may all know of, by id."""
+    items: list[dict[str, object]] = []
     with context.store.read() as db:
         benchmark = benchmark_of(db, slug)
         viewer = _viewer(context, benchmark, caller)
-        after, more = cursor, True
-        while more and len(items) <= limit:
+        after, more = query.cursor, True
+        while more and len(items) <= query.limit:
             rows = comparisons.listing(db, slug, after, _READ_AT_ONCE)
             under_way = runs.many(db, [row.run_id for row in rows])
             more = len(rows) == _READ_AT_ONCE
@@ -136,28 +135,28 @@ def list_comparisons(context: Context, caller: Caller, slug: str, cursor: str | 
                 if all(_may_see(caller, viewer, known.get(each)) for each in row.question["submissions"]):
                     items.append(_head(row, under_way.get(row.run_id)))
                 after = row.id
-                if len(items) > limit:
+                if len(items) > query.limit:
                     break
-    return Page(items[:limit], items[limit - 1]["id"] if len(items) > limit else None)
+    return Page(items[: query.limit], str(items[query.limit - 1]["id"]) if len(items) > query.limit else None)
 
 
-def found(
+def visible_comparison(
     db: Connection, context: Context, caller: Caller, comparison_id: str
 ) -> tuple[Comparison, dict[str, Submission], Viewer]:
-    """A comparison that the caller may see, and its submissions.
+    """Return a comparison that the caller may see, and its submissions.
 
     Raises:
-        NotFound: there is none, or a submission of it is not the caller's to know of.
-        Forbidden: the benchmark shows this caller no significance.
+        NotFound: it does not exist, or the caller may not know of one of its submissions.
+        Forbidden: the benchmark does not show this caller significance.
     """
     comparison = comparisons.get(db, comparison_id)
     if comparison is None:
-        raise NotFound(f"There is no comparison {comparison_id}.")
+        raise NotFound(f"Unknown comparison {comparison_id}.")
     benchmark = benchmark_of(db, comparison.benchmark_id)
     viewer = _viewer(context, benchmark, caller)
     known = submissions.many(db, comparison.question["submissions"])
     if not all(_may_see(caller, viewer, known.get(each)) for each in comparison.question["submissions"]):
-        raise NotFound(f"There is no comparison {comparison_id}.")
+        raise NotFound(f"Unknown comparison {comparison_id}.")
     return comparison, known, viewer
 
 
@@ -168,7 +167,7 @@ def _viewer(context: Context, benchmark: Benchmark, caller: Caller) -> Viewer:
 
 
 def _may_see(caller: Caller, viewer: Viewer, submission: Submission | None) -> bool:
-    """Whether a caller may know of a submission's scores: organisers, its team, and whoever sees it on the board."""
+    """Return whether a caller may know of a submission's scores: organisers, its team, all who see it on the board."""
     if submission is None or submission.deleted_at is not None:
         return caller.organiser and submission is not None
     if caller.organiser or (
@@ -180,70 +179,54 @@ def _may_see(caller: Caller, viewer: Viewer, submission: Submission | None) -> b
     return viewer.until is None or submission.finished_at <= viewer.until
 
 
-def _understood(
-    db: Connection, benchmark: Benchmark, caller: Caller, viewer: Viewer, question: Mapping[str, Any]
+def _question(
+    db: Connection, benchmark: Benchmark, caller: Caller, viewer: Viewer, request: ComparisonRequest
 ) -> tuple[Board, Question, bool]:
-    """The question in its one form, and whether it is about the whole leaderboard."""
-    unknown = [
-        Problem(code="unknown-member", pointer=f"/{name}", detail=f"A question has: {', '.join(MEMBERS)}.")
-        for name in question
-        if name not in MEMBERS
-    ]
-    if unknown:
-        raise unprocessable(ScoringError(unknown))
-    asked = question.get("submissions")
-    whole = asked == LEADERBOARD
+    """Return the board, the question in its one form, and whether it is about the whole leaderboard."""
+    whole = request.submissions == LEADERBOARD
     board = board_of(
-        db, benchmark, score=question.get("score"), part=question.get("part"), revision=question.get("revision"),
-        pick=question.get("pick"), until=viewer.until if whole else None,
+        db, benchmark, score=request.score, part=request.part, revision=request.revision, pick=request.pick,
+        until=viewer.until if whole else None,
     )  # fmt: skip
     if whole:
         ids, _ = tested_of(db, board, rows_of(db, board))
         if len(ids) < 2:
-            raise _wrong("too-few-submissions", "There are not two submissions on the board that can be compared.")
+            raise _wrong("too-few-submissions", "The leaderboard has fewer than two submissions that can be compared.")
     else:
-        ids = _listed(db, benchmark, caller, viewer, asked)
+        ids = _listed(db, benchmark, caller, viewer, request.submissions)
     try:
-        settings = _settings(question, board_settings(board, len(ids)) if whole else Settings())
+        defaults = board_settings(board, len(ids)) if whole else Settings()
+        base = {"shuffles": defaults.shuffles, "resamples": defaults.resamples}
+        settings = parse_settings({**base, **request.settings})
     except ScoringError as error:
         raise unprocessable(error) from error
     return board, question_of(board, ids, settings), whole
 
 
-def _settings(question: Mapping[str, Any], defaults: Settings) -> Settings:
-    given = {name: question[name] for name in PARAMS if question.get(name) is not None}
-    base = {name: getattr(defaults, name) for name in ("shuffles", "resamples")}
-    return parse_settings({**base, **given})
-
-
 def _listed(
-    db: Connection, benchmark: Benchmark, caller: Caller, viewer: Viewer, asked: object
+    db: Connection, benchmark: Benchmark, caller: Caller, viewer: Viewer, asked: Sequence[str]
 ) -> list[str]:  # fmt: skip
-    if not isinstance(asked, list) or not all(isinstance(each, str) for each in asked):
-        raise _wrong("bad-value", 'This is a list of submissions\' ids, or "leaderboard".')
     if len(set(asked)) < len(asked):
-        raise _wrong("repeated-submission", "A submission is named twice. Name each once.")
-    if not 2 <= len(asked) <= MOST_SYSTEMS:
-        raise _wrong("bad-value", f"Name 2 to {MOST_SYSTEMS} submissions.")
+        raise _wrong("repeated-submission", "A submission is repeated. Name each once.")
     known = submissions.many(db, asked)
     problems = []
-    for place, each in enumerate(asked):
+    for index, each in enumerate(asked):
         submission = known.get(each)
-        pointer = f"/submissions/{place}"
+        pointer = f"/submissions/{index}"
         if (
             submission is None
             or submission.benchmark_id != benchmark.id
             or submission.deleted_at is not None
             or not _may_see(caller, viewer, submission)
         ):
-            detail = f"The benchmark has no submission {each!r}."
+            detail = f"Unknown submission {each!r}."
             problems.append(Problem(code="unknown-submission", pointer=pointer, detail=detail))
         elif submission.state != runs.SUCCEEDED:
-            detail = f"The submission {each} has no scores: it is {submission.state}."
+            detail = f"The submission {each} has no scores. It is {submission.state}."
             problems.append(Problem(code="no-scores", pointer=pointer, detail=detail))
     if problems:
         raise unprocessable(ScoringError(problems))
-    return asked
+    return list(asked)
 
 
 def _wrong(code: str, detail: str) -> Unprocessable:
@@ -258,7 +241,7 @@ def _queue(question: Question) -> str:
 def _stored(
     db: Connection, context: Context, caller: Caller, board: Board, name: str, question: Question
 ) -> str | None:
-    """Store a question with what is known of its answer: the run to be queued, or None."""
+    """Store a question, with its answer if the board has it. Return the run to queue, or None."""
     now = context.now()
     known = comparisons.get(db, name)
     if known is not None:
@@ -272,9 +255,9 @@ def _stored(
         return run_id
     if not caller.organiser and comparisons.waiting(db, board.benchmark_id) >= MOST_WAITING:
         raise TooManyRequests(
-            f"{MOST_WAITING} comparisons of this benchmark wait for their answers. Ask again once they have them.",
+            f"The limit of {MOST_WAITING} waiting comparisons of this benchmark is reached. Retry later.",
             slug="too-many-comparisons",
-            title="Too many comparisons wait",
+            title="Too many comparisons are waiting",
             headers={"Retry-After": "10"},
         )
     runs.add(db, name, COMPARISON_KIND, _queue(question), now)
@@ -284,7 +267,7 @@ def _stored(
     kept = boards.get(db, board.benchmark_id, board.revision.number, board.key)
     if kept is None or kept.body["id"] != name or kept.body["comparison"] is None:
         return name
-    # the board's own comparison asked the very same
+    # the board's own comparison has the same question
     answer = {"comparison": kept.body["comparison"], "failure": None}
     runs.finish(db, name, runs.SUCCEEDED, now)
     comparisons.save_answer(db, name, answer, etag_of(orjson.dumps(answer)))
@@ -292,7 +275,7 @@ def _stored(
     return None
 
 
-def _head(comparison: Comparison, run: runs.Run | None) -> dict[str, Any]:
+def _head(comparison: Comparison, run: runs.Run | None) -> dict[str, object]:
     question = comparison.question
     return {
         "id": comparison.id,
@@ -308,8 +291,10 @@ def _head(comparison: Comparison, run: runs.Run | None) -> dict[str, Any]:
     }
 
 
-def _document(comparison: Comparison, run: runs.Run | None, labels: Mapping[str, Any], level: Level) -> dict[str, Any]:
-    """The whole answer: `systems` and `pairs` name submissions by their ids."""
+def _document(
+    comparison: Comparison, run: runs.Run | None, labels: Mapping[str, Label], level: Level
+) -> dict[str, Json]:
+    """Show the whole answer: `systems` and `pairs` name submissions by their ids."""
     answer = comparison.document or {}
     return {
         **(answer.get("comparison") or {}),
@@ -322,24 +307,24 @@ def _document(comparison: Comparison, run: runs.Run | None, labels: Mapping[str,
 
 def _labels(
     db: Connection, benchmark_id: str, known: Iterable[Submission], viewer: Viewer, caller: Caller
-) -> dict[str, dict[str, str | None]]:
-    """Team and name of each submission, where the viewer sees them on the board or it is the caller's own."""
+) -> dict[str, Label]:
+    """Return team and name of each submission, if the viewer sees them on the board or it is the caller's own."""
     known = list(known)
     own = team_of(caller, benchmark_id)
     ids = {each.team_id for each in known if each.team_id is not None and (viewer.named or each.team_id == own)}
     names = teams.names(db, benchmark_id, ids)
     return {
-        each.id: {
-            "team": each.team_id if each.team_id in names else None,
-            "team_name": names.get(each.team_id or ""),
-            "name": each.name if each.team_id is None or each.team_id in names else None,
-        }
+        each.id: Label(
+            team=each.team_id if each.team_id in names else None,
+            team_name=names.get(each.team_id or ""),
+            name=each.name if each.team_id is None or each.team_id in names else None,
+        )
         for each in known
     }
 
 
-def _labelled(document: Mapping[str, Any], labels: Mapping[str, Mapping[str, str | None]]) -> dict[str, Any]:
-    """A comparison for people: names instead of ids, the ids where two names are equal."""
+def _labelled(document: Mapping[str, Json], labels: Mapping[str, Label]) -> dict[str, Json]:
+    """Return a comparison for people: names instead of ids, with ids if two names are equal."""
     words: dict[str, str] = {}
     for each, label in labels.items():
         said = ": ".join(part for part in (label["team_name"], label["name"]) if part)

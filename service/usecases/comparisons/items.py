@@ -19,7 +19,7 @@ from service.store.submissions import Submission
 from service.usecases.access.access import benchmark_of, item_number, may_read
 from service.usecases.boards.board import Board
 from service.usecases.boards.compare import board_behind, chosen_parts
-from service.usecases.comparisons.ask import found
+from service.usecases.comparisons.ask import visible_comparison
 from service.usecases.runs.views import Page
 from service.usecases.scoring.config import visibility_key
 from service.usecases.scoring.results import ArtifactKey, load_items
@@ -67,7 +67,7 @@ def comparison_items(
     """
     start = item_number(cursor)
     with context.store.read() as db:
-        comparison, known, _ = found(db, context, caller, comparison_id)
+        comparison, known, _ = visible_comparison(db, context, caller, comparison_id)
         level = gate.level_of(benchmark_of(db, comparison.benchmark_id), caller, context.now())
         gate.require(level, Level.ITEMS, "items")
         first, second = _two(comparison.question["submissions"], a, b)

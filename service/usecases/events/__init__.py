@@ -1,1 +1,1 @@
-"""Events and webhooks."""
+"""Record, list and deliver events."""

@@ -1,6 +1,7 @@
-"""Deliveries by Standard Webhooks: signed, repeated with growing pauses, given up in the end.
+"""Deliver events by Standard Webhooks: signed, retried with growing pauses, given up in the end.
 
-At least once: whoever is killed while sending leaves the delivery to be sent again, under the same `webhook-id`.
+Each is delivered at least once: a process that is killed while it sends leaves the delivery to be sent again, with the
+same `webhook-id`.
 """
 
 from __future__ import annotations
@@ -18,43 +19,42 @@ import orjson
 from sqlalchemy import Connection
 
 from service import outbound
-from service.caller import Caller
+from service.caller import ADMIN, Caller
 from service.context import Context
 from service.outbound import BadAddress, NoAnswer
 from service.store import teams, tokens, webhooks
 from service.store.webhooks import Delivery, Webhook
-from service.usecases.access.tokens import ADMIN
 from service.usecases.events.listing import visible
 from service.usecases.events.record import record_event
 from service.usecases.events.webhooks import SECRET_PREFIX
 
 PAUSES = tuple(timedelta(seconds=seconds) for seconds in (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400))
-"""Between the attempts at one delivery: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h; ten attempts in all."""
+"""Pauses between the attempts at one delivery: 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h; ten attempts in all."""
 ATTEMPTS = len(PAUSES) + 1
 LEASE = timedelta(seconds=120)
-"""After so long a delivery that was begun and not ended is begun again."""
+"""Time after which a delivery that was begun and not ended is begun again."""
 AT_ONCE = 8
-"""Webhooks that are sent to at the same time."""
+"""Webhooks that are delivered to at the same time."""
 IN_A_ROW = 4
-"""Deliveries to one webhook in one round, so that nobody's many hold up another's few."""
+"""Deliveries to one webhook in one round, so that a busy webhook does not delay the others."""
 LOOKED_AT = 256
 Send = Callable[[str, bytes, Mapping[str, str]], int]
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What is sent: the headers that sign it, and its body."""
+    """A message: the headers that sign it, and its body."""
 
     headers: Mapping[str, str]
     body: bytes
 
 
 def deliver_due(context: Context, send: Send | None = None) -> int:
-    """Send what is due, once; how many deliveries were tried.
+    """Try each due delivery once. Return how many were tried.
 
     Args:
-        context: the parts to work with.
-        send: (URL, body, headers) -> status; the outer world unless given.
+        context: of this process.
+        send: (URL, body, headers) -> status; over the network by default.
     """
     now = context.now()
     with context.store.read() as db:
@@ -72,7 +72,7 @@ def deliver_due(context: Context, send: Send | None = None) -> int:
 
 
 def signature(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
-    """`v1,...` of Standard Webhooks: HMAC-SHA256 over id, timestamp and body, joined by dots."""
+    """Return `v1,...` of Standard Webhooks: HMAC-SHA256 over id, timestamp and body, joined by dots."""
     key = base64.b64decode(secret.removeprefix(SECRET_PREFIX))
     signed = f"{message_id}.{timestamp}.".encode() + body
     return "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
@@ -88,7 +88,7 @@ def _sender(context: Context) -> Send:
 
 
 def _deliver(context: Context, batch: Sequence[Delivery], send: Send) -> int:
-    """Send one webhook's deliveries one after the other; after a failure the rest is put off unsent."""
+    """Send the deliveries of one webhook one after the other; after a failure the rest is postponed."""
     tried = 0
     failed = False
     for delivery in batch:
@@ -116,25 +116,25 @@ def _status(send: Send, url: str, message: Message) -> int | None:
 
 
 def _message(db: Connection, context: Context, caller: Caller, delivery: Delivery) -> Message | None:
-    """Type, time and names only: whoever gets it asks for the rest with a token. None where it may not be told."""
+    """Make a message of type, time and ids: the receiver reads the rest with a token. None if it may not be sent."""
     shown = visible(db, context, caller, delivery.event)
     if shown is None:
         return None
     data = {"event": shown["id"], **{name: shown[name] for name in ("benchmark", "team", "subject")}}
     body = orjson.dumps({"type": shown["type"], "timestamp": shown["at"], "data": data})
-    timestamp = int(context.now().timestamp())
+    timestamp, message_id = int(context.now().timestamp()), str(shown["id"])
     headers = {
         "Content-Type": "application/json",
         "User-Agent": "Treescore",
-        "webhook-id": shown["id"],
+        "webhook-id": message_id,
         "webhook-timestamp": str(timestamp),
-        "webhook-signature": signature(delivery.webhook.secret, shown["id"], timestamp, body),
+        "webhook-signature": signature(delivery.webhook.secret, message_id, timestamp, body),
     }
     return Message(headers, body)
 
 
 def _reader(db: Connection, context: Context, hook: Webhook) -> Caller | None:
-    """On whose behalf it is sent; None where they may not read any more. A team's tokens change, the team stays."""
+    """Return the caller on whose behalf it is sent; None if it may not read any more. A team's token may change."""
     if hook.team_id is not None and hook.benchmark_id is not None:
         team = teams.get(db, hook.benchmark_id, hook.team_id)
         if team is None or team.erased_at is not None:
@@ -149,7 +149,7 @@ def _reader(db: Connection, context: Context, hook: Webhook) -> Caller | None:
 
 
 def _settle(context: Context, delivery: Delivery, status: int | None) -> bool:
-    """Keep how an attempt ended; True where it was received."""
+    """Record how an attempt ended. Return whether it was received."""
     received = status is not None and HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES
     now = context.now()
     with context.store.write() as db:
@@ -161,7 +161,7 @@ def _settle(context: Context, delivery: Delivery, status: int | None) -> bool:
         if status == HTTPStatus.GONE or (attempts >= ATTEMPTS and failures >= ATTEMPTS):
             _disable(db, context, delivery.webhook)
         elif attempts >= ATTEMPTS:
-            # others were received meanwhile: only this one is given up
+            # others were received since: give up only this one
             webhooks.delivered(db, delivery.id)
         else:
             webhooks.put_off(db, delivery.id, attempts, now + PAUSES[attempts - 1], status)

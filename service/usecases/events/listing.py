@@ -1,8 +1,6 @@
-"""Events: what has happened, as far as each caller may know of it."""
+"""List events, as far as each caller may know of them."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from sqlalchemy import Connection
 
@@ -10,60 +8,51 @@ from service.caller import Caller
 from service.context import Context
 from service.errors import NotFound
 from service.policy import gate
+from service.requests import EventsQuery
 from service.store import benchmarks, events
 from service.store.benchmarks import Benchmark
 from service.store.events import Event
 from service.usecases.runs.views import Page, moment
 
-KINDS = (
-    *("benchmark.created", "benchmark.changed", "benchmark.deleted"),
-    *("revision.created", "revision.active", "revision.ready", "revision.failed"),
-    *("team.created", "team.token_rotated", "team.erased"),
-    *("submission.created", "submission.scored", "submission.failed", "submission.changed"),
-    *("submission.cancelled", "submission.retried", "submission.deleted"),
-    *("comparison.created", "comparison.done", "comparison.failed"),
-    *("token.created", "token.revoked"),
-    *("webhook.created", "webhook.deleted", "webhook.disabled"),
-)
 BATCH = 200
-"""Rows that are looked at together; of some the caller may not know."""
+"""Rows that are read together; the caller may not know of some."""
 MOST_BATCHES = 20
 
 
-def list_events(context: Context, caller: Caller, after: str | None, limit: int, benchmark: str | None = None) -> Page:
-    """Events behind the one named by `after`, oldest first: organisers' all, a team's own and those that are public.
+def list_events(context: Context, caller: Caller, query: EventsQuery) -> Page:
+    """List events after the one named by `after`, oldest first: organisers see all, teams their own and public ones.
 
-    `next` is there while more may follow; the last id of a page is the `after` of whatever happens later.
+    `next` is set while more may follow; use the last id of a page as `after` for later events.
 
     Raises:
-        NotFound: there is no such event.
+        NotFound: the event `after` is unknown.
     """
     caller.require("submit", "read")
-    found: list[dict[str, Any]] = []
+    listed: list[dict[str, object]] = []
     known: dict[str, Benchmark | None] = {}
     with context.store.read() as db:
-        place = 0 if after is None else _place(db, after)
+        seq = 0 if query.after is None else _seq(db, query.after)
         reader = None if caller.organiser else (caller.benchmark, caller.team)
         for _ in range(MOST_BATCHES):
-            batch = events.listing(db, place, BATCH, benchmark_id=benchmark, reader=reader)
+            batch = events.listing(db, seq, BATCH, benchmark_id=query.benchmark, reader=reader)
             for event in batch:
                 shown = visible(db, context, caller, event, known)
                 if shown is not None:
-                    found.append(shown)
-                if len(found) > limit:
-                    return Page(found[:limit], found[limit - 1]["id"])
-                place = event.seq
+                    listed.append(shown)
+                if len(listed) > query.limit:
+                    return Page(listed[: query.limit], str(listed[query.limit - 1]["id"]))
+                seq = event.seq
             if len(batch) < BATCH:
-                return Page(found)
-    return Page(found, batch[-1].id)
+                return Page(listed)
+    return Page(listed, batch[-1].id)
 
 
 def visible(
     db: Connection, context: Context, caller: Caller, event: Event, known: dict[str, Benchmark | None] | None = None
-) -> dict[str, Any] | None:
-    """An event as a caller may see it at this moment; None where it is not theirs to know of.
+) -> dict[str, object] | None:
+    """Return an event as a caller may see it now; None if the caller may not know of it.
 
-    `known` are benchmarks that were read already.
+    `known` holds benchmarks that were read already.
     """
     slug, seen = event.benchmark_id, {} if known is None else known
     if slug is not None and slug not in seen:
@@ -73,14 +62,14 @@ def visible(
     return gate.event_view(level, caller, _document(event))
 
 
-def _place(db: Connection, event_id: str) -> int:
+def _seq(db: Connection, event_id: str) -> int:
     known = events.by_id(db, event_id)
     if known is None:
-        raise NotFound(f"There is no event {event_id[:80]!r}. Take `after` from the page before.")
+        raise NotFound(f"Unknown event {event_id[:80]!r}. Use the last id of a previous page as `after`.")
     return known.seq
 
 
-def _document(event: Event) -> dict[str, Any]:
+def _document(event: Event) -> dict[str, object]:
     return {
         "id": event.id,
         "type": event.kind,

@@ -1,9 +1,8 @@
-"""Events are written here, in the transaction that makes them true."""
+"""Record events in the transaction of the change they report."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from sqlalchemy import Connection
 
@@ -22,19 +21,19 @@ def record_event(
     actor: str | None = None,
     team_id: str | None = None,
     subject: str | None = None,
-    data: Mapping[str, Any] | None = None,
+    data: Mapping[str, object] | None = None,
 ) -> None:
-    """Note that something has happened, and put it on its way to the webhooks.
+    """Record an event, and queue its deliveries to webhooks.
 
     Args:
-        db: the transaction in which it happens.
+        db: the transaction of the change.
         context: for the clock.
         kind: `benchmark.created`, `revision.active`, `submission.scored`, ...
-        benchmark_id: where, if it is in one.
-        actor: token that did it; None for a worker.
-        team_id: whose it is, where it is a team's.
-        subject: the resource, where it is not the benchmark itself.
-        data: more, and nothing that comes from gold.
+        benchmark_id: of the benchmark, if there is one.
+        actor: id of the token that made the change; None for a worker.
+        team_id: of the team, if it belongs to one.
+        subject: id of the resource, if it is not the benchmark.
+        data: further members; nothing from gold.
     """
     now = context.now()
     event = Event(0, new_id("evt", now), benchmark_id, kind, now, actor, team_id, subject, dict(data or {}))

@@ -1,55 +1,57 @@
-"""Webhooks: make, list, delete."""
+"""Create, list and delete webhooks."""
 
 from __future__ import annotations
 
 import base64
 import secrets
-from collections.abc import Mapping
-from typing import Any
 
 from service.caller import Caller
 from service.context import Context
-from service.errors import Conflict, NotFound, refuse
+from service.errors import Conflict, NotFound, Unprocessable, counted
 from service.ids import new_id
 from service.outbound import BadAddress, check_url
+from service.requests import PageQuery, WebhookRequest
 from service.store import webhooks
 from service.store.webhooks import Webhook
 from service.usecases.access.access import benchmark_of
-from service.usecases.events.listing import KINDS
 from service.usecases.events.record import record_event
 from service.usecases.runs.views import Page, moment
-from treescore.errors import Problem, ProblemList
+from treescore.errors import Problem
 
 SECRET_PREFIX = "whsec_"  # noqa: S105 - a prefix, no secret
 SECRET_BYTES = 32
 MOST = 20
-"""Webhooks of one team, and of one token of organisers."""
+"""Webhooks of one team, and of one organiser token."""
 
 
-def create_webhook(context: Context, caller: Caller, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Make a webhook; its secret is in the answer, this once.
+def create_webhook(context: Context, caller: Caller, request: WebhookRequest) -> dict[str, object]:
+    """Create a webhook. Only this answer has its secret.
 
     Args:
-        context: the parts to work with.
-        caller: a team, which gets its own and public events of its benchmark, or an organiser, who gets all.
-        request: `url`; `kinds` of events (all where there are none); `benchmark` (all where there is none).
+        context: of this process.
+        caller: a team, which gets its own events and the public ones of its benchmark, or an organiser, who gets all.
+        request: address, kinds and benchmark.
 
     Raises:
-        Unprocessable: a kind is unknown, or the URL is none to which the service sends.
-        Conflict: there are enough already.
+        Unprocessable: the service does not send to this URL.
+        Conflict: the caller has too many webhooks.
     """
     caller.require("submit")
     now = context.now()
-    _check(context, request)
-    slug = caller.benchmark if caller.team is not None else request.get("benchmark")
+    try:
+        check_url(request.url, private=context.config.webhooks_private)
+    except BadAddress as error:
+        problem = Problem(code="bad-webhook-url", pointer="/url", detail=str(error))
+        raise Unprocessable(counted(1), problems=[problem]) from error
+    slug = caller.benchmark if caller.team is not None else request.benchmark
     secret = SECRET_PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
-    kinds = tuple(dict.fromkeys(request.get("kinds") or ()))
-    hook = Webhook(new_id("whk", now), caller.owner, slug, caller.team, request["url"], secret, kinds, now)
+    kinds = tuple(dict.fromkeys(request.kinds))
+    hook = Webhook(new_id("whk", now), caller.owner, slug, caller.team, request.url, secret, kinds, now)
     with context.store.write() as db:
         if slug is not None:
             benchmark_of(db, slug)
         if webhooks.count(db, _team(caller), caller.owner) >= MOST:
-            raise Conflict(f"There are {MOST} webhooks already. Delete one first.", slug="too-many-webhooks")
+            raise Conflict(f"The limit of {MOST} webhooks is reached. Delete one first.", slug="too-many-webhooks")
         webhooks.add(db, hook)
         record_event(
             db, context, "webhook.created", slug, actor=caller.owner, team_id=caller.team, subject=hook.id
@@ -57,43 +59,31 @@ def create_webhook(context: Context, caller: Caller, request: Mapping[str, Any])
     return {**_document(hook), "secret": secret}
 
 
-def list_webhooks(context: Context, caller: Caller, cursor: str | None, limit: int) -> Page:
-    """The caller's team's webhooks, or all of the organisers', newest first, without their secrets."""
+def list_webhooks(context: Context, caller: Caller, query: PageQuery) -> Page:
+    """List the webhooks of the caller or the caller's team, newest first, without secrets; organisers see all."""
     caller.require("submit")
     with context.store.read() as db:
         owner = None if caller.organiser else caller.owner
-        rows = webhooks.listing(db, _team(caller), cursor, limit + 1, owner)
-    return Page([_document(row) for row in rows[:limit]], rows[limit - 1].id if len(rows) > limit else None)
+        rows = webhooks.listing(db, _team(caller), query.cursor, query.limit + 1, owner)
+    more = len(rows) > query.limit
+    return Page([_document(row) for row in rows[: query.limit]], rows[query.limit - 1].id if more else None)
 
 
 def delete_webhook(context: Context, caller: Caller, webhook_id: str) -> None:
-    """Forget a webhook; what was on its way to it is not sent any more.
+    """Delete a webhook; its pending deliveries are not sent.
 
     Raises:
-        NotFound: there is none, or it is somebody else's.
+        NotFound: it does not exist, or belongs to another caller.
     """
     caller.require("submit")
     with context.store.write() as db:
         hook = webhooks.get(db, webhook_id)
         if hook is None or not _may_change(caller, hook):
-            raise NotFound(f"There is no webhook {webhook_id[:80]!r}.")
+            raise NotFound(f"Unknown webhook {webhook_id[:80]!r}.")
         webhooks.drop(db, webhook_id)
         record_event(
             db, context, "webhook.deleted", hook.benchmark_id, actor=caller.owner, team_id=hook.team_id, subject=hook.id
         )  # fmt: skip
-
-
-def _check(context: Context, request: Mapping[str, Any]) -> None:
-    problems = ProblemList()
-    try:
-        check_url(str(request["url"]), private=context.config.webhooks_private)
-    except BadAddress as error:
-        problems.add(Problem(code="bad-webhook-url", pointer="/url", detail=str(error)))
-    for place, kind in enumerate(request.get("kinds") or ()):
-        if kind not in KINDS:
-            detail = f"There is no kind of event {str(kind)[:80]!r}. There are: {', '.join(KINDS)}."
-            problems.add(Problem(code="unknown-event-kind", pointer=f"/kinds/{place}", detail=detail))
-    refuse(problems)
 
 
 def _team(caller: Caller) -> tuple[str, str] | None:
@@ -108,7 +98,7 @@ def _may_change(caller: Caller, hook: Webhook) -> bool:
     return hook.owner == caller.token_id
 
 
-def _document(hook: Webhook) -> dict[str, Any]:
+def _document(hook: Webhook) -> dict[str, object]:
     return {
         "id": hook.id,
         "url": hook.url,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from treescore.core.params import escape
+from service.requests import Text as Given
 from treescore.core.registry import Text
 from treescore.errors import Problem, ProblemList
 from treescore.evaluation.spec import FormatChoice
@@ -18,23 +18,26 @@ Stored = Mapping[str, tuple[str, bytes]]
 
 
 def named_texts(
-    problems: ProblemList, folder: str, part: str, value: object, choice: FormatChoice, pointer: str
+    problems: ProblemList, name: str, value: Given, choice: FormatChoice, pointer: str, part: str | None = None
 ) -> dict[str, bytes]:
-    """Return the text of one part (or the texts, for formats of several) by stored name; add a problem of its shape."""
+    """Return a text of a request under the name by which it is kept; for a format of several texts, `name/field` each.
+
+    A value of the wrong shape goes to `problems`.
+    """
     fields = choice.format.fields
     given = tuple(value) if isinstance(value, Mapping) else ()
-    if set(fields) != set(given) or not isinstance(value, (Mapping, str, bytes)):
+    if set(fields) != set(given):
         wanted = f"an object with {', '.join(fields)}" if fields else "one text"
         detail = f"The format {choice.name!r} takes {wanted} here."
-        problems.add(Problem(code="wrong-text-shape", pointer=f"{pointer}/{escape(part)}", part=part, detail=detail))
+        problems.add(Problem(code="wrong-text-shape", pointer=pointer, part=part, detail=detail))
         return {}
-    if isinstance(value, (str, bytes)):
-        return {f"{folder}/{part}": as_bytes(value)}
-    return {f"{folder}/{part}/{field}": as_bytes(text) for field, text in value.items()}
+    if isinstance(value, Mapping):
+        return {f"{name}/{field}": text.encode() for field, text in value.items()}
+    return {name: value.encode()}
 
 
 def names_of(folder: str, part: str, choice: FormatChoice) -> list[str]:
-    """Return the stored names of the texts of one part."""
+    """Return the names under which the texts of a part are kept."""
     fields = choice.format.fields
     return [f"{folder}/{part}/{field}" for field in fields] if fields else [f"{folder}/{part}"]
 
@@ -60,8 +63,3 @@ def digest_of_part(digests: Mapping[str, str], folder: str, part: str, choice: F
     if not choice.format.fields:
         return digests[names[0]]
     return " ".join(f"{field}={digests[name]}" for field, name in zip(choice.format.fields, names, strict=True))
-
-
-def as_bytes(text: str | bytes) -> bytes:
-    """Return a text as stored."""
-    return text if isinstance(text, bytes) else text.encode("utf-8")

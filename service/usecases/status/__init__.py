@@ -1,1 +1,1 @@
-"""What the service says of itself."""
+"""Report what the service can score, and whether it works."""

@@ -1,9 +1,8 @@
-"""What this service can score."""
+"""List what this service can score with."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 from service.errors import NotFound
 from service.usecases.runs.views import View, json_view
@@ -15,24 +14,24 @@ from treescore.significance.settings import PARAMS
 
 @lru_cache(maxsize=1)
 def scorers() -> View:
-    """The whole catalogue."""
+    """Show the whole catalogue."""
     return json_view(_catalogue())
 
 
 @lru_cache(maxsize=64)
 def scorer(name: str) -> View:
-    """One format, transform or metric.
+    """Show one format, transform or metric.
 
     Raises:
-        NotFound: nothing has this name.
+        NotFound: none has this name.
     """
     for kind, members in (("metric", METRICS), ("format", FORMATS), ("transform", TRANSFORMS)):
         if name in members:
             return json_view({"kind": kind, **members[name].catalogue()})
-    raise NotFound(f"There is no metric, format or transform {name!r}. See GET /v1/scorers.")
+    raise NotFound(f"Unknown metric, format or transform {name!r}. See GET /v1/scorers.")
 
 
-def _catalogue() -> dict[str, Any]:
+def _catalogue() -> dict[str, object]:
     return {
         "version": __version__,
         "metrics": [METRICS[name].catalogue() for name in sorted(METRICS)],

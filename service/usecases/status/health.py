@@ -1,8 +1,6 @@
-"""Whether the service can work, and how much it has to do."""
+"""Report whether the service works, and its load."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
 
@@ -12,21 +10,21 @@ from service.store import runs
 from service.usecases.jobs import jobs
 from treescore.core.version import __version__
 
-_TOLD = ("submission", "validation", "revision")
-"""Kinds of runs that are told besides jobs, by whether they are finished."""
+_SHOWN = ("submission", "validation", "revision")
+"""Kinds of runs that are shown beside jobs, only by whether they are finished."""
 
 
-def ready(context: Context) -> tuple[bool, dict[str, Any]]:
-    """Whether work can be accepted. Without Redis it can: what is stored is queued once Redis is back."""
+def ready(context: Context) -> tuple[bool, dict[str, str]]:
+    """Return whether work can be accepted. It can without Redis: stored runs are queued once Redis is back."""
     parts = {"store": context.store.alive(), "queue": context.queue.alive()}
     return parts["store"], {name: "ok" if alive else "away" for name, alive in parts.items()}
 
 
 def metrics_text(context: Context) -> bytes:
-    """Prometheus text: what is stored, and what waits. Counted where the truth is, so any process may answer.
+    """Return counts of stored and queued runs as Prometheus text. They come from the store, so any process may answer.
 
-    Anybody may read it, so of a submission it does not tell how it ended: where teams may not know that, a count that
-    moves would tell them, and so would the comparisons that follow what succeeds.
+    The text is public, so it does not tell how submissions ended: where teams may not know that, a count would tell
+    them, and so would the comparisons that follow each success.
     """
     registry = CollectorRegistry()
     Gauge("treescore_info", "Version of the service", ["version"], registry=registry).labels(__version__).set(1)
@@ -35,7 +33,7 @@ def metrics_text(context: Context) -> bytes:
         for (kind, state), number in runs.counts_by_state(db).items():
             if kind == jobs.KIND:
                 by_state.labels(kind, state).set(number)
-            elif kind in _TOLD:
+            elif kind in _SHOWN:
                 by_state.labels(kind, state if state in runs.UNFINISHED else "finished").inc(number)
     waiting = Gauge("treescore_queue_length", "Runs that wait in Redis", ["queue"], registry=registry)
     up = Gauge("treescore_redis_up", "Whether Redis answers", registry=registry)

@@ -1,11 +1,10 @@
-"""Quotas of teams: attempts and scored submissions in days of UTC."""
+"""Count quotas of teams: attempts and scored submissions, in days of UTC."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from sqlalchemy import Connection
 
@@ -17,18 +16,18 @@ from service.usecases.runs.views import moment
 
 DAY_SECONDS = 86_400
 FOREVER_SECONDS = 3_153_600_000
-"""The window of a quota that is never refilled, where a header needs a number."""
+"""The window of a quota that is never reset, for headers that need a number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """One bound and what is used of it.
+    """One limit and its use.
 
     Attributes:
-        name: as the benchmark names it.
-        limit: None for none.
+        name: as in the benchmark.
+        limit: None for no limit.
         used: by the team so far.
-        daily: whether it is refilled at midnight UTC.
+        daily: whether it is reset at midnight UTC.
     """
 
     name: str
@@ -38,22 +37,22 @@ class Quota:
 
     @property
     def left(self) -> int | None:
-        """What is left; None where there is no limit."""
+        """The rest of the quota; None without a limit."""
         return None if self.limit is None else max(0, self.limit - self.used)
 
 
 def utc_day(now: datetime) -> str:
-    """The day whose quota a submission uses."""
+    """Return the day whose quota a submission uses."""
     return now.astimezone(UTC).date().isoformat()
 
 
 def next_day(now: datetime) -> datetime:
-    """When daily quotas are refilled."""
+    """Return when daily quotas are reset."""
     return now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
 
 
 def quotas_of(db: Connection, benchmark: Benchmark, team_id: str, now: datetime) -> list[Quota]:
-    """A team's quotas. Exact where the team's row is locked by this transaction."""
+    """Return a team's quotas. They are exact if this transaction has locked the row of the team."""
     used = submissions.used(db, benchmark.id, team_id, utc_day(now), blind=gate.blind(benchmark, now))
     limits = benchmark.settings["quota"]
     return [
@@ -64,38 +63,36 @@ def quotas_of(db: Connection, benchmark: Benchmark, team_id: str, now: datetime)
 
 
 def require(quotas: list[Quota], now: datetime) -> None:
-    """Refuse one more submission where a quota is used up.
+    """Refuse one more submission if a quota is used up.
 
     Raises:
-        TooManyRequests: says which, and when it is refilled.
+        TooManyRequests: names the quota, and when it is reset.
     """
     for quota in quotas:
         if quota.left != 0:
             continue
         headers = rate_limit_headers(quotas, now)
-        when = " It is never refilled."
+        when = " It is never reset."
         if quota.daily:
             headers["Retry-After"] = str(_seconds_left(now))
-            when = f" It is refilled at {moment(next_day(now))} (midnight UTC)."
+            when = f" It is reset at {moment(next_day(now))} (midnight UTC)."
         raise TooManyRequests(
-            f"The quota {quota.name} of {quota.limit} is used up.{when} What fails through a fault of the service, "
-            "or is cancelled, is not counted.",
+            f"The quota {quota.name} of {quota.limit} is used up.{when} Cancelled submissions and those that fail "
+            "through an internal error are not counted.",
             headers=headers,
         )
 
 
-def quota_document(quotas: list[Quota], now: datetime) -> dict[str, Any]:
-    """Quotas as a submission shows them."""
-    document: dict[str, Any] = {
-        quota.name: {"limit": quota.limit, "used": quota.used, "left": quota.left} for quota in quotas
-    }
+def quota_document(quotas: list[Quota], now: datetime) -> dict[str, object]:
+    """Show quotas as in a submission."""
+    document = {quota.name: {"limit": quota.limit, "used": quota.used, "left": quota.left} for quota in quotas}
     return {**document, "utc_day": utc_day(now), "refilled_at": moment(next_day(now))}
 
 
 def rate_limit_headers(quotas: list[Quota], now: datetime) -> dict[str, str]:
-    """RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers); empty where nothing is limited.
+    """Return RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers); nothing without a limit.
 
-    Beside them, for clients that know the older headers only, the quota that has least left.
+    The older headers beside them show the quota with the least left.
     """
     limited = [quota for quota in quotas if quota.limit is not None]
     if not limited:

@@ -1,72 +1,77 @@
-"""Submissions: take, show, wait, list. What else can be done with one is in submission_changes."""
+"""Create, show, await and list submissions."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from service.caller import Caller
 from service.context import Context
-from service.errors import SOON, Conflict, NotFound
+from service.errors import SOON, Conflict, Forbidden, NotFound, Unprocessable, counted, refuse
 from service.ids import new_id
 from service.policy import gate
 from service.policy.gate import Level
 from service.queue import LIVE
-from service.store import runs, submissions, teams, texts
+from service.requests import SubmissionRequest, SubmissionsQuery
+from service.store import revisions, runs, submissions, teams, texts
 from service.store.benchmarks import Benchmark
-from service.store.submissions import Submission
-from service.usecases.access.access import active_revision, benchmark_of, check_cursor, submission_of, team_of
+from service.store.revisions import Revision
+from service.store.submissions import BASELINE, SYSTEM, Submission
+from service.usecases.access.access import (
+    active_revision,
+    benchmark_of,
+    require_open,
+    submission_of,
+    team_of,
+)
 from service.usecases.access.idempotency import IdempotencyKey, claim_key
 from service.usecases.events.record import record_event
 from service.usecases.runs.views import Page, View
 from service.usecases.runs.waiting import wait_for
+from service.usecases.scoring.config import scoring_config
+from service.usecases.scoring.part_texts import OUTPUTS, named_texts
 from service.usecases.submissions import quotas
-from service.usecases.submissions.changes import (
-    cancel_submission,
-    delete_submission,
-    patch_submission,
-    retry_submission,
-    submission_output,
-)
-from service.usecases.submissions.requests import check_outputs, check_texts, require_open, team_and_role
-from service.usecases.submissions.validation import validate
 from service.usecases.submissions.views import SUBMISSION_KIND, summary, view_of
+from treescore.core.digests import digest_of
+from treescore.core.params import escape
+from treescore.errors import Problem, ProblemList
 
-__all__ = [
-    "cancel_submission",
-    "delete_submission",
-    "list_submissions",
-    "patch_submission",
-    "rate_limits",
-    "retry_submission",
-    "submission_output",
-    "submit",
-    "validate",
-    "view_submission",
-    "wait_for_submission",
-]
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """Outputs of a request.
+
+    Attributes:
+        named: texts under the names by which they are kept.
+        document: part -> digest and bytes.
+        digest: of all of them together.
+    """
+
+    named: Mapping[str, bytes]
+    document: Mapping[str, Mapping[str, str | int]]
+    digest: str
 
 
 def submit(
     context: Context,
     caller: Caller,
     slug: str,
-    request: Mapping[str, Any],
+    request: SubmissionRequest,
     idempotency_key: IdempotencyKey | None = None,
 ) -> tuple[str, bool]:
-    """Store a submission, then queue it: (id, whether it is new).
+    """Store a submission, then queue it. Return its id, and whether it is new.
 
     Raises:
-        Conflict: the benchmark is not open, or has no revision yet.
-        Unprocessable: the request makes no sense, with pointers.
+        Conflict: the benchmark is not open, or has no active revision.
+        Unprocessable: the request is invalid, with pointers.
         TooManyRequests: a quota is used up.
     """
     caller.require("submit")
-    check_texts(request)
     now = context.now()
     submission_id = new_id("sub", now)
     with context.store.read() as db:
@@ -79,8 +84,8 @@ def submit(
         id=submission_id,
         benchmark_id=slug,
         team_id=team_id,
-        name=request.get("name") or submission_id,
-        notes=request.get("notes"),
+        name=request.name or submission_id,
+        notes=request.notes,
         role=role,
         created_at=now,
         utc_day=quotas.utc_day(now),
@@ -98,32 +103,32 @@ def submit(
                 _count(db, caller, benchmark, team_id, now)
             runs.add(db, submission_id, SUBMISSION_KIND, LIVE, now)
             submissions.add(db, fresh)
-            # from here on the benchmark cannot be deleted; it may have been, or closed, until here
+            # from here on the benchmark cannot be deleted; before, it may have been deleted or closed
             require_open(benchmark_of(db, slug), caller, now)
             texts.put_packed(db, submission_id, packed)
             record_event(
                 db, context, "submission.created", slug, actor=caller.owner, team_id=team_id, subject=submission_id
             )
     except IntegrityError as error:
-        raise Conflict("An equal request is being taken at this moment. Try again.", headers=SOON) from error
+        raise Conflict("An equal request is in progress. Retry.", headers=SOON) from error
     context.queue.put(submission_id, LIVE)
     return submission_id, True
 
 
 def _count(db: Connection, caller: Caller, benchmark: Benchmark, team_id: str, now: datetime) -> None:
-    """Whether the team may send one more. Whoever holds the team's row counts alone."""
+    """Check that the team may send one more. It locks the row of the team, so that others count afterwards."""
     team = teams.get(db, benchmark.id, team_id, lock=True)
     if team is None or team.erased_at is not None:
-        raise NotFound(f"The benchmark {benchmark.id!r} has no team {team_id!r}.")
+        raise NotFound(f"Unknown team {team_id!r} of benchmark {benchmark.id!r}.")
     if not caller.organiser:
         quotas.require(quotas.quotas_of(db, benchmark_of(db, benchmark.id), team_id, now), now)
 
 
 def view_submission(context: Context, caller: Caller, submission_id: str) -> View:
-    """The submission as it stands, as far as the caller may see it.
+    """Show a submission, as far as the caller may see it.
 
     Raises:
-        NotFound: there is none, or it is another team's.
+        NotFound: it does not exist, or belongs to another team.
         Gone: it was deleted.
     """
     with context.store.read() as db:
@@ -134,41 +139,32 @@ def view_submission(context: Context, caller: Caller, submission_id: str) -> Vie
 def wait_for_submission(
     context: Context, caller: Caller, submission_id: str, seconds: float, etag: str | None = None
 ) -> View:
-    """The submission once it is final, or has moved on from `etag`, or when time is over."""
+    """Show a submission once it is final, or differs from `etag`, or the time is over."""
     with context.store.read() as db:
         run_id = submission_of(db, caller, submission_id).run_id
     return wait_for(context, run_id, lambda: view_submission(context, caller, submission_id), seconds, etag)
 
 
-def list_submissions(
-    context: Context,
-    caller: Caller,
-    slug: str,
-    cursor: str | None,
-    limit: int,
-    team: str | None = None,
-    state: str | None = None,
-) -> Page:
-    """The caller's team's submissions, newest first; organisers see all, or those of the team they name."""
+def list_submissions(context: Context, caller: Caller, slug: str, query: SubmissionsQuery) -> Page:
+    """List the submissions of the caller's team, newest first; organisers see all, or those of one team."""
     caller.require("submit", "read")
-    check_cursor(cursor)
-    check_cursor(team)
     own = team_of(caller, slug)
     with context.store.read() as db:
         level = gate.level_of(benchmark_of(db, slug), caller, context.now())
-        if not caller.organiser and (own is None or team not in (None, own)):
+        if not caller.organiser and (own is None or query.team not in (None, own)):
             return Page([])
-        if state is not None:
-            # which ones there are of a state is as good as the state itself
+        if query.state is not None:
+            # a list by state tells the state of each
             gate.require(level, Level.STATUS, "states")
-        rows = submissions.listing(db, slug, cursor, limit + 1, team_id=team if caller.organiser else own, state=state)
-        known = runs.many(db, [row.run_id for row in rows[:limit]])
-        items = [summary(row, known.get(row.run_id), level) for row in rows[:limit]]
-    return Page(items, rows[limit - 1].id if len(rows) > limit else None)
+        team_id = query.team if caller.organiser else own
+        rows = submissions.listing(db, slug, query.cursor, query.limit + 1, team_id=team_id, state=query.state)
+        known = runs.many(db, [row.run_id for row in rows[: query.limit]])
+        items = [summary(row, known.get(row.run_id), level) for row in rows[: query.limit]]
+    return Page(items, rows[query.limit - 1].id if len(rows) > query.limit else None)
 
 
 def rate_limits(context: Context, caller: Caller, slug: str) -> Mapping[str, str]:
-    """RateLimit headers for the caller's team; empty for everybody else."""
+    """Return the RateLimit headers of the caller's team; none for other callers."""
     team_id = team_of(caller, slug)
     if team_id is None:
         return {}
@@ -176,3 +172,62 @@ def rate_limits(context: Context, caller: Caller, slug: str) -> Mapping[str, str
     with context.store.read() as db:
         benchmark = benchmark_of(db, slug)
         return quotas.rate_limit_headers(quotas.quotas_of(db, benchmark, team_id, now), now)
+
+
+def team_and_role(db: Connection, caller: Caller, slug: str, request: SubmissionRequest) -> tuple[str | None, str]:
+    """Return the team and the role of a submission. Organisers name a team, or send a baseline.
+
+    Raises:
+        Forbidden: the token belongs to no team of the benchmark, or only organisers may send this.
+        Unprocessable: the team is missing or unknown.
+    """
+    named = request.team
+    role = request.role or (BASELINE if caller.organiser and named is None else SYSTEM)
+    own = team_of(caller, slug)
+    if not caller.organiser:
+        if own is None:
+            raise Forbidden(f"This token belongs to no team of benchmark {slug!r}. Ask the organisers for one.")
+        if role == BASELINE or named not in (None, own):
+            raise Forbidden("Only organisers may send baselines, or submit for other teams.")
+        return own, SYSTEM
+    if named is None:
+        if role == SYSTEM:
+            problem = Problem(code="missing-field", pointer="/team", detail="Set `team`, or `role` to `baseline`.")
+            raise Unprocessable(counted(1), problems=[problem])
+        return None, role
+    team = teams.get(db, slug, named)
+    if team is None or team.erased_at is not None:
+        detail = f"Unknown team {named[:80]!r} of benchmark {slug!r}."
+        raise Unprocessable(counted(1), problems=[Problem(code="unknown-team", pointer="/team", detail=detail)])
+    return (None if role == BASELINE else named), role
+
+
+def check_outputs(db: Connection, revision: Revision, request: SubmissionRequest) -> Outputs:
+    """Return the outputs of a request, unread.
+
+    Raises:
+        Unprocessable: a part is unknown, or a text does not have the shape of its format.
+    """
+    choice = scoring_config(revision.scoring).spec.format
+    known = [part.name for part in revisions.parts_of(db, revision.id)]
+    problems = ProblemList()
+    named: dict[str, bytes] = {}
+    document: dict[str, dict[str, str | int]] = {}
+    if not request.outputs:
+        problems.add(Problem(code="no-outputs", pointer="/outputs", detail="Send the output of at least one part."))
+    for part, value in request.outputs.items():
+        pointer = f"/outputs/{escape(part)}"
+        if part not in known:
+            detail = f"Unknown part {part[:80]!r}. The benchmark has: {', '.join(known[:20])}."
+            problems.add(Problem(code="unknown-part", pointer=pointer, detail=detail))
+            continue
+        bodies = named_texts(problems, f"{OUTPUTS}/{part}", value, choice, pointer, part)
+        named |= bodies
+        digests = [digest_of(body) for body in bodies.values()]
+        document[part] = {
+            "digest": digests[0] if len(digests) == 1 else digest_of("\n".join(digests).encode()),
+            "bytes": sum(len(body) for body in bodies.values()),
+        }
+    refuse(problems)
+    together = "\n".join(f"{part} {document[part]['digest']}" for part in sorted(document))
+    return Outputs(named, document, "sha256:" + hashlib.sha256(together.encode()).hexdigest())

@@ -1,9 +1,6 @@
-"""`?validate_only=true`: whether outputs would be scored, without a score, a quota or a trace of them afterwards."""
+"""Validate outputs (`?validate_only=true`): would they be scored? It shows no score, uses no quota, keeps no text."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Any
 
 from service.caller import Caller
 from service.context import Context
@@ -11,30 +8,30 @@ from service.errors import TooManyRequests
 from service.ids import new_id
 from service.policy import gate
 from service.queue import LIVE
+from service.requests import SubmissionRequest
 from service.store import benchmarks, jobs, revisions, runs, texts
-from service.usecases.access.access import active_revision, benchmark_of
+from service.usecases.access.access import active_revision, benchmark_of, require_open
 from service.usecases.runs.ending import Ending, Failure, job_answer
 from service.usecases.runs.progress import Progress
 from service.usecases.scoring.part_scorer import FAILED, Scorer
 from service.usecases.scoring.part_texts import OUTPUTS, text_of
-from service.usecases.submissions.requests import check_outputs, check_texts, require_open, team_and_role
+from service.usecases.submissions.submissions import check_outputs, team_and_role
 
 VALIDATION_KIND = "validation"
 AT_ONCE = 4
-"""Validations of one token that may wait or run: they cost no quota, so they must not crowd out submissions."""
+"""Unfinished validations of one token: they use no quota, so they must not crowd out submissions."""
 
 
-def validate(context: Context, caller: Caller, slug: str, request: Mapping[str, Any]) -> str:
-    """Have outputs checked against gold's text: the id of a job that says what is wrong with them.
+def validate(context: Context, caller: Caller, slug: str, request: SubmissionRequest) -> str:
+    """Store a job that checks outputs against gold's text. Return its id.
 
     Raises:
-        Conflict: the benchmark is not open, or has no revision yet.
-        Unprocessable: the request makes no sense, with pointers.
-        TooManyRequests: too many validations of this token are under way.
+        Conflict: the benchmark is not open, or has no active revision.
+        Unprocessable: the request is invalid, with pointers.
+        TooManyRequests: too many validations of this token are unfinished.
     """
     caller.require("submit")
     now = context.now()
-    check_texts(request)
     job_id = new_id("job", now)
     with context.store.write() as db:
         benchmark = benchmark_of(db, slug)
@@ -43,7 +40,7 @@ def validate(context: Context, caller: Caller, slug: str, request: Mapping[str, 
         team_and_role(db, caller, slug, request)
         outputs = check_outputs(db, revision, request)
         if jobs.unfinished_of(db, caller.owner, VALIDATION_KIND) >= AT_ONCE:
-            detail = f"{AT_ONCE} validations of this token are under way. Wait for one of them."
+            detail = f"The limit of {AT_ONCE} unfinished validations of this token is reached. Wait for one of them."
             raise TooManyRequests(detail, slug="too-many-validations", headers={"Retry-After": "2"})
         runs.add(db, job_id, VALIDATION_KIND, LIVE, now)
         asked = {"benchmark": slug, "revision": revision.id, "organiser": caller.organiser}

@@ -1,9 +1,8 @@
-"""A submission as it is shown: everything passes service.policy.gate."""
+"""Show submissions; everything passes service.policy.gate."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from sqlalchemy import Connection
 
@@ -19,11 +18,11 @@ from service.usecases.submissions import quotas
 
 SUBMISSION_KIND = "submission"
 LOOKED_AT = 10
-"""Finished submissions whose times make the estimate for those that wait."""
+"""Finished submissions whose times make the estimate for waiting ones."""
 
 
 def view_of(db: Connection, context: Context, caller: Caller, benchmark: Benchmark, submission: Submission) -> View:
-    """The whole document, as far as the caller may see it."""
+    """Show the whole document, as far as the caller may see it."""
     now = context.now()
     run = runs.get(db, submission.run_id)
     document = _document(submission, run)
@@ -44,15 +43,15 @@ def view_of(db: Connection, context: Context, caller: Caller, benchmark: Benchma
     return json_view(shown, final=final, state=str(shown["state"]))
 
 
-def summary(submission: Submission, run: Run | None, level: gate.Level) -> dict[str, Any]:
-    """A submission in a list, as far as the caller may see it."""
+def summary(submission: Submission, run: Run | None, level: gate.Level) -> dict[str, object]:
+    """Show a submission in a list, as far as the caller may see it."""
     document = _document(submission, run)
     del document["outputs"], document["progress"]
     shown = gate.submission_view(level, {**document, "failure_kind": submission.failure_kind}, rounding=None)
     return {name: shown[name] for name in document}
 
 
-def _document(submission: Submission, run: Run | None) -> dict[str, Any]:
+def _document(submission: Submission, run: Run | None) -> dict[str, object]:
     waits = submission.state in runs.UNFINISHED and run is not None
     return {
         "id": submission.id,
@@ -74,7 +73,7 @@ def _document(submission: Submission, run: Run | None) -> dict[str, Any]:
     }
 
 
-def _scores(record: score_records.ScoreRecord) -> dict[str, Any]:
+def _scores(record: score_records.ScoreRecord) -> dict[str, object]:
     kept = ("revision", "metrics", "parts")
     return {
         **{name: record.document[name] for name in kept},
@@ -82,7 +81,7 @@ def _scores(record: score_records.ScoreRecord) -> dict[str, Any]:
     }
 
 
-def _queue(db: Connection, context: Context, run: Run, benchmark_id: str) -> dict[str, Any]:
+def _queue(db: Connection, context: Context, run: Run, benchmark_id: str) -> dict[str, object]:
     ahead = runs.ahead(db, run)
     seconds = submissions.recent_seconds(db, benchmark_id, LOOKED_AT)
     workers = max(1, context.config.workers)

@@ -166,7 +166,7 @@ def test_a_wrong_query_is_a_bad_request_that_names_the_parameter(stage: Stage, q
 
 def test_an_address_without_a_query_says_that_it_has_none(stage: Stage) -> None:
     answer = stage.client().get("/v1/benchmarks/demo?page=2")
-    assert answer.json["detail"] == "page: There is no such field here. There are: none."
+    assert answer.json["detail"] == "page: Unknown field. Known fields: none."
 
 
 PUBLIC = {"benchmarks", "leaderboards", "comparisons"}

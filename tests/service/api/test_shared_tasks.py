@@ -6,13 +6,16 @@ import csv
 import io
 import json
 from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import orjson
 import pytest
 from werkzeug.test import TestResponse
 
-from service.usecases.access.tokens import create_token
+from service.requests import TokenRequest
+from service.usecases.tokens.tokens import create_token
 from tests.contract.shared_task import BENCHMARK, SharedTask, asleep
 from tests.contract.stage import Stage
 from tests.fixtures.contexts import ORGANISER
@@ -217,7 +220,9 @@ def test_a_quota_is_told_before_and_when_it_is_used_up(stage: Stage) -> None:
 
 
 def test_an_expired_token_is_no_token(stage: Stage) -> None:
-    made = create_token(stage.context, ORGANISER, ["read"], stage.context.now())
+    now = stage.context.now()
+    past = replace(stage.context, now=lambda: now - timedelta(seconds=1))
+    made = create_token(past, ORGANISER, TokenRequest(scopes=["read"], expires_at=now))
     assert stage.client(made["token"]).get("/v1/benchmarks").status_code == 401
 
 

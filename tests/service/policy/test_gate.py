@@ -9,6 +9,8 @@ from service.caller import Caller
 from service.errors import Conflict, Forbidden
 from service.policy import gate, items
 from service.policy.gate import Level
+from service.requests import SubmissionChanges, SubmissionsQuery
+from service.schemas.submissions import SubmissionRequest
 from service.usecases.benchmarks.benchmarks import view_benchmark
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.jobs.jobs import view_job
@@ -16,6 +18,7 @@ from service.usecases.status.health import metrics_text
 from service.usecases.submissions import changes, submissions
 from service.usecases.submissions.validation import validate
 from tests.fixtures.contexts import ORGANISER
+from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import OTHER_WORDS, RIGHT, SLUG, WRONG
 from treescore.core.disclosure import NOTHING
 from treescore.core.registry import METRICS, Example
@@ -54,9 +57,9 @@ def test_nobody_can_tell_at_level_none_how_a_submission_ended(task, context):
     seen = []
     for caller, submission in zip((lyon, oslo), ids, strict=True):
         shown = task.shown(caller, submission)
-        listed = submissions.list_submissions(context, caller, SLUG, None, 10).items
+        listed = submissions.list_submissions(context, caller, SLUG, SubmissionsQuery(limit=10)).items
         view = submissions.view_submission(context, caller, submission)
-        changes.patch_submission(context, caller, submission, {"chosen": True})
+        changes.patch_submission(context, caller, submission, SubmissionChanges(chosen=True))
         with pytest.raises(Conflict) as retried:
             changes.retry_submission(context, caller, submission)
         varying = ("id", "team", "created_at", "outputs")
@@ -91,12 +94,12 @@ def test_states_cannot_be_asked_for_where_they_are_not_told(task, context):
     task.make(feedback="none")
     lyon = task.team()
     with pytest.raises(Forbidden):
-        submissions.list_submissions(context, lyon, SLUG, None, 10, state="failed")
+        submissions.list_submissions(context, lyon, SLUG, SubmissionsQuery(limit=10, state="failed"))
 
 
 def test_a_validation_tells_the_fit_from_status_on(task, context, work):
     def validated(caller, output):
-        job = validate(context, caller, SLUG, {"outputs": {"en": output}})
+        job = validate(context, caller, SLUG, loaded(SubmissionRequest, {"outputs": {"en": output}}))
         work()
         return orjson.loads(view_job(context, caller, job).body)["results"]
 

@@ -22,7 +22,8 @@ from service.usecases.boards.work import board_changed
 from service.usecases.comparisons.ask import ask, view_comparison
 from service.usecases.jobs.jobs import submit_job, view_job
 from service.usecases.runs.views import etag_of
-from service.usecases.submissions.submissions import retry_submission, view_submission
+from service.usecases.submissions.changes import retry_submission
+from service.usecases.submissions.submissions import view_submission
 from tests.fixtures.contexts import ORGANISER, SCORER, work_of
 from tests.fixtures.tasks import LONG, SECOND_PART, SLUG, Task, spoilt
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 from service.errors import Conflict, Gone, NotFound
+from service.requests import SubmissionChanges, TeamRequest
+from service.schemas.benchmarks import BenchmarkChanges, RevisionRequest
 from service.store import boards, runs
 from service.usecases.benchmarks.benchmarks import patch_benchmark
 from service.usecases.benchmarks.revisions import create_revision
 from service.usecases.benchmarks.teams import create_team, erase_team, rotate_token
-from service.usecases.submissions.submissions import cancel_submission, delete_submission, patch_submission
+from service.usecases.submissions.changes import cancel_submission, delete_submission, patch_submission
 from service.usecases.submissions.views import SUBMISSION_KIND
 from tests.fixtures.contexts import ORGANISER, work_of
+from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import SLUG, WRONG, Task
 from workers.entry import do
 
@@ -23,14 +26,14 @@ def test_all_get_on(either_context):
     task.make(quota={"scored_per_day": 100})
     lyon = task.team("lyon")
     for number in range(ROUNDS):
-        create_team(either_context, ORGANISER, SLUG, f"team-{number}", "Short-lived")
+        create_team(either_context, ORGANISER, SLUG, TeamRequest(f"team-{number}", "Short-lived"))
     task.scored(lyon)
 
     def team(number: int) -> None:
         kept = task.submit(lyon, WRONG.replace("sent_id = s1", f"sent_id = x{number}"))
         dropped = task.submit(lyon)
         do(either_context, kept)
-        patch_submission(either_context, lyon, kept, {"chosen": True, "name": f"run {number}"})
+        patch_submission(either_context, lyon, kept, SubmissionChanges(chosen=True, name=f"run {number}"))
         for end in (cancel_submission, delete_submission):
             try:
                 end(either_context, lyon, dropped)
@@ -38,11 +41,11 @@ def test_all_get_on(either_context):
                 continue
 
     def organiser(number: int) -> None:
-        patch_benchmark(either_context, ORGANISER, SLUG, {"title": f"Title {number}"}, "*")
+        patch_benchmark(either_context, ORGANISER, SLUG, loaded(BenchmarkChanges, {"title": f"Title {number}"}), "*")
         rotate_token(either_context, ORGANISER, SLUG, f"team-{number}")
         erase_team(either_context, ORGANISER, SLUG, f"team-{number}")
         try:
-            create_revision(either_context, ORGANISER, SLUG, {"metrics": ["attachment"]})
+            create_revision(either_context, ORGANISER, SLUG, loaded(RevisionRequest, {"metrics": ["attachment"]}))
         except Conflict:
             return
 

@@ -16,6 +16,8 @@ from service.errors import (
     Unauthorized,
     Unprocessable,
 )
+from service.requests import BenchmarksQuery
+from service.schemas.benchmarks import BenchmarkChanges, BenchmarkRequest
 from service.store import artifacts, revisions, texts
 from service.usecases.access.idempotency import IdempotencyKey
 from service.usecases.benchmarks import benchmarks
@@ -29,10 +31,11 @@ from service.usecases.benchmarks.benchmarks import (
     view_benchmark,
 )
 from tests.fixtures.contexts import ORGANISER, SCORER
-from tests.fixtures.requests import GOLD_CONLLU, GOLD_TREE
+from tests.fixtures.requests import GOLD_CONLLU, GOLD_TREE, loaded
 from tests.fixtures.tasks import BENCHMARK, SLUG, TWO_PARTS
 
 NOBODY = Caller(None, frozenset())
+SEVERAL = {"source": "x", "target": "x", "alignment": "1-1"}
 
 
 def codes(error):
@@ -40,7 +43,7 @@ def codes(error):
 
 
 def test_gold_is_checked_by_a_worker_and_the_first_revision_becomes_active(task, context):
-    create_benchmark(context, ORGANISER, BENCHMARK)
+    create_benchmark(context, ORGANISER, loaded(BenchmarkRequest, BENCHMARK))
     before = task.benchmark()
     assert (before["state"], before["active_revision"]) == ("checking", None)
     assert not view_benchmark(context, ORGANISER, SLUG).final
@@ -90,64 +93,52 @@ def test_who_may_not_read_gold_learns_no_size_of_it(task):
 @pytest.mark.parametrize(
     ("changes", "code", "pointer"),
     [
-        ({"id": "no slash/here"}, "bad-id", "/id"),
-        ({"title": "\x00"}, "bad-value", "/title"),
         ({"parts": {}}, "no-parts", "/parts"),
         ({"parts": {"..": {"gold": "x"}}}, "bad-part-name", "/parts"),
         ({"parts": {"pooled": {"gold": "x"}}}, "bad-part-name", "/parts"),
-        ({"parts": {"en": {"gold": {"source": "x"}}}}, "wrong-text-shape", "/parts/en"),
+        ({"parts": {"en": {"gold": SEVERAL}}}, "wrong-text-shape", "/parts/en"),
         ({"opens_at": "2027-01-01T00:00:00Z", "closes_at": "2026-01-01T00:00:00Z"},
          "closes-before-opening", "/closes_at"),
         ({"opens_at": "2027-01-01T00:00:00Z", "closes_at": "2027-01-01T11:00:00+11:00"},
          "closes-before-opening", "/closes_at"),
-        ({"closes_at": "2027-01-01T00:00:00"}, "bad-time", "/closes_at"),
-        ({"quota": {"scored_per_day": -1}}, "bad-quota", "/quota/scored_per_day"),
-        ({"quota": {"scored_per_day": True}}, "bad-quota", "/quota/scored_per_day"),
-        ({"quota": {"per_week": 1}}, "bad-value", "/quota/per_week"),
-        ({"feedback": "everything"}, "bad-value", "/feedback"),
-        ({"rounding": 0}, "bad-value", "/rounding"),
-        ({"rounding": float("nan")}, "bad-value", "/rounding"),
-        ({"leaderboard": {"pick": "luckiest"}}, "bad-value", "/leaderboard/pick"),
-        ({"metrics": ["no-such-metric"], "main_score": None}, "unknown-metric", "/metrics/0"),
+        ({"metrics": ["no-such-metric"]}, "unknown-metric", "/metrics/0"),
         ({"main_score": "attachment.nothing"}, "unknown-score", "/main_score"),
         ({"format": "bracketed"}, "metric-format-mismatch", "/metrics/0"),
     ],
 )  # fmt: skip
 def test_a_request_that_makes_no_sense_is_refused_with_a_pointer(context, changes, code, pointer):
     with pytest.raises(Unprocessable) as error:
-        create_benchmark(context, ORGANISER, {**BENCHMARK, **changes})
+        create_benchmark(context, ORGANISER, loaded(BenchmarkRequest, {**BENCHMARK, **changes}))
     assert (code, pointer) in codes(error)
 
 
 def test_a_slug_is_taken_once_and_for_ever(task, context):
     task.make()
     with pytest.raises(Conflict, match="taken"):
-        create_benchmark(context, ORGANISER, BENCHMARK)
+        create_benchmark(context, ORGANISER, loaded(BenchmarkRequest, BENCHMARK))
     delete_benchmark(context, ORGANISER, SLUG)
     with pytest.raises(Conflict, match="taken"):
-        create_benchmark(context, ORGANISER, BENCHMARK)
+        create_benchmark(context, ORGANISER, loaded(BenchmarkRequest, BENCHMARK))
 
 
 def test_a_repeated_request_finds_its_benchmark(context):
     repeat = IdempotencyKey("key-1", "digest-1")
-    assert create_benchmark(context, ORGANISER, BENCHMARK, None, repeat) == (SLUG, True)
-    assert create_benchmark(context, ORGANISER, BENCHMARK, None, repeat) == (SLUG, False)
+    assert create_benchmark(context, ORGANISER, loaded(BenchmarkRequest, BENCHMARK), repeat) == (SLUG, True)
+    assert create_benchmark(context, ORGANISER, loaded(BenchmarkRequest, BENCHMARK), repeat) == (SLUG, False)
     with pytest.raises(Unprocessable, match="another request"):
-        create_benchmark(context, ORGANISER, {**BENCHMARK, "id": "other"}, None, IdempotencyKey("key-1", "digest-2"))
+        create_benchmark(
+            context,
+            ORGANISER,
+            loaded(BenchmarkRequest, {**BENCHMARK, "id": "other"}),
+            IdempotencyKey("key-1", "digest-2"),
+        )
 
 
 def test_only_organisers_make_benchmarks(context):
     with pytest.raises(Forbidden):
-        create_benchmark(context, SCORER, BENCHMARK)
+        create_benchmark(context, SCORER, loaded(BenchmarkRequest, BENCHMARK))
     with pytest.raises(Unauthorized):
-        create_benchmark(context, NOBODY, BENCHMARK)
-
-
-def test_gold_may_come_beside_the_request(task, context):
-    request = {**BENCHMARK, "parts": {}}
-    create_benchmark(context, ORGANISER, request, {"en": {"gold": GOLD_CONLLU.encode()}, "de": GOLD_CONLLU})
-    task.work()
-    assert list(task.benchmark()["parts"]) == ["en", "de"]
+        create_benchmark(context, NOBODY, loaded(BenchmarkRequest, BENCHMARK))
 
 
 def blocks_of(context):
@@ -179,16 +170,16 @@ class TestPatch:
     def test_it_needs_the_state_it_goes_from(self, task, context):
         task.make()
         with pytest.raises(PreconditionRequired):
-            patch_benchmark(context, ORGANISER, SLUG, {"title": "New"}, None)
+            patch_benchmark(context, ORGANISER, SLUG, loaded(BenchmarkChanges, {"title": "New"}), None)
         with pytest.raises(PreconditionFailed):
-            patch_benchmark(context, ORGANISER, SLUG, {"title": "New"}, '"0123"')
+            patch_benchmark(context, ORGANISER, SLUG, loaded(BenchmarkChanges, {"title": "New"}), '"0123"')
 
     def test_of_two_at_once_one_is_refused(self, task, context):
         task.make()
         etag = f'"{view_benchmark(context, ORGANISER, SLUG).etag}"'
-        patched = patch_benchmark(context, ORGANISER, SLUG, {"title": "First"}, etag)
+        patched = patch_benchmark(context, ORGANISER, SLUG, loaded(BenchmarkChanges, {"title": "First"}), etag)
         with pytest.raises(PreconditionFailed):
-            patch_benchmark(context, ORGANISER, SLUG, {"title": "Second"}, etag)
+            patch_benchmark(context, ORGANISER, SLUG, loaded(BenchmarkChanges, {"title": "Second"}), etag)
         assert task.benchmark()["title"] == "First"
         assert patched.etag == view_benchmark(context, ORGANISER, SLUG).etag
 
@@ -198,7 +189,14 @@ class TestPatch:
             context,
             ORGANISER,
             SLUG,
-            {"quota": {"scored_total": 9}, "leaderboard": {"pick": "last"}, "closes_at": "2027-11-01T23:59:59-12:00"},
+            loaded(
+                BenchmarkChanges,
+                {
+                    "quota": {"scored_total": 9},
+                    "leaderboard": {"pick": "last"},
+                    "closes_at": "2027-11-01T23:59:59-12:00",
+                },
+            ),
             "*",
         )
         document = task.benchmark()
@@ -206,17 +204,16 @@ class TestPatch:
         assert document["leaderboard"] == {"public": True, "anonymous": True, "pick": "last", "frozen_at": None}
         assert document["closes_at"] == "2027-11-02T11:59:59.000Z"
 
-    @pytest.mark.parametrize("member", ["metrics", "format", "parts", "main_score", "id", "transforms"])
-    def test_what_would_change_a_score_needs_a_revision(self, task, context, member):
-        task.make()
-        with pytest.raises(Unprocessable) as error:
-            patch_benchmark(context, ORGANISER, SLUG, {member: "x"}, "*")
-        assert codes(error) == {("not-changeable", f"/{member}")}
-
     def test_a_change_that_makes_no_sense_changes_nothing(self, task, context):
         task.make(opens_at="2026-01-01T00:00:00Z")
         with pytest.raises(Unprocessable):
-            patch_benchmark(context, ORGANISER, SLUG, {"title": "New", "closes_at": "2025-01-01T00:00:00Z"}, "*")
+            patch_benchmark(
+                context,
+                ORGANISER,
+                SLUG,
+                loaded(BenchmarkChanges, {"title": "New", "closes_at": "2025-01-01T00:00:00Z"}),
+                "*",
+            )
         assert task.benchmark()["title"] == BENCHMARK["title"]
 
 
@@ -238,7 +235,7 @@ class TestDelete:
         with context.store.read() as db:
             assert texts.read(db, revision) == {}
             assert artifacts.names(db, revision) == set()
-        assert list_benchmarks(context, NOBODY, None, 10).items == []
+        assert list_benchmarks(context, NOBODY, BenchmarksQuery(limit=10)).items == []
 
 
 class TestInput:
@@ -248,7 +245,7 @@ class TestInput:
         task.make()
         with pytest.raises(NotFound):
             part_input(context, NOBODY, SLUG, "en")
-        patch_benchmark(context, ORGANISER, SLUG, {"publish_input": True}, "*")
+        patch_benchmark(context, ORGANISER, SLUG, loaded(BenchmarkChanges, {"publish_input": True}), "*")
         body = part_input(context, NOBODY, SLUG, "en").body.decode()
         assert body.splitlines()[0] == "1\tShe" + "\t_" * 8
         for annotation in ("nsubj", "PRON", "see", "s1"):
@@ -279,8 +276,12 @@ class TestInput:
 
 def test_lists_are_paged_by_slug_and_filtered_by_series(task, context):
     for slug, series in (("b", "x"), ("a", "x"), ("c", "y")):
-        create_benchmark(context, ORGANISER, {**BENCHMARK, "id": slug, "series": series})
-    page = list_benchmarks(context, NOBODY, None, 2)
+        create_benchmark(context, ORGANISER, loaded(BenchmarkRequest, {**BENCHMARK, "id": slug, "series": series}))
+    page = list_benchmarks(context, NOBODY, BenchmarksQuery(limit=2))
     assert [item["id"] for item in page.items] == ["a", "b"]
-    assert [item["id"] for item in list_benchmarks(context, NOBODY, page.next, 2).items] == ["c"]
-    assert [item["id"] for item in list_benchmarks(context, NOBODY, None, 9, "y").items] == ["c"]
+    assert [
+        item["id"] for item in list_benchmarks(context, NOBODY, BenchmarksQuery(cursor=page.next, limit=2)).items
+    ] == ["c"]
+    assert [item["id"] for item in list_benchmarks(context, NOBODY, BenchmarksQuery(limit=9, series="y")).items] == [
+        "c"
+    ]

@@ -7,11 +7,13 @@ from datetime import timedelta
 import orjson
 import pytest
 
-from service.errors import Conflict, Forbidden, Gone, NotFound, Unauthorized, Unprocessable
+from service.errors import Conflict, Forbidden, Gone, NotFound, Unauthorized
+from service.requests import PageQuery, TeamRequest
 from service.store import score_records, texts
-from service.usecases.access.tokens import authenticate
+from service.usecases.access.authentication import authenticate
 from service.usecases.benchmarks.teams import create_team, erase_team, list_teams, rotate_token
-from service.usecases.submissions.submissions import submission_output, view_submission
+from service.usecases.submissions.changes import submission_output
+from service.usecases.submissions.submissions import view_submission
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.tasks import RIGHT, SLUG
 
@@ -23,16 +25,16 @@ def made(task):
 
 
 def test_a_token_is_shown_once_and_speaks_for_its_team(made, context):
-    team = create_team(context, ORGANISER, SLUG, "lyon", "Lyon Parsing Group")
+    team = create_team(context, ORGANISER, SLUG, TeamRequest("lyon", "Lyon Parsing Group"))
     caller = authenticate(context, team["token"])
     assert (caller.team, caller.benchmark, caller.scopes) == ("lyon", SLUG, {"submit", "read"})
-    listed = list_teams(context, ORGANISER, SLUG, None, 10).items
+    listed = list_teams(context, ORGANISER, SLUG, PageQuery(limit=10)).items
     assert [item["id"] for item in listed] == ["lyon"]
     assert "token" not in listed[0]
 
 
 def test_rotating_ends_the_token_before(made, context):
-    old = create_team(context, ORGANISER, SLUG, "lyon", "Lyon")["token"]
+    old = create_team(context, ORGANISER, SLUG, TeamRequest("lyon", "Lyon"))["token"]
     new = rotate_token(context, ORGANISER, SLUG, "lyon")["token"]
     with pytest.raises(Unauthorized):
         authenticate(context, old)
@@ -41,7 +43,7 @@ def test_rotating_ends_the_token_before(made, context):
 
 def test_a_token_may_expire(made, context):
     now = context.now()
-    token = create_team(context, ORGANISER, SLUG, "lyon", "Lyon", expires_at=now)["token"]
+    token = create_team(context, ORGANISER, SLUG, TeamRequest("lyon", "Lyon"), expires_at=now)["token"]
     with pytest.raises(Unauthorized, match="expired"):
         authenticate(context, token)
     lasting = rotate_token(context, ORGANISER, SLUG, "lyon", expires_at=now + timedelta(hours=1))["token"]
@@ -49,23 +51,17 @@ def test_a_token_may_expire(made, context):
 
 
 def test_an_id_is_taken_once(made, context):
-    create_team(context, ORGANISER, SLUG, "lyon", "Lyon")
+    create_team(context, ORGANISER, SLUG, TeamRequest("lyon", "Lyon"))
     with pytest.raises(Conflict):
-        create_team(context, ORGANISER, SLUG, "lyon", "Other")
-
-
-@pytest.mark.parametrize(("team_id", "name"), [("a/b", "x"), ("", "x"), ("ok", ""), ("ok", "a\x00b")])
-def test_ids_and_names_are_checked(made, context, team_id, name):
-    with pytest.raises(Unprocessable):
-        create_team(context, ORGANISER, SLUG, team_id, name)
+        create_team(context, ORGANISER, SLUG, TeamRequest("lyon", "Other"))
 
 
 def test_teams_see_no_teams_and_make_none(made, context):
     lyon = made.team("lyon")
     with pytest.raises(Forbidden):
-        list_teams(context, lyon, SLUG, None, 10)
+        list_teams(context, lyon, SLUG, PageQuery(limit=10))
     with pytest.raises(Forbidden):
-        create_team(context, lyon, SLUG, "oslo", "Oslo")
+        create_team(context, lyon, SLUG, TeamRequest("oslo", "Oslo"))
     with pytest.raises(NotFound):
         rotate_token(context, ORGANISER, SLUG, "oslo")
 
@@ -77,7 +73,7 @@ def test_erasing_leaves_scores_without_a_name_and_without_outputs(made, context)
     digest = made.shown(lyon, scored)["outputs"]["en"]["digest"]
     waiting = made.submit(lyon)
     erase_team(context, ORGANISER, SLUG, "lyon")
-    assert list_teams(context, ORGANISER, SLUG, None, 10).items == []
+    assert list_teams(context, ORGANISER, SLUG, PageQuery(limit=10)).items == []
     body = view_submission(context, ORGANISER, scored).body
     assert b"secret" not in body
     assert digest.encode() not in body
@@ -91,4 +87,4 @@ def test_erasing_leaves_scores_without_a_name_and_without_outputs(made, context)
     with pytest.raises(NotFound):
         erase_team(context, ORGANISER, SLUG, "lyon")
     with pytest.raises(Conflict):
-        create_team(context, ORGANISER, SLUG, "lyon", "Another Lyon")
+        create_team(context, ORGANISER, SLUG, TeamRequest("lyon", "Another Lyon"))

@@ -9,18 +9,21 @@ import pytest
 
 from service.caller import Caller
 from service.errors import Forbidden, Unauthorized
+from service.requests import SubmissionChanges
+from service.schemas.benchmarks import RevisionRequest
 from service.usecases.benchmarks.revisions import create_revision
 from service.usecases.benchmarks.teams import erase_team
 from service.usecases.boards.leaderboard import leaderboard
-from service.usecases.submissions.submissions import delete_submission, patch_submission
+from service.usecases.submissions.changes import delete_submission, patch_submission
 from tests.fixtures.contexts import ORGANISER
+from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import ANYONE, LONG, SLUG, column, spoilt
 
 
 def test_withdrawn_and_deleted_submissions_leave_the_board(board):
     lyon = board.team()
     good, bad = board.scored(lyon, spoilt(1)), board.scored(lyon, spoilt(5))
-    patch_submission(board.context, lyon, good, {"withdrawn": True})
+    patch_submission(board.context, lyon, good, SubmissionChanges(withdrawn=True))
     assert column(board.leaderboard(), "submission") == [bad]
     delete_submission(board.context, lyon, bad)
     assert board.leaderboard()["rows"] == []
@@ -118,7 +121,7 @@ def test_a_board_that_is_not_public_is_for_its_own_teams(board):
 def test_old_boards_stay_readable(board):
     board.scored(board.team(), LONG)
     create_revision(
-        board.context, ORGANISER, SLUG, {"reason": "fix", "parts": {"en": {"gold": spoilt(1)}}}
+        board.context, ORGANISER, SLUG, loaded(RevisionRequest, {"reason": "fix", "parts": {"en": {"gold": spoilt(1)}}})
     )  # fmt: skip
     board.settle()
     board.scored(board.team("late"), spoilt(1))

@@ -12,6 +12,8 @@ import pytest
 from service.context import Context
 from service.errors import NotFound, Unprocessable
 from service.queue import BULK
+from service.requests import SubmissionChanges
+from service.schemas.comparisons import ComparisonRequest
 from service.store import benchmarks, boards, runs
 from service.usecases.boards.board import board_of, board_settings
 from service.usecases.boards.cache import BoardCache
@@ -19,9 +21,9 @@ from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.boards.work import BOARD_KIND, board_changed
 from service.usecases.comparisons.ask import ask
 from service.usecases.runs.views import View
-from service.usecases.submissions.submissions import patch_submission
+from service.usecases.submissions.changes import patch_submission
 from tests.fixtures.contexts import ORGANISER, give_up
-from tests.fixtures.requests import GOLD_CONLLU
+from tests.fixtures.requests import GOLD_CONLLU, loaded
 from tests.fixtures.tasks import ANYONE, BENCHMARK, SLUG, TWO_PARTS, Task, column, spoilt
 from workers.entry import do
 
@@ -91,7 +93,7 @@ def test_either_store_holds_a_board(either_context):
     assert macro["significance"]["pairs"] == 1
     assert column(task.leaderboard(score="attachment.uas", part="en"), "score") == [1.0, pytest.approx(5 / 6)]
     assert column(task.leaderboard(part="pooled", pick="all"), "score") == [1.0, pytest.approx(11 / 12)]
-    ask(either_context, ORGANISER, SLUG, {"submissions": "leaderboard", "part": "en"})
+    ask(either_context, ORGANISER, SLUG, loaded(ComparisonRequest, {"submissions": "leaderboard", "part": "en"}))
     task.settle()
     assert task.leaderboard(part="en")["rows"][0]["p_next"] == 1.0
 
@@ -132,7 +134,7 @@ def test_best_last_chosen_and_all(board):
     assert column(board.leaderboard(pick="last"), "submission") == [last]
     assert column(board.leaderboard(pick="chosen"), "submission") == [last]
     assert column(board.leaderboard(pick="all"), "submission") == [best, last, first]
-    patch_submission(board.context, lyon, first, {"chosen": True})
+    patch_submission(board.context, lyon, first, SubmissionChanges(chosen=True))
     assert column(board.leaderboard(pick="chosen"), "submission") == [first]
 
 
@@ -205,7 +207,12 @@ def test_by_any_score_and_tested_on_request(board):
     assert other["score"] == "attachment.uas"
     assert (other["significance"]["pending"], other["significance"]["test"]) == (False, None)
     assert "were not tested" in other["significance"]["reason"]
-    ask(board.context, ORGANISER, SLUG, {"score": "attachment.uas", "submissions": "leaderboard"})
+    ask(
+        board.context,
+        ORGANISER,
+        SLUG,
+        loaded(ComparisonRequest, {"score": "attachment.uas", "submissions": "leaderboard"}),
+    )
     assert board.leaderboard(score="attachment.uas")["significance"]["pending"] is True
     board.settle()
     assert board.leaderboard(score="attachment.uas")["rows"][0]["p_next"] == pytest.approx(2 / 2**4)
@@ -292,7 +299,7 @@ def test_asking_while_a_board_is_compared_is_not_forgotten(board, context):
     with context.store.read() as db:
         run = runs.get(db, boards.working(db, SLUG, 1))
         known = boards.keys(db, SLUG, 1)
-    ask(context, ORGANISER, SLUG, {"submissions": "leaderboard", "score": "attachment.uas"})
+    ask(context, ORGANISER, SLUG, loaded(ComparisonRequest, {"submissions": "leaderboard", "score": "attachment.uas"}))
     do(context, run.id)
     with context.store.read() as db:
         assert len(boards.keys(db, SLUG, 1)) == len(known) + 2

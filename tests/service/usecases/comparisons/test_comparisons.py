@@ -11,14 +11,16 @@ import pytest
 from service.caller import Caller
 from service.errors import Conflict, Forbidden, NotFound, TooManyRequests, Unauthorized, Unprocessable
 from service.queue import BULK, LIVE
+from service.requests import PageQuery, SubmissionChanges
+from service.schemas.comparisons import ComparisonRequest
 from service.store import runs
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.comparisons.ask import ask, list_comparisons, view_comparison, wait_for_comparison
 from service.usecases.comparisons.items import comparison_items
+from service.usecases.submissions.changes import delete_submission, patch_submission
 from service.usecases.submissions.results import submission_items, submission_slices
-from service.usecases.submissions.submissions import delete_submission, patch_submission
 from tests.fixtures.contexts import ORGANISER, give_up
-from tests.fixtures.requests import GOLD_CONLLU
+from tests.fixtures.requests import GOLD_CONLLU, loaded
 from tests.fixtures.tasks import ANYONE, LONG, SLUG, TWO_PARTS, Task, spoilt
 from treescore.render import FORMATS
 
@@ -33,7 +35,7 @@ def two(board: Task) -> tuple[Caller, str, str]:
 
 
 def answered(task: Task, caller: Caller, **question: Any) -> dict[str, Any]:
-    name = ask(task.context, caller, SLUG, question)
+    name = ask(task.context, caller, SLUG, loaded(ComparisonRequest, question))
     task.settle()
     return shown(task, caller, name)
 
@@ -58,13 +60,20 @@ def test_two_submissions_are_tested_from_their_counts(board, two):
 def test_the_same_question_has_the_same_id(board, two):
     lyon, worse, better = two
     names = {
-        ask(board.context, lyon, SLUG, {"submissions": [worse, better]}),
-        ask(board.context, ORGANISER, SLUG, {"submissions": [better, worse], "test": "auto"}),
-        ask(board.context, lyon, SLUG, {"submissions": [worse, better], "score": "attachment", "revision": 1}),
+        ask(board.context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": [worse, better]})),
+        ask(
+            board.context, ORGANISER, SLUG, loaded(ComparisonRequest, {"submissions": [better, worse], "test": "auto"})
+        ),
+        ask(
+            board.context,
+            lyon,
+            SLUG,
+            loaded(ComparisonRequest, {"submissions": [worse, better], "score": "attachment", "revision": 1}),
+        ),
     }
     assert len(names) == 1
     one_sided = {
-        ask(board.context, lyon, SLUG, {"submissions": order, "alternative": "greater"})
+        ask(board.context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": order, "alternative": "greater"}))
         for order in ([worse, better], [better, worse])
     }
     assert len(one_sided) == 2
@@ -140,7 +149,7 @@ def test_the_whole_leaderboard_finds_what_the_board_has(board, two):
     lyon = two[0]
     board.submit(board.team("prague"), spoilt(11))
     board.settle()
-    name = ask(board.context, lyon, SLUG, {"submissions": "leaderboard"})
+    name = ask(board.context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": "leaderboard"}))
     document = shown(board, lyon, name)
     assert document["state"] == "succeeded"
     on_board = orjson.loads(leaderboard(board.context, ANYONE, SLUG).body)
@@ -152,7 +161,7 @@ def test_large_questions_do_not_hold_up_submissions(board, context):
     lyon = board.team()
     ids = [board.submit(lyon, spoilt(number)) for number in range(11)]
     board.settle()
-    names = [ask(context, lyon, SLUG, {"submissions": chosen}) for chosen in (ids, ids[:2])]
+    names = [ask(context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": chosen})) for chosen in (ids, ids[:2])]
     with context.store.read() as db:
         assert [runs.get(db, name).queue for name in names] == [BULK, LIVE]
 
@@ -160,8 +169,8 @@ def test_large_questions_do_not_hold_up_submissions(board, context):
 @pytest.mark.parametrize("form", FORMATS)
 def test_every_form_shows_names(board, two, form):
     lyon, worse, better = two
-    patch_submission(board.context, lyon, better, {"name": "transition-9"})
-    name = ask(board.context, lyon, SLUG, {"submissions": [worse, better]})
+    patch_submission(board.context, lyon, better, SubmissionChanges(name="transition-9"))
+    name = ask(board.context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": [worse, better]}))
     if form != "json":
         with pytest.raises(Unprocessable):
             view_comparison(board.context, lyon, name, form)
@@ -173,7 +182,7 @@ def test_every_form_shows_names(board, two, form):
 
 def test_equal_names_are_told_apart_by_their_ids(board, two):
     lyon, worse, better = two
-    name = ask(board.context, lyon, SLUG, {"submissions": [worse, better]})
+    name = ask(board.context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": [worse, better]}))
     board.settle()
     words = view_comparison(board.context, lyon, name, "text").body.decode()
     assert worse in words
@@ -183,21 +192,15 @@ def test_equal_names_are_told_apart_by_their_ids(board, two):
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"submissions": []},
-        {"submissions": "all"},
-        {"submissions": None},
         {"submissions": ["sub_x", "sub_y"]},
-        {"submissions": [1, 2]},
         {"submissions": "leaderboard", "score": "attachment.f1"},
         {"submissions": "leaderboard", "alpha": 2},
         {"submissions": "leaderboard", "unit": "token"},
-        {"submissions": "leaderboard", "sumbissions": []},
-        {"submissions": "leaderboard", "pick": "worst"},
     ],
 )
 def test_questions_that_make_no_sense_are_refused(board, two, wrong):
     with pytest.raises(Unprocessable):
-        ask(board.context, two[0], SLUG, wrong)
+        ask(board.context, two[0], SLUG, loaded(ComparisonRequest, wrong))
 
 
 def test_a_submission_is_named_once_and_has_scores(board, two):
@@ -205,28 +208,28 @@ def test_a_submission_is_named_once_and_has_scores(board, two):
     waiting = board.submit(lyon, spoilt(3))
     for chosen in ([worse, worse], [worse, waiting]):
         with pytest.raises(Unprocessable):
-            ask(board.context, lyon, SLUG, {"submissions": chosen})
+            ask(board.context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": chosen}))
 
 
 def test_a_board_of_one_cannot_be_compared(board):
     lyon = board.team()
     board.scored(lyon, spoilt(1))
     with pytest.raises(Unprocessable):
-        ask(board.context, lyon, SLUG, {"submissions": "leaderboard"})
+        ask(board.context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": "leaderboard"}))
 
 
 def test_what_is_not_on_the_board_is_nobody_elses(board, two):
     lyon, worse, better = two
     prague = board.team("prague")
-    name = ask(board.context, lyon, SLUG, {"submissions": [worse, better]})
+    name = ask(board.context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": [worse, better]}))
     assert shown(board, prague, name)["id"] == name
-    patch_submission(board.context, lyon, worse, {"withdrawn": True})
+    patch_submission(board.context, lyon, worse, SubmissionChanges(withdrawn=True))
     with pytest.raises(NotFound):
         view_comparison(board.context, prague, name)
     with pytest.raises(Unprocessable):
-        ask(board.context, prague, SLUG, {"submissions": [worse, better]})
-    assert list_comparisons(board.context, prague, SLUG, None, 10).items == []
-    assert [each["id"] for each in list_comparisons(board.context, lyon, SLUG, None, 10).items] == [name]
+        ask(board.context, prague, SLUG, loaded(ComparisonRequest, {"submissions": [worse, better]}))
+    assert list_comparisons(board.context, prague, SLUG, PageQuery(limit=10)).items == []
+    assert [each["id"] for each in list_comparisons(board.context, lyon, SLUG, PageQuery(limit=10)).items] == [name]
     delete_submission(board.context, lyon, better)
     with pytest.raises(NotFound):
         view_comparison(board.context, lyon, name)
@@ -236,13 +239,13 @@ def test_what_is_not_on_the_board_is_nobody_elses(board, two):
 def test_asking_needs_a_token_and_a_level_that_shows_significance(board, two):
     lyon, worse, better = two
     with pytest.raises(Unauthorized):
-        ask(board.context, ANYONE, SLUG, {"submissions": [worse, better]})
-    name = ask(board.context, lyon, SLUG, {"submissions": [worse, better]})
+        ask(board.context, ANYONE, SLUG, loaded(ComparisonRequest, {"submissions": [worse, better]}))
+    name = ask(board.context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": [worse, better]}))
     board.patch(feedback="rounded")
     for refused in (
-        lambda: ask(board.context, lyon, SLUG, {"submissions": [worse, better]}),
+        lambda: ask(board.context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": [worse, better]})),
         lambda: view_comparison(board.context, lyon, name),
-        lambda: list_comparisons(board.context, lyon, SLUG, None, 10),
+        lambda: list_comparisons(board.context, lyon, SLUG, PageQuery(limit=10)),
     ):
         with pytest.raises(Forbidden):
             refused()
@@ -251,7 +254,7 @@ def test_asking_needs_a_token_and_a_level_that_shows_significance(board, two):
 def test_an_anonymous_board_names_one_s_own_only(board, two):
     lyon, worse, better = two
     board.patch(leaderboard={"anonymous": True})
-    name = ask(board.context, lyon, SLUG, {"submissions": [worse, better]})
+    name = ask(board.context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": [worse, better]}))
     assert shown(board, lyon, name)["labels"][worse]["team"] == "lyon"
     prague = board.team("prague")
     assert shown(board, prague, name)["labels"][worse] == {"team": None, "team_name": None, "name": None}
@@ -259,9 +262,12 @@ def test_an_anonymous_board_names_one_s_own_only(board, two):
 
 def test_pages_of_comparisons(board, two):
     lyon, worse, better = two
-    names = sorted(ask(board.context, lyon, SLUG, {"submissions": [worse, better], "seed": seed}) for seed in range(5))
-    first = list_comparisons(board.context, lyon, SLUG, None, 3)
-    second = list_comparisons(board.context, lyon, SLUG, first.next, 3)
+    names = sorted(
+        ask(board.context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": [worse, better], "seed": seed}))
+        for seed in range(5)
+    )
+    first = list_comparisons(board.context, lyon, SLUG, PageQuery(limit=3))
+    second = list_comparisons(board.context, lyon, SLUG, PageQuery(cursor=first.next, limit=3))
     assert [each["id"] for each in (*first.items, *second.items)] == names
     assert second.next is None
 
@@ -269,21 +275,26 @@ def test_pages_of_comparisons(board, two):
 def test_only_so_many_questions_wait(board, two, monkeypatch):
     lyon, worse, better = two
     monkeypatch.setattr("service.usecases.comparisons.ask.MOST_WAITING", 2)
-    first, _ = (ask(board.context, lyon, SLUG, {"submissions": [worse, better], "seed": seed}) for seed in (1, 2))
+    first, _ = (
+        ask(board.context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": [worse, better], "seed": seed}))
+        for seed in (1, 2)
+    )
     with pytest.raises(TooManyRequests):
-        ask(board.context, lyon, SLUG, {"submissions": [worse, better], "seed": 3})
-    assert ask(board.context, lyon, SLUG, {"submissions": [worse, better], "seed": 1}) == first
-    assert ask(board.context, ORGANISER, SLUG, {"submissions": [worse, better], "seed": 3})
+        ask(board.context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": [worse, better], "seed": 3}))
+    assert (
+        ask(board.context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": [worse, better], "seed": 1})) == first
+    )
+    assert ask(board.context, ORGANISER, SLUG, loaded(ComparisonRequest, {"submissions": [worse, better], "seed": 3}))
     board.settle()
-    assert ask(board.context, lyon, SLUG, {"submissions": [worse, better], "seed": 4})
+    assert ask(board.context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": [worse, better], "seed": 4}))
 
 
 def test_a_fault_of_the_service_is_asked_again(board, two, context):
     lyon, worse, better = two
-    name = ask(context, lyon, SLUG, {"submissions": [worse, better]})
+    name = ask(context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": [worse, better]}))
     give_up(context, name)
     assert shown(board, lyon, name)["state"] == "failed"
-    assert ask(context, lyon, SLUG, {"submissions": [worse, better]}) == name
+    assert ask(context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": [worse, better]})) == name
     assert shown(board, lyon, name)["state"] == "queued"
     board.settle()
     assert wait_for_comparison(context, lyon, name, 1).state == "succeeded"
@@ -291,7 +302,7 @@ def test_a_fault_of_the_service_is_asked_again(board, two, context):
 
 def test_sentences_where_two_differ_most(board, two):
     lyon, worse, better = two
-    name = ask(board.context, lyon, SLUG, {"submissions": [worse, better]})
+    name = ask(board.context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": [worse, better]}))
     with pytest.raises(Forbidden):
         comparison_items(board.context, lyon, name, None, None, None, 10)
     board.patch(feedback="items")
@@ -342,7 +353,7 @@ def test_a_submission_without_scores_has_no_items(board, two):
 
 def test_tokens_of_other_benchmarks_are_strangers(board, two):
     lyon, worse, better = two
-    name = ask(board.context, lyon, SLUG, {"submissions": [worse, better]})
-    patch_submission(board.context, lyon, worse, {"withdrawn": True})
+    name = ask(board.context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": [worse, better]}))
+    patch_submission(board.context, lyon, worse, SubmissionChanges(withdrawn=True))
     with pytest.raises(NotFound):
         view_comparison(board.context, replace(lyon, benchmark="other"), name)

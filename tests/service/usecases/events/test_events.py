@@ -10,18 +10,22 @@ import pytest
 import service
 from service.caller import Caller
 from service.errors import Forbidden, NotFound
+from service.requests import EVENT_KINDS, EventsQuery, TokenRequest
+from service.schemas.benchmarks import RevisionRequest
 from service.usecases.benchmarks import teams
 from service.usecases.benchmarks.revisions import create_revision
 from service.usecases.comparisons.ask import ask
-from service.usecases.events.listing import KINDS, list_events
+from service.usecases.events.listing import list_events
 from service.usecases.events.record import record_event
 from service.usecases.submissions import changes
+from service.usecases.tokens.tokens import create_token, revoke_token
 from tests.fixtures.contexts import ORGANISER, SCORER, give_up
+from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import OTHER_WORDS, RIGHT, SLUG, WRONG
 
 
 def kinds(context, caller, **more):
-    return [event["type"] for event in list_events(context, caller, None, 100, **more).items]
+    return [event["type"] for event in list_events(context, caller, EventsQuery(limit=100, **more)).items]
 
 
 KIND = re.compile(r'"((?:benchmark|revision|team|submission|comparison|webhook|token)\.[a-z_]+)"')
@@ -30,14 +34,14 @@ KIND = re.compile(r'"((?:benchmark|revision|team|submission|comparison|webhook|t
 def test_every_kind_that_is_noted_can_be_asked_for():
     sources = Path(service.__file__).parent.rglob("*.py")
     noted = {kind for source in sources for kind in KIND.findall(source.read_text(encoding="utf-8"))}
-    assert noted == set(KINDS)
+    assert noted == set(EVENT_KINDS)
 
 
 def test_a_story_is_told_in_order(task, context):
     task.make()
     lyon = task.team()
     submission = task.scored(lyon)
-    found = list_events(context, ORGANISER, None, 100).items
+    found = list_events(context, ORGANISER, EventsQuery(limit=100)).items
     assert [event["type"] for event in found] == [
         "benchmark.created",
         "revision.active",
@@ -55,7 +59,9 @@ def test_a_revision_that_is_only_tried_is_told_to_organisers_alone(task, context
     lyon = task.team()
     before = kinds(context, lyon)
     for gold in (RIGHT, "no treebank\n"):
-        create_revision(context, ORGANISER, SLUG, {"parts": {"en": {"gold": gold}}, "dry_run": True})
+        create_revision(
+            context, ORGANISER, SLUG, loaded(RevisionRequest, {"parts": {"en": {"gold": gold}}, "dry_run": True})
+        )
         task.work()
     assert kinds(context, ORGANISER)[-4:] == [
         "revision.created", "revision.ready", "revision.created", "revision.failed",
@@ -71,7 +77,7 @@ def test_a_team_reads_its_own_and_what_is_public(task, context):
         "benchmark.created", "revision.active", "team.created", "submission.created", "submission.scored",
     ]  # fmt: skip
     assert kinds(context, oslo) == ["benchmark.created", "revision.active", "team.created"]
-    assert all(event["team"] in (None, "oslo") for event in list_events(context, oslo, None, 100).items)
+    assert all(event["team"] in (None, "oslo") for event in list_events(context, oslo, EventsQuery(limit=100)).items)
     stranger = Caller("tok_reader", frozenset({"read"}))
     assert kinds(context, stranger) == ["benchmark.created", "revision.active"]
 
@@ -80,7 +86,7 @@ def test_nobody_else_is_named_as_who_did_it(task, context):
     task.make()
     lyon = task.team()
     task.submit(lyon)
-    actors = {event["actor"] for event in list_events(context, lyon, None, 100).items}
+    actors = {event["actor"] for event in list_events(context, lyon, EventsQuery(limit=100)).items}
     assert actors == {None, lyon.token_id}
 
 
@@ -141,25 +147,27 @@ def test_a_comparison_that_a_board_has_answered_already_is_done_at_once(task, co
 
 def test_scoring_tokens_read_no_events(context):
     with pytest.raises(Forbidden):
-        list_events(context, SCORER, None, 10)
+        list_events(context, SCORER, EventsQuery(limit=10))
 
 
 def test_pages_go_on_where_the_last_ended_and_the_feed_goes_on_after_its_end(task, context):
     task.make()
     lyon = task.team()
     task.scored(lyon)
-    whole = [event["id"] for event in list_events(context, ORGANISER, None, 100).items]
+    whole = [event["id"] for event in list_events(context, ORGANISER, EventsQuery(limit=100)).items]
     seen, after = [], None
     while True:
-        page = list_events(context, ORGANISER, after, 2)
+        page = list_events(context, ORGANISER, EventsQuery(after=after, limit=2))
         seen += [event["id"] for event in page.items]
         if page.next is None:
             break
         after = page.next
     assert seen == whole
-    assert list_events(context, ORGANISER, whole[-1], 10).items == []
+    assert list_events(context, ORGANISER, EventsQuery(after=whole[-1], limit=10)).items == []
     task.scored(lyon, OTHER_WORDS)
-    assert [event["type"] for event in list_events(context, ORGANISER, whole[-1], 10).items] == [
+    assert [
+        event["type"] for event in list_events(context, ORGANISER, EventsQuery(after=whole[-1], limit=10)).items
+    ] == [
         "submission.created",
         "submission.failed",
     ]
@@ -177,7 +185,7 @@ def test_a_long_run_of_others_events_hides_nothing(task, context, monkeypatch):
 
 def test_an_unknown_place_is_refused(context):
     with pytest.raises(NotFound):
-        list_events(context, ORGANISER, "evt_unknown", 10)
+        list_events(context, ORGANISER, EventsQuery(after="evt_unknown", limit=10))
 
 
 def test_one_benchmark_can_be_picked(task, context):
@@ -208,5 +216,22 @@ def test_places_follow_the_order_of_commits_on_either_database(either_context):
     for number in range(3):
         with either_context.store.write() as db:
             record_event(db, either_context, "token.created", None, subject=f"tok_{number}")
-    found = list_events(either_context, ORGANISER, None, 10).items
+    found = list_events(either_context, ORGANISER, EventsQuery(limit=10)).items
     assert [event["subject"] for event in found] == ["tok_0", "tok_1", "tok_2"]
+
+
+def test_tokens_are_recorded_for_organisers_alone(task, context):
+    task.make()
+    readers = [task.team(), Caller("tok_reader", frozenset({"read"}))]
+    before = [kinds(context, reader) for reader in readers]
+    token = create_token(context, ORGANISER, TokenRequest(scopes=["read"], name="CI"))
+    revoke_token(context, ORGANISER, token["id"])
+    with pytest.raises(NotFound):
+        revoke_token(context, ORGANISER, token["id"])
+    made, revoked = list_events(context, ORGANISER, EventsQuery()).items[-2:]
+    assert (made["type"], revoked["type"]) == ("token.created", "token.revoked")
+    for event in (made, revoked):
+        assert (event["subject"], event["actor"], event["benchmark"], event["team"], event["data"]) == (
+            token["id"], ORGANISER.owner, None, None, {},
+        )  # fmt: skip
+    assert [kinds(context, reader) for reader in readers] == before

@@ -11,7 +11,7 @@ from service.store import runs
 from service.store.database import Store
 from service.usecases.kinds import KINDS
 from service.usecases.runs.ending import Ending, Failure, Outdated, QueuedRun, finish, perform
-from service.usecases.submissions.submissions import delete_submission
+from service.usecases.submissions.changes import delete_submission
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.tasks import RIGHT, SLUG, WRONG
 from treescore.errors import LimitError, Problem

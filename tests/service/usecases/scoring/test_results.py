@@ -6,6 +6,7 @@ import numpy as np
 import orjson
 import pytest
 
+from service.schemas.jobs import JobRequest
 from service.store import artifacts, revisions, score_records
 from service.store.packing import pack_array
 from service.usecases.jobs.jobs import submit_job
@@ -14,6 +15,7 @@ from service.usecases.scoring.config import scoring_config
 from service.usecases.scoring.results import ITEMS_PER_PAGE, ArtifactKey, load_items
 from service.usecases.submissions.results import submission_items, submission_slices
 from tests.fixtures.contexts import SCORER
+from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import RIGHT, SLUG, WRONG
 
 MANY = "".join(RIGHT.replace("s1", f"a{number}").replace("s2", f"b{number}") for number in range(60))
@@ -28,7 +30,10 @@ def test_they_are_those_of_a_job(task, context, metric):
     job, _ = submit_job(
         context,
         SCORER,
-        {"format": "conllu", "gold": MANY, "systems": [{"name": "A", "output": SYSTEM}], "metrics": [metric]},
+        loaded(
+            JobRequest,
+            {"format": "conllu", "gold": MANY, "systems": [{"name": "A", "output": SYSTEM}], "metrics": [metric]},
+        ),
     )
     task.work()
     expected = [*job_items(context, SCORER, job, "A", metric, None, 200).items]

@@ -9,14 +9,11 @@ import pytest
 
 from service.context import Context
 from service.errors import TooManyRequests
-from service.usecases.submissions.submissions import (
-    cancel_submission,
-    delete_submission,
-    rate_limits,
-    retry_submission,
-    submit,
-)
+from service.schemas.submissions import SubmissionRequest
+from service.usecases.submissions.changes import cancel_submission, delete_submission, retry_submission
+from service.usecases.submissions.submissions import rate_limits, submit
 from tests.fixtures.contexts import ORGANISER, give_up, work_of
+from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import ONE_SENTENCE, RIGHT, SLUG, Task
 
 
@@ -35,7 +32,12 @@ def test_of_fifty_at_once_five_are_taken(either_context):
 
     def post(number: int) -> bool:
         try:
-            submit(either_context, lyon, SLUG, {"name": f"run {number}", "outputs": {"en": RIGHT}})
+            submit(
+                either_context,
+                lyon,
+                SLUG,
+                loaded(SubmissionRequest, {"name": f"run {number}", "outputs": {"en": RIGHT}}),
+            )
         except TooManyRequests:
             return False
         return True
@@ -118,10 +120,10 @@ def test_a_day_ends_at_midnight_utc(task, context):
     task.make(quota={"attempts_per_day": 1})
     lyon = task.team()
     outputs = {"outputs": {"en": RIGHT}}
-    submit(at(context, "2026-11-01T23:59:59.9+00:00"), lyon, SLUG, outputs)
+    submit(at(context, "2026-11-01T23:59:59.9+00:00"), lyon, SLUG, loaded(SubmissionRequest, outputs))
     with pytest.raises(TooManyRequests):
-        submit(at(context, "2026-11-02T00:59:59+01:00"), lyon, SLUG, outputs)
-    assert submit(at(context, "2026-11-02T00:00:00+00:00"), lyon, SLUG, outputs)
+        submit(at(context, "2026-11-02T00:59:59+01:00"), lyon, SLUG, loaded(SubmissionRequest, outputs))
+    assert submit(at(context, "2026-11-02T00:00:00+00:00"), lyon, SLUG, loaded(SubmissionRequest, outputs))
 
 
 def test_a_quota_of_nought_takes_nothing(task):

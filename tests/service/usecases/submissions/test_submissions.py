@@ -10,23 +10,23 @@ import pytest
 
 from service.context import Context
 from service.errors import Conflict, Forbidden, Gone, NotFound, Unprocessable
-from service.requests import POOLED
+from service.requests import POOLED, SubmissionChanges, SubmissionsQuery
+from service.schemas.benchmarks import BenchmarkRequest
+from service.schemas.submissions import SubmissionRequest
 from service.store import score_records
 from service.store.figures import Figures, Layout
 from service.usecases.access.idempotency import IdempotencyKey
 from service.usecases.benchmarks.benchmarks import create_benchmark
-from service.usecases.submissions.submissions import (
+from service.usecases.submissions.changes import (
     cancel_submission,
     delete_submission,
-    list_submissions,
     patch_submission,
     retry_submission,
     submission_output,
-    submit,
-    view_submission,
-    wait_for_submission,
 )
+from service.usecases.submissions.submissions import list_submissions, submit, view_submission, wait_for_submission
 from tests.fixtures.contexts import ORGANISER, give_up, with_config
+from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import (
     BENCHMARK,
     ONE_SENTENCE,
@@ -124,19 +124,18 @@ def test_an_output_that_does_not_fit_fails_and_quotes_no_gold(task, lyon, output
     [
         ({"outputs": {}}, "no-outputs"),
         ({"outputs": {"fr": RIGHT}}, "unknown-part"),
-        ({"outputs": {"en": {"source": "x"}}}, "wrong-text-shape"),
-        ({"outputs": {"en": RIGHT}, "name": "\x00"}, "bad-value"),
+        ({"outputs": {"en": {"source": "x", "target": "x", "alignment": "1-1"}}}, "wrong-text-shape"),
     ],
 )
 def test_a_request_that_makes_no_sense_is_refused_before_it_is_stored(lyon, context, request_, code):
     with pytest.raises(Unprocessable) as error:
-        submit(context, lyon, SLUG, request_)
+        submit(context, lyon, SLUG, loaded(SubmissionRequest, request_))
     assert [problem.code for problem in error.value.problems] == [code]
-    assert list_submissions(context, lyon, SLUG, None, 10).items == []
+    assert list_submissions(context, lyon, SLUG, SubmissionsQuery(limit=10)).items == []
 
 
 def test_without_an_active_revision_nothing_is_taken(task, context):
-    create_benchmark(context, ORGANISER, BENCHMARK)
+    create_benchmark(context, ORGANISER, loaded(BenchmarkRequest, BENCHMARK))
     with pytest.raises(Conflict) as error:
         task.submit(task.team())
     assert error.value.type_slug == "no-active-revision"
@@ -152,20 +151,20 @@ class TestTimes:
 
     @pytest.mark.parametrize("moment", ["2026-10-01T00:00:00Z", "2026-11-02T11:59:59.999Z"])
     def test_open(self, timed, context, moment):
-        assert submit(at(context, moment), timed, SLUG, {"outputs": {"en": RIGHT}})[1]
+        assert submit(at(context, moment), timed, SLUG, loaded(SubmissionRequest, {"outputs": {"en": RIGHT}}))[1]
 
     @pytest.mark.parametrize(
         ("moment", "slug"), [("2026-09-30T23:59:59.999Z", "not-open"), ("2026-11-02T12:00:00Z", "closed")]
     )
     def test_not_open(self, timed, context, moment, slug):
         with pytest.raises(Conflict) as error:
-            submit(at(context, moment), timed, SLUG, {"outputs": {"en": RIGHT}})
+            submit(at(context, moment), timed, SLUG, loaded(SubmissionRequest, {"outputs": {"en": RIGHT}}))
         assert error.value.type_slug == slug
 
     @pytest.mark.usefixtures("timed")
     def test_organisers_add_baselines_at_any_time(self, context):
         late = at(context, "2027-01-01T00:00:00Z")
-        assert submit(late, ORGANISER, SLUG, {"outputs": {"en": RIGHT}})[1]
+        assert submit(late, ORGANISER, SLUG, loaded(SubmissionRequest, {"outputs": {"en": RIGHT}}))[1]
 
 
 class TestWhose:
@@ -178,11 +177,11 @@ class TestWhose:
             with pytest.raises(NotFound):
                 look(context, oslo, submission)
         with pytest.raises(NotFound):
-            patch_submission(context, oslo, submission, {"name": "mine"})
+            patch_submission(context, oslo, submission, SubmissionChanges(name="mine"))
         with pytest.raises(NotFound):
             submission_output(context, oslo, submission, "en")
-        assert list_submissions(context, oslo, SLUG, None, 10).items == []
-        assert list_submissions(context, oslo, SLUG, None, 10, team="lyon").items == []
+        assert list_submissions(context, oslo, SLUG, SubmissionsQuery(limit=10)).items == []
+        assert list_submissions(context, oslo, SLUG, SubmissionsQuery(limit=10, team="lyon")).items == []
 
     def test_a_token_of_another_benchmark_does_not_submit_here(self, task, lyon):
         task.make(id="other")
@@ -210,10 +209,13 @@ class TestWhose:
 
 def test_a_repeated_request_finds_its_submission(lyon, context):
     request = {"outputs": {"en": RIGHT}}
-    first = submit(context, lyon, SLUG, request, IdempotencyKey("key", "digest"))
-    assert submit(context, lyon, SLUG, request, IdempotencyKey("key", "digest")) == (first[0], False)
+    first = submit(context, lyon, SLUG, loaded(SubmissionRequest, request), IdempotencyKey("key", "digest"))
+    assert submit(context, lyon, SLUG, loaded(SubmissionRequest, request), IdempotencyKey("key", "digest")) == (
+        first[0],
+        False,
+    )
     with pytest.raises(Unprocessable):
-        submit(context, lyon, SLUG, request, IdempotencyKey("key", "other"))
+        submit(context, lyon, SLUG, loaded(SubmissionRequest, request), IdempotencyKey("key", "other"))
 
 
 def test_equal_outputs_of_one_team_reuse_its_scores(task, lyon, context, monkeypatch):
@@ -250,9 +252,9 @@ def test_a_waiting_submission_says_what_is_before_it(task, lyon, context):
 
 def test_lists_are_newest_first_and_paged(task, lyon, context):
     sent = [task.submit(lyon) for _ in range(3)]
-    page = list_submissions(context, lyon, SLUG, None, 2)
+    page = list_submissions(context, lyon, SLUG, SubmissionsQuery(limit=2))
     assert len(page.items) == 2
-    rest = list_submissions(context, ORGANISER, SLUG, page.next, 2).items
+    rest = list_submissions(context, ORGANISER, SLUG, SubmissionsQuery(cursor=page.next, limit=2)).items
     assert sorted(sent, reverse=True) == [item["id"] for item in [*page.items, *rest]]
 
 

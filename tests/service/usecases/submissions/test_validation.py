@@ -6,9 +6,13 @@ import orjson
 import pytest
 
 from service.errors import TooManyRequests
+from service.requests import SubmissionsQuery
+from service.schemas.submissions import SubmissionRequest
 from service.store import texts
 from service.usecases.jobs.jobs import view_job
-from service.usecases.submissions.submissions import list_submissions, validate
+from service.usecases.submissions.submissions import list_submissions
+from service.usecases.submissions.validation import validate
+from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import (
     ONE_SENTENCE,
     OTHER_WORDS,
@@ -23,7 +27,7 @@ class TestValidation:
     """Validation tells of the texts alone, and leaves nothing behind."""
 
     def look(self, task, context, caller, outputs):
-        job = validate(context, caller, SLUG, {"outputs": outputs})
+        job = validate(context, caller, SLUG, loaded(SubmissionRequest, {"outputs": outputs}))
         task.work()
         with context.store.read() as db:
             assert texts.read(db, job) == {}
@@ -35,7 +39,7 @@ class TestValidation:
         assert document["results"]["valid"] is True
         assert document["results"]["parts"]["en"] == {"state": "valid", "sentences": 2, "words": 6, "warnings": []}
         assert document["results"]["parts"]["de"] == {"state": "missing"}
-        assert list_submissions(context, pair, SLUG, None, 10).items == []
+        assert list_submissions(context, pair, SLUG, SubmissionsQuery(limit=10)).items == []
 
     def test_outputs_that_do_not(self, task, pair, context):
         results = self.look(task, context, pair, {"en": OTHER_WORDS, "de": SECOND_PART})["results"]
@@ -58,9 +62,9 @@ class TestValidation:
         task.make(quota={"attempts_per_day": 1})
         lyon = task.team()
         for _ in range(4):
-            validate(context, lyon, SLUG, {"outputs": {"en": RIGHT}})
+            validate(context, lyon, SLUG, loaded(SubmissionRequest, {"outputs": {"en": RIGHT}}))
         with pytest.raises(TooManyRequests):
-            validate(context, lyon, SLUG, {"outputs": {"en": RIGHT}})
+            validate(context, lyon, SLUG, loaded(SubmissionRequest, {"outputs": {"en": RIGHT}}))
         task.work()
-        validate(context, lyon, SLUG, {"outputs": {"en": RIGHT}})
+        validate(context, lyon, SLUG, loaded(SubmissionRequest, {"outputs": {"en": RIGHT}}))
         assert task.submit(lyon)

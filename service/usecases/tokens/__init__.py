@@ -1,0 +1,1 @@
+"""Create, list and revoke tokens."""

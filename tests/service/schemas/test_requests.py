@@ -1,0 +1,150 @@
+"""Schemas load requests, and refuse what they do not take with a code and a pointer."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from service import requests
+from service.api import bodies
+from service.errors import Unprocessable
+from service.requests import MAX_NOTES, MISSING
+from service.schemas import benchmarks, comparisons, jobs, queries, submissions, teams, tokens, webhooks
+from service.schemas.base import Strict
+from tests.fixtures.requests import DEPENDENCIES, loaded
+from tests.fixtures.tasks import BENCHMARK
+
+TEAM = {"id": "lyon", "name": "Lyon"}
+OUTPUTS = {"outputs": {"en": "x"}}
+QUESTION = {"submissions": "leaderboard"}
+HOOK = {"url": "https://example.org/"}
+TWO = {"submissions": ["sub_x", "sub_y"]}
+
+
+def faults(schema: type[Strict], document: object) -> set[tuple[str, str]]:
+    with pytest.raises(Unprocessable) as error:
+        loaded(schema, document)
+    return {(problem.code, problem.pointer) for problem in error.value.problems}
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "pointer"),
+    [
+        ({"id": "no slash/here"}, "bad-id", "/id"),
+        ({"title": "\x00"}, "bad-name", "/title"),
+        ({"closes_at": "2027-01-01T00:00:00"}, "bad-value", "/closes_at"),
+        ({"closes_at": "9999-12-31T23:59:59-12:00"}, "bad-moment", "/closes_at"),
+        ({"quota": {"scored_per_day": -1}}, "bad-quota", "/quota/scored_per_day"),
+        ({"quota": {"scored_per_day": True}}, "bad-quota", "/quota/scored_per_day"),
+        ({"quota": {"per_week": 1}}, "unknown-field", "/quota/per_week"),
+        ({"feedback": "everything"}, "bad-value", "/feedback"),
+        ({"rounding": 0}, "bad-value", "/rounding"),
+        ({"rounding": float("nan")}, "bad-value", "/rounding"),
+        ({"publish_input": 1}, "bad-value", "/publish_input"),
+        ({"leaderboard": {"pick": "luckiest"}}, "bad-value", "/leaderboard/pick"),
+        ({"leaderboard": {"public": 1}}, "wrong-type", "/leaderboard/public"),
+        ({"metrics": []}, "bad-value", "/metrics"),
+    ],
+)
+def test_a_wrong_benchmark(changes, code, pointer):
+    assert faults(benchmarks.BenchmarkRequest, {**BENCHMARK, **changes}) == {(code, pointer)}
+
+
+@pytest.mark.parametrize("member", ["metrics", "format", "parts", "main_score", "id", "transforms"])
+def test_what_would_change_a_score_is_no_change_of_a_benchmark(member):
+    assert faults(benchmarks.BenchmarkChanges, {member: "x"}) == {("not-changeable", f"/{member}")}
+
+
+@pytest.mark.parametrize(
+    ("schema", "document", "fault"),
+    [
+        (benchmarks.RevisionRequest, {"reason": "\x00"}, ("bad-value", "/reason")),
+        (teams.TeamRequest, {**TEAM, "id": "a/b"}, ("bad-id", "/id")),
+        (teams.TeamRequest, {**TEAM, "id": ""}, ("bad-id", "/id")),
+        (teams.TeamRequest, {**TEAM, "name": ""}, ("bad-name", "/name")),
+        (teams.TeamRequest, {**TEAM, "name": "a\x00b"}, ("bad-name", "/name")),
+        (submissions.SubmissionRequest, {**OUTPUTS, "name": "\x00"}, ("bad-name", "/name")),
+        (submissions.SubmissionRequest, {**OUTPUTS, "notes": "a\x1bb"}, ("bad-value", "/notes")),
+        (submissions.SubmissionRequest, {**OUTPUTS, "notes": "a" * (MAX_NOTES + 1)}, ("bad-value", "/notes")),
+        (submissions.SubmissionRequest, {**OUTPUTS, "team": "\ud800"}, ("bad-id", "/team")),
+        (submissions.SubmissionRequest, {**OUTPUTS, "role": "judge"}, ("bad-value", "/role")),
+        (submissions.SubmissionChanges, {"outputs": {}}, ("not-changeable", "/outputs")),
+        (submissions.SubmissionChanges, {"state": "x"}, ("not-changeable", "/state")),
+        (submissions.SubmissionChanges, {"name": ""}, ("bad-name", "/name")),
+        (submissions.SubmissionChanges, {"chosen": 1}, ("wrong-type", "/chosen")),
+        (comparisons.ComparisonRequest, {"submissions": []}, ("bad-value", "/submissions")),
+        (comparisons.ComparisonRequest, {"submissions": "all"}, ("wrong-type", "/submissions")),
+        (comparisons.ComparisonRequest, {"submissions": None}, ("null-field", "/submissions")),
+        (comparisons.ComparisonRequest, {"submissions": [1, 2]}, ("wrong-type", "/submissions")),
+        (comparisons.ComparisonRequest, {**QUESTION, "sumbissions": []}, ("unknown-field", "/sumbissions")),
+        (comparisons.ComparisonRequest, {**QUESTION, "pick": "worst"}, ("bad-value", "/pick")),
+        (webhooks.WebhookRequest, {**HOOK, "kinds": ["team.erased", "submission.done"]}, ("bad-value", "/kinds/1")),
+        (tokens.TokenRequest, {"scopes": ["rule"]}, ("bad-value", "/scopes/0")),
+        (queries.BenchmarksQuery, {"series": "\u202e"}, ("bad-value", "/series")),
+        (queries.SubmissionsQuery, {"team": "a\x00b"}, ("bad-value", "/team")),
+        (queries.PageQuery, {"cursor": "\x00"}, ("bad-value", "/cursor")),
+        (queries.PageQuery, {"cursor": "x\n"}, ("bad-value", "/cursor")),
+        (queries.PageQuery, {"limit": "0"}, ("bad-value", "/limit")),
+        (queries.NoQuery, {"x": "1"}, ("unknown-field", "/x")),
+    ],
+)  # fmt: skip
+def test_a_wrong_request(schema, document, fault):
+    assert faults(schema, document) == {fault}
+
+
+def test_notes_have_lines_and_tabs():
+    notes = "first\r\n\tsecond é"
+    assert loaded(submissions.SubmissionChanges, {"notes": notes}).notes == notes
+
+
+def test_null_is_another_change_than_nothing():
+    changes = loaded(benchmarks.BenchmarkChanges, {"series": None, "quota": {"scored_total": None}, "rounding": 0.5})
+    assert changes.given() == {
+        "series": None,
+        "quota": requests.QuotaChanges(scored_total=None),
+        "rounding": 0.5,
+    }
+    assert (changes.title, changes.quota.scored_per_day) == (MISSING, MISSING)
+
+
+def test_times_keep_their_offset():
+    changes = loaded(benchmarks.BenchmarkChanges, {"closes_at": "2027-11-01T23:59:59-12:00"})
+    assert changes.closes_at == datetime(2027, 11, 2, 11, 59, 59, tzinfo=UTC)
+
+
+def test_a_question_has_its_settings_in_one_member():
+    question = loaded(comparisons.ComparisonRequest, {**TWO, "seed": 3, "score": None, "revision": 1})
+    assert question == requests.ComparisonRequest(submissions=TWO["submissions"], revision=1, settings={"seed": 3})
+
+
+def test_a_job_is_kept_as_it_was_sent_but_for_its_texts():
+    job = loaded(jobs.JobRequest, {**DEPENDENCIES, "significance": False})
+    assert job.without_texts() == {
+        "format": "conllu",
+        "metrics": ["attachment"],
+        "significance": False,
+        "systems": [{"name": "right"}, {"name": "wrong"}],
+    }
+
+
+def test_systems_of_one_name_are_refused_even_beside_faulty_ones():
+    systems = [*DEPENDENCIES["systems"], {"name": "right"}, {"name": "wrong", "output": "x"}]
+    assert faults(jobs.JobRequest, {**DEPENDENCIES, "systems": systems}) == {
+        ("missing-field", "/systems/2/output"),
+        ("duplicate-system-name", "/systems/2/name"),
+        ("duplicate-system-name", "/systems/3/name"),
+    }
+
+
+class _Post:
+    method, path = "POST", "/v1/jobs"
+
+
+def test_a_member_at_its_default_makes_no_other_request():
+    def digest(**more: object) -> str:
+        return bodies.digest(_Post(), loaded(jobs.JobRequest, {**DEPENDENCIES, **more}))
+
+    assert digest(significance=True) == digest()
+    assert digest(significance=False) != digest()
+    assert digest(items={"blocks": ["a", "b"]}) != digest()
