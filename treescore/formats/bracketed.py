@@ -51,7 +51,7 @@ class Bracketed(Format):
         "unreadable": Param(
             {"enum": ["job", "sentence"]},
             "job",
-            "What fails if a sentence cannot be read: the whole job, with the place, or only the sentence (status error).",
+            "What fails if a sentence cannot be read: the whole job, with the place, or the sentence (status error).",
         ),
     }
 

@@ -1,8 +1,8 @@
 """Compiled inner loops of the permutation tests.
 
 Each releases the interpreter's lock, so that ordinary threads may share the work, and none starts threads of its
-own: job workers fork, and a compiled thread pool does not survive that. What a kernel writes depends on its
-arguments alone, never on the number of threads.
+own: job workers fork, and a compiled thread pool does not survive a fork. Results depend only on the arguments, not on
+the number of threads.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class GridTerms(NamedTuple):
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _popcount(_typing: Any, _word: Any) -> Any:
-    """Set bits of a 64-bit word, as one machine instruction (vectorised where the machine can)."""
+    """Count the set bits of a 64-bit word, as one machine instruction (vectorised where the machine can)."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
@@ -77,7 +77,7 @@ def _popcount(_typing: Any, _word: Any) -> Any:
 
 @compiled
 def swapped_sums(signs: Any, planes: Any, columns: Any, weights: Any, out: Any) -> None:
-    """Sums of integer columns over the units that each shuffle swaps.
+    """Compute sums of integer columns over the units that each shuffle swaps.
 
     Args:
         signs: uint64 (shuffles, words), a bit for each unit.
@@ -96,7 +96,7 @@ def swapped_sums(signs: Any, planes: Any, columns: Any, weights: Any, out: Any) 
 
 @compiled
 def swapped_real_sums(signs: Any, values: Any, out: Any) -> None:
-    """Sums of real columns over the units that each shuffle swaps, always added in the same order.
+    """Compute sums of real columns over the units that each shuffle swaps, always added in the same order.
 
     Eight units at a time: all 256 sums of them are made once, and each shuffle looks its own up.
 
@@ -167,7 +167,7 @@ def count_extreme(
 
 @compiled
 def mean_ratios(sums: Any, top: int, bottom: int, system: Any, sign: float, one_minus: Any, worst: float) -> Any:
-    """The mean over parts of one ratio of one system, after each shuffle: float64 (shuffles,).
+    """Return the mean over parts of one ratio of one system, after each shuffle: float64 (shuffles,).
 
     Args:
         sums: (parts, columns, shuffles), sums over the units swapped, first system less second already taken.
@@ -176,7 +176,7 @@ def mean_ratios(sums: Any, top: int, bottom: int, system: Any, sign: float, one_
         system: float64 (2, parts), numerators and denominators as observed.
         sign: -1.0 for the first system of a pair, which loses what the second gains.
         one_minus: the score is one minus the ratio.
-        worst: what an undefined part counts as; NaN where the score's range has no worst value. Where all parts
+        worst: the value of an undefined part; NaN where the score's range has no worst value. Where all parts
             are undefined, the mean is NaN.
     """
     parts, _, shuffles = sums.shape
@@ -200,7 +200,7 @@ def mean_ratios(sums: Any, top: int, bottom: int, system: Any, sign: float, one_
 
 @compiled
 def draw_weights(states: Any, weights: Any) -> None:
-    """How often each unit is drawn when as many are drawn as there are, with replacement.
+    """Count how often each unit is drawn, drawing as many units as there are, with replacement.
 
     Each row draws from its own splitmix64 stream (Steele, Lea & Flood 2014), two units from each 64 bits.
 
@@ -227,7 +227,7 @@ def draw_weights(states: Any, weights: Any) -> None:
 
 @compiled
 def subset_tail(values: Any, top: int) -> tuple[float, int]:
-    """How many subsets of `values` have a sum of at most `top`, by a dynamic programme of positive terms.
+    """Count the subsets of `values` that have a sum of at most `top`, by a dynamic programme of positive terms.
 
     Sums above `top` never come back, so that only `top` + 1 cells are kept.
 
@@ -261,7 +261,7 @@ def subset_tail(values: Any, top: int) -> tuple[float, int]:
 
 @compiled
 def tilted_tail(values: Any, copies: Any, top: int, theta: float, period: int, reach: int) -> tuple[float, float]:
-    """P(sum <= top) under an exponential tilt, times exp(theta * top), by inverting the characteristic function.
+    """Compute P(sum <= top) under an exponential tilt, times exp(theta * top), from the characteristic function.
 
     Each of `copies` units of a value v is in the sum with odds exp(-theta v), which moves the sum's mean to `top`
     and the sought tail out of the noise. The transform is a finite one of `period` points, of which nearly all are
