@@ -1,8 +1,7 @@
 """Compiled inner loops of the permutation tests.
 
-Each releases the interpreter's lock, so that ordinary threads may share the work, and none starts threads of its
-own: job workers fork, and a compiled thread pool does not survive a fork. Results depend only on the arguments, not on
-the number of threads.
+Each releases the interpreter's lock, so that threads may share the work; none starts threads of its own, since a
+compiled thread pool does not survive the fork of a job worker. Results depend only on the arguments.
 """
 
 from __future__ import annotations
@@ -24,10 +23,8 @@ class PairTerms(NamedTuple):
     """Terms of pairs of systems with one ratio, one value a pair.
 
     Attributes:
-        totals: sums of both systems' numerators, float64.
-        sizes: sums of both systems' denominators, float64.
-        us: observed differences of the numerators, float64.
-        vs: observed differences of the denominators, float64.
+        totals, sizes: sums of both systems' numerators and denominators, float64.
+        us, vs: their observed differences, float64.
         firsts, seconds: the two systems, int64.
     """
 
@@ -339,8 +336,7 @@ def subset_grid(us: Any, vs: Any, low_u: int, cells: Any, reach_u: float, reach_
     cells[0, -low_u] = 1.0
     row_copy = np.empty(cells.shape[1])
     for unit in range(len(us)):
-        u = us[unit]
-        v = vs[unit]
+        u, v = us[unit], vs[unit]
         mean_u += 0.5 * u
         mean_v += 0.5 * v
         new_left = max(left + min(u, 0), int(np.floor(mean_u - reach_u)) - low_u)
@@ -382,7 +378,7 @@ def extreme_mass(cells: Any, window: Window, terms: GridTerms, limit: float, dir
     Args:
         cells: as `subset_grid` fills them.
         window: the cells in use.
-        terms: s, t, U and V of `count_extreme`: U is first_u - step_u * column, V is first_v - step_v * row.
+        terms: s, t, U = first_u - step_u * column and V = first_v - step_v * row of `count_extreme`.
         limit: the observed difference less its tolerance.
         direction: 1.0, or -1.0 where a lower ratio is better.
         two_sided: count both tails.
@@ -395,8 +391,7 @@ def extreme_mass(cells: Any, window: Window, terms: GridTerms, limit: float, dir
         bound = 0.5 * limit * (squared - v * v)
         for column in range(window.left, window.right):
             cell = cells[row, column]
-            u = terms.first_u - terms.step_u * column
-            value = (u * size - total * v) * direction
+            value = ((terms.first_u - terms.step_u * column) * size - total * v) * direction
             if two_sided:
                 value = abs(value)
             if value >= bound:
