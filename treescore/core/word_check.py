@@ -49,7 +49,7 @@ def forms_of(treebank: Words) -> IntArray:
 
 
 def paired_words(a: Words, b: Words, same: Any) -> tuple[IntArray, IntArray]:
-    """Return the words of the sentences in `same`, bool (n,), of equal length on both sides: two int64 (k,)."""
+    """Return the words of the sentences in `same`, bool (n,), of equal lengths, on both sides: two int64 (k,)."""
     lengths = np.diff(a.word_offsets)[: len(same)][same]
     steps = np.arange(lengths.sum(), dtype=np.int64) - np.repeat(offsets_of(lengths)[:-1], lengths)
     places = [np.repeat(side.word_offsets[:-1][: len(same)][same], lengths) + steps for side in (a, b)]

@@ -1,1 +1,1 @@
-"""From a request's specification to outcomes, documents and comparisons."""
+"""Evaluation: a request's specification to outcomes, documents and comparisons."""

@@ -1,4 +1,4 @@
-"""Whether two metrics say the same of the same items: correlations, and where the worst items of one stand."""
+"""Agreement of two metrics over the same items: correlations, and where the worst items of one stand."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ DECILES = 10
 
 
 def agreement(a: FloatArray, b: FloatArray, name_a: str, name_b: str) -> dict[str, Json]:
-    """Pearson's r, Spearman's rho, Kendall's tau-b, and the decile tables of two scores over the same items.
+    """Compute Pearson's r, Spearman's rho, Kendall's tau-b, and the decile tables of two scores over the same items.
 
-    After Sampson & Babarczy (2003), who hold leaf-ancestor against bracket F so: of the items in the lowest tenth
+    After Sampson & Babarczy (2003), who compare leaf-ancestor and bracket F: of the items in the lowest tenth
     under one metric, how many stand in the first, second, ... tenth under the other.
 
     Args:
@@ -42,7 +42,7 @@ def _coefficients(a: FloatArray, b: FloatArray) -> dict[str, Json]:
     names = ("pearson", "spearman", "kendall")
     if len(a) < 3 or _constant(a) or _constant(b):
         return {name: {"value": None, "p": None, "reason": _reason(a, b)} for name in names}
-    from scipy import stats  # noqa: PLC0415 - half of what there is to load, and seldom needed
+    from scipy import stats  # noqa: PLC0415 - half of all modules to load, and rarely needed
 
     results = (stats.pearsonr(a, b), stats.spearmanr(a, b), stats.kendalltau(a, b))
     return {
@@ -63,7 +63,7 @@ def _reason(a: FloatArray, b: FloatArray) -> str:
 
 
 def _deciles(of: FloatArray, under: FloatArray, name_of: str, name_under: str) -> dict[str, Json]:
-    """Where the items of the lowest decile of `of` stand in the deciles of `under`.
+    """Count where the items of the lowest decile of `of` stand in the deciles of `under`.
 
     Deciles are by rank; items with one score share the lowest of their ranks, so that ties never depend on the
     order and the lowest decile is never empty.

@@ -1,4 +1,4 @@
-"""What participants may get of a gold standard: its words, every annotation dropped."""
+"""Inputs for participants: the words of gold without annotation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from treescore.core.vocabulary import Vocabulary
 
 EMPTY_CATEGORY = "-NONE-"
-"""Tag of traces and other empty elements, which are annotation and no words."""
+"""Tag of traces and other empty elements, which are annotation, not words."""
 _NO_SPACE = "SpaceAfter=No"
 _COLUMNS_AFTER_FORM = "\t_\t_\t_\t_\t_\t_\t_\t"
 
@@ -27,11 +27,11 @@ class _Token(NamedTuple):
 
 
 def blind_inputs(treebank: Treebank) -> Mapping[str, str]:
-    """What can be given out, by name; nothing where gold holds no words (alignments).
+    """Make the texts that participants may have, by name; none where gold holds no words (alignments).
 
     `words`: dependency trees as CoNLL-U with ID and FORM only, multiword tokens and SpaceAfter kept, comments, empty
     nodes and everything else dropped; constituency trees as one sentence a line, words separated by spaces, empty
-    elements dropped. `text`: running text that tells no sentence and no word boundary beyond what spaces tell;
+    elements dropped. `text`: running text that shows no sentence boundary, and word boundaries only by spaces;
     a blank line between documents.
     """
     if isinstance(treebank, ConstituentTreebank):
@@ -47,7 +47,7 @@ def blind_inputs(treebank: Treebank) -> Mapping[str, str]:
 
 
 def word_count(treebank: Treebank) -> int:
-    """Words of a treebank; links of alignments; both sides of a parallel treebank."""
+    """Count the words of a treebank, of both sides if parallel; the links of alignments."""
     if isinstance(treebank, ConstituentTreebank):
         return len(treebank.words)
     if isinstance(treebank, DependencyTreebank):
@@ -67,7 +67,7 @@ def _constituent_lines(treebank: ConstituentTreebank) -> Iterator[str]:
 
 
 def _columns(treebank: DependencyTreebank) -> Iterator[str]:
-    """Line after line of CoNLL-U, a blank one after each sentence."""
+    """Yield lines of CoNLL-U, a blank one after each sentence."""
     form = _strings(treebank.vocabulary, treebank.forms)
     spaced = _spaces(treebank.vocabulary, treebank.misc)
     tokens = _multiword(treebank)
@@ -84,15 +84,15 @@ def _columns(treebank: DependencyTreebank) -> Iterator[str]:
 
 
 def _surface(treebank: DependencyTreebank) -> list[str]:
-    """The text of each sentence: as its comment gives it, else its tokens with the spaces that SpaceAfter tells."""
-    told = treebank.sentences.attributes.get("text")
+    """Return the text of each sentence: its comment, else its tokens with spaces by SpaceAfter."""
+    comments = treebank.sentences.attributes.get("text")
     form = _strings(treebank.vocabulary, treebank.forms)
     spaced = _spaces(treebank.vocabulary, treebank.misc)
     tokens = _multiword(treebank)
     offsets = treebank.word_offsets.tolist()
     found = []
     for sentence, (begin, end) in enumerate(pairwise(offsets)):
-        comment = told[sentence] if told else None
+        comment = comments[sentence] if comments else None
         if comment:
             found.append(comment)
             continue
@@ -107,7 +107,7 @@ def _surface(treebank: DependencyTreebank) -> list[str]:
 
 
 def _running(sentences: list[str], documents: Sequence[str | None]) -> str:
-    """Sentences in one line for each document."""
+    """Join the sentences of each document into one line."""
     lines: list[list[str]] = []
     for place, sentence in enumerate(sentences):
         if not lines or documents[place] != documents[place - 1]:
@@ -123,13 +123,13 @@ def _strings(vocabulary: Vocabulary, numbers: IntArray) -> Callable[[int], str]:
 
 
 def _spaces(vocabulary: Vocabulary, column: IntArray) -> Callable[[int], bool]:
-    """Whether a space follows, by MISC."""
+    """Make a function that tells whether a space follows, by MISC."""
     misc = _strings(vocabulary, column)
     return lambda place: _NO_SPACE not in misc(place).split("|")
 
 
 def _multiword(treebank: DependencyTreebank) -> dict[int, _Token]:
-    """First word of each multiword token -> the token. What its words' own MISC says of spaces holds for none."""
+    """Map the first word of each multiword token to the token. SpaceAfter of its words is ignored."""
     form = _strings(treebank.vocabulary, treebank.mwt_forms)
     spaced = _spaces(treebank.vocabulary, treebank.mwt_misc)
     return {

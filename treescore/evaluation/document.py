@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 def metric_document(entry: Entry, outcome: Outcome, signature: Mapping[str, Json]) -> dict[str, Json]:
-    """Scores, counts and signature of one metric over a whole text."""
+    """Make scores, counts and signature of one metric over a whole text."""
     return {**outcome_document(entry, outcome), "signature": signature}
 
 
 def outcome_document(entry: Entry, outcome: Outcome) -> dict[str, Json]:
-    """Scores and counts of one metric over a whole text; `undefined` names the scores that have no value, if any."""
+    """Make scores and counts of one metric over a whole text; `undefined` names the scores without a value."""
     scores, undefined = score_values(entry.metric.table, outcome.totals)
     document: dict[str, Json] = {"scores": scores}
     if undefined:
@@ -44,12 +44,12 @@ def outcome_document(entry: Entry, outcome: Outcome) -> dict[str, Json]:
 
 
 def item_documents(table: ScoreTable, outcome: Outcome, gold: Treebank, start: int, stop: int) -> list[dict[str, Json]]:
-    """Sentences `start` to `stop`: number, name, status, scores, counts and what the metric shows of each."""
+    """Make documents of sentences `start` to `stop`: number, name, status, scores, counts, the metric's details."""
     return with_values(table, outcome.rows[start:stop], item_details(outcome, gold, start, stop))
 
 
 def item_details(outcome: Outcome, gold: Treebank, start: int, stop: int) -> list[dict[str, Json]]:
-    """Sentences `start` to `stop` without what their counts tell already; `with_values` completes them."""
+    """Make documents of sentences `start` to `stop` without scores and counts, which `with_values` adds."""
     sent_ids = gold.sentences.sent_ids
     documents = []
     for index in range(start, stop):
@@ -68,7 +68,7 @@ def item_details(outcome: Outcome, gold: Treebank, start: int, stop: int) -> lis
 def signature_document(
     entry: Entry, gold_format: FormatChoice, system_format: FormatChoice, gold_digest: str, output_digest: str
 ) -> dict[str, Json]:
-    """Everything that the numbers depend on, and the command that makes them again."""
+    """Make the signature: everything that the scores depend on, and the command that reproduces them."""
     return {
         "metric": entry.name,
         "params": dict(entry.metric.values),
@@ -83,7 +83,7 @@ def signature_document(
 
 
 def command(entry: Entry, gold_format: FormatChoice, system_format: FormatChoice) -> str:
-    """The shell command that scores the same files without the service."""
+    """Return the shell command that scores the same files without the service."""
     words = ["treescore", "score", "--format", _argument(gold_format.document())]
     if system_format.document() != gold_format.document():
         words += ["--system-format", _argument(system_format.document())]
@@ -103,7 +103,7 @@ def _argument(value: Json) -> str:
 
 
 def warning_line(problem: Problem) -> str:
-    """A problem as one line for a terminal: `out.conllu, line 7, column 7: HEAD is 9 ... [conllu-head-...]`."""
+    """Write a problem as one line for a terminal: `out.conllu, line 7, column 7: HEAD is 9 ... [conllu-head-...]`."""
     places = [problem.pointer.removeprefix("/")] if problem.pointer else []
     if problem.line is not None:
         places.append(f"line {problem.line}")

@@ -1,4 +1,4 @@
-"""The one place that joins a format, transforms and metrics: texts in, outcomes out."""
+"""Evaluation of texts: joins a format, transforms and metrics."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from treescore.evaluation.spec import Entry, FormatChoice, Spec, Step, check_fit
 
 
 class Evaluation:
-    """Gold, read once, and the systems scored against it one after the other.
+    """Reads gold once, and scores systems against it, one after the other.
 
     Raises:
         ScoringError: gold cannot be read, or the request's items do not fit it.
@@ -54,32 +54,32 @@ class Evaluation:
     def score(
         self, output: Text, choice: FormatChoice | None = None, pointer: str = "", name: str = ""
     ) -> tuple[dict[str, Outcome], Sequence[Problem]]:
-        """Score one system under every metric entry: (key -> outcome, what is odd in its text).
+        """Score one system under every metric entry: (key -> outcome, warnings of its text).
 
         Args:
             output: its text.
             choice: its format, gold's unless given.
             pointer: where the text stands in the request.
-            name: the system's name, by which `items` may know more of it (parse times).
+            name: the system's name, under which `items` may hold its parse times.
 
         Raises:
             ScoringError: the output cannot be read, or does not fit gold; problems are placed at `pointer`.
         """
         choice = choice if choice is not None else self.spec.format
         system = self.read(output, choice, pointer)
-        del output  # a large text need not wait for the scores where the caller does not hold it
+        del output  # frees a large text before scoring, if the caller does not hold it
         outcomes = self.compare(system, choice, pointer, name)
         return outcomes, [problem.at(pointer, self.part) for problem in system.sentences.warnings]
 
     def read(self, output: Text, choice: FormatChoice, pointer: str = "") -> Treebank:
-        """One system's output as a treebank; the first half of `score`."""
+        """Read one system's output; the first half of `score`."""
         try:
             return choice.format.read(output, self._vocabulary, self.limits)
         except ScoringError as error:
             raise error.at(pointer, self.part) from error
 
     def compare(self, system: Treebank, choice: FormatChoice, pointer: str = "", name: str = "") -> dict[str, Outcome]:
-        """A treebank of `read` under every metric entry; the second half of `score`."""
+        """Score a treebank of `read` under every metric entry; the second half of `score`."""
         items = replace(self.items, system=name)
         try:
             return {entry.key: self._outcome(entry, system, choice, items) for entry in self.spec.entries}
@@ -114,14 +114,14 @@ class Evaluation:
 
 def _unequal(gold: int, system: int) -> Problem:
     found = f"The output has {system} sentences"
-    mend = (
+    fix = (
         "Send one for each sentence of gold, in its order; where the parser failed, leave the sentence empty as the "
         "format allows."
     )
     return Problem(
         code="sentence-count-mismatch",
-        detail=f"{found}, which is not gold's number. {mend}",
-        gold_detail=f"{found}, gold has {gold}. {mend}",
+        detail=f"{found}, which is not the number of gold. {fix}",
+        gold_detail=f"{found}, gold has {gold}. {fix}",
     )
 
 

@@ -1,4 +1,4 @@
-"""A benchmark of several parts: each part's scores, all parts pooled, the mean of the parts, and their intervals."""
+"""Scores of a benchmark with several parts: of each part, pooled, and the mean of the parts, with intervals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from treescore.significance.bootstrap import BATCH_DRAWS, EXACT_SINGLE, quantile
 from treescore.significance.kernels import draw_weights
 
 RESAMPLES = 2_000
-"""Of the intervals that stand beside every score; comparisons take more."""
+"""Resamples behind the interval of every score; comparisons take more."""
 SEED = 1
 LEVEL = 0.95
 
@@ -39,7 +39,7 @@ class PartScores:
 
 
 def part_scores(table: ScoreTable, rows: Sequence[Counts], resamples: int = RESAMPLES, seed: int = SEED) -> PartScores:
-    """The figures of one metric over parts.
+    """Compute the figures of one metric over parts.
 
     Args:
         table: the metric's counts and scores.
@@ -61,7 +61,7 @@ def part_scores(table: ScoreTable, rows: Sequence[Counts], resamples: int = RESA
 
 
 def macro_mean(table: ScoreTable, values: FloatArray) -> FloatArray:
-    """The mean over parts: (..., parts, s) -> (..., s).
+    """Average over parts: (..., parts, s) -> (..., s).
 
     An undefined part counts as the worst value of the score's range. Undefined where all parts are, and where a part
     is and the range has no worst value.
@@ -73,7 +73,7 @@ def macro_mean(table: ScoreTable, values: FloatArray) -> FloatArray:
 def resampled_scores(
     table: ScoreTable, rows: Sequence[Counts], resamples: int, seed: int
 ) -> tuple[FloatArray, FloatArray]:
-    """All scores in every resample, pooled and as the mean of parts: two float64 (s, resamples)."""
+    """Compute all scores in every resample, pooled and as the mean of parts: two float64 (s, resamples)."""
     units = sum(len(part) for part in rows)
     step = max(1, min(resamples, BATCH_DRAWS // max(1, units)))
     grids = [_on_grid(part) for part in rows]
@@ -99,17 +99,17 @@ def resampled_scores(
 
 
 def _worst(table: ScoreTable) -> FloatArray:
-    """The worst value of each score, NaN where its range has none: (s,)."""
+    """Return the worst value of each score, NaN where its range has none: (s,)."""
     return np.array([math.nan if score.worst is None else score.worst for score in table.scores], np.float64)
 
 
 def _columns(table: ScoreTable, totals: Counts) -> FloatArray:
-    """All scores of summed counts: (..., k) -> (..., s)."""
+    """Compute all scores of summed counts: (..., k) -> (..., s)."""
     return np.stack([score.of(table.count_names, totals) for score in table.scores], axis=-1)
 
 
 def _on_grid(rows: Counts) -> tuple[Any, FloatArray]:
-    """Counts as whole numbers, whose sums depend on no order, and what one of each is worth."""
+    """Return counts as whole numbers, whose sums are exact in any order, and the value of 1 in each column."""
     scale = np.ones(rows.shape[1])
     if rows.dtype.kind == "i":
         single = float(np.abs(rows).max(initial=0)) * max(1, len(rows)) < EXACT_SINGLE

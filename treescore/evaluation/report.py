@@ -1,4 +1,4 @@
-"""Several systems against one gold: scores, comparisons and agreement in one document."""
+"""Report of several systems against one gold: scores, comparisons and agreement in one document."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from treescore.evaluation.spec import Entry, FormatChoice, Spec
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """One output to be scored, and where it stands in the request.
+    """One output to score, and its place in the request.
 
     Attributes:
         name: for documents.
@@ -41,7 +41,7 @@ class System:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was found.
+    """The result of an evaluation.
 
     Attributes:
         spec: what was asked.
@@ -91,7 +91,7 @@ def evaluate_systems(
         agreement: pairs of score addresses.
         items: what the request says of its sentences.
         limits: bounds on the texts.
-        progress: told (done, total, step) before each step.
+        progress: called with (done, total, step) before each step.
 
     Raises:
         ScoringError: a text cannot be read or scored, or an asked score does not exist; with its place.
@@ -129,7 +129,7 @@ def evaluate_systems(
 
 
 def _warnings_of(system: System, found: Mapping[str, Outcome], odd: Sequence[Problem]) -> list[dict[str, Json]]:
-    """What is odd in an output, as it was read (`odd`) and under each metric."""
+    """List warnings of an output, of its text (`odd`) and of each metric."""
     of_metrics = [(key, problem.at(system.pointer)) for key, outcome in found.items() for problem in outcome.warnings]
     return [
         *({"system": system.name, **_warning(problem)} for problem in odd),
@@ -191,7 +191,7 @@ def compare_outcomes(
 
 
 def documents_of(evaluation: Evaluation) -> Sequence[str] | None:
-    """The document of each sentence: as the request says, else as gold's `newdoc` comments do."""
+    """Return the document of each sentence, from the request, else from gold's `newdoc` comments."""
     if evaluation.items.blocks is not None:
         return evaluation.items.blocks
     said = evaluation.gold.sentences.attributes.get("newdoc", ())
@@ -200,10 +200,10 @@ def documents_of(evaluation: Evaluation) -> Sequence[str] | None:
 
 
 def find_score(spec: Spec, address: str) -> tuple[Entry, Score]:
-    """The metric entry and the score of an address (`parseval.labelled_f1`; a bare key means its main score).
+    """Find the metric entry and the score of an address (`parseval.labelled_f1`; a bare key means its main score).
 
     Raises:
-        InputError: there is no such score, with the known ones.
+        InputError: `unknown-score`, with the known ones.
     """
     key, _, name = address.partition(".")
     for entry in spec.entries:
@@ -215,27 +215,25 @@ def find_score(spec: Spec, address: str) -> tuple[Entry, Score]:
         if name in table.by_name:
             return entry, table.by_name[name]
         known = ", ".join(f"{key}.{score.name}" for score in table.scores[:12])
-        raise InputError(
-            [Problem(code="unknown-score", detail=f"There is no score {address!r}. There are: {known} ...")]
-        )
+        raise InputError([Problem(code="unknown-score", detail=f"Unknown score {address!r}. Allowed: {known} ...")])
     known = ", ".join(entry.key for entry in spec.entries)
-    detail = f"The score {address!r} names no metric of this request. Metrics are: {known}."
+    detail = f"Unknown metric in score {address!r}. Metrics of this request: {known}."
     raise InputError([Problem(code="unknown-score", detail=detail)])
 
 
 def full_address(entry: Entry, score: Score) -> str:
-    """`parseval.labelled_f1`."""
+    """Return the address of a score, as in `parseval.labelled_f1`."""
     return f"{entry.key}.{score.name}"
 
 
 def asked_scores(spec: Spec, asked: Json) -> list[str]:
-    """The full addresses of the scores to compare; the first metric's main score where none is named.
+    """Return the full addresses of the scores to compare; by default the first metric's main score.
 
     Raises:
         InputError: a score that does not exist, with its pointer.
     """
     if asked is not None and not (isinstance(asked, list) and all(isinstance(address, str) for address in asked)):
-        detail = 'This must be a list of score addresses, as ["parseval.labelled_f1"].'
+        detail = 'Invalid scores. Send a list of score addresses, as in ["parseval.labelled_f1"].'
         raise InputError([Problem(code="wrong-type", pointer="/significance/scores", detail=detail)])
     if asked is None:
         first = spec.entries[0]

@@ -14,13 +14,13 @@ from treescore.core.trees import Alignments, ParallelTreebank, Treebank
 from treescore.core.values import count_values, score_values
 
 MAX_VALUES = 200
-"""Values of an attribute that a text's comments may have; one with more (`text`) names sentences, and groups none."""
+"""Limit of values of an attribute in comments; one with more (`text`) names sentences and is not a grouping."""
 
 _BIN = 10
 
 
 def with_sentence_slices(outcome: Outcome, table: ScoreTable, gold: Treebank, items: ItemInfo) -> dict[str, Json]:
-    """All groupings of an outcome: grouping -> its rows. A metric's own grouping of a name goes before these."""
+    """Return all groupings of an outcome: grouping -> its rows. A metric's own grouping of a name comes first."""
     groupings = _groupings(gold, items)
     own = dict(outcome.slices())
     return {
@@ -43,7 +43,7 @@ def _groupings(gold: Treebank, items: ItemInfo) -> Mapping[str, Sequence[Json]]:
 
 
 def _lengths(gold: Treebank, items: ItemInfo) -> IntArray | None:
-    """Words of each sentence of gold, of the source side where there are two; None where nobody knows them."""
+    """Count the words of each sentence of gold, of its source side if parallel; None where they are unknown."""
     if isinstance(gold, ParallelTreebank):
         return np.diff(gold.source.word_offsets)
     if isinstance(gold, Alignments):
@@ -57,7 +57,7 @@ def _bin(length: int) -> str:
 
 
 def _rows(table: ScoreTable, counts: Counts, values: Sequence[Json]) -> list[dict[str, Json]]:
-    """A row for each value, in order; sentences without a value are in none."""
+    """Make a row for each value, in order; sentences without a value are in no row."""
     used = sorted({value for value in values if value is not None}, key=_in_order)
     place = {value: number for number, value in enumerate(used)}
     groups = np.array([place.get(value, len(used)) for value in values], np.int64)
@@ -76,6 +76,6 @@ def _rows(table: ScoreTable, counts: Counts, values: Sequence[Json]) -> list[dic
 
 
 def _in_order(value: str) -> tuple[int, str]:
-    """Ranges of lengths by their number, all else by its letters."""
+    """Order ranges of lengths by number, other values by letters."""
     first = value.partition("-")[0]
     return (int(first) if first.isascii() and first.isdigit() and len(first) < len("1000000") else -1, value)

@@ -1,4 +1,4 @@
-"""What is asked: formats, transforms and metrics of a request, resolved and checked before any text is read."""
+"""Specification of a request: its formats, transforms and metrics, checked before any text is read."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class FormatChoice:
     format: Format
 
     def document(self) -> Json:
-        """As it is written in a request."""
+        """Return the value as a request writes it."""
         return {"name": self.name, **self.options} if self.options else self.name
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One transform, and on which side it works."""
+    """One transform, and the side it changes."""
 
     name: str
     params: Mapping[str, Json]
@@ -40,7 +40,7 @@ class Step:
     transform: Transform
 
     def document(self) -> dict[str, Json]:
-        """As it is written in a request, all parameters shown."""
+        """Return the step as a request writes it, with all parameters."""
         return {"name": self.name, "params": dict(self.transform.values), "on": self.on}
 
 
@@ -56,26 +56,26 @@ class Entry:
 
     @property
     def guided(self) -> bool:
-        """Whether gold decides what its transforms delete from an output."""
+        """Tell whether gold decides what its transforms delete from an output."""
         return any(step.transform.guided and step.on != "gold" for step in self.steps)
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A checked request but for its texts."""
+    """A checked request without its texts."""
 
     format: FormatChoice
     entries: tuple[Entry, ...]
 
     def entry(self, key: str) -> Entry:
-        """The metric entry of this key. Raises KeyError."""
+        """Return the metric entry of this key. Raises KeyError."""
         for entry in self.entries:
             if entry.key == key:
                 return entry
         raise KeyError(key)
 
     def warnings(self) -> list[tuple[str, Problem]]:
-        """What is odd in the parameters of the metrics, each placed in the request, beside the metric's key."""
+        """List warnings of the metrics' parameters with their keys, each placed in the request."""
         return [
             (entry.key, problem.at(f"/metrics/{index}/params"))
             for index, entry in enumerate(self.entries)
@@ -84,7 +84,7 @@ class Spec:
 
 
 def parse_spec(document: Mapping[str, Json]) -> Spec:
-    """Resolve `format`, `transforms` and `metrics` of a request; its other members are left alone.
+    """Resolve `format`, `transforms` and `metrics` of a request; other members are ignored.
 
     Raises:
         InputError: every problem found, each with its pointer into the request.
@@ -102,7 +102,7 @@ def parse_spec(document: Mapping[str, Json]) -> Spec:
                 Problem(
                     code="duplicate-metric-key",
                     pointer=f"/metrics/{index}",
-                    detail=f'Two metrics have the key {entry.key!r}. Give one of them a "key" of its own.',
+                    detail=f'Two metrics have the key {entry.key!r}. Give one of them another "key".',
                 )
             )
         if choice is not None:
@@ -116,7 +116,7 @@ def parse_spec(document: Mapping[str, Json]) -> Spec:
 
 
 def parse_format(value: Json) -> FormatChoice:
-    """A format from its name or `{"name": ..., options}`. Raises InputError, pointers below the value."""
+    """Resolve a format from its name or `{"name": ..., options}`. Raises InputError, pointers below the value."""
     name, options = _named(value)
     if isinstance(value, Mapping):
         options = {key: option for key, option in value.items() if key != "name"}
@@ -124,7 +124,7 @@ def parse_format(value: Json) -> FormatChoice:
 
 
 def parse_items(value: Mapping[str, Json] | None) -> ItemInfo:
-    """The `items` of a request. Their lengths are checked against gold once it is read."""
+    """Parse the `items` of a request. Their lengths are checked against gold once it is read."""
     if not value:
         return ItemInfo()
     lengths = value.get("lengths")
@@ -137,7 +137,7 @@ def parse_items(value: Mapping[str, Json] | None) -> ItemInfo:
 
 
 def check_fit(entry: Entry, gold: FormatChoice, system: FormatChoice) -> None:
-    """Whether the metric can read what its transforms make of these formats.
+    """Check that the metric can read what its transforms make of these formats.
 
     Raises:
         InputError: `metric-format-mismatch` or `transform-format-mismatch`.
@@ -159,13 +159,13 @@ def check_fit(entry: Entry, gold: FormatChoice, system: FormatChoice) -> None:
                 )
             kind = step.transform.yields(kind)
         if kind not in entry.metric.reads:
-            mend = _mend(kind, entry.metric.reads)
+            fix = _fix(kind, entry.metric.reads)
             raise InputError(
                 [
                     Problem(
                         code="metric-format-mismatch",
                         detail=f"The metric {entry.name!r} scores {_kinds(entry.metric.reads)}, but {side} is "
-                        f"{_KIND_NAMES.get(kind.__name__, kind.__name__)} (format {choice.name!r}).{mend}",
+                        f"{_KIND_NAMES.get(kind.__name__, kind.__name__)} (format {choice.name!r}).{fix}",
                     )
                 ]
             )
@@ -183,9 +183,9 @@ def _kinds(kinds: Sequence[type[Any]]) -> str:
     return " or ".join(_KIND_NAMES.get(kind.__name__, kind.__name__) for kind in kinds)
 
 
-def _mend(kind: type[Any], wanted: Sequence[type[Any]]) -> str:
+def _fix(kind: type[Any], wanted: Sequence[type[Any]]) -> str:
     if kind is ConstituentTreebank and DependencyTreebank in wanted:
-        return ' The transform "heads" makes dependencies of constituency trees.'
+        return ' Add the transform "heads", which makes dependencies of constituency trees.'
     return " See GET /v1/scorers for what goes together."
 
 

@@ -124,9 +124,7 @@ def _numbers(tokens: Tokens, places: IntArray, limits: Limits, problems: Problem
         for place, string in zip(places.tolist(), strings, strict=True):
             if string in wrong:
                 code, what = wrong[string]
-                problems.add(
-                    tokens.problem(place, code, f"The word number {shown(string)} {what}. {_FORM}", named=True)
-                )
+                problems.add(tokens.problem(place, code, f"Word number {shown(string)} {what}. {_FORM}", named=True))
         known.update(dict.fromkeys(wrong, 0))
     return np.array([known[string] for string in strings], np.int64)
 

@@ -1,4 +1,4 @@
-"""Which differences are real: sees count arrays and scores, never a text."""
+"""Tests of differences between systems, from counts and scores, without texts."""
 
 from treescore.significance.compare import compare
 from treescore.significance.partial_conjunction import PartialConjunction, partial_conjunction

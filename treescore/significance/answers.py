@@ -17,7 +17,7 @@ from treescore.significance.units import Sample
 
 DEPENDENT_TOKENS = (
     "Tokens of one sentence are not independent. McNemar's test on tokens calls 13 to 43 % of true nulls significant "
-    "at 5 % (measured); it is here to compare with MaltEval. Use sentences or documents to decide."
+    "at 5 % (measured); it is offered for comparison with MaltEval. Decide by sentences or documents."
 )
 _NAMES = {
     "exact": "exact binomial",
@@ -30,7 +30,7 @@ _NAMES = {
 def mcnemar_tests(
     sample: Sample, pairs: Sequence[tuple[int, int]], settings: Settings, bits: Sequence[TokenBits | None] | None
 ) -> tuple[list[Test], list[dict[str, Json]]]:
-    """McNemar's test of each pair, and all its forms as documents."""
+    """Run McNemar's test of each pair; return the tests, and all their forms as documents."""
     right = right_units(sample) if bits is None else np.stack([each.bits for each in bits if each is not None])
     tests, documents = [], []
     for first, second in pairs:
@@ -51,9 +51,9 @@ def mcnemar_tests(
 
 
 def right_units(sample: Sample) -> BoolArray:
-    """Units that a system has wholly right, (N, n): the score of the unit by itself is the best there is.
+    """Find units that a system has wholly right, (N, n): the unit by itself has the best score.
 
-    A unit in which the score is undefined is right for nobody.
+    A unit in which the score is undefined is right for no system.
     """
     score = sample.score
     best = score.high if score.higher_is_better else score.low

@@ -1,4 +1,4 @@
-"""What was found, as the document that the service stores and shows."""
+"""The comparison document that the service stores and shows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def document(
     apart: Sequence[Interval | None],
     gold_digest: str | None,
 ) -> dict[str, Json]:
-    """The whole comparison but for its parts."""
+    """Make the comparison document without its parts."""
     settings, sample = question.settings, question.sample
     pairs = pair_documents(question, tests, extras, apart)
     order = _order(question)
@@ -78,7 +78,7 @@ def document(
 def pair_documents(
     question: Question, tests: Sequence[Test], extras: Sequence[Mapping[str, Json]], apart: Sequence[Interval | None]
 ) -> list[dict[str, Json]]:
-    """One document for each unordered pair in the order of the systems given, untested ones without a p."""
+    """Make one document for each unordered pair in the order of the systems given, untested ones without a p."""
     settings = question.settings
     p = np.array([test.p for test in tests if test.p is not None], np.float64)
     columns: dict[str, list[float]] = {}
@@ -132,7 +132,7 @@ _NO_TEST: Mapping[str, Json] = {
 
 
 def significantly_better(question: Question, pairs: Sequence[Mapping[str, Json]]) -> np.ndarray | None:
-    """(N, N), whether the row's system is significantly better than the column's; None where nothing was decided."""
+    """Tell whether the row's system is significantly better than the column's, (N, N); None without a decision."""
     if question.settings.test == "bootstrap":
         return None
     size = len(question.candidates)
@@ -151,7 +151,7 @@ def significantly_better(question: Question, pairs: Sequence[Mapping[str, Json]]
 def add_parts(
     found: dict[str, Json], question: Question, tests: Sequence[Mapping[str, Sequence[float]]] | None
 ) -> None:
-    """On how many parts each of a pair is better, into the document (Dror et al. 2017)."""
+    """Add to the document on how many parts each of a pair is better (Dror et al. 2017)."""
     if tests is None:
         if question.settings.test in ("auto", "permutation"):
             found["notes"].append("Too many pairs and parts to test each part by itself.")
@@ -218,7 +218,7 @@ def _runs(question: Question, index: int) -> dict[str, Json]:
 
 
 def run_values(question: Question, index: int) -> FloatArray:
-    """The score of each run of one system by itself."""
+    """Return the score of each run of one system by itself."""
     return sample_of(
         question.sample.score, question.names, question.candidates[index].runs, None, question.parts
     ).values()
@@ -300,7 +300,7 @@ def _unit_count(question: Question) -> int:
 
 
 def _smallest(question: Question, tests: Sequence[Test]) -> dict[str, Json]:
-    """The smallest p any pair could have shown, and whether it would have been significant after correction."""
+    """Return the smallest p any pair could have shown, and whether it would have been significant after correction."""
     settings = question.settings
     reachable = [test.smallest for test in tests if test.p is not None]
     if not reachable:

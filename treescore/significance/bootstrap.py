@@ -1,4 +1,4 @@
-"""Paired bootstrap intervals of scores and of differences; never a p.
+"""Paired bootstrap intervals of scores and of differences, without p-values.
 
 Koehn 2004; Efron & Tibshirani 1993; Berg-Kirkpatrick, Burkett & Klein 2012. One matrix of weights serves all
 systems, so that differences are paired; units are redrawn within their part.
@@ -20,14 +20,14 @@ from treescore.significance.kernels import draw_weights
 from treescore.significance.units import Sample
 
 BATCH_DRAWS = 2_000_000
-"""Draws that a batch of resamples holds at once."""
+"""Limit of draws that a batch of resamples holds."""
 MOST_DRAWS = 2_000_000_000
-"""Units drawn in all resamples together (some ten seconds); beyond, resamples are fewer than asked."""
+"""Limit of units drawn in all resamples together (some ten seconds); resamples are reduced beyond it."""
 FEWEST_RESAMPLES = 1_000
 _STREAM = 0xB007
 _THREADS = 4
 EXACT_SINGLE = 2.0**24
-"""Below this all whole numbers are float32."""
+"""Below this limit float32 holds every whole number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,12 @@ class Interval:
 
 
 def affordable_resamples(asked: int, units: int) -> int:
-    """The resamples asked for, or what a test set of this size allows."""
+    """Return the resamples asked for, or as many as a test set of this size allows."""
     return min(asked, max(FEWEST_RESAMPLES, MOST_DRAWS // max(1, units)))
 
 
 def resampled(sample: Sample, resamples: int, seed: int) -> FloatArray:
-    """The score of every system in every resample: float64 (N, resamples), NaN where undefined.
+    """Return the score of every system in every resample: float64 (N, resamples), NaN where undefined.
 
     Sums are of whole numbers (real counts are put on a grid of 2^-40 of their largest), so that they do not depend
     on the order in which a processor adds them up.
@@ -79,19 +79,19 @@ def resampled(sample: Sample, resamples: int, seed: int) -> FloatArray:
 
 
 def intervals(replicates: FloatArray, level: float) -> list[Interval]:
-    """Percentile intervals of replicates (m, resamples)."""
+    """Compute percentile intervals of replicates (m, resamples)."""
     tail = 0.5 * (1.0 - level)
     lows, highs = quantiles(replicates, np.array([tail, 1.0 - tail]))
     return [Interval(float(low), float(high)) for low, high in zip(lows, highs, strict=True)]
 
 
 def bca_interval(replicates: FloatArray, observed: float, jackknife: FloatArray, level: float) -> Interval:
-    """Bias-corrected and accelerated interval (Efron 1987) of one statistic.
+    """Compute the bias-corrected and accelerated interval (Efron 1987) of one statistic.
 
     Args:
         replicates: (resamples,).
         observed: the statistic itself.
-        jackknife: the statistic without each unit in turn, (n,).
+        jackknife: the statistic without each unit, one after the other, (n,).
         level: of the interval.
     """
     kept = replicates[~np.isnan(replicates)]
@@ -112,7 +112,7 @@ def bca_interval(replicates: FloatArray, observed: float, jackknife: FloatArray,
 
 
 def jackknife_scores(sample: Sample) -> FloatArray:
-    """The score of every system without each unit in turn: (N, n); undefined ones as if nothing were left out."""
+    """Compute scores without each unit, one after the other: (N, n); undefined ones as if no unit were left out."""
     whole = sample.values()
     left_out = [
         (_without_each(sample, top), _without_each(sample, bottom))
@@ -124,7 +124,7 @@ def jackknife_scores(sample: Sample) -> FloatArray:
 
 
 def quantiles(values: FloatArray, at: FloatArray) -> FloatArray:
-    """Quantiles (q, m) of values (m, resamples), linearly interpolated, undefined ones left out."""
+    """Compute quantiles (q, m) of values (m, resamples), linearly interpolated, undefined ones left out."""
     if values.shape[1] == 0:
         return np.full((len(at), len(values)), np.nan)
     undefined = np.isnan(values)
@@ -142,7 +142,7 @@ def quantiles(values: FloatArray, at: FloatArray) -> FloatArray:
 
 
 def _stacked(sample: Sample) -> tuple[Counts, FloatArray]:
-    """All terms under each other, (columns, n), as whole numbers, and what one of each is worth."""
+    """Stack all terms, (columns, n), as whole numbers; return them and the value of 1 in each column."""
     rows: list[Counts] = []
     for top, bottom in zip(sample.tops, sample.bottoms, strict=True):
         rows += [top, bottom]
@@ -178,7 +178,7 @@ def _without_each(sample: Sample, terms: Counts) -> Counts:
 
 
 def _macro_without_each(sample: Sample, left_out: Sequence[tuple[Counts, Counts]]) -> FloatArray:
-    """The mean of the parts' scores where each unit in turn is missing from its own part."""
+    """Return the mean of the parts' scores without each unit, one after the other."""
     worst = math.nan if sample.score.worst is None else sample.score.worst
     sums = [
         (sample.summed(top), sample.summed(bottom)) for top, bottom in zip(sample.tops, sample.bottoms, strict=True)

@@ -1,4 +1,4 @@
-"""The comparison of several systems on one score, as one document."""
+"""Comparison of several systems on one score."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from treescore.significance.units import block_numbers, pooled, sample_of
 
 PAIRS_AT_ONCE = 64
 PART_TESTS = 4_000
-"""Pairs times parts for which each part is tested by itself."""
+"""Limit of pairs times parts; up to it each part is tested by itself."""
 
 
 def compare(
@@ -100,7 +100,7 @@ def _check_unit(candidates: Sequence[Candidate], settings: Settings, blocks: Seq
                     Problem(
                         code="no-blocks",
                         pointer="/unit",
-                        detail='The unit is "block", but nothing says which sentences form a block. Give the block of '
+                        detail='The unit is "block", but the blocks are unknown. Give the block of '
                         "each sentence in items.blocks, or use gold with document boundaries, or the unit sentence.",
                     )
                 ]
@@ -112,7 +112,7 @@ def _check_unit(candidates: Sequence[Candidate], settings: Settings, blocks: Seq
                     Problem(
                         code="item-count-mismatch",
                         pointer="/unit",
-                        detail=f"There are {len(blocks)} blocks' names for {sentences} sentences. Give one for each.",
+                        detail=f"The list has {len(blocks)} block names for {sentences} sentences. Give one for each.",
                     )
                 ]
             )
@@ -124,7 +124,7 @@ def _check_unit(candidates: Sequence[Candidate], settings: Settings, blocks: Seq
                     Problem(
                         code="no-token-bits",
                         pointer="/unit",
-                        detail='The unit is "token", but this score does not say of each token whether it is right. '
+                        detail='The unit is "token", but this score has no value for each token. '
                         "Use the unit sentence, or a score that does (attachment.las, attachment.uas, ...).",
                     )
                 ]
@@ -132,7 +132,7 @@ def _check_unit(candidates: Sequence[Candidate], settings: Settings, blocks: Seq
 
 
 def _tests(question: Question) -> tuple[list[Test], list[dict[str, Json]]]:
-    """The test of each pair, and what the pair's document shows beside it."""
+    """Run the test of each pair; return the tests and further members of the pairs' documents."""
     settings, sample, pairs = question.settings, question.sample, question.pairs
     nothing: list[dict[str, Json]] = [{} for _ in pairs]
     if settings.test == "bootstrap":
@@ -148,7 +148,7 @@ def _tests(question: Question) -> tuple[list[Test], list[dict[str, Json]]]:
 
 
 def _intervals(question: Question) -> tuple[Mapping[int, Interval], list[Interval | None]]:
-    """Intervals of the systems' scores and of the pairs' differences."""
+    """Compute intervals of the systems' scores and of the pairs' differences."""
     settings, sample, pairs = question.settings, question.sample, question.pairs
     defined = [index for index, value in enumerate(question.values) if math.isfinite(value)]
     if settings.interval == "none" or not defined or not sample.units:
@@ -179,7 +179,7 @@ def _intervals(question: Question) -> tuple[Mapping[int, Interval], list[Interva
 
 
 def difference_intervals(replicates: FloatArray, pairs: Sequence[tuple[int, int]], level: float) -> list[Interval]:
-    """Percentile intervals of all differences, a bounded number of pairs at once."""
+    """Compute percentile intervals of all differences, a bounded number of pairs at once."""
     found: list[Interval] = []
     for start in range(0, len(pairs), PAIRS_AT_ONCE):
         chosen = np.array(pairs[start : start + PAIRS_AT_ONCE])
@@ -188,7 +188,7 @@ def difference_intervals(replicates: FloatArray, pairs: Sequence[tuple[int, int]
 
 
 def _part_tests(question: Question) -> list[dict[str, list[float]]] | None:
-    """For each pair the one-sided p of each part in both directions; None where that would be too many tests."""
+    """Compute for each pair the one-sided p of each part in both directions; None if the tests exceed the limit."""
     sample, settings = question.sample, question.settings
     if settings.test not in ("auto", "permutation") or len(question.pairs) * sample.part_count > PART_TESTS:
         return None

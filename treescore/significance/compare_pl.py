@@ -1,4 +1,4 @@
-"""The question that Bikel's comparator (compare.pl) asks, from counts.
+"""The test of Bikel's comparator (compare.pl), from counts.
 
 Stratified shuffling, one-sided in the direction in which the systems were seen to differ, for recall and precision
 of brackets. The original weights percentages rounded to two decimals, drops lines that are not numbers, and has no
@@ -31,7 +31,7 @@ _COLUMNS = (
 
 
 def directed(sample: Sample, pairs: Sequence[tuple[int, int]], plan: ShufflePlan) -> list[Test]:
-    """One-sided tests, each in the direction that the pair shows."""
+    """Run one-sided tests, each in the observed direction of its pair."""
     ways = [observed_alternative(sample, first, second) for first, second in pairs]
     found: dict[int, Test] = {}
     for way in ("greater", "less"):
@@ -49,7 +49,7 @@ def recall_and_precision(
     pairs: Sequence[tuple[int, int]],
     plan: ShufflePlan,
 ) -> list[dict[str, Json]]:
-    """For each pair the comparator's two rows; empty documents where the counts have no brackets or links."""
+    """Make for each pair the comparator's two rows; empty documents where the counts have no brackets or links."""
     documents: list[dict[str, Json]] = [{} for _ in pairs]
     for recall, precision, what in _COLUMNS:
         if not {*recall, *precision} <= set(names):

@@ -14,7 +14,7 @@ METHODS = ("holm", "hochberg", "bh", "by", "bonferroni", "none")
 
 
 def adjusted(p: FloatArray, method: str) -> FloatArray:
-    """Adjusted p-values (m,) of p (m,), at most 1; compare them with alpha itself.
+    """Adjust p-values: (m,) of p (m,), at most 1, to be compared with alpha itself.
 
     Raises:
         ValueError: an unknown method.
@@ -43,12 +43,12 @@ def adjusted(p: FloatArray, method: str) -> FloatArray:
 
 
 def harmonic_number(size: int) -> float:
-    """1 + 1/2 + ... + 1/size: what Benjamini & Yekutieli pay for any dependence."""
+    """Return 1 + 1/2 + ... + 1/size, the factor of Benjamini & Yekutieli for any dependence."""
     return float((1.0 / np.arange(1, size + 1)).sum())
 
 
 def first_threshold(size: int, alpha: float, method: str) -> float:
-    """The p below which the smallest of `size` p-values is significant though all others are 1."""
+    """Return the p below which the smallest of `size` p-values is significant though all others are 1."""
     if method == "none" or size == 0:
         return alpha
     if method == "by":
@@ -57,7 +57,7 @@ def first_threshold(size: int, alpha: float, method: str) -> float:
 
 
 def rejected(p: FloatArray, alpha: float, method: str) -> IntArray:
-    """Indices of the tests that are significant at alpha, in order of p."""
+    """Return indices of the tests that are significant at alpha, in order of p."""
     values = adjusted(p, method)
     order = np.argsort(p, kind="stable")
     return np.asarray(order[values[order] <= alpha], np.int64)

@@ -1,4 +1,4 @@
-"""How large a difference is, beside whether it is real."""
+"""Effect sizes of differences."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def effect_document(
     score: Score, value_a: float, value_b: float, units_a: FloatArray, units_b: FloatArray
 ) -> dict[str, Json]:
-    """Relative error reduction, units won, tied and lost, and the standardised mean difference of units.
+    """Compute relative error reduction, units won, tied and lost, and the standardised mean difference of units.
 
     Args:
         score: whose values these are.
@@ -42,7 +42,7 @@ def effect_document(
 
 
 def error_reduction(score: Score, value_a: float, value_b: float) -> float | None:
-    """The share of b's error that a does not make; None where the score has no best value or b makes no error."""
+    """Return the share of b's error that a avoids; None where the score has no best value or b makes no error."""
     best = score.high if score.higher_is_better else score.low
     if best is None:
         return None

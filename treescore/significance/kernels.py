@@ -1,8 +1,7 @@
 """Compiled inner loops of the permutation tests.
 
-Each releases the interpreter's lock, so that ordinary threads may share the work, and none starts threads of its
-own: job workers fork, and a compiled thread pool does not survive that. What a kernel writes depends on its
-arguments alone, never on the number of threads.
+Each releases the interpreter's lock, so that threads may share the work; none starts threads of its own, since a
+compiled thread pool does not survive the fork of a job worker. Results depend only on the arguments.
 """
 
 from __future__ import annotations
@@ -24,10 +23,8 @@ class PairTerms(NamedTuple):
     """Terms of pairs of systems with one ratio, one value a pair.
 
     Attributes:
-        totals: sums of both systems' numerators, float64.
-        sizes: sums of both systems' denominators, float64.
-        us: observed differences of the numerators, float64.
-        vs: observed differences of the denominators, float64.
+        totals, sizes: sums of both systems' numerators and denominators, float64.
+        us, vs: their observed differences, float64.
         firsts, seconds: the two systems, int64.
     """
 
@@ -67,7 +64,7 @@ class GridTerms(NamedTuple):
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _popcount(_typing: Any, _word: Any) -> Any:
-    """Set bits of a 64-bit word, as one machine instruction (vectorised where the machine can)."""
+    """Count the set bits of a 64-bit word, as one machine instruction (vectorised where the machine can)."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
@@ -77,7 +74,7 @@ def _popcount(_typing: Any, _word: Any) -> Any:
 
 @compiled
 def swapped_sums(signs: Any, planes: Any, columns: Any, weights: Any, out: Any) -> None:
-    """Sums of integer columns over the units that each shuffle swaps.
+    """Compute sums of integer columns over the units that each shuffle swaps.
 
     Args:
         signs: uint64 (shuffles, words), a bit for each unit.
@@ -96,7 +93,7 @@ def swapped_sums(signs: Any, planes: Any, columns: Any, weights: Any, out: Any) 
 
 @compiled
 def swapped_real_sums(signs: Any, values: Any, out: Any) -> None:
-    """Sums of real columns over the units that each shuffle swaps, always added in the same order.
+    """Compute sums of real columns over the units that each shuffle swaps, always added in the same order.
 
     Eight units at a time: all 256 sums of them are made once, and each shuffle looks its own up.
 
@@ -167,7 +164,7 @@ def count_extreme(
 
 @compiled
 def mean_ratios(sums: Any, top: int, bottom: int, system: Any, sign: float, one_minus: Any, worst: float) -> Any:
-    """The mean over parts of one ratio of one system, after each shuffle: float64 (shuffles,).
+    """Return the mean over parts of one ratio of one system, after each shuffle: float64 (shuffles,).
 
     Args:
         sums: (parts, columns, shuffles), sums over the units swapped, first system less second already taken.
@@ -176,7 +173,7 @@ def mean_ratios(sums: Any, top: int, bottom: int, system: Any, sign: float, one_
         system: float64 (2, parts), numerators and denominators as observed.
         sign: -1.0 for the first system of a pair, which loses what the second gains.
         one_minus: the score is one minus the ratio.
-        worst: what an undefined part counts as; NaN where the score's range has no worst value. Where all parts
+        worst: the value of an undefined part; NaN where the score's range has no worst value. Where all parts
             are undefined, the mean is NaN.
     """
     parts, _, shuffles = sums.shape
@@ -200,7 +197,7 @@ def mean_ratios(sums: Any, top: int, bottom: int, system: Any, sign: float, one_
 
 @compiled
 def draw_weights(states: Any, weights: Any) -> None:
-    """How often each unit is drawn when as many are drawn as there are, with replacement.
+    """Count how often each unit is drawn, drawing as many units as there are, with replacement.
 
     Each row draws from its own splitmix64 stream (Steele, Lea & Flood 2014), two units from each 64 bits.
 
@@ -227,7 +224,7 @@ def draw_weights(states: Any, weights: Any) -> None:
 
 @compiled
 def subset_tail(values: Any, top: int) -> tuple[float, int]:
-    """How many subsets of `values` have a sum of at most `top`, by a dynamic programme of positive terms.
+    """Count the subsets of `values` that have a sum of at most `top`, by a dynamic programme of positive terms.
 
     Sums above `top` never come back, so that only `top` + 1 cells are kept.
 
@@ -261,7 +258,7 @@ def subset_tail(values: Any, top: int) -> tuple[float, int]:
 
 @compiled
 def tilted_tail(values: Any, copies: Any, top: int, theta: float, period: int, reach: int) -> tuple[float, float]:
-    """P(sum <= top) under an exponential tilt, times exp(theta * top), by inverting the characteristic function.
+    """Compute P(sum <= top) under an exponential tilt, times exp(theta * top), from the characteristic function.
 
     Each of `copies` units of a value v is in the sum with odds exp(-theta v), which moves the sum's mean to `top`
     and the sought tail out of the noise. The transform is a finite one of `period` points, of which nearly all are
@@ -339,8 +336,7 @@ def subset_grid(us: Any, vs: Any, low_u: int, cells: Any, reach_u: float, reach_
     cells[0, -low_u] = 1.0
     row_copy = np.empty(cells.shape[1])
     for unit in range(len(us)):
-        u = us[unit]
-        v = vs[unit]
+        u, v = us[unit], vs[unit]
         mean_u += 0.5 * u
         mean_v += 0.5 * v
         new_left = max(left + min(u, 0), int(np.floor(mean_u - reach_u)) - low_u)
@@ -382,7 +378,7 @@ def extreme_mass(cells: Any, window: Window, terms: GridTerms, limit: float, dir
     Args:
         cells: as `subset_grid` fills them.
         window: the cells in use.
-        terms: s, t, U and V of `count_extreme`: U is first_u - step_u * column, V is first_v - step_v * row.
+        terms: s, t, U = first_u - step_u * column and V = first_v - step_v * row of `count_extreme`.
         limit: the observed difference less its tolerance.
         direction: 1.0, or -1.0 where a lower ratio is better.
         two_sided: count both tails.
@@ -395,8 +391,7 @@ def extreme_mass(cells: Any, window: Window, terms: GridTerms, limit: float, dir
         bound = 0.5 * limit * (squared - v * v)
         for column in range(window.left, window.right):
             cell = cells[row, column]
-            u = terms.first_u - terms.step_u * column
-            value = (u * size - total * v) * direction
+            value = ((terms.first_u - terms.step_u * column) * size - total * v) * direction
             if two_sided:
                 value = abs(value)
             if value >= bound:

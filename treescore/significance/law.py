@@ -1,4 +1,4 @@
-"""Which way the exact law of a ratio's difference is computed, and what it costs."""
+"""Choice between counting and transform for the exact law of a ratio's difference, with costs."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from treescore.significance.plane import Plane, log_mass, plane_cost
 from treescore.significance.ratio import TOLERANCE, Pair, grid_cost, grid_p, normal_log_p, reduced
 
 CHEAP = 2e6
-"""Additions of a dynamic programme that is not worth avoiding."""
+"""Additions up to which the dynamic programme is always run."""
 LONG = 3e9
-"""Additions of the longest one that is run where the transform is not precise enough."""
+"""Additions of the longest dynamic programme that is run where the transform is not precise enough."""
 _LN2 = math.log(2.0)
 
 
 def law_cost(pair: Pair) -> float:
-    """Nanoseconds, about, that `law_p` needs; infinite where it has nothing to offer."""
+    """Estimate the nanoseconds that `law_p` needs; infinite where it gives no p."""
     if pair.zero_possible or not len(pair.us) or _beyond_integers(pair):
         return math.inf
     grid = grid_cost(pair, normal_log_p(pair))
@@ -25,7 +25,7 @@ def law_cost(pair: Pair) -> float:
 
 
 def law_p(pair: Pair, alternative: str) -> tuple[float, float] | None:
-    """The exact p and its logarithm, or None where that would take too long."""
+    """Return the exact p and its logarithm, or None if that takes too long."""
     if _beyond_integers(pair):
         return None
     log_p = normal_log_p(pair)
@@ -38,7 +38,7 @@ def law_p(pair: Pair, alternative: str) -> tuple[float, float] | None:
 
 
 def _beyond_integers(pair: Pair) -> bool:
-    """Whether products of the differences pass 64 bits."""
+    """Tell whether products of the differences exceed 64 bits."""
     return float(np.abs(pair.us).max(initial=0)) * (float(np.abs(pair.vs).max(initial=0)) + 1) > 2.0**61
 
 
@@ -58,7 +58,7 @@ def _by_plane(pair: Pair, alternative: str) -> tuple[float, float] | None:
 
 
 def plane_of(pair: Pair, limit: float, *, strict: bool) -> Plane:
-    """The swaps with a difference of at least `limit` (more than it where strict) as a bound in each row.
+    """Express the swaps with a difference of at least `limit` (more, if strict) as a bound in each row.
 
     Args:
         pair: with differences turned so that better is positive.

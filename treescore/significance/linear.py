@@ -1,4 +1,4 @@
-"""The exact paired permutation test of a sum: what share of all 2^n swaps is at least as extreme.
+"""The exact paired permutation test of a sum: the share of all 2^n swaps that are at least as extreme.
 
 Swapping the outputs of unit k turns the sign of its difference d_k, so the statistic is a sum of +-|d_k|, and its
 law that of a random subset's sum. Zmigrod, Vieira & Cotterell (2022) compute it by dynamic programming over all
@@ -19,16 +19,16 @@ from treescore.significance.kernels import subset_tail, tilted_tail
 
 LN2 = math.log(2.0)
 SHORT = 150_000
-"""Additions of a dynamic programme that is run without trying anything cleverer."""
+"""Additions up to which the dynamic programme is always run."""
 LONG = 4_000_000_000
-"""Additions of the longest dynamic programme that is run at all (seconds)."""
+"""Additions of the longest dynamic programme that is run (seconds)."""
 WIDE = 1 << 20
 """Points of the longest transform."""
 _PRECISION = 2e-11
 
 
 class TooLargeError(Exception):
-    """The exact law would pass the budget; the caller falls back on Monte Carlo."""
+    """The exact law would exceed the budget; the caller uses Monte Carlo instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +66,9 @@ def differences(d: IntArray) -> Differences:
 
 
 def exact_p(found: Differences, alternative: str) -> tuple[float, float]:
-    """The exact p and its natural logarithm: two-sided, greater (of the signed sum), or less.
+    """Return the exact p and its natural logarithm: two-sided, greater (of the signed sum), or less.
 
-    The first is 0.0 where it is smaller than a float can be; the second never lies.
+    The first is 0.0 where it is smaller than a float can be; the second is always right.
 
     Raises:
         TooLargeError: counts so large that no exact method stays within its budget.
@@ -93,7 +93,7 @@ def exact_p(found: Differences, alternative: str) -> tuple[float, float]:
 
 
 def tail(found: Differences, observed: int) -> tuple[float, float]:
-    """P(S >= observed) and its logarithm, for an observed sum in 1 .. largest that swaps can reach or nearly."""
+    """Compute P(S >= observed) and its logarithm, for an observed sum in 1 .. largest near one that swaps reach."""
     top = (found.largest - observed) // 2
     units = found.units
     if units * (top + 1) <= SHORT:
@@ -113,7 +113,7 @@ def _by_subsets(found: Differences, top: int) -> tuple[float, float]:
 
 
 def _by_tilting(found: Differences, top: int) -> float | None:
-    """The tail by inversion, or None where its error bound is not small enough."""
+    """Return the tail by inversion, or None where its error bound is not small enough."""
     theta, mean = _tilt(found, top)
     # Hoeffding (1963): under any tilt, mass further from the mean than this is below 1e-20
     squares = float((found.values.astype(np.float64) ** 2) @ found.copies)
@@ -131,7 +131,7 @@ def _by_tilting(found: Differences, top: int) -> float | None:
 
 
 def _tilt(found: Differences, top: int) -> tuple[float, float]:
-    """The tilt that moves the mean to `top`, and the mean it reaches (Newton's steps, kept in a bracket)."""
+    """Return the tilt that moves the mean to `top`, and the mean it reaches (Newton's steps, kept in a bracket)."""
     low, high, theta = 0.0, 1.0, 0.0
     values = found.values.astype(np.float64)
     for _ in range(60):

@@ -49,7 +49,7 @@ class McNemar:
     p01: bool
 
     def p(self, kind: str) -> float:
-        """The p of a kind of PARAMS: exact, mid-p, chi2, chi2-corrected."""
+        """Return the p of a kind of PARAMS: exact, mid-p, chi2, chi2-corrected."""
         return {
             "exact": self.exact,
             "mid-p": self.mid_p,
@@ -58,7 +58,7 @@ class McNemar:
         }[kind]
 
     def document(self) -> dict[str, Json]:
-        """As it stands in a comparison."""
+        """Return the members of a comparison document."""
         return {
             "a_only": self.a_only,
             "b_only": self.b_only,
@@ -71,7 +71,7 @@ class McNemar:
 
 
 def mcnemar(a_only: int, b_only: int, alternative: str = "two-sided") -> McNemar:
-    """The test of b = a_only against c = b_only; where nothing differs every p is 1.
+    """Test b = a_only against c = b_only; where nothing differs every p is 1.
 
     `greater`: the first is right more often. The chi-square forms then halve their tail.
     """
@@ -102,7 +102,7 @@ def mcnemar(a_only: int, b_only: int, alternative: str = "two-sided") -> McNemar
 
 
 def binomial_tail(most: int, total: int) -> float:
-    """P(X <= most) for X ~ Binomial(total, 1/2)."""
+    """Compute P(X <= most) for X ~ Binomial(total, 1/2)."""
     return float(bdtr(most, total, 0.5))
 
 

@@ -1,7 +1,7 @@
 """Paired permutation tests by Monte Carlo, all pairs under one matrix of random swaps.
 
 For any one pair the rows of the matrix are independent uniform swaps, so that p = (b + 1) / (R + 1) is valid
-(Dwass 1957; Phipson & Smyth 2010); about pairs jointly nothing is claimed, and the corrections need nothing.
+(Dwass 1957; Phipson & Smyth 2010). Pairs are dependent, which the corrections allow.
 Swapped sums of a pair are differences of the systems' own, so only systems meet the matrix, as bits.
 """
 
@@ -25,7 +25,7 @@ BATCH = 2048
 THREADS = 4
 MOST_SHUFFLES = 4_000_000
 MOST_WORK = 4e10
-"""Word operations and pair steps (about 10 and 2 a nanosecond) that raising the shuffles may cost."""
+"""Limit of word operations and pair steps (about 10 and 2 a nanosecond) when shuffles are raised."""
 _STREAM = 0x5357
 _BATCH_NUMBERS = 2_500_000
 _SMALL_WORK = 2e7
@@ -35,7 +35,7 @@ Words = NDArray[np.uint64]
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where the units' bits stand: part p in the words `offsets[p]:offsets[p + 1]`."""
+    """Places of the units' bits: part p has the words `offsets[p]:offsets[p + 1]`."""
 
     places: IntArray
     offsets: IntArray
@@ -59,7 +59,7 @@ class Columns:
 
 
 def shuffles_needed(asked: int, pairs: int, alpha: float, correction: str) -> int:
-    """Shuffles with which a single real difference can pass the correction over all pairs, with room to spare."""
+    """Return the shuffles with which a single real difference can pass the correction over all pairs, with a margin."""
     least = math.ceil(1.0 / first_threshold(pairs, alpha, correction))
     if asked + 1 >= 2 * least:
         return asked
@@ -68,7 +68,7 @@ def shuffles_needed(asked: int, pairs: int, alpha: float, correction: str) -> in
 
 
 def affordable_shuffles(wanted: int, asked: int, sample: Sample, pairs: int) -> int:
-    """`wanted`, or what the budget allows, never less than asked."""
+    """Return `wanted`, or as many as the budget allows, at least those asked for."""
     columns = 2 * len(sample.tops) * sample.systems
     per_step = _step_cost(sample)
     per_unit = 4.0 / 64.0 if sample.integer else 1.0
@@ -77,7 +77,7 @@ def affordable_shuffles(wanted: int, asked: int, sample: Sample, pairs: int) -> 
 
 
 def _step_cost(sample: Sample) -> float:
-    """What one shuffle of one pair costs, about, where a compiled ratio over all units costs 1."""
+    """Estimate the cost of one shuffle of one pair, in compiled ratios over all units."""
     if sample.plain:
         return 1.0
     return (40.0 if sample.parts is None or sample.score.join is not None else 6.0) * max(1, sample.part_count)
@@ -86,7 +86,7 @@ def _step_cost(sample: Sample) -> float:
 def extreme_counts(
     sample: Sample, pairs: Sequence[tuple[int, int]], shuffles: int, seed: int, alternative: str
 ) -> IntArray:
-    """For each pair the number of shuffles at least as extreme as what was observed: int64 (pairs,).
+    """Count for each pair the shuffles at least as extreme as the observed difference: int64 (pairs,).
 
     The same for any number of threads: a batch draws from a stream of its own.
     """
@@ -122,7 +122,7 @@ def extreme_counts(
 
 
 def _batch(columns: Columns) -> int:
-    """Shuffles of one batch, from the data alone: what threads hold at once stays below some 100 MB."""
+    """Return the shuffles of one batch, from the data alone, so that threads hold less than about 100 MB."""
     widest = max(columns.layout.words, (len(columns.layout.offsets) - 1) * columns.count, 1)
     return max(16, min(BATCH, _BATCH_NUMBERS // widest))
 
@@ -156,7 +156,7 @@ class _Plan:
                 self.slacks[row] = TOLERANCE * abs(total) * size
 
     def count(self, sums: FloatArray) -> IntArray:
-        """Hits of one batch: sums (2 * systems, shuffles) -> (pairs,)."""
+        """Count hits of one batch: sums (2 * systems, shuffles) -> (pairs,)."""
         hits = np.zeros(len(self.limits), np.int64)
         if len(hits):
             tops, bottoms = sums[0, : self.systems], sums[0, self.systems : 2 * self.systems]
@@ -165,7 +165,7 @@ class _Plan:
 
 
 def _fast(sample: Sample, pairs: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
-    """Which pairs have one ratio over all units whose denominators no swap can bring to 0."""
+    """Tell which pairs have one ratio over all units whose denominators no swap can bring to 0."""
     if not sample.plain:
         return np.zeros(len(pairs), np.bool_)
     bottom = sample.bottoms[0]
@@ -177,7 +177,7 @@ def _fast(sample: Sample, pairs: Sequence[tuple[int, int]]) -> NDArray[np.bool_]
 
 
 def _slow_counts(sample: Sample, pairs: Sequence[tuple[int, int]], sums: FloatArray, alternative: str) -> IntArray:
-    """Hits of one batch for any score: sums (parts, columns, shuffles)."""
+    """Count hits of one batch for any score: sums (parts, columns, shuffles)."""
     hits = np.zeros(len(pairs), np.int64)
     if not pairs:
         return hits
@@ -199,7 +199,7 @@ def _slow_counts(sample: Sample, pairs: Sequence[tuple[int, int]], sums: FloatAr
 def _differences(
     sample: Sample, sums: FloatArray, totals: Sequence[tuple[Counts, Counts]], first: int, second: int
 ) -> FloatArray:
-    """Score of the first system less the second's after each shuffle, any score; undefined ones count as 0."""
+    """Compute the difference of two systems' scores after each shuffle, any score; undefined ones count as 0."""
     systems = sample.systems
     moved_a, moved_b = [], []
     for ratio, terms in enumerate(totals):
@@ -216,7 +216,7 @@ def _differences(
 def _macro_differences(
     sample: Sample, sums: FloatArray, totals: tuple[Counts, Counts], first: int, second: int
 ) -> FloatArray:
-    """The same for the mean of one ratio over parts, in one compiled pass."""
+    """Do the same for the mean of one ratio over parts, in one compiled pass."""
     worst = math.nan if sample.score.worst is None else float(sample.score.worst)
     one_minus = sample.score.ratios[0].one_minus
     moved = sums[:, [first, sample.systems + first]] - sums[:, [second, sample.systems + second]]
@@ -266,7 +266,7 @@ def _columns(sample: Sample, *, spread: bool) -> Columns:
 
 
 def _swapped(columns: Columns, signs: Words) -> FloatArray:
-    """Sums over the swapped units: (parts, columns, shuffles)."""
+    """Compute sums over the swapped units: (parts, columns, shuffles)."""
     offsets = columns.layout.offsets
     sums = np.zeros((len(offsets) - 1, columns.count, len(signs)))
     for part in range(len(offsets) - 1):

@@ -1,4 +1,4 @@
-"""On how many of several treebanks is one system better: replicability analysis (Dror et al. 2017).
+"""Number of treebanks on which one system is better: replicability analysis (Dror et al. 2017).
 
 p[u] tests "at most u - 1 of the k null hypotheses are false" (Benjamini & Heller 2008). The largest u at which all
 p[1..u] are at most alpha is, with confidence 1 - alpha, a lower bound of the number of treebanks with a difference.
@@ -25,7 +25,7 @@ _SMALLEST = float(np.finfo(np.float64).tiny)
 
 @dataclass(frozen=True, slots=True)
 class PartialConjunction:
-    """What holds on how many of k datasets.
+    """On how many of k datasets there is a difference.
 
     Attributes:
         bonferroni: p (k,), monotone; holds under any dependence of the datasets.
@@ -41,7 +41,7 @@ class PartialConjunction:
     holm: tuple[int, ...]
 
     def document(self) -> dict[str, Json]:
-        """As it stands in a comparison."""
+        """Return the members of a comparison document."""
         return {
             "bonferroni": self.bonferroni.tolist(),
             "fisher": self.fisher.tolist(),

@@ -1,4 +1,4 @@
-"""The paired permutation test (approximate randomization): which way its p is found, from the data alone.
+"""The paired permutation test (approximate randomization); the data alone decide how its p is computed.
 
 Noreen 1989; Yeh 2000; Riezler & Maxwell 2005; Dror et al. 2018. Exact where the statistic is a sum of integers or
 few units differ, and for ratios where a dynamic programme is affordable; otherwise Monte Carlo.
@@ -21,15 +21,15 @@ from treescore.significance.montecarlo import THREADS, affordable_shuffles, extr
 from treescore.significance.units import Sample
 
 LAW_BUDGET = 2e9
-"""Nanoseconds, about, that exact laws of ratios may cost where all pairs get theirs."""
+"""Limit of nanoseconds (estimated) for exact laws of ratios of all pairs."""
 NEAR_BUDGET = 5e8
-"""Likewise where only those near the threshold do."""
+"""Limit of nanoseconds (estimated) for exact laws of the pairs near the threshold."""
 NEAR = 4.0
-"""An exact law is sought for a p within this factor of where the decision turns."""
+"""An exact law is computed for a p within this factor of the threshold of the decision."""
 _LOG10 = math.log(10.0)
 _FEW = 8
 SMALLEST = float(np.finfo(np.float64).tiny)
-"""The smallest p that is shown; below it only its logarithm is."""
+"""The smallest p that is shown; smaller ones are shown by their logarithm."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +40,10 @@ class Test:
         p: in (0, 1]; None where there is none.
         kind: exact, monte-carlo, or None.
         how: the method in words.
-        log10_p: where it is known beyond what p can show.
+        log10_p: where it is known more precisely than p.
         shuffles: of a Monte Carlo test.
         differing: units in which the two differ.
-        smallest: the smallest p that the data (and the shuffles) could have shown.
+        smallest: the smallest p that the data (and the shuffles) can give.
     """
 
     p: float | None
@@ -57,7 +57,7 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class ShufflePlan:
-    """How many shuffles may be used, and for what decision."""
+    """Shuffles that a test may use, and the decision that they serve."""
 
     asked: int
     seed: int
@@ -68,7 +68,7 @@ class ShufflePlan:
 
 
 def permutation(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: str, plan: ShufflePlan) -> list[Test]:
-    """The test of each pair of systems, in order. No system may have an undefined score."""
+    """Test each pair of systems, in order. No system may have an undefined score."""
     found: dict[int, Test] = {}
     rest: list[int] = []
     for index, (first, second) in enumerate(pairs):
@@ -88,7 +88,7 @@ def permutation(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: s
 
 
 def observed_alternative(sample: Sample, first: int, second: int) -> str:
-    """The one-sided alternative in the direction that the data show (compare.pl's; ties count as greater)."""
+    """Return the one-sided alternative in the direction that the data show (compare.pl's; ties count as greater)."""
     values = sample.values()
     difference = float(values[first] - values[second])
     better = difference if sample.score.higher_is_better else -difference
@@ -120,7 +120,7 @@ _TURNED = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
 
 
 def smallest_p(differing: int, alternative: str) -> float:
-    """The smallest p that an exact test over this many differing units can reach."""
+    """Return the smallest p that an exact test over this many differing units can reach."""
     swaps = differing - 1 if alternative == "two-sided" else differing
     return max(SMALLEST, 0.5 ** min(1100, max(0, swaps)))
 
@@ -133,7 +133,7 @@ def _laws(
     plan: ShufflePlan,
     found: dict[int, Test],
 ) -> None:
-    """Exact laws for all that are left where that is affordable as a whole."""
+    """Compute exact laws for all remaining pairs, if the whole is affordable."""
     jobs: dict[int, ratio.Pair] = {}
     spent = 0.0
     for index in rest:
@@ -143,7 +143,7 @@ def _laws(
             continue
         spent += cost
         jobs[index] = pair
-        # once a few are known, what all of them would cost is as good as known
+        # the mean cost of a few pairs predicts the cost of all
         ahead = spent / len(jobs) * len(rest) if len(jobs) >= _FEW else 0.0
         if spent > plan.law_budget or ahead > 2.0 * plan.law_budget:
             return
@@ -198,7 +198,7 @@ def _by_shuffles(
 
 
 def _shuffles(sample: Sample, smallest: float, pairs: int, plan: ShufflePlan) -> int:
-    """As many as asked; more where the correction needs them, unless the data or the budget let nothing be rejected."""
+    """Return the shuffles asked for; more where the correction needs them and a rejection is possible."""
     threshold = first_threshold(plan.family, plan.alpha, plan.correction)
     if smallest > threshold:
         return plan.asked
@@ -215,7 +215,7 @@ def _near_threshold(
     plan: ShufflePlan,
     found: dict[int, Test],
 ) -> dict[int, Test]:
-    """Exact laws for the Monte Carlo p that stand nearest to where the decision turns, as the budget allows."""
+    """Compute exact laws for the Monte Carlo p nearest to the threshold, as the budget allows."""
     p = np.array([found[index].p for index in sorted(found)], np.float64)
     order = np.argsort(p, kind="stable")
     turns = np.empty(len(p))

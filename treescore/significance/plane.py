@@ -23,12 +23,12 @@ _CHERNOFF = 47.0
 _MOST_TABLE = 4_000_000
 _MOST_PLANE = 1 << 26
 _STEEPEST = 300.0
-"""The largest power of a tilt whose exponential leaves room to compute with."""
+"""The largest power of a tilt whose exponential does not overflow in products."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """Subset sums x = sum of u and y = sum of v, and how many x count in each row y.
+    """Subset sums x = sum of u and y = sum of v, and which x count in each row y.
 
     Attributes:
         us, vs, copies: kinds of units, int64 (kinds,); vs not negative.
@@ -43,17 +43,17 @@ class Plane:
     bend: float
 
     def bound(self, y: FloatArray | float) -> FloatArray:
-        """The largest x that counts at y, not rounded."""
+        """Return the largest x that counts at y, not rounded."""
         return np.asarray(self.offset + (self.slope + self.bend * y) * y, np.float64)
 
     def steepness(self, y: float) -> float:
-        """Its derivative."""
+        """Return the derivative of the bound."""
         return self.slope + 2.0 * self.bend * y
 
 
 @dataclass(frozen=True, slots=True)
 class _Extent:
-    """Where mass can be (x from low to high, y from top to bottom), and the transform's shape."""
+    """Range of the mass (x from low to high, y from top to bottom), and the transform's shape."""
 
     low: int
     high: int
@@ -64,7 +64,7 @@ class _Extent:
 
 
 def plane_cost(plane: Plane) -> float:
-    """What the transform costs, about, in nanoseconds; infinite where it is not to be tried."""
+    """Estimate the nanoseconds of the transform; infinite where it cannot be used."""
     return math.inf if _tilt(plane) is None else _transform_cost(plane)
 
 
@@ -81,7 +81,7 @@ def _transform_cost(plane: Plane) -> float:
 
 
 def log_mass(plane: Plane) -> float | None:
-    """Logarithm of P(x <= bound(y)) of a uniform random subset, for a bound in the lower tail.
+    """Return the logarithm of P(x <= bound(y)) of a uniform random subset, for a bound in the lower tail.
 
     None where the error bound is not small enough.
     """
@@ -114,13 +114,13 @@ def log_mass(plane: Plane) -> float | None:
 
 
 def _extent(plane: Plane, powers: FloatArray) -> _Extent:
-    """Where the law tilted by `powers` has all but 1e-20 of its mass."""
+    """Find where the law tilted by `powers` has all but 1e-20 of its mass."""
     (low, high), (top, bottom) = (_reach(values, plane.copies, powers) for values in (plane.us, plane.vs))
     return _Extent(low, high, top, bottom, _power_of_two(high - low + 1), _power_of_two(bottom - top + 1))
 
 
 def _reach(values: IntArray, copies: IntArray, powers: FloatArray) -> tuple[int, int]:
-    """Bounds of a sum beyond which lies less than 1e-20 (Chernoff), at most what the sum can be."""
+    """Return bounds of a sum beyond which lies less than 1e-20 (Chernoff), at most what the sum can be."""
     least, most = int(np.minimum(values, 0) @ copies), int(np.maximum(values, 0) @ copies)
     squares = float((values.astype(np.float64) ** 2) @ copies)
     if squares == 0:

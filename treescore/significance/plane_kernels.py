@@ -9,12 +9,12 @@ import numpy as np
 from treescore.core.jit import compiled
 
 NOTHING = -46.0
-"""A characteristic function whose logarithm is below this adds nothing that a double could hold."""
+"""A characteristic function whose logarithm is below this adds less than a double can hold."""
 
 _WIDE, _TALL = 16, 4
-"""Points of a block that is judged as a whole before its points are."""
+"""Points of a block that is tested as a whole before its points are."""
 _ROUNDING = 1e-6
-"""Far more than what rounding makes of a sum of logarithms around NOTHING."""
+"""Far above the rounding error of a sum of logarithms around NOTHING."""
 
 
 class Shape(NamedTuple):
@@ -40,7 +40,7 @@ class Tilt(NamedTuple):
 
 @compiled
 def factor_tables(odds: Any, copies: Any, size: int, sizes: Any, turns: Any) -> None:
-    """Size and phase of each kind of unit's factor at all multiples of 2 pi / size.
+    """Compute size and phase of each kind of unit's factor at all multiples of 2 pi / size.
 
     Args:
         odds: float64 (kinds,), the tilted odds of a unit to be in the subset.
@@ -62,7 +62,7 @@ def factor_tables(odds: Any, copies: Any, size: int, sizes: Any, turns: Any) -> 
 
 @compiled
 def significant_points(us: Any, vs: Any, sizes: Any, width: int, height: int, found: Any) -> int:
-    """The points of the half plane at which the characteristic function is not nothing.
+    """Find the points of the half plane at which the characteristic function is above NOTHING.
 
     Args:
         us: int64 (kinds,), steps in the first direction, any sign; kinds with the most weight first.
@@ -73,7 +73,7 @@ def significant_points(us: Any, vs: Any, sizes: Any, width: int, height: int, fo
         found: int64 (most, 2), filled with points, those of one second coordinate together.
 
     Returns:
-        How many there are, or -1 where they do not fit.
+        How many there are, or -1 if they do not fit.
     """
     size = sizes.shape[1]
     mask = size - 1
@@ -104,7 +104,7 @@ def significant_points(us: Any, vs: Any, sizes: Any, width: int, height: int, fo
 
 @compiled
 def _may_matter(us: Any, vs: Any, sizes: Any, start: tuple[int, int], extent: tuple[int, int]) -> bool:
-    """Whether a block of points may hold one that counts.
+    """Tell whether a block of points may hold one that counts.
 
     A factor is the larger the nearer its angle is to a full turn, so that in each kind the block's nearest angle
     bounds it. Spans are taken one step too long, which only loosens the bound.
@@ -136,7 +136,7 @@ def _whole_rows(
     low: int,
     tilt: float,
 ) -> tuple[float, float]:
-    """What the points with a first coordinate of 0 add: there the sum over x has no turns."""
+    """Sum what points with a first coordinate of 0 add: the sum over x has no phase."""
     mask = len(cosines) - 1
     steep = np.exp(tilt) - 1.0
     real = 0.0
@@ -168,7 +168,7 @@ def _turning_rows(
     rows: Any,
     low: int,
 ) -> tuple[float, float]:
-    """What any other point adds: in each row a geometric sum from low to tops."""
+    """Sum what any other point adds: in each row a geometric sum from low to tops."""
     mask = len(cosines) - 1
     real = 0.0
     added = 0.0

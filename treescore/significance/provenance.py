@@ -1,4 +1,4 @@
-"""What was computed and with what: the statistic in names, and the signature."""
+"""Provenance of a comparison: its statistic, and its signature."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TESTS = {
 
 
 def statistic(score: Score, *, macro: bool) -> dict[str, Json]:
-    """What is computed of the counts, in words and names."""
+    """Describe how the statistic is computed from the counts."""
     ratios = [
         {
             "numerator": dict(ratio.numerator),
@@ -40,7 +40,7 @@ def statistic(score: Score, *, macro: bool) -> dict[str, Json]:
 
 
 def signature(question: Question, tests: Sequence[Test], gold_digest: str | None) -> dict[str, Json]:
-    """Everything that the figures depend on beside the counts."""
+    """Make the signature: everything that the figures depend on beside the counts."""
     settings = question.settings
     shuffles = max((test.shuffles for test in tests if test.shuffles), default=None)
     resamples = None if settings.interval == "none" else question.resamples

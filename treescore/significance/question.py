@@ -1,4 +1,4 @@
-"""What a comparison is asked: the systems, and everything made ready from their counts."""
+"""The question of a comparison: the systems, and what is derived from their counts."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Everything a comparison depends on, made ready: what the pieces of the document are computed from.
+    """Everything that a comparison depends on.
 
     Attributes:
         score_name: its address.
-        settings: as asked.
+        settings: of the comparison.
         names: names of the counts.
         candidates: the systems.
         rows: pooled counts of each.
@@ -58,11 +58,11 @@ class Question:
 
     @property
     def resamples(self) -> int:
-        """Bootstrap resamples: as asked, but for the largest test sets."""
+        """Bootstrap resamples: those asked for, fewer on the largest test sets."""
         return affordable_resamples(self.settings.resamples, self.sample.units)
 
     @property
     def plan(self) -> ShufflePlan:
-        """How Monte Carlo tests of this family go."""
+        """The plan of Monte Carlo tests of this family."""
         settings = self.settings
         return ShufflePlan(settings.shuffles, settings.seed, settings.alpha, settings.correction, len(self.pairs))

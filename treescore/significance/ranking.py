@@ -1,4 +1,4 @@
-"""Ranks with ties, rank ranges and clusters from which differences are significant."""
+"""Ranks with ties, rank ranges and clusters from significant differences."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ DEFINITIONS = {
 
 
 def order_of(values: FloatArray, *, higher_is_better: bool) -> list[int]:
-    """Indices from best to worst; equal values in the order given."""
+    """Return indices from best to worst; equal values in the order given."""
     return [int(index) for index in np.argsort(-values if higher_is_better else values, kind="stable")]
 
 
 def ranks_of(ordered: FloatArray) -> list[int]:
-    """Ranks of values ordered from best to worst: equal values share the best of theirs (1, 2, 2, 4)."""
+    """Return ranks of values ordered from best to worst: equal values share the best of theirs (1, 2, 2, 4)."""
     ranks: list[int] = []
     for place, value in enumerate(ordered):
         ranks.append(ranks[-1] if place and value == ordered[place - 1] else place + 1)
@@ -28,7 +28,7 @@ def ranks_of(ordered: FloatArray) -> list[int]:
 
 
 def rank_ranges(better: BoolArray) -> list[list[int]]:
-    """From 1 + the systems significantly better to N - the systems significantly worse.
+    """Return rank ranges: from 1 + the systems significantly better to N - the systems significantly worse.
 
     Args:
         better: (N, N), whether the row's system is significantly better than the column's.
@@ -38,7 +38,7 @@ def rank_ranges(better: BoolArray) -> list[list[int]]:
 
 
 def separable(better: BoolArray) -> list[int]:
-    """Cluster numbers of systems ordered from best to worst: a line is drawn where all above beat all below."""
+    """Return cluster numbers of systems ordered from best to worst: a line is drawn where all above beat all below."""
     size = len(better)
     clusters = []
     number = 1
@@ -50,7 +50,7 @@ def separable(better: BoolArray) -> list[int]:
 
 
 def greedy(better: BoolArray) -> list[int]:
-    """Cluster numbers as mt-metrics-eval assigns them: a cluster ends where one of its members beats the next."""
+    """Return cluster numbers as mt-metrics-eval does: a cluster ends where one of its members beats the next."""
     clusters = []
     number, start = 1, 0
     for place in range(len(better)):

@@ -3,7 +3,7 @@
 Sums of both systems do not change under swaps, so the law of a ratio's difference is that of two numbers: the
 differences of numerators and of denominators. Up to 16 differing units all swaps are listed; beyond, a dynamic
 programme over the two sums counts them, by additions of positive numbers only, so that small p keep their
-relative precision (`law` says when something faster does as well).
+relative precision (`law` chooses between it and the faster transform).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from treescore.significance.units import Sample
 
 FEW_UNITS = 16
 TOLERANCE = 1e-12
-"""Relative tolerance within which a swap ties with what was observed."""
+"""Relative tolerance within which a swap ties with the observed difference."""
 MOST_CELLS = 12_000_000
 """Cells of the largest grid (96 MB)."""
 _LN2 = math.log(2.0)
@@ -57,7 +57,7 @@ class Pair:
 
 
 def pair_of(sample: Sample, first: int, second: int) -> Pair:
-    """The differences of two systems of a plain sample of integers."""
+    """Return the differences of two systems of a plain sample of integers."""
     top, bottom = sample.tops[0], sample.bottoms[0]
     us = top[first] - top[second]
     vs = bottom[first] - bottom[second]
@@ -74,7 +74,7 @@ def pair_of(sample: Sample, first: int, second: int) -> Pair:
 
 
 def enumerated_p(sample: Sample, first: int, second: int, alternative: str) -> float:
-    """The share of all swaps of at most FEW_UNITS differing units that are at least as extreme; any score."""
+    """Return the share of all swaps of at most FEW_UNITS differing units that are at least as extreme; any score."""
     differ = sample.differing_units(first, second)
     sums = []
     for top, bottom in zip(sample.tops, sample.bottoms, strict=True):
@@ -86,7 +86,7 @@ def enumerated_p(sample: Sample, first: int, second: int, alternative: str) -> f
 
 
 def extreme(found: FloatArray, observed: float, alternative: str, higher_is_better: bool) -> np.ndarray:  # noqa: FBT001
-    """Which differences of scores are at least as extreme as the observed one, ties included."""
+    """Tell which differences of scores are at least as extreme as the observed one, ties included."""
     better = 1.0 if higher_is_better else -1.0
     if alternative == "less":
         better = -better
@@ -97,7 +97,7 @@ def extreme(found: FloatArray, observed: float, alternative: str, higher_is_bett
 
 
 def _all_swaps(first: Counts, second: Counts, differ: np.ndarray) -> tuple[Counts, Counts]:
-    """Sums of two systems under all 2^m swaps, in the order in which none is first."""
+    """Compute sums of two systems under all 2^m swaps; the first is without a swap."""
     moved = np.zeros(1, first.dtype)
     for difference in (first - second)[differ]:
         moved = np.concatenate([moved, moved + difference])
@@ -105,7 +105,7 @@ def _all_swaps(first: Counts, second: Counts, differ: np.ndarray) -> tuple[Count
 
 
 def grid_cost(pair: Pair, log_p: float) -> float:
-    """Additions that the dynamic programme needs, about, where the logarithm of p is about `log_p`."""
+    """Estimate the additions that the dynamic programme needs, about, where the logarithm of p is about `log_p`."""
     us, vs, _ = reduced(pair)
     reach_u, reach_v = _reaches(us, vs, log_p)
     width = min(float(np.abs(us).sum()) + 1, 2 * reach_u + 1)
@@ -116,7 +116,7 @@ def grid_cost(pair: Pair, log_p: float) -> float:
 
 
 def grid_p(pair: Pair, alternative: str, log_p: float) -> tuple[float, float]:
-    """The exact p and its logarithm by the two-dimensional dynamic programme.
+    """Return the exact p and its logarithm by the two-dimensional dynamic programme.
 
     Args:
         pair: no zero denominator may be possible in it.
@@ -142,7 +142,7 @@ def grid_p(pair: Pair, alternative: str, log_p: float) -> tuple[float, float]:
 
 
 def normal_log_p(pair: Pair) -> float:
-    """The logarithm of the two-sided p under a normal law with the swaps' variance: a first idea of it."""
+    """Return the logarithm of the two-sided p under a normal law with the swaps' variance, a first estimate."""
     slope = pair.total / pair.size
     effects = pair.us - slope * pair.vs
     variance = float(effects @ effects)

@@ -1,4 +1,4 @@
-"""What may be asked of a comparison, declared once as JSON Schema and checked from it."""
+"""Settings of a comparison, declared as JSON Schema and checked by it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PARAMS: Mapping[str, Param] = {
         {"enum": ["sentence", "block", "token"]},
         "sentence",
         "What is swapped and redrawn as a whole: a sentence, or a block of sentences (a document); "
-        "token goes with mcnemar only.",
+        "token needs the test mcnemar.",
     ),
     "alternative": Param(
         {"enum": ["two-sided", "greater", "less"]},
@@ -68,7 +68,7 @@ PARAMS: Mapping[str, Param] = {
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """A checked question. Every field is told in PARAMS."""
+    """Checked settings. PARAMS describes each field."""
 
     test: str = "auto"
     unit: str = "sentence"
@@ -85,7 +85,7 @@ class Settings:
 
 
 def parse_settings(document: Mapping[str, Json]) -> Settings:
-    """The settings of a `significance` object; `scores` is read elsewhere and left alone here.
+    """Return the settings of a `significance` object; `scores` is ignored here.
 
     Raises:
         InputError: unknown names and wrong values, each with its pointer below the object.
@@ -101,7 +101,7 @@ def parse_settings(document: Mapping[str, Json]) -> Settings:
                 Problem(
                     code="bad-parameter",
                     pointer="/unit",
-                    detail=f'The unit "token" goes with the test "mcnemar" only, not with {settings.test!r}: '
+                    detail=f'The unit "token" needs the test "mcnemar", not {settings.test!r}: '
                     "tokens of a sentence are not independent. Use sentence or block.",
                 )
             ]

@@ -1,4 +1,4 @@
-"""Counts of several systems as one sample: runs pooled, blocks summed, a score's terms taken."""
+"""Counts of several systems as one sample: pooled runs, summed blocks, the terms of a score."""
 
 from __future__ import annotations
 
@@ -59,15 +59,15 @@ class Sample:
         return -better if self.score.ratios[0].one_minus else better
 
     def values(self) -> FloatArray:
-        """The score of each system, (N,); NaN where undefined."""
+        """Return the score of each system, (N,); NaN where undefined."""
         return self.joined([(self.summed(top), self.summed(bottom)) for top, bottom in self._pairs()])
 
     def unit_values(self) -> FloatArray:
-        """The score of each unit by itself, (N, n); NaN where undefined."""
+        """Return the score of each unit by itself, (N, n); NaN where undefined."""
         return self.score.of_terms(self._pairs())
 
     def joined(self, sums: Sequence[tuple[Counts, Counts]]) -> FloatArray:
-        """The statistic of sums (..., parts) for each ratio: one score, or the mean of the parts' scores, (...).
+        """Return the statistic of sums (..., parts) for each ratio: one score, or the mean of the parts' scores, (...).
 
         In a macro average an undefined part counts as the worst value, as a missing one does; the whole is
         undefined where all parts are, and where one is and the score's range has no worst value.
@@ -81,20 +81,20 @@ class Sample:
         return np.where(np.isnan(values).all(axis=-1), np.nan, mean)
 
     def summed(self, terms: Counts) -> Counts:
-        """Sums of terms (N, n) by part: (N, parts)."""
+        """Sum terms (N, n) by part: (N, parts)."""
         if self.parts is None:
             return np.asarray(terms.sum(axis=1, keepdims=True))
         return _sums_at(terms, self.parts, self.part_count)
 
     def differing_units(self, first: int, second: int) -> BoolArray:
-        """Units in which two systems' terms differ, (n,)."""
+        """Find units in which two systems' terms differ, (n,)."""
         different = np.zeros(self.units, np.bool_)
         for terms in (*self.tops, *self.bottoms):
             different |= terms[first] != terms[second]
         return different
 
     def chosen(self, systems: Sequence[int]) -> Sample:
-        """The sample of some systems only."""
+        """Return the sample of some systems only."""
         kept = list(systems)
         return Sample(
             self.score,
@@ -105,7 +105,7 @@ class Sample:
         )
 
     def part(self, number: int) -> Sample:
-        """The units of one part as a sample of their own."""
+        """Return the units of one part as a sample of their own."""
         kept = self.parts == number
         tops = tuple(top[:, kept] for top in self.tops)
         return Sample(self.score, tops, tuple(bottom[:, kept] for bottom in self.bottoms), None, 0)
@@ -115,7 +115,7 @@ class Sample:
 
 
 def pooled(runs: Sequence[Sequence[Counts]]) -> list[Counts]:
-    """Counts of each system over its runs, all on one scale: (n, k) each.
+    """Pool the counts of each system over its runs, all on one scale: (n, k) each.
 
     Runs are summed where all systems have as many; otherwise each sum is brought to their least common multiple,
     so that integer counts stay integer and a swap exchanges like with like.
@@ -136,7 +136,7 @@ def pooled(runs: Sequence[Sequence[Counts]]) -> list[Counts]:
 def sample_of(
     score: Score, names: Sequence[str], rows: Sequence[Counts], blocks: IntArray | None, parts: IntArray | None
 ) -> Sample:
-    """The terms of a score in the rows (n, k) of each system, summed by block where blocks (n,) are numbered.
+    """Return the terms of a score in the rows (n, k) of each system, summed by block where blocks (n,) are numbered.
 
     A block lies in one part: the caller numbers it so.
     """
@@ -154,7 +154,7 @@ def sample_of(
 
 
 def block_numbers(blocks: Sequence[str], parts: IntArray | None) -> IntArray:
-    """Numbers of blocks, int64 (n,), in order of appearance; equal names in two parts are two blocks."""
+    """Return numbers of blocks, int64 (n,), in order of appearance; equal names in two parts are two blocks."""
     known: dict[tuple[str, int], int] = {}
     strata = [0] * len(blocks) if parts is None else parts.tolist()
     return np.fromiter(
@@ -163,7 +163,7 @@ def block_numbers(blocks: Sequence[str], parts: IntArray | None) -> IntArray:
 
 
 def _stacked(rows: Sequence[Counts]) -> Counts:
-    """One term of all systems, (N, n): int64, also where whole numbers came as floats, else float64."""
+    """Make one term of all systems, (N, n): int64, also where whole numbers came as floats, else float64."""
     if not rows:
         return np.zeros((0, 0), np.int64)
     if all(each.dtype.kind == "i" for each in rows):
@@ -180,7 +180,7 @@ def _by_block(terms: Counts, blocks: IntArray | None) -> Counts:
 
 
 def _sums_at(terms: Counts, places: IntArray, size: int) -> Counts:
-    """Terms (N, n) summed where their places (n,) are equal: (N, size)."""
+    """Sum terms (N, n) whose places (n,) are equal: (N, size)."""
     shape = (len(terms), size)
     sums: Counts = np.zeros(shape, np.int64) if terms.dtype.kind == "i" else np.zeros(shape, np.float64)
     for system in range(len(terms)):

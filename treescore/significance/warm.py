@@ -1,4 +1,4 @@
-"""The compiled kernels of the tests, called once with tiny arrays."""
+"""Warm-up of the compiled kernels, by a call with tiny arrays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from treescore.significance.units import sample_of
 
 
 def warm_kernels() -> None:
-    """Touch every compiled function of this package with the types it will see."""
+    """Call every compiled function of this package with the types of real calls."""
     score = ratio_score("ratio", "a ratio", "top", "bottom")
     first, second = np.array([[1, 2], [1, 3]]), np.array([[1, 3], [2, 3]])
     reals = sample_of(score, ("top", "bottom"), [first + 0.5, second + 0.5], None, None)

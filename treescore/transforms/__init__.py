@@ -1,4 +1,4 @@
-"""One file a transform; importing the package registers them all."""
+"""Transforms, one file each. Importing the package registers them."""
 
 from treescore.core.registry import import_siblings
 

@@ -1,4 +1,4 @@
-"""The preprocessing of Black et al.: what grammars treat so differently that it is not scored."""
+"""The preprocessing of Black et al.: deletes what grammars treat too differently to be scored."""
 
 from __future__ import annotations
 
@@ -85,14 +85,14 @@ class Black(Transform):
         return True
 
     def apply(self, treebank: ConstituentTreebank, guide: ConstituentTreebank) -> ConstituentTreebank:
-        """The treebank after all steps that are on.
+        """Apply all steps that are on.
 
         Raises:
             LimitError: `rule-limit`, the rules would take too long.
         """
         values = self.values
         if values["null_elements"]:
-            # Gold usually has null elements and systems have none: positions agree once they are gone.
+            # Gold usually has null elements and systems have none: positions agree after they are deleted.
             tags = frozenset(values["null_tags"])
             same = guide is treebank
             treebank = without_words(treebank, null_elements(treebank, tags) | place_holders(treebank))
@@ -106,31 +106,31 @@ class Black(Transform):
         return treebank
 
     def _deleted(self, side: ConstituentTreebank) -> BoolArray:
-        """The words that are deleted: bool (w,)."""
+        """Return the words that are deleted: bool (w,)."""
         values = self.values
-        gone = np.zeros(len(side.words), np.bool_)
+        deleted = np.zeros(len(side.words), np.bool_)
         if values["auxiliaries"]:
             tags = frozenset(values["auxiliary_tags"])
             verbs = self._verbs(side) | (side.tags == NO_TAG)
             listed = verbs & _words_in(side, values["auxiliary_words"])
             modal = numbered(side.vocabulary, side.tags, tags.__contains__)
-            gone |= (listed | modal) & self._before_verb(side)
+            deleted |= (listed | modal) & self._before_verb(side)
         if values["negation"]:
-            gone |= _words_in(side, values["negation_words"])
+            deleted |= _words_in(side, values["negation_words"])
         if values["infinitive"]:
-            gone |= _words_in(side, values["infinitive_words"]) & self._before_verb(side)
+            deleted |= _words_in(side, values["infinitive_words"]) & self._before_verb(side)
         if values["possessives"]:
-            gone |= numbered(side.vocabulary, side.tags, frozenset(values["possessive_tags"]).__contains__)
-            gone |= _words_in(side, values["possessive_words"]) & (side.tags == NO_TAG)
+            deleted |= numbered(side.vocabulary, side.tags, frozenset(values["possessive_tags"]).__contains__)
+            deleted |= _words_in(side, values["possessive_words"]) & (side.tags == NO_TAG)
         if values["punctuation"]:
-            gone |= punctuation(side, values["punctuation_tags"])
-        return gone
+            deleted |= punctuation(side, values["punctuation_tags"])
+        return deleted
 
     def _verbs(self, side: ConstituentTreebank) -> BoolArray:
         return numbered(side.vocabulary, side.tags, frozenset(self.values["verb_tags"]).__contains__)
 
     def _before_verb(self, side: ConstituentTreebank) -> BoolArray:
-        """Words after which a verb or a verb phrase follows among the children of the same phrase: bool (w,)."""
+        """Find words after which a verb or a verb phrase follows among the children of the same phrase: bool (w,)."""
         labels = frozenset(self.values["verb_phrases"])
         links = structure_of(side)
         phrases = numbered(side.vocabulary, side.labels, lambda label: base_label(label) in labels)
@@ -148,7 +148,7 @@ class Black(Transform):
 
 
 def _groups(parents: IntArray, offsets: IntArray, nodes: int) -> IntArray:
-    """The parent of each child; at the top of a tree its sentence stands in."""
+    """Return the parent of each child; at the top of a tree the sentence replaces it."""
     return np.where(parents == NONE, nodes + owners_of(offsets), parents)
 
 

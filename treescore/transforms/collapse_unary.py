@@ -1,4 +1,4 @@
-"""Unary structure taken out."""
+"""Deletion of unary structure."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from treescore.transforms.shared.tree_edit import unary_nodes, without_nodes
 
 @register
 class CollapseUnary(Transform):
-    """Chains of phrases over the same words reduced to one."""
+    """Reduces chains of phrases over the same words to one."""
 
     name = "collapse-unary"
     doc = (
-        "Of phrases that stand over the same words only one is left; on demand phrases over a single word go too. An "
+        "Keeps one of several phrases over the same words; on demand deletes phrases over a single word too. An "
         "outermost bracket without label takes no part."
     )
     source = "Black et al. 1991 (unary structure)"
@@ -28,6 +28,6 @@ class CollapseUnary(Transform):
     }
 
     def apply(self, treebank: ConstituentTreebank, guide: ConstituentTreebank) -> ConstituentTreebank:  # noqa: ARG002 - chains are each side's own
-        """The treebank without unary chains."""
-        gone = unary_nodes(treebank, keep=self.values["keep"], over_words=self.values["words"])
-        return without_nodes(treebank, gone)
+        """Delete unary chains."""
+        deleted = unary_nodes(treebank, keep=self.values["keep"], over_words=self.values["words"])
+        return without_nodes(treebank, deleted)

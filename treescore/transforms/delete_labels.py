@@ -1,4 +1,4 @@
-"""Chosen labels taken out."""
+"""Deletion of chosen labels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from treescore.transforms.shared.tree_edit import decided_by, numbered, without_
 
 @register
 class DeleteLabels(Transform):
-    """Brackets of chosen labels deleted."""
+    """Deletes brackets of chosen labels."""
 
     name = "delete-labels"
     doc = (
@@ -34,11 +34,11 @@ class DeleteLabels(Transform):
         return bool(self.values["words"])
 
     def apply(self, treebank: ConstituentTreebank, guide: ConstituentTreebank) -> ConstituentTreebank:
-        """The treebank without these labels."""
+        """Delete these labels."""
         labels = frozenset(self.values["labels"])
         strings = treebank.vocabulary
-        gone = numbered(strings, treebank.labels, lambda label: label in labels)
+        deleted = numbered(strings, treebank.labels, lambda label: label in labels)
         if self.values["words"]:
             words = decided_by(treebank, guide, lambda side: numbered(strings, side.tags, lambda tag: tag in labels))
             treebank = without_words(treebank, words)
-        return without_nodes(treebank, gone)
+        return without_nodes(treebank, deleted)

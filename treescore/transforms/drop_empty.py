@@ -1,4 +1,4 @@
-"""Phrases without words taken out."""
+"""Deletion of phrases without words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from treescore.transforms.shared.tree_edit import empty_nodes, without_nodes, wi
 
 @register
 class DropEmpty(Transform):
-    """Empty phrases deleted, and what they leave empty."""
+    """Deletes empty phrases, and phrases that become empty."""
 
     name = "drop-empty"
     doc = "Deletes phrases without words, recursively; those that drop-traces counts as one word long too."
@@ -18,6 +18,6 @@ class DropEmpty(Transform):
     reads = (ConstituentTreebank,)
 
     def apply(self, treebank: ConstituentTreebank, guide: ConstituentTreebank) -> ConstituentTreebank:  # noqa: ARG002 - emptiness is each side's own
-        """The treebank without empty phrases."""
+        """Delete empty phrases."""
         treebank = without_words(treebank, place_holders(treebank))
         return without_nodes(treebank, empty_nodes(treebank))

@@ -1,4 +1,4 @@
-"""Punctuation taken out."""
+"""Deletion of punctuation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from treescore.transforms.shared.tree_edit import decided_by, numbered, without_
 
 
 def punctuation(treebank: ConstituentTreebank, tags: Collection[str] | None = PUNCTUATION_TAGS) -> BoolArray:
-    """Punctuation by its tag; words without tag, or all words where `tags` is None, by their characters: bool (w,)."""
+    """Find punctuation by tag, bool (w,); words without tag, or all words if `tags` is None, by their characters."""
     by_form = numbered(treebank.vocabulary, treebank.words, is_punctuation)
     if tags is None:
         return by_form
@@ -27,7 +27,7 @@ def punctuation(treebank: ConstituentTreebank, tags: Collection[str] | None = PU
 
 @register
 class DropPunctuation(Transform):
-    """Punctuation words deleted."""
+    """Deletes punctuation words."""
 
     name = "drop-punctuation"
     doc = (
@@ -40,7 +40,7 @@ class DropPunctuation(Transform):
         "by": Param(
             {"enum": ["tags", "characters"]},
             "tags",
-            "characters: a word is punctuation where all its characters are in Unicode category P, whatever its tag.",
+            "characters: a word is punctuation where all its characters are in Unicode category P, with any tag.",
         ),
         "tags": Param(STRINGS, list(PUNCTUATION_TAGS), "Tags of punctuation."),
     }
@@ -51,6 +51,6 @@ class DropPunctuation(Transform):
         return bool(self.values["by"] == "tags")
 
     def apply(self, treebank: ConstituentTreebank, guide: ConstituentTreebank) -> ConstituentTreebank:
-        """The treebank without punctuation."""
+        """Delete punctuation."""
         tags = self.values["tags"] if self.values["by"] == "tags" else None
         return without_words(treebank, decided_by(treebank, guide, lambda side: punctuation(side, tags)))

@@ -1,4 +1,4 @@
-"""Null elements taken out."""
+"""Deletion of null elements."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ NULL_TAGS = ("-NONE-",)
 
 
 def null_elements(treebank: ConstituentTreebank, tags: Collection[str] = NULL_TAGS) -> BoolArray:
-    """Words that stand for nothing in the text: bool (w,)."""
+    """Find words that stand for nothing in the text: bool (w,)."""
     return numbered(treebank.vocabulary, treebank.tags, lambda tag: tag in tags)
 
 
 @register
 class DropTraces(Transform):
-    """Traces and other null elements deleted."""
+    """Deletes traces and other null elements."""
 
     name = "drop-traces"
     doc = (
@@ -49,35 +49,35 @@ class DropTraces(Transform):
         return True
 
     def apply(self, treebank: ConstituentTreebank, guide: ConstituentTreebank) -> ConstituentTreebank:
-        """The treebank without null elements."""
+        """Delete null elements."""
         tags = frozenset(self.values["tags"])
-        gone = decided_by(treebank, guide, lambda side: null_elements(side, tags))
+        deleted = decided_by(treebank, guide, lambda side: null_elements(side, tags))
         if self.values["emptied"] == "word":
-            places = _first_words_of_emptied(treebank, gone)
-            gone = gone & ~places
+            places = _first_words_of_emptied(treebank, deleted)
+            deleted = deleted & ~places
             # What holds the place of an emptied phrase is a word without form and tag: no constituent of its own.
             treebank = replace(
                 treebank,
                 words=np.where(places, 0, treebank.words),
                 tags=np.where(places, NO_TAG, treebank.tags),
             )
-        return without_words(treebank, gone)
+        return without_words(treebank, deleted)
 
 
 def place_holders(treebank: ConstituentTreebank) -> BoolArray:
-    """Words that hold the place of an emptied phrase: bool (w,)."""
+    """Find words that hold the place of an emptied phrase: bool (w,)."""
     return np.asarray((treebank.words == 0) & (treebank.tags == NO_TAG), np.bool_)
 
 
-def _first_words_of_emptied(treebank: ConstituentTreebank, gone: BoolArray) -> BoolArray:
-    """The first word of each phrase that has no phrase in it and loses every word: bool (w,)."""
+def _first_words_of_emptied(treebank: ConstituentTreebank, deleted: BoolArray) -> BoolArray:
+    """Find the first word of each phrase without phrases that loses all its words: bool (w,)."""
     parents = structure_of(treebank).parents
     childless = np.ones(len(parents), np.bool_)
     childless[parents[parents != NONE]] = False
-    before = offsets_of(gone.astype(np.int64))
+    before = offsets_of(deleted.astype(np.int64))
     firsts = np.repeat(treebank.word_offsets[:-1], np.diff(treebank.node_offsets))
     starts, ends = firsts + treebank.starts, firsts + treebank.ends
     emptied = childless & (ends > starts) & (before[ends] - before[starts] == ends - starts)
-    places = np.zeros(len(gone), np.bool_)
+    places = np.zeros(len(deleted), np.bool_)
     places[starts[emptied]] = True
     return places

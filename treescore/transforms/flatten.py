@@ -1,4 +1,4 @@
-"""Trees made flat: keys that any parser can conform to."""
+"""Flattening of trees, to keys that any parser can conform to."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from treescore.transforms.shared.tree_edit import (
 from treescore.transforms.strip_functions import base_labels
 
 NODES_VISITED = 2_000_000_000
-"""Nodes times rounds, at most."""
+"""Limit of nodes times rounds."""
 
 
 @register
@@ -65,7 +65,7 @@ class Flatten(Transform):
         return bool(self.values["empty"])
 
     def apply(self, treebank: ConstituentTreebank, guide: ConstituentTreebank) -> ConstituentTreebank:
-        """The flat treebank.
+        """Flatten the treebank.
 
         Raises:
             LimitError: `rule-limit`, the rules would take too long.
@@ -91,5 +91,5 @@ class Flatten(Transform):
 
 def _check_rounds(visited: int) -> None:
     if visited > NODES_VISITED:
-        detail = f"The rules need more than {NODES_VISITED} visits of nodes to come to an end. Use fewer of them."
+        detail = f"The rules exceed {NODES_VISITED} node visits. Use fewer rules."
         raise LimitError([Problem(code="rule-limit", detail=detail)])

@@ -1,4 +1,4 @@
-"""Constituency trees to dependencies by head rules."""
+"""Conversion of constituency trees to dependencies by head rules."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _RULES = {
 
 @register
 class Heads(Transform):
-    """Each phrase takes the head of its head child; every other child's head hangs on it.
+    """Each phrase has the head of its head child, on which the heads of the other children depend.
 
     The relation is the function tag of the largest phrase that a word heads (NP-SBJ: SBJ); without one OBJ for an NP
     in a VP, P for punctuation, NMOD, VMOD, PMOD, AMOD by the phrase it stands in, else the phrase's own label, or DEP
     for a word. Several trees side by side are taken for the children of one more node, so that each sentence has one
-    root. Traces are words like others: take them out before, with `drop-traces`. Dependency trees stay as they are.
+    root. Traces count as words: delete them before, with `drop-traces`. Dependency trees stay as they are.
     """
 
     name: ClassVar[str] = "heads"
@@ -70,12 +70,12 @@ class Heads(Transform):
         named = CONJUNCTIONS[table] if isinstance(table, str) else ()
         self._conjunctions: Sequence[str] = named if given is None else given
 
-    def yields(self, kind: type[Any]) -> type[Any]:  # noqa: ARG002 - dependencies, whatever comes
-        """Dependency trees."""
+    def yields(self, kind: type[Any]) -> type[Any]:  # noqa: ARG002 - always dependencies
+        """Return the type of dependency trees."""
         return DependencyTreebank
 
     def apply(self, treebank: ConstituentTreebank | DependencyTreebank, guide: Any) -> DependencyTreebank:  # noqa: ARG002 - own labels
-        """The dependencies; the words keep their tags as `upos` and `xpos`."""
+        """Make the dependencies; the words keep their tags as `upos` and `xpos`."""
         if isinstance(treebank, DependencyTreebank):
             return treebank
         if treebank.sentences.unreadable:
@@ -104,14 +104,14 @@ class Heads(Transform):
         )
 
     def _heads(self, children: _Children, vocabulary: Vocabulary) -> IntArray:
-        """The head word of every phrase and word, numbered as `_Children` numbers them: int64."""
+        """Find the head word of every phrase and word, numbered as `_Children` numbers them: int64."""
         bases = _Bases(vocabulary)
         heads = list(range(-children.first_word, children.count - children.first_word))
         known: dict[tuple[int, ...], int] = {}
         items, labels = children.items.tolist(), children.labels[children.items].tolist()
         phrases, starts = children.groups.tolist(), children.offsets.tolist()
         phrase_labels = children.labels[children.groups].tolist()
-        # A phrase's number is smaller than those of the phrases in it, so that going down, all of them are done.
+        # A phrase has a smaller number than the phrases in it, so that these are done first in descending order.
         for group in range(len(phrases) - 1, -1, -1):
             start, end = starts[group], starts[group + 1]
             key = (phrase_labels[group], *labels[start:end])
@@ -124,7 +124,7 @@ class Heads(Transform):
 
 
 def _readable(treebank: ConstituentTreebank) -> ConstituentTreebank:
-    """The treebank with sentences that could not be read left empty: what was read of them is no parse."""
+    """Empty the sentences that could not be read: what was read of them is not a parse."""
     lost = np.zeros(len(treebank), np.bool_)
     lost[list(treebank.sentences.unreadable)] = True
     nodes = ~lost[owners_of(treebank.node_offsets)]
@@ -142,7 +142,7 @@ def _readable(treebank: ConstituentTreebank) -> ConstituentTreebank:
 
 
 class _Children:
-    """What stands below each phrase, from left to right.
+    """The children of each phrase, from left to right.
 
     One node more is put over each sentence's trees. Numbers: these nodes, then the treebank's own, then its words.
 
@@ -150,7 +150,7 @@ class _Children:
         count: how many there are.
         first_word: number of the first word.
         labels: label of each (tag of a word), numbers of strings, int64 (count,).
-        items: all that stand below a phrase, phrase after phrase, int64 (i,); phrases without words are left out.
+        items: all children, phrase after phrase, int64 (i,), without phrases that have no words.
         phrases: the phrase of each item, int64 (i,).
         groups: phrases that have items, in order, int64 (g,), with `offsets` (g + 1,) into the items.
     """
@@ -185,7 +185,7 @@ class _Children:
 
 
 class _Bases(dict[int, str]):
-    """Number of a label -> the label without function tags, found when asked for."""
+    """Number of a label -> the label without function tags, computed on demand."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         super().__init__()
@@ -197,7 +197,7 @@ class _Bases(dict[int, str]):
 
 
 def _relations(children: _Children, dependent: IntArray, vocabulary: Vocabulary) -> IntArray:
-    """The relation of each of these items, numbers of strings."""
+    """Return the relation of each of these items, numbers of strings."""
     bases = _Bases(vocabulary)
     items = children.items[dependent]
     phrases, labels = children.labels[children.phrases[dependent]], children.labels[items]

@@ -1,4 +1,4 @@
-"""Labels without their extensions."""
+"""Deletion of label extensions."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ CUT_AT = "-="
 
 
 def base_label(label: str, cut_at: str = CUT_AT) -> str:
-    """A label up to its first cut character: NP-SBJ-68 is NP. One that begins with such (-LRB-, -NONE-) stays whole."""
+    """Cut a label at its first cut character (NP-SBJ-68 is NP), unless it begins with one (-LRB-, -NONE-)."""
     if not label or label[0] in cut_at:
         return label
     return label[: min((place for place in map(label.find, cut_at) if place > 0), default=len(label))]
 
 
 def base_labels(vocabulary: Vocabulary, labels: IntArray, cut_at: str = CUT_AT) -> IntArray:
-    """Labels without extensions: the same shape; NO_TAG stays."""
+    """Cut the extensions of labels: the same shape; NO_TAG stays."""
     return rewritten(vocabulary, labels, lambda label: base_label(label, cut_at))
 
 
 @register
 class StripFunctions(Transform):
-    """Function tags and co-indexes cut off."""
+    """Cuts function tags and co-indexes off."""
 
     name = "strip-functions"
     doc = (
@@ -45,7 +45,7 @@ class StripFunctions(Transform):
     }
 
     def apply(self, treebank: ConstituentTreebank, guide: ConstituentTreebank) -> ConstituentTreebank:  # noqa: ARG002 - labels are each side's own
-        """The treebank with shorter labels."""
+        """Shorten the labels."""
         cut_at = self.values["cut_at"]
         tags = treebank.tags
         return replace(

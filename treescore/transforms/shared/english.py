@@ -1,9 +1,9 @@
-"""What the English of the Penn Treebank calls its words and tags: data for `black` and `drop-punctuation`."""
+"""Words and tags of English in the Penn Treebank: data for `black` and `drop-punctuation`."""
 
 from __future__ import annotations
 
 PUNCTUATION_TAGS = (",", ".", ":", "``", "''", '"', "-LRB-", "-RRB-", "(", ")", "NFP", "PUNCT")
-"""Word-external punctuation. HYPH is not among them: such a hyphen stands inside a word."""
+"""Tags of punctuation outside words. HYPH, a hyphen inside a word, is not among them."""
 
 AUXILIARIES = (
     *("be", "am", "is", "are", "was", "were", "been", "being", "have", "has", "had", "having", "do", "does", "did"),
@@ -15,7 +15,7 @@ AUXILIARIES = (
 """Forms that are auxiliaries where a verb follows in the same phrase."""
 
 AUXILIARY_TAGS = ("MD", "AUX")
-"""Tags of words that are auxiliaries, whatever their form, where a verb follows in the same phrase."""
+"""Tags of words that are auxiliaries in any form where a verb follows in the same phrase."""
 
 VERB_TAGS = ("VB", "VBD", "VBG", "VBN", "VBP", "VBZ", "VERB")
 VERB_PHRASES = ("VP",)

@@ -3,7 +3,7 @@
 A table maps a phrase label to steps, tried one after the other. `left` and `right` take the labels in order of
 preference and search from that side; `left-any` and `right-any` take the first child from that side that has any of
 the labels; `last` takes the last child if it has one of the labels. Where no step fits, the last step's side gives
-the first child that is no punctuation. Labels that the table lacks use the rule of `*`.
+the first child that is not punctuation. Labels that the table lacks use the rule of `*`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Step = tuple[str, Sequence[str]]
 Table = Mapping[str, Sequence[Step]]
 
 PUNCTUATION = frozenset((",", ".", ":", "``", "''", '"', "-LRB-", "-RRB-", "(", ")", "NFP", "PUNCT", "SYM", "HYPH"))
-"""Tags that are no head while another child is there."""
+"""Tags that are a head only where no other child is."""
 
 
 def _table(rows: Sequence[tuple[str, str, str]]) -> dict[str, tuple[Step, ...]]:
@@ -117,7 +117,7 @@ CONJUNCTIONS: Mapping[str, Sequence[str]] = {"collins": ("CC",), "magerman": ()}
 
 
 def head_of(steps: Sequence[Step], children: Sequence[str], conjunctions: Sequence[str]) -> int:
-    """The place of the head among a phrase's children (labels without function tags, from left to right)."""
+    """Find the place of the head among a phrase's children (labels without function tags, from left to right)."""
     found = _searched(steps, children)
     return found - 2 if found >= 2 and children[found - 1] in conjunctions else found
 
@@ -159,7 +159,7 @@ ROOT, PUNCT, OBJECT, OTHER = "root", "P", "OBJ", "DEP"
 
 
 def parts_of(label: str) -> tuple[str, tuple[str, ...]]:
-    """Label without extensions, and its function tags: NP-SBJ-1 is NP with SBJ; -LRB- stays whole."""
+    """Split a label into its base and its function tags: NP-SBJ-1 is NP with SBJ; -LRB- stays whole."""
     if not label or label[0] in "-=":
         return label, ()
     parts = label.replace("=", "-").split("-")
@@ -167,7 +167,7 @@ def parts_of(label: str) -> tuple[str, tuple[str, ...]]:
 
 
 def relation_of(phrase: str, dependent: str, *, word: bool) -> str:
-    """The relation of a dependent that stands in a phrase: its function tag, else what phrase and dependent make.
+    """Return the relation of a dependent in a phrase: its function tag, else by phrase and dependent.
 
     Args:
         phrase: label of the phrase whose head the dependent hangs on, without function tags.

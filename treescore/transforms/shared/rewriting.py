@@ -1,4 +1,4 @@
-"""Rules at work: bottom-up, left to right, the first that fits, pass after pass until none does."""
+"""Application of rules: bottom-up, left to right, the first that fits, in passes until none fits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from treescore.errors import LimitError, Problem
 from treescore.transforms.shared.rule_text import DROP_ANYWHERE, DROP_CHILD, GAP, ONE, Rule
 
 STEPS_EACH, STEPS_ALWAYS = 1000, 500_000_000
-"""Children looked at: so many for each node and word of a text, and so many in any case."""
+"""Limit of children visited: for each node and word of a text, plus a constant."""
 
 
 class Grammar(NamedTuple):
@@ -62,12 +62,12 @@ class Items(NamedTuple):
 
 
 def dropped_by(rules: Sequence[Rule], treebank: ConstituentTreebank) -> BoolArray:
-    """Which nodes the rules drop, bool (m,).
+    """Find the nodes that the rules drop, bool (m,).
 
-    An outermost bracket without label is left alone, and the topmost labelled node of a tree is never dropped.
+    An outermost bracket without label is ignored, and the topmost labelled node of a tree is never dropped.
 
     Raises:
-        LimitError: `rule-limit`, the rules look at too many children.
+        LimitError: `rule-limit`, the rules visit too many children.
     """
     nodes, words = len(treebank.labels), len(treebank.words)
     if not rules or not nodes:
@@ -96,7 +96,7 @@ def dropped_by(rules: Sequence[Rule], treebank: ConstituentTreebank) -> BoolArra
                 Problem(
                     code="rule-limit",
                     sentence=failed + 1,
-                    detail=f"The rules look at more than {budget} children, in sentence {failed + 1} the last. "
+                    detail=f"The rules exceed {budget} child visits, reached in sentence {failed + 1}. "
                     "Use fewer rules, or none that can raise thousands of children one by one.",
                 )
             ]
@@ -105,7 +105,7 @@ def dropped_by(rules: Sequence[Rule], treebank: ConstituentTreebank) -> BoolArra
 
 
 def _grammar(rules: Sequence[Rule], vocabulary: Vocabulary) -> tuple[Grammar, IntArray]:
-    """The rules as arrays, and the grammar's number of each string of the vocabulary: int64 (v,)."""
+    """Return the rules as arrays, and the grammar's number of each string of the vocabulary: int64 (v,)."""
     local: dict[str, int] = {}
     classes: dict[tuple[str, ...], int] = {}
     for rule in rules:
@@ -140,7 +140,7 @@ def _grammar(rules: Sequence[Rule], vocabulary: Vocabulary) -> tuple[Grammar, In
 
 
 def _post_order(links: Structure) -> IntArray:
-    """Place of each node in post-order, over the whole file: int64 (m,)."""
+    """Return the place of each node in post-order, over the whole file: int64 (m,)."""
     below = np.zeros(len(links.parents), np.int64)
     count_below(links.parents, below)
     return np.arange(len(below), dtype=np.int64) + below - (links.depths - 1)
@@ -148,7 +148,7 @@ def _post_order(links: Structure) -> IntArray:
 
 @compiled
 def count_below(parents: IntArray, below: IntArray) -> None:
-    """How many nodes stand below each node."""
+    """Count the nodes below each node."""
     for node in range(len(parents) - 1, -1, -1):
         if parents[node] != NONE:
             below[parents[node]] += below[node] + 1
@@ -173,7 +173,7 @@ def list_children(
 
 @compiled
 def append_child(items: Items, parent: int, child: int) -> None:
-    """Put an item behind the last child of its parent, if it has one."""
+    """Append an item to the children of its parent, if it has one."""
     if parent == NONE:
         return
     if items.lasts[parent] == NONE:
@@ -185,7 +185,7 @@ def append_child(items: Items, parent: int, child: int) -> None:
 
 @compiled
 def children_of(items: Items, node: int, children: IntArray) -> int:
-    """Write a node's children, those of dropped children in their place; how many there are."""
+    """Write a node's children, with those of dropped children instead of these; return how many there are."""
     size, before, child = 0, NONE, items.firsts[node]
     while child != NONE:
         following = items.nexts[child]
@@ -209,7 +209,7 @@ def children_of(items: Items, node: int, children: IntArray) -> int:
 
 @compiled
 def may_fit(grammar: Grammar, rule: int, items: Items, children: IntArray, size: int) -> bool:
-    """Whether the first child allows the rule at all."""
+    """Tell whether the first child allows the rule."""
     first = grammar.offsets[rule]
     if grammar.times[first] != ONE:
         return True
@@ -218,7 +218,7 @@ def may_fit(grammar: Grammar, rule: int, items: Items, children: IntArray, size:
 
 @compiled
 def fits(grammar: Grammar, rule: int, items: Items, children: IntArray, size: int, after: IntArray) -> int:
-    """Place of the child on which a rule's caret falls, -1 if the rule does not fit; 0 for rules that drop X.
+    """Find the child on which a rule's caret falls, -1 if the rule does not fit; 0 for rules that drop X.
 
     Elements of any number take as few children as they can. `after[i]` is a bit set: bit k says that the elements
     from k on can be the children from i on.
@@ -257,7 +257,7 @@ def fits(grammar: Grammar, rule: int, items: Items, children: IntArray, size: in
 
 @compiled
 def push(heap: IntArray, size: int, key: int) -> int:
-    """Put a key on the heap (lowest first); the new size."""
+    """Put a key on the heap (lowest first); return the new size."""
     place = size
     while place > 0 and heap[(place - 1) // 2] > key:
         heap[place] = heap[(place - 1) // 2]
@@ -268,7 +268,7 @@ def push(heap: IntArray, size: int, key: int) -> int:
 
 @compiled
 def pop(heap: IntArray, size: int) -> int:
-    """Take the lowest key off the heap, into `heap[size - 1]`; the new size."""
+    """Move the lowest key of the heap to `heap[size - 1]`; return the new size."""
     lowest, moved = heap[0], heap[size - 1]
     size -= 1
     place = 0
@@ -289,7 +289,7 @@ def pop(heap: IntArray, size: int) -> int:
 def first_fitting(
     grammar: Grammar, items: Items, node: int, children: IntArray, after: IntArray
 ) -> tuple[int, int, int]:
-    """The first rule that fits a node (-1: none), the child on which its caret falls, and the steps it took."""
+    """Find the first rule that fits a node (-1: none), the child on which its caret falls, and the steps taken."""
     label = items.labels[node]
     begin, end = grammar.of_label_offsets[label], grammar.of_label_offsets[label + 1]
     if begin == end:
@@ -312,7 +312,7 @@ def first_fitting(
 
 @compiled
 def drop_into_parent(items: Items, node: int) -> int:
-    """Drop a node; the node that has its children now. Ways past dropped nodes are shortened."""
+    """Drop a node; return the node that has its children now. Paths past dropped nodes are shortened."""
     items.dropped[node] = True
     heir = int(items.parents[node])
     while items.dropped[heir]:
@@ -326,10 +326,10 @@ def drop_into_parent(items: Items, node: int) -> int:
 
 @compiled
 def apply_rules(grammar: Grammar, items: Items, node_offsets: IntArray, order: IntArray, budget: int) -> int:
-    """Drop what the rules drop, sentence by sentence; the sentence in which `budget` ran out, or -1.
+    """Apply the rules sentence by sentence; return the sentence in which `budget` ran out, or -1.
 
     As if in every pass each node were visited in post-order and had one rule applied. Only nodes whose children
-    have changed are visited again: to the others the answer is known.
+    have changed are visited again: for others the result is known.
     """
     largest = 0
     for sentence in range(len(node_offsets) - 1):

@@ -1,4 +1,4 @@
-"""Rule sets that ship with the scorer, and how a request names or brings its own."""
+"""Rule sets that ship with the library, and rules that a request names or sends."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ PENN_FLAT = """
 """
 
 EXTRAPOSITION = """
-# Black et al. (1991) move an extraposed clause to one agreed place. Dropping is all that rules can do, so what
-# they say is that the place is not to be scored: the phrase that ends before or after the clause goes.
+# Black et al. (1991) move an extraposed clause to one agreed place. Rules can only drop, so these
+# exclude the place from scoring: the phrase that ends before or after the clause goes.
 (ADJP^ JJ|JJR|JJS S|SBAR)
 (ADJP^ RB|ADVP JJ|JJR|JJS S|SBAR)
 (ADJP^ VBN|VBG S|SBAR)
@@ -43,9 +43,9 @@ EXTRAPOSITION = """
 RULE_SETS: Mapping[str, str] = {"penn-flat": PENN_FLAT, "extraposition": EXTRAPOSITION}
 
 MAX_TEXT = 200_000
-"""Characters of all rule texts of a request."""
+"""Limit of characters of all rule texts of a request."""
 MAX_RULES, MAX_LABELS, MAX_CELLS = 2000, 4000, 20_000_000
-"""Bounds on rules, on their labels, and on label alternatives times labels, which is what a table of them takes."""
+"""Limits of rules, of their labels, and of label alternatives times labels, the size of the rule table."""
 
 RULES_SCHEMA: Mapping[str, Json] = {
     "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "maxItems": MAX_RULES}]
@@ -53,7 +53,7 @@ RULES_SCHEMA: Mapping[str, Json] = {
 
 
 def rules_of(value: Json, pointer: str = "/rules") -> list[Rule]:
-    """The rules of a parameter: a set's name, a rule text, or a list of either.
+    """Parse the rules of a parameter: a set's name, a rule text, or a list of either.
 
     Raises:
         InputError: `rule-syntax`, with line and column.
@@ -61,7 +61,7 @@ def rules_of(value: Json, pointer: str = "/rules") -> list[Rule]:
     """
     texts = {pointer: value} if isinstance(value, str) else {f"{pointer}/{i}": text for i, text in enumerate(value)}
     if sum(map(len, texts.values())) > MAX_TEXT:
-        raise _too_many(f"The rules have more than {MAX_TEXT} characters", pointer)
+        raise _too_many(f"The rules exceed {MAX_TEXT} characters", pointer)
     rules: list[Rule] = []
     problems = ProblemList()
     for place, text in texts.items():
@@ -78,5 +78,5 @@ def rules_of(value: Json, pointer: str = "/rules") -> list[Rule]:
 
 
 def _too_many(found: str, pointer: str) -> LimitError:
-    detail = f"{found}; there may be {MAX_RULES} rules with {MAX_LABELS} labels in {MAX_TEXT} characters."
+    detail = f"{found}. The limits are {MAX_RULES} rules, {MAX_LABELS} labels and {MAX_TEXT} characters."
     return LimitError([Problem(code="too-many-rules", pointer=pointer, detail=detail)])

@@ -20,7 +20,7 @@ ONE, ANY_NUMBER, GAP = 0, 1, 2
 """How many children an element stands for: one, any number of its labels, any number of any."""
 
 MAX_ELEMENTS = 60
-"""Children of one rule, at most."""
+"""Limit of children of one rule."""
 
 _TOKEN = re.compile(r"[()]|(?:\\.|[^\s()\\])+|\\")
 _PARTS = re.compile(r"(?:\\.|[^|\\])+", re.DOTALL)
@@ -62,13 +62,13 @@ class _Symbol:
         many = re.search(r"(?<!\\)(?:\\\\)*\*$", text) is not None
         text = text[:-1] if many else text
         labels = [re.sub(r"\\(.)", r"\1", part) for part in _PARTS.findall(text)]
-        # A treebank may have labels like ADVP|PRT: they are meant too.
+        # A treebank may have labels like ADVP|PRT: the whole is an alternative too.
         whole = re.sub(r"\\(.)", r"\1", text)
         return Element(tuple(dict.fromkeys([*labels, whole])) if text else (), ANY_NUMBER if many else ONE)
 
 
 def parse_rules(text: str, pointer: str = "") -> list[Rule]:
-    """The rules of a text, in their order.
+    """Parse the rules of a text, in their order.
 
     Raises:
         InputError: `rule-syntax`, each fault with line and column in the text.
@@ -119,7 +119,7 @@ def _collect(
 
 
 def _rule(first: _Symbol, group: list[_Symbol] | None) -> Rule | tuple[_Symbol, str]:
-    """The rule of these symbols, or the symbol that is wrong and what is."""
+    """Return the rule of these symbols, or the wrong symbol and what is wrong with it."""
     symbols = [first] if group is None else group
     wrong = next(((symbol, found) for symbol in symbols if (found := _symbol_fault(symbol))), None)
     wrong = wrong or _shape_fault(first, symbols, bracketed=group is not None)

@@ -1,4 +1,4 @@
-"""Taking words and nodes out of constituent treebanks: what the transforms share."""
+"""Shared by transforms: deletion of words and nodes from constituent treebanks."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from treescore.core.word_check import paired_words
 from treescore.formats.shared.bracket_problems import UnbalancedLine
 
 
-def without_words(treebank: ConstituentTreebank, gone: BoolArray) -> ConstituentTreebank:
-    """The treebank without the words of `gone`, bool (w,). Nodes stay, some of them without words."""
-    if not gone.any():
+def without_words(treebank: ConstituentTreebank, deleted: BoolArray) -> ConstituentTreebank:
+    """Delete the words of `deleted`, bool (w,). Nodes stay, some of them without words."""
+    if not deleted.any():
         return treebank
-    before = offsets_of((~gone).astype(np.int64))
+    before = offsets_of((~deleted).astype(np.int64))
     firsts = np.repeat(treebank.word_offsets[:-1], np.diff(treebank.node_offsets))
     return replace(
         treebank,
         starts=before[firsts + treebank.starts] - before[firsts],
         ends=before[firsts + treebank.ends] - before[firsts],
-        words=treebank.words[~gone],
-        tags=treebank.tags[~gone],
+        words=treebank.words[~deleted],
+        tags=treebank.tags[~deleted],
         word_offsets=before[treebank.word_offsets],
     )
 
 
-def without_nodes(treebank: ConstituentTreebank, gone: BoolArray) -> ConstituentTreebank:
-    """The treebank without the nodes of `gone`, bool (m,); their children are raised."""
-    if not gone.any():
+def without_nodes(treebank: ConstituentTreebank, deleted: BoolArray) -> ConstituentTreebank:
+    """Delete the nodes of `deleted`, bool (m,), and raise their children."""
+    if not deleted.any():
         return treebank
-    kept = ~gone
+    kept = ~deleted
     owners = owners_of(treebank.node_offsets)
     return replace(
         treebank,
@@ -48,7 +48,7 @@ def without_nodes(treebank: ConstituentTreebank, gone: BoolArray) -> Constituent
 
 
 def _renumbered(sentences: Sentences) -> Sentences:
-    """The same without numbers of nodes: which brackets a line left open is no longer known."""
+    """Delete numbers of nodes from problems, since they no longer name the brackets that a line left open."""
     if not any(isinstance(problem, UnbalancedLine) for problem in sentences.unreadable.values()):
         return sentences
     unreadable = {
@@ -63,7 +63,7 @@ def decided_by(
     guide: ConstituentTreebank,
     decide: Callable[[ConstituentTreebank], BoolArray],
 ) -> BoolArray:
-    """Which words of the treebank `decide` chooses, bool (w,).
+    """Find the words of the treebank that `decide` chooses, bool (w,).
 
     It looks at the guide, by position, in sentences with equally many words; at the treebank itself in others.
     """
@@ -79,17 +79,17 @@ def decided_by(
 
 
 def empty_nodes(treebank: ConstituentTreebank) -> BoolArray:
-    """Nodes that dominate no word: bool (m,)."""
+    """Find nodes that dominate no word: bool (m,)."""
     return np.asarray(treebank.starts == treebank.ends, np.bool_)
 
 
 def outer_brackets(treebank: ConstituentTreebank) -> BoolArray:
-    """Outermost brackets without a label: bool (m,)."""
+    """Find outermost brackets without a label: bool (m,)."""
     return np.asarray((structure_of(treebank).parents == NONE) & (treebank.labels == 0), np.bool_)
 
 
 def numbered(vocabulary: Vocabulary, numbers: IntArray, chosen: Callable[[str], bool]) -> BoolArray:
-    """Which numbers stand for a string that `chosen` takes: the same shape; negative numbers never do."""
+    """Tell which numbers stand for a string that `chosen` accepts: the same shape; negative numbers never do."""
     present = np.flatnonzero(np.bincount(numbers[numbers >= 0], minlength=1)) if numbers.size else numbers
     table = np.zeros(len(vocabulary) + 1, np.bool_)
     for number in present.tolist():
@@ -98,7 +98,7 @@ def numbered(vocabulary: Vocabulary, numbers: IntArray, chosen: Callable[[str], 
 
 
 def rewritten(vocabulary: Vocabulary, numbers: IntArray, rewrite: Callable[[str], str]) -> IntArray:
-    """Numbers of the rewritten strings: the same shape; negative numbers stay."""
+    """Return numbers of the rewritten strings: the same shape; negative numbers stay."""
     present = np.flatnonzero(np.bincount(numbers[numbers >= 0], minlength=1)) if numbers.size else numbers
     changes = {number: vocabulary.number(rewrite(vocabulary.strings[number])) for number in present.tolist()}
     table = np.arange(len(vocabulary) + 1, dtype=np.int64)
@@ -108,7 +108,7 @@ def rewritten(vocabulary: Vocabulary, numbers: IntArray, rewrite: Callable[[str]
 
 
 def unary_nodes(treebank: ConstituentTreebank, *, keep: str = "top", over_words: bool = False) -> BoolArray:
-    """Nodes to be dropped so that no constituent has one child only: bool (m,).
+    """Find nodes to drop so that no constituent has only one child: bool (m,).
 
     Of a chain of nodes over the same words the top one stays, or with `keep` "bottom" the lowest. With `over_words`
     phrases over a single word go as well, all but the topmost labelled node. An outermost bracket without label
@@ -120,11 +120,11 @@ def unary_nodes(treebank: ConstituentTreebank, *, keep: str = "top", over_words:
     root = ~outer & np.append(outer, True)[links.parents]
     starts, ends = np.append(treebank.starts, -1)[links.parents], np.append(treebank.ends, -1)[links.parents]
     lower = ~outer & ~root & (starts == treebank.starts) & (ends == treebank.ends) & (starts < ends)
-    gone = lower
+    deleted = lower
     if keep == "bottom":
-        gone = np.zeros(len(lower), np.bool_)
-        gone[links.parents[lower]] = True
+        deleted = np.zeros(len(lower), np.bool_)
+        deleted[links.parents[lower]] = True
     if over_words:
         single = treebank.ends - treebank.starts == 1
-        gone = np.where(single & ~outer, ~root, gone)
-    return np.asarray(gone, np.bool_)
+        deleted = np.where(single & ~outer, ~root, deleted)
+    return np.asarray(deleted, np.bool_)
