@@ -26,6 +26,15 @@ class Compared(Checked):
             raise ValidationError([Fault("bad-value", f"Name 2 to {MOST_SYSTEMS} submissions.")])
         return value
 
+    def json_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of what `check` accepts."""
+        return {
+            "oneOf": [
+                {"type": "array", "minItems": 2, "maxItems": MOST_SYSTEMS, "items": {"type": "string"}},
+                {"type": "string", "const": LEADERBOARD},
+            ]
+        }
+
 
 class ComparisonRequest(Strict):
     """What is compared, and how. The settings are declared by the significance module, which checks their values."""
