@@ -9,7 +9,7 @@ import yaml
 
 from service.contract.generated import Generator, request_classes
 from service.contract.operations import expanded_paths, header_name
-from service.contract.parts import Parts, read
+from service.contract.parts import FOLDER, Parts, read
 from service.contract.tree import ContractError, Tree, mapping, reference
 
 PUBLISHED = Path(__file__).parents[2] / "openapi.yaml"
@@ -115,9 +115,9 @@ _Dumper.add_representer(str, _string)
 _Dumper.add_representer(list, _list)
 
 
-def built() -> str:
-    """Return the text of the published document."""
-    whole = document(read())
+def built(folder: Path = FOLDER) -> str:
+    """Return the text of the document that the files of a folder describe."""
+    whole = document(read(folder))
     _check_expanded(whole, "")
     return HEADING + yaml.dump(whole, Dumper=_Dumper, sort_keys=False, width=118, allow_unicode=True)
 

@@ -94,7 +94,15 @@ class Generator:
         if not isinstance(value, dict):
             return value
         folded = {name: self._folded(member) for name, member in value.items()}
-        return next((reference("schemas", name) for name, schema in self._named if schema == folded), folded)
+        shared = self._shared(folded)
+        if shared is not None:
+            return shared
+        without_null = _without_null(folded)
+        shared = None if without_null is None else self._shared(without_null)
+        return folded if shared is None else {"oneOf": [shared, {"type": "null"}]}
+
+    def _shared(self, schema: Tree) -> Tree | None:
+        return next((reference("schemas", name) for name, each in self._named if each == schema), None)
 
     def _descriptions(self, kind: type[Schema]) -> dict[str, str]:
         described: dict[str, str] = {}
@@ -102,6 +110,16 @@ class Generator:
             described.pop("", None)
             described.update(self._prose.get(each.__name__, {}))
         return described
+
+
+def _without_null(schema: Tree) -> Tree | None:
+    """Return a nullable schema without null; None for other schemas."""
+    kinds = schema.get("type")
+    if not isinstance(kinds, list) or len(kinds) != 2 or kinds[1] != "null":
+        return None
+    enum = schema.get("enum")
+    rest = {"enum": [each for each in enum if each is not None]} if isinstance(enum, list) else {}
+    return {**schema, "type": kinds[0], **rest}
 
 
 def bare(value: object) -> object:

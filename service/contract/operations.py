@@ -68,9 +68,12 @@ class _Operation:
         if "x-query" in source:
             name = text(source["x-query"], self.place)
             parameters = [*generator.parameters(query_classes()[name]), *parameters]
-        expanded: Tree = {"operationId": source["operationId"], "tags": [tag], "summary": source["summary"]}
-        if "description" in source:
-            expanded["description"] = source["description"]
+        expanded: Tree = {
+            "operationId": text(source.get("operationId"), f"{self.place}: operationId"),
+            "tags": [tag],
+            "summary": text(source.get("summary"), f"{self.place}: summary"),
+            "description": text(source.get("description"), f"{self.place}: description"),
+        }
         expanded["security"] = [_security(scope) for scope in self.scopes]
         if parameters:
             expanded["parameters"] = parameters
@@ -108,20 +111,29 @@ class _Operation:
         wanted = {name for word in self.words for name in word.headers.get(status, ())}
         wanted.update(strings(short.get("x-headers", []), place))
         known(wanted, self.common.headers, place)
-        response: Tree = {"description": short["description"]}
+        response: Tree = {"description": text(short.get("description"), place)}
         if wanted:
             names = [name for name in self.common.headers if name in wanted]
             response["headers"] = {header_name(name): reference("headers", name) for name in names}
-        content = dict(mapping(short.get("content", {}), place))
-        if "x-json" in short:
-            json: Tree = {"schema": reference("schemas", text(short["x-json"], place))}
-            if "x-examples" in short:
-                json["examples"] = _examples(mapping(short["x-examples"], place))
-            content["application/json"] = json
-        content.update({media: {"schema": {"type": "string"}} for media in strings(short.get("x-text", []), place)})
+        content = self._content(short, place)
         if content:
             response["content"] = content
         return response
+
+    @staticmethod
+    def _content(short: Tree, place: str) -> Tree:
+        """Return the media types in the order in which they are written: the first one is the default."""
+        content = dict(mapping(short.get("content", {}), place))
+        for word in short:
+            if word == "x-json":
+                json: Tree = {"schema": reference("schemas", text(short["x-json"], place))}
+                if "x-examples" in short:
+                    json["examples"] = _examples(mapping(short["x-examples"], place))
+                content["application/json"] = json
+            elif word == "x-text":
+                types = strings(short["x-text"], place)
+                content.update({media: {"schema": {"type": "string"}} for media in types})
+        return content
 
 
 def header_name(component: str) -> str:

@@ -100,8 +100,8 @@ def read(folder: Path = FOLDER) -> Parts:
 
 def _load(path: Path) -> Tree:
     """Read a file; `{$ref: Name}` becomes a reference to that schema."""
-    loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return mapping(_with_references(loaded), path.name)
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return mapping(_with_references(yaml.load(path.read_bytes(), loader)), path.name)  # noqa: S506 - a safe loader
 
 
 def _with_references(value: object) -> object:
@@ -120,7 +120,8 @@ def _common(part: Tree) -> Common:
     statuses: dict[str, str] = {}
     for name, member in mapping(part["responses"], "responses").items():
         response = dict(mapping(member, f"responses: {name}"))
-        statuses[name] = text(response.pop("x-status"), f"responses: {name}: x-status")
+        known(response, ("x-status", "description", "headers", "x-headers", "x-problem", "x-examples"), name)
+        statuses[name] = text(response.pop("x-status", None), f"responses: {name}: x-status")
         responses[name] = response
     return Common(
         words={name: _word(name, mapping(word, name)) for name, word in mapping(part["words"], "words").items()},
