@@ -38,7 +38,7 @@ def test_contract_and_schema_refuse_a_bad_body(name: str, body: Any) -> None:
 
 
 def test_every_schema_that_refuses_unknown_members_in_a_request_is_marshmallows() -> None:
-    """The other direction: what the document's request bodies are made of is made by a schema of ours."""
+    """The other direction: what the document's request bodies are made of is generated from a schema of the service."""
     found: set[str] = set()
 
     def walk(value: Any) -> None:
