@@ -1,11 +1,16 @@
-# make run    the service on its embedded default, with the example benchmark scored   (ONCE=1: end after printing)
-# make venv   the library, the command and the service in .venv
-# make test   everything that CI runs
+# make run        the service on its embedded default, with the example benchmark scored   (ONCE=1: end after printing)
+# make venv       the library, the command and the service in .venv
+# make test       lint, types and all tests that need Python only
+# make test-all   make test, the wheel in an empty environment, the contract under two linters (Node.js) and in a
+#                 generated client; what CI runs
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run venv dev test lint types unit format clean
+CONTRACT := tools/contract
+NODE_BIN := $(CONTRACT)/node_modules/.bin
+
+.PHONY: run venv dev test test-all contract-lint contract-client lint types unit format clean
 .DEFAULT_GOAL := run
 
 run: venv
@@ -43,9 +48,31 @@ types: dev
 unit: dev
 	$(BIN)/python -m pytest -m "not packaging" -n auto --dist loadfile --cov --cov-report=term
 
+test-all: test packaging contract-lint contract-client
+
+packaging: dev
+	$(BIN)/python -m pytest -m packaging
+
+contract-lint: $(CONTRACT)/node_modules/.installed
+	REDOCLY_SUPPRESS_UPDATE_NOTICE=true $(NODE_BIN)/redocly lint --config $(CONTRACT)/redocly.yaml openapi.yaml
+	$(NODE_BIN)/spectral lint --ruleset $(CONTRACT)/.spectral.yaml --fail-severity warn openapi.yaml
+
+contract-client: $(VENV)/.installed-contract
+	$(BIN)/python -m pytest tests/e2e/test_generated_client.py
+
+$(CONTRACT)/node_modules/.installed: $(CONTRACT)/package.json $(CONTRACT)/package-lock.json
+	@command -v npm >/dev/null || { echo "make test-all lints openapi.yaml with Node.js 20 or newer, but npm was not found." \
+	  "Install Node.js, or run: make test"; exit 1; }
+	@npm ci --prefix $(CONTRACT) --ignore-scripts --no-audit --no-fund --silent
+	@touch $@
+
+$(VENV)/.installed-contract: $(VENV)/.installed-dev
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --group contract
+	@touch $@
+
 format: dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .coverage *.egg-info
+	rm -rf $(VENV) $(CONTRACT)/node_modules build .mypy_cache .ruff_cache .pytest_cache .coverage *.egg-info

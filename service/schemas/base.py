@@ -109,6 +109,25 @@ class Checked(fields.Field[Any]):
         """
         raise NotImplementedError
 
+    def json_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of what `check` accepts, null aside."""
+        raise NotImplementedError
+
+
+def component(name: str) -> dict[str, object]:
+    """Return a reference to a schema of openapi.yaml."""
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def field_schema(field: Checked) -> dict[str, object]:
+    """Return the JSON Schema of a field, with null where the field takes it."""
+    schema = field.json_schema()
+    if not field.allow_none:
+        return schema
+    if "type" in schema:
+        return {**schema, "type": [schema["type"], "null"]}
+    return {"oneOf": [schema, {"type": "null"}]}
+
 
 class Name(Checked):
     """A name that people read: no control characters, not empty, of bounded length."""
@@ -121,6 +140,10 @@ class Name(Checked):
             detail = f"A name has 1 to {MAX_NAME} printable characters, not all of them spaces."
             raise ValidationError([Fault("bad-name", detail)])
         return value
+
+    def json_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of what `check` accepts."""
+        return {"type": "string", "minLength": 1, "maxLength": MAX_NAME}
 
 
 class Slug(Checked):
@@ -137,6 +160,10 @@ class Slug(Checked):
             raise ValidationError([Fault("bad-id", detail)])
         return value
 
+    def json_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of what `check` accepts."""
+        return {"type": "string", "pattern": f"^{self.pattern.pattern}$"}
+
 
 class Flag(Checked):
     """true or false, and nothing that looks like it."""
@@ -146,6 +173,10 @@ class Flag(Checked):
         if type(value) is not bool:
             raise wrong_type("true or false")
         return value
+
+    def json_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of what `check` accepts."""
+        return {"type": "boolean"}
 
 
 class Whole(Checked):
@@ -164,6 +195,10 @@ class Whole(Checked):
             raise ValidationError([Fault(self.code, detail)])
         return value
 
+    def json_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of what `check` accepts."""
+        return {"type": "integer", "minimum": self.least, "maximum": self.most}
+
 
 class Step(Checked):
     """To which scores are rounded."""
@@ -174,11 +209,15 @@ class Step(Checked):
             raise ValidationError([Fault("bad-value", "This must be a number above 0 and at most 1, as 0.01.")])
         return value
 
+    def json_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of what `check` accepts."""
+        return {"type": "number", "exclusiveMinimum": 0, "maximum": 1}
+
 
 class Mapped(Checked):
     """An object of values of one field, by name; what the names may be is asked where they are known."""
 
-    def __init__(self, inner: fields.Field[Any], **options: Any) -> None:
+    def __init__(self, inner: Checked, **options: Any) -> None:
         super().__init__(**options)
         self.inner = inner
 
@@ -196,6 +235,10 @@ class Mapped(Checked):
         if faults:
             raise ValidationError(faults)
         return loaded
+
+    def json_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of what `check` accepts."""
+        return {"type": "object", "additionalProperties": field_schema(self.inner)}
 
 
 def sensible(moment: datetime) -> None:
@@ -231,6 +274,10 @@ class Text(Checked):
             raise wrong_type("a string, or an object of strings for a format of several texts")
         return self.texts.load(value)
 
+    def json_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of what `check` accepts."""
+        return {"oneOf": [{"type": "string"}, component("Texts")]}
+
 
 class Named(Checked):
     """Something named: its name, or an object with the name and more."""
@@ -247,6 +294,10 @@ class Named(Checked):
             raise wrong_type("a name, or an object with a name")
         return self.schema.load(value)
 
+    def json_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of what `check` accepts."""
+        return {"oneOf": [Name().json_schema(), component(type(self.schema).__name__)]}
+
 
 class Parameters(Checked):
     """Parameters of a format, transform or metric: an object that its own JSON Schema checks later."""
@@ -256,6 +307,10 @@ class Parameters(Checked):
         if not isinstance(value, dict):
             raise wrong_type("an object of parameters")
         return value
+
+    def json_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of what `check` accepts."""
+        return {"type": "object"}
 
 
 class Column(Checked):
@@ -282,6 +337,10 @@ class Strings(Column):
     def __init__(self, **options: Any) -> None:
         super().__init__("a string", lambda entry: isinstance(entry, str), **options)
 
+    def json_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of what `check` accepts."""
+        return {"type": "array", "items": {"type": "string"}}
+
 
 class Seconds(Column):
     """Times, 0 or more."""
@@ -291,12 +350,23 @@ class Seconds(Column):
             "a number of seconds, 0 or more", lambda entry: type(entry) in (int, float) and entry >= 0, **options
         )
 
+    def json_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of what `check` accepts."""
+        return {"type": "array", "items": {"type": "number", "minimum": 0}}
+
+
+_WORDS: dict[str, object] = {"type": "integer", "minimum": 0, "maximum": 2**31 - 1}
+
 
 class Lengths(Column):
     """Pairs of word numbers: source and target."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__("two whole numbers: words of the source and of the target sentence", _is_lengths, **options)
+
+    def json_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of what `check` accepts."""
+        return {"type": "array", "items": {"type": "array", "minItems": 2, "maxItems": 2, "items": _WORDS}}
 
 
 def _is_lengths(entry: Json) -> bool:
@@ -324,3 +394,11 @@ class Columns(Checked):
         if faults:
             raise ValidationError(faults)
         return value
+
+    def json_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of what `check` accepts."""
+        return {
+            "type": "object",
+            "propertyNames": Name().json_schema(),
+            "additionalProperties": self.column.json_schema(),
+        }

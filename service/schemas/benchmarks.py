@@ -25,6 +25,7 @@ from service.schemas.base import (
     Strings,
     Text,
     Whole,
+    component,
     sensible,
     wrong_type,
 )
@@ -46,6 +47,10 @@ class Notes(Checked):
             raise ValidationError([Fault("bad-value", detail)])
         return value
 
+    def json_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of what `check` accepts."""
+        return {"type": "string", "maxLength": MAX_NOTES}
+
 
 class PublishInput(Checked):
     """What of gold's text is given out."""
@@ -55,6 +60,15 @@ class PublishInput(Checked):
         if not any(value is known or (isinstance(value, str) and value == known) for known in INPUTS):
             raise ValidationError([Fault("bad-value", 'This must be true, false, "words" or "text".')])
         return value
+
+    def json_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of what `check` accepts."""
+        return {
+            "oneOf": [
+                {"type": "boolean"},
+                {"type": "string", "enum": [known for known in INPUTS if type(known) is str]},
+            ]
+        }
 
 
 class PartItems(Strict[dict[str, Json]]):
@@ -86,6 +100,10 @@ class PartField(Checked):
         if not isinstance(value, dict):
             raise wrong_type("an object with gold")
         return self.schema.load(value)
+
+    def json_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of what `check` accepts."""
+        return component("PartGold")
 
 
 class Quota(Strict[requests.QuotaChanges]):

@@ -26,6 +26,15 @@ class Compared(Checked):
             raise ValidationError([Fault("bad-value", f"Name 2 to {MAX_COMPARED} submissions.")])
         return value
 
+    def json_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of what `check` accepts."""
+        return {
+            "oneOf": [
+                {"type": "array", "minItems": 2, "maxItems": MAX_COMPARED, "items": {"type": "string"}},
+                {"type": "string", "const": LEADERBOARD},
+            ]
+        }
+
 
 class ComparisonRequest(Strict[requests.ComparisonRequest]):
     """What is compared, and how. The significance module declares the settings and checks their values."""

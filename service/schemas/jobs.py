@@ -19,6 +19,7 @@ from service.schemas.base import (
     Strict,
     Strings,
     Text,
+    component,
     wrong_type,
 )
 from treescore.core.params import Json
@@ -83,6 +84,10 @@ class Significance(Checked):
         if not isinstance(value, (bool, dict)):
             raise wrong_type("true, false, or an object of settings")
         return value
+
+    def json_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of what `check` accepts."""
+        return {"oneOf": [{"type": "boolean"}, component("SignificanceSettings")]}
 
 
 class Items(Strict[dict[str, Json]]):

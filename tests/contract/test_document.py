@@ -45,6 +45,14 @@ def test_every_operation_says_what_it_is() -> None:
         }
 
 
+def test_scopes_of_operations_are_scopes_of_tokens() -> None:
+    scopes = set(contract()["components"]["schemas"]["Scope"]["enum"])
+    for _, path, operation in operations():
+        for alternative in operation["security"]:
+            assert set(alternative) <= {"bearer"}, path
+            assert set(alternative.get("bearer", ())) <= scopes, path
+
+
 def test_every_component_is_used() -> None:
     used: set[str] = set()
 

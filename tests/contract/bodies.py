@@ -1,0 +1,269 @@
+"""Hand-written bodies of every request component: what the contract and the schemas must take, and must refuse."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Bodies(NamedTuple):
+    """Bodies of one component."""
+
+    good: tuple[Any, ...]
+    bad: tuple[Any, ...]
+
+
+TEXTS = {"source": "a", "target": "b", "alignment": "1-1"}
+SYSTEM = {"name": "A", "output": "text"}
+JOB = {"format": "conllu", "gold": "text", "systems": [SYSTEM], "metrics": ["attachment"]}
+BENCHMARK = {"id": "demo", "title": "Demo", "format": "conllu", "metrics": ["ud"], "parts": {"en": {"gold": "text"}}}
+LONG = "x" * 201
+ITEMS_GOOD = (
+    {},
+    {"lengths": [[7, 8], [0, 2147483647]], "blocks": ["a", ""]},
+    {"attributes": {"genre": ["news", "web"]}},
+)
+ITEMS_BAD = (
+    [],
+    {"lengths": [[7]]},
+    {"lengths": [[7, -1]]},
+    {"lengths": [[7, 2147483648]]},
+    {"blocks": [1]},
+    {"attributes": {"genre": "news"}},
+    {"attributes": {"": ["news"]}},
+    {"colour": []},
+)
+CHANGES_GOOD = (
+    {},
+    {"title": "Demo", "series": None, "feedback": "gold", "feedback_after_closing": None},
+    {"opens_at": "2026-10-01T00:00:00Z", "closes_at": "2027-11-01T23:59:59-12:00"},
+    {"publish_input": True},
+    {"publish_input": "words", "rounding": 1, "quota": {"scored_per_day": None}},
+    {"rounding": None, "leaderboard": {"pick": "best"}, "publish_input": "text"},
+)
+CHANGES_BAD = (
+    "title",
+    {"title": ""},
+    {"title": None},
+    {"series": "-demo"},
+    {"feedback": "all"},
+    {"feedback": None},
+    {"feedback_after_closing": "all"},
+    {"rounding": 0},
+    {"rounding": 1.5},
+    {"publish_input": "all"},
+    {"publish_input": 1},
+    {"opens_at": "tomorrow"},
+    {"closes_at": 1},
+    {"quota": None},
+    {"leaderboard": {"pick": "worst"}},
+)
+
+BODIES: dict[str, Bodies] = {
+    "JobRequest": Bodies(
+        good=(
+            JOB,
+            {**JOB, "gold": TEXTS, "format": {"name": "parallel", "trees": "conllu", "alignment": "talp"}},
+            {**JOB, "significance": False, "transforms": ["black"], "items": {"seconds": {"A": [0.2, 0]}}},
+            {
+                **JOB,
+                "significance": {"scores": ["attachment.las"]},
+                "agreement": [["attachment.las", "attachment.uas"]],
+            },
+        ),
+        bad=(
+            {name: JOB[name] for name in JOB if name != "metrics"},
+            {**JOB, "metrics": []},
+            {**JOB, "metrics": ["ud"] * 51},
+            {**JOB, "systems": []},
+            {**JOB, "gold": 7},
+            {**JOB, "gold": None},
+            {**JOB, "significance": "yes"},
+            {**JOB, "agreement": [["attachment.las"]]},
+            {**JOB, "sytems": []},
+            [JOB],
+        ),
+    ),
+    "Texts": Bodies(
+        good=(TEXTS, {**TEXTS, "source": ""}, {**TEXTS, "alignment": "é\n"}),
+        bad=({"source": "a", "target": "b"}, {**TEXTS, "source": None}, {**TEXTS, "more": "c"}, "text"),
+    ),
+    "FormatChoice": Bodies(
+        good=({"name": "conllu"}, {"name": "bracketed", "layout": "lines"}, {"name": "x", "y": None}),
+        bad=({}, {"layout": "lines"}, {"name": ""}, {"name": 1}, {"name": LONG}, "conllu"),
+    ),
+    "TransformEntry": Bodies(
+        good=({"name": "black"}, {"name": "flatten", "on": "gold"}, {"name": "x", "params": {"y": [1]}, "on": "both"}),
+        bad=({}, {"name": "black", "on": "left"}, {"name": "black", "params": []}, {"name": "black", "key": "b"}),
+    ),
+    "MetricEntry": Bodies(
+        good=(
+            {"name": "ud"},
+            {"name": "attachment", "key": "attachment_nopunct", "params": {"punctuation": False}},
+            {"name": "parseval", "transforms": ["black", {"name": "flatten"}]},
+        ),
+        bad=(
+            {"key": "a"},
+            {"name": "ud", "key": ""},
+            {"name": "ud", "key": "a b"},
+            {"name": "ud", "key": "é"},
+            {"name": "ud", "params": None},
+            {"name": "ud", "transforms": "black"},
+            {"name": "ud", "transforms": ["black"] * 51},
+        ),
+    ),
+    "SystemEntry": Bodies(
+        good=(SYSTEM, {**SYSTEM, "format": "pharaoh"}, {**SYSTEM, "output": TEXTS, "run_of": "B"}),
+        bad=(
+            {"name": "A"},
+            {"output": "text"},
+            {**SYSTEM, "name": ""},
+            {**SYSTEM, "output": []},
+            {**SYSTEM, "run_of": 1},
+        ),
+    ),
+    "Items": Bodies(
+        good=(*ITEMS_GOOD, {"seconds": {"A": [0.2, 0]}}),
+        bad=(*ITEMS_BAD, {"seconds": {"A": [-1]}}, {"seconds": {"A": ["1"]}}),
+    ),
+    "BenchmarkRequest": Bodies(
+        good=(
+            BENCHMARK,
+            {**BENCHMARK, "transforms": ["black"], "main_score": "ud.las_f1", "parts": {}},
+            *({**BENCHMARK, **changes} for changes in CHANGES_GOOD),
+        ),
+        bad=(
+            {name: BENCHMARK[name] for name in BENCHMARK if name != "id"},
+            {**BENCHMARK, "id": "a b"},
+            {**BENCHMARK, "id": "x" * 61},
+            {**BENCHMARK, "parts": {"en": None}},
+            {**BENCHMARK, "parts": {"en": "text"}},
+            {**BENCHMARK, "parts": []},
+            {**BENCHMARK, "metrics": "ud"},
+            *({**BENCHMARK, **changes} for changes in CHANGES_BAD if isinstance(changes, dict)),
+        ),
+    ),
+    "BenchmarkChanges": Bodies(good=CHANGES_GOOD, bad=(*CHANGES_BAD, {"format": "conllu"}, {"parts": {}})),
+    "PartGold": Bodies(
+        good=({"gold": "text"}, {"gold": TEXTS}, {"gold": "", "items": {"blocks": ["a"]}}),
+        bad=({}, {"gold": None}, {"gold": ["text"]}, {"gold": "text", "items": None}, {"gold": "text", "text": "x"}),
+    ),
+    "PartItems": Bodies(good=ITEMS_GOOD, bad=(*ITEMS_BAD, {"seconds": {"A": [1]}})),
+    "Quota": Bodies(
+        good=({}, {"scored_per_day": 5, "scored_total": None}, {"attempts_per_day": 0}, {"scored_total": 1_000_000}),
+        bad=(
+            {"scored_per_day": -1},
+            {"scored_per_day": 1.5},
+            {"scored_total": "5"},
+            {"scored_total": True},
+            {"attempts_per_day": 1_000_001},
+            {"per_day": 5},
+        ),
+    ),
+    "LeaderboardSettings": Bodies(
+        good=({}, {"public": True, "anonymous": False}, {"pick": "chosen", "frozen_at": None}),
+        bad=(
+            {"public": "true"},
+            {"public": None},
+            {"anonymous": 0},
+            {"pick": None},
+            {"frozen_at": "soon"},
+            {"frozen": 1},
+        ),
+    ),
+    "RevisionRequest": Bodies(
+        good=(
+            {},
+            {"reason": None, "dry_run": True},
+            {"reason": "x" * 10_000, "parts": {"en": {"gold": "text"}, "de": None}},
+            {"metrics": ["ud"], "main_score": "ud.las_f1"},
+        ),
+        bad=(
+            {"reason": "x" * 10_001},
+            {"parts": None},
+            {"parts": {"en": []}},
+            {"dry_run": "yes"},
+            {"metrics": []},
+            {"id": "x"},
+        ),
+    ),
+    "TeamRequest": Bodies(
+        good=({"id": "lyon", "name": "Lyon"}, {"id": "7", "name": "é"}, {"id": "a_b-c.d", "name": "x" * 200}),
+        bad=(
+            {"id": "lyon"},
+            {"id": "", "name": "Lyon"},
+            {"id": ".a", "name": "x"},
+            {"id": "a", "name": LONG},
+            {"id": "lyon", "name": 7},
+        ),
+    ),
+    "SubmissionRequest": Bodies(
+        good=(
+            {"outputs": {}},
+            {"outputs": {"en": "text", "de": TEXTS}, "name": "biaffine-7", "notes": "commit 4f2a91c"},
+            {"outputs": {"en": ""}, "name": None, "notes": None, "team": None, "role": "baseline"},
+        ),
+        bad=(
+            {},
+            {"outputs": None},
+            {"outputs": {"en": None}},
+            {"outputs": {"en": "text"}, "role": "winner"},
+            {"outputs": {"en": "text"}, "role": None},
+            {"outputs": {"en": "text"}, "name": ""},
+            {"outputs": {"en": "text"}, "team": "a b"},
+            {"outputs": {"en": "text"}, "chosen": True},
+        ),
+    ),
+    "SubmissionChanges": Bodies(
+        good=({}, {"name": "b", "notes": None}, {"chosen": True, "withdrawn": False}),
+        bad=({"name": None}, {"chosen": 1}, {"withdrawn": "true"}, {"outputs": {}}, {"notes": 7}),
+    ),
+    "ComparisonRequest": Bodies(
+        good=(
+            {"submissions": "leaderboard"},
+            {"submissions": ["sub_1", "sub_2"], "score": "ud.las_f1", "test": "auto", "alpha": 0.05},
+            {"submissions": ["sub_1"] * 100, "score": None, "part": None, "revision": 1, "pick": None},
+        ),
+        bad=(
+            {},
+            {"submissions": "board"},
+            {"submissions": ["sub_1"]},
+            {"submissions": ["sub_1"] * 101},
+            {"submissions": [1, 2]},
+            {"submissions": "leaderboard", "revision": 0},
+            {"submissions": "leaderboard", "pick": "first"},
+            {"submissions": "leaderboard", "metric": "ud"},
+        ),
+    ),
+    "WebhookRequest": Bodies(
+        good=(
+            {"url": "https://example.org/hook"},
+            {"url": "https://example.org/hook", "kinds": ["submission.scored"], "benchmark": "demo"},
+            {"url": "x", "kinds": [], "benchmark": None},
+        ),
+        bad=(
+            {},
+            {"url": ""},
+            {"url": "x" * 1001},
+            {"url": "x", "kinds": ["all"]},
+            {"url": "x", "kinds": None},
+            {"url": "x", "secret": "y"},
+        ),
+    ),
+    "TokenRequest": Bodies(
+        good=(
+            {"scopes": ["read"]},
+            {"scopes": ["organise", "submit", "score", "read"], "name": "all"},
+            {"scopes": ["score"], "expires_at": "2099-01-01T00:00:00+02:00", "name": None},
+            {"scopes": ["score"], "expires_at": None},
+        ),
+        bad=(
+            {},
+            {"scopes": []},
+            {"scopes": ["admin"]},
+            {"scopes": "read"},
+            {"scopes": ["read"] * 5},
+            {"scopes": ["read"], "expires_at": "tomorrow"},
+            {"scopes": ["read"], "name": LONG},
+        ),
+    ),
+}
