@@ -1,1 +1,1 @@
-"""What a caller may see of what comes from gold."""
+"""Rules for what a caller may see of data that depends on gold."""

@@ -21,7 +21,7 @@ from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import OTHER_WORDS, RIGHT, SLUG, WRONG
 from treescore.core.disclosure import NOTHING
-from treescore.core.registry import METRICS, Example
+from treescore.core.registry import METRICS, Example, Metric
 from treescore.evaluation.document import item_documents
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
@@ -196,7 +196,7 @@ def test_items_show_own_errors_and_not_a_word_of_gold(metric):
 
 @pytest.mark.parametrize("metric", sorted(METRICS))
 def test_a_metric_that_declares_nothing_shows_nothing(metric, monkeypatch):
-    class Undeclared(METRICS[metric].__base__):
+    class Undeclared(Metric):
         name = "undeclared"
 
     monkeypatch.setitem(METRICS, "undeclared", Undeclared)

@@ -90,8 +90,8 @@ class AttachmentSlices(Mapping[str, Sequence[Mapping[str, Json]]]):
         return {**self._right, SELF: own}
 
     def _counts(self, groups: Groups) -> dict[str, IntArray]:
-        def counted(places: IntArray, chosen: BoolArray | None = None) -> IntArray:
-            return np.bincount(places if chosen is None else places[chosen], minlength=groups.size).astype(np.int64)
+        def counted(members: IntArray, chosen: BoolArray | None = None) -> IntArray:
+            return np.bincount(members if chosen is None else members[chosen], minlength=groups.size).astype(np.int64)
 
         same = groups.gold == groups.system
         counts = {
@@ -101,9 +101,9 @@ class AttachmentSlices(Mapping[str, Sequence[Mapping[str, Json]]]):
             "correct_with_head": counted(groups.gold, same & self._right["head"]),
         }
         columns = self._columns(groups)
-        for side, places in (("gold", groups.gold), ("system", groups.system)):
+        for side, members in (("gold", groups.gold), ("system", groups.system)):
             for name, bits in columns.items():
-                counts[f"{side}_correct_{name}"] = counted(places, bits)
+                counts[f"{side}_correct_{name}"] = counted(members, bits)
         return counts
 
     def _rows(self, groups: Groups, counts: dict[str, IntArray]) -> Iterator[Mapping[str, Json]]:
@@ -111,8 +111,8 @@ class AttachmentSlices(Mapping[str, Sequence[Mapping[str, Json]]]):
         shown, rest = by_size[:MAX_ROWS], by_size[MAX_ROWS:]
         if groups.ordered:
             shown = np.sort(shown)
-        for place in shown.tolist():
-            yield self._row(groups.value(place), {name: int(column[place]) for name, column in counts.items()})
+        for group in shown.tolist():
+            yield self._row(groups.value(group), {name: int(column[group]) for name, column in counts.items()})
         if len(rest):
             yield self._row(None, {name: int(column[rest].sum()) for name, column in counts.items()})
 

@@ -36,10 +36,10 @@ class KeyReport:
         """Return the missed and violated key constituents of one sentence."""
         if not self.usable[sentence]:
             return {}
-        places = np.arange(self.key.offsets[sentence], self.key.offsets[sentence + 1])
+        indices = np.arange(self.key.offsets[sentence], self.key.offsets[sentence + 1])
         return {
-            "missed": [self._constituent(place) for place in places[~self.found.matched[places]].tolist()],
-            "violated": [self._constituent(place) for place in places[self.found.crossed[places]].tolist()],
+            "missed": [self._constituent(index) for index in indices[~self.found.matched[indices]].tolist()],
+            "violated": [self._constituent(index) for index in indices[self.found.crossed[indices]].tolist()],
         }
 
     def slices(self) -> dict[str, list[dict[str, Json]]]:
@@ -94,7 +94,7 @@ class KeyReport:
                     **self._context(examples[0]),
                     "count": int(counts[kind]),
                     "of": int(totals[kind]),
-                    "examples": [self._example(place) for place in examples],
+                    "examples": [self._example(index) for index in examples],
                 }
             )
         return rows
@@ -114,21 +114,21 @@ class KeyReport:
         """Return the node above each key constituent, NONE at the top: int64 (k,)."""
         return np.concatenate([self.links.parents, self.links.anchors])[self.key.items]
 
-    def _context(self, place: int) -> dict[str, Json]:
+    def _context(self, index: int) -> dict[str, Json]:
         strings = self.gold.vocabulary.strings
-        item = int(self.key.items[place])
+        item = int(self.key.items[index])
         nodes = len(self.gold.labels)
         parent = int(self.links.parents[item] if item < nodes else self.links.anchors[item - nodes])
         return {
-            "label": strings[self.key.labels[place]],
+            "label": strings[self.key.labels[index]],
             "parent": None if parent == NONE else strings[self.gold.labels[parent]],
-            "children": self._children(place, item) if item < nodes else [],
+            "children": self._children(index, item) if item < nodes else [],
         }
 
-    def _children(self, place: int, node: int) -> list[str | None]:
+    def _children(self, index: int, node: int) -> list[str | None]:
         """Return the labels of a node's children in order; None for a word without a tag."""
         gold, strings = self.gold, self.gold.vocabulary.strings
-        sentence = self._sentence(place)
+        sentence = self._sentence(index)
         last = gold.node_offsets[sentence + 1]
         first_word = gold.word_offsets[sentence] + gold.starts[node]
         words = np.arange(first_word, gold.word_offsets[sentence] + gold.ends[node])
@@ -140,19 +140,19 @@ class KeyReport:
         children: list[str | None] = [None if label == NO_TAG else strings[label] for _, _, label in sorted(found)]
         return children if len(children) <= SHOWN_CHILDREN else [*children[:SHOWN_CHILDREN], MORE]
 
-    def _sentence(self, place: int) -> int:
-        return int(np.searchsorted(self.key.offsets, place, side="right")) - 1
+    def _sentence(self, index: int) -> int:
+        return int(np.searchsorted(self.key.offsets, index, side="right")) - 1
 
-    def _example(self, place: int) -> dict[str, Json]:
-        return {"item": self._sentence(place) + 1, **self._constituent(place)}
+    def _example(self, index: int) -> dict[str, Json]:
+        return {"item": self._sentence(index) + 1, **self._constituent(index)}
 
-    def _constituent(self, place: int) -> dict[str, Json]:
+    def _constituent(self, index: int) -> dict[str, Json]:
         gold, strings = self.gold, self.gold.vocabulary.strings
-        start, end = int(self.key.starts[place]), int(self.key.ends[place])
-        first = int(gold.word_offsets[self._sentence(place)])
+        start, end = int(self.key.starts[index]), int(self.key.ends[index])
+        first = int(gold.word_offsets[self._sentence(index)])
         words = [strings[word] for word in gold.words[first + start : first + min(end, start + SHOWN_WORDS)].tolist()]
         return {
-            "label": strings[self.key.labels[place]],
+            "label": strings[self.key.labels[index]],
             "start": start,
             "end": end,
             "text": " ".join([*words, MORE] if end - start > SHOWN_WORDS else words),

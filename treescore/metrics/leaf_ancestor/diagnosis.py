@@ -68,9 +68,9 @@ def worst(groups: IntArray, scores: FloatArray, regularity: Regularity) -> list[
     bounds = regularity.upper_bound(means, counts)
     candidates = np.flatnonzero((counts >= regularity.min_count) & (lost > 0))
     leading = candidates[np.lexsort((candidates, bounds[candidates]))][: regularity.limit]
-    places = np.full(len(counts), -1, np.int64)
-    places[leading] = np.arange(len(leading))
-    examples = lowest_units(groups, scores, places, np.full((len(leading), EXAMPLES), -1, np.int64))
+    rows = np.full(len(counts), -1, np.int64)
+    rows[leading] = np.arange(len(leading))
+    examples = lowest_units(groups, scores, rows, np.full((len(leading), EXAMPLES), -1, np.int64))
     return [
         Configuration(group, int(counts[group]), float(means[group]), float(bounds[group]), units[units >= 0])
         for group, units in zip(leading.tolist(), examples, strict=True)
@@ -91,13 +91,13 @@ def tallied(groups: IntArray, scores: FloatArray, size: int) -> tuple[IntArray, 
 
 
 @compiled
-def lowest_units(groups: IntArray, scores: FloatArray, places: IntArray, lowest: IntArray) -> IntArray:
+def lowest_units(groups: IntArray, scores: FloatArray, rows: IntArray, lowest: IntArray) -> IntArray:
     """Write the units with the lowest scores of each group into its row of `lowest`; of equal scores the first."""
     for unit in range(len(groups)):
         group, score = groups[unit], scores[unit]
-        if group < 0 or places[group] < 0 or np.isnan(score):
+        if group < 0 or rows[group] < 0 or np.isnan(score):
             continue
-        row = lowest[places[group]]
+        row = lowest[rows[group]]
         room = len(row)
         while room > 0 and (row[room - 1] < 0 or scores[row[room - 1]] > score):
             room -= 1

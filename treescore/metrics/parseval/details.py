@@ -116,8 +116,8 @@ class Compared:
         """Return sentence and row of each bracket of a side in sentences that count."""
         offsets, brackets, sizes = self._offsets[side], self._brackets[side], self._sizes[side]
         owners = owners_of(offsets)
-        places = np.arange(len(brackets)) - offsets[owners]
-        used = (places < sizes[owners]) & (self.status[owners] == OK)
+        ranks = np.arange(len(brackets)) - offsets[owners]
+        used = (ranks < sizes[owners]) & (self.status[owners] == OK)
         return owners[used], brackets[used]
 
     def slices(self) -> dict[str, list[dict[str, Json]]]:
@@ -230,11 +230,11 @@ def _aligned(gold: IntArray, system: IntArray, columns: Sequence[int]) -> tuple[
     is_gold = order < len(gold)
     golds = np.add.reduceat(is_gold, begins, dtype=np.int64)
     systems = np.diff(np.append(begins, len(order))) - golds
-    places = np.flatnonzero(is_gold)
-    ranks = places - begins[groups[places]]
-    paired = ranks < systems[groups[places]]
-    places, partners = places[paired], (places + golds[groups[places]])[paired]
-    return order[places], order[partners] - len(gold)
+    indices = np.flatnonzero(is_gold)
+    ranks = indices - begins[groups[indices]]
+    paired = ranks < systems[groups[indices]]
+    indices, partners = indices[paired], (indices + golds[groups[indices]])[paired]
+    return order[indices], order[partners] - len(gold)
 
 
 def _without(rows: IntArray, taken: IntArray) -> IntArray:

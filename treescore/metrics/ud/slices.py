@@ -33,8 +33,8 @@ class UdSlices(Mapping[str, Sequence[Mapping[str, Json]]]):
             raise KeyError(name)
         grouping = GROUPINGS[name]
         keys = [grouping.keys(side) for side in self._sides]
-        distinct, places = np.unique(np.concatenate(keys), return_inverse=True)
-        both = places[: len(keys[0])], places[len(keys[0]) :]
+        distinct, groups = np.unique(np.concatenate(keys), return_inverse=True)
+        both = groups[: len(keys[0])], groups[len(keys[0]) :]
         names = ("gold", "system", "gold_correct", "system_correct")
         columns = [np.bincount(side, minlength=len(distinct)) for side in both]
         columns += [
@@ -45,10 +45,10 @@ class UdSlices(Mapping[str, Sequence[Mapping[str, Json]]]):
         treebank = self._sides[0].treebank
         return [
             _row(
-                grouping.value(int(distinct[place]), treebank),
-                {count: int(column[place]) for count, column in zip(names, columns, strict=True)},
+                grouping.value(int(distinct[group]), treebank),
+                {count: int(column[group]) for count, column in zip(names, columns, strict=True)},
             )
-            for place in order.tolist()
+            for group in order.tolist()
         ]
 
     def __iter__(self) -> Iterator[str]:
