@@ -57,7 +57,7 @@ class BoardBody(TypedDict):
 
     Attributes:
         id: of the question; None before it is answered.
-        asked: None for a board that is compared unasked.
+        asked: None for a board that is compared by default.
         untested: submission -> why it was not tested.
         comparison: a significance document; None where fewer than two rows are tested.
     """

@@ -33,7 +33,7 @@ MOST_SHUFFLED = 5_000_000_000
 FEWEST_SHUFFLES = 10_000
 READABLE = (revisions.ACTIVE, revisions.SUPERSEDED)
 MOST_OTHERS = 3
-"""Metrics beside that of the main score whose boards are tested unasked."""
+"""Metrics beside that of the main score whose boards are tested by default."""
 _KEY_LENGTH = 120
 
 See = Callable[[float | None], float | None]
@@ -195,7 +195,7 @@ def comparison_id(question: Question) -> str:
 
 
 def standard_boards(board: Board) -> list[Board]:
-    """Return the boards that are compared unasked: by the main score, and by the first score of other metrics."""
+    """Return the boards that are compared by default: by the main score, and by the first score of other metrics."""
     entries = [entry for entry in board.scoring.spec.entries if entry.key != board.scoring.main[0].key]
     others = [full_address(entry, entry.metric.table.scores[0]) for entry in entries[:MOST_OTHERS]]
     return [replace(board, score=score) for score in (board.scoring.main_score, *others)]

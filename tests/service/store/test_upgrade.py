@@ -12,6 +12,8 @@ from sqlalchemy import Connection, text
 
 from service.caller import Caller
 from service.context import Context
+from service.schemas.comparisons import ComparisonRequest
+from service.schemas.jobs import JobRequest
 from service.store import boards, comparisons, jobs, runs, submissions
 from service.store.boards import BoardRun
 from service.store.migrate import migrate
@@ -25,6 +27,7 @@ from service.usecases.runs.views import etag_of
 from service.usecases.submissions.changes import retry_submission
 from service.usecases.submissions.submissions import view_submission
 from tests.fixtures.contexts import ORGANISER, SCORER, work_of
+from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import LONG, SECOND_PART, SLUG, Task, spoilt
 
 ASKED = ({}, {"part": "en"}, {"part": "pooled", "pick": "all"}, {"score": "attachment.uas"}, {"form": "csv"})
@@ -79,13 +82,15 @@ class Stored:
         self.retry(teams[0])
         task.settle()
         self.comparisons = [
-            ask(context, ORGANISER, SLUG, {"submissions": self.submissions[:2], "part": "en"}),
-            ask(context, ORGANISER, SLUG, {"submissions": "leaderboard", "part": "pooled"}),
+            ask(
+                context, ORGANISER, SLUG, loaded(ComparisonRequest, {"submissions": self.submissions[:2], "part": "en"})
+            ),
+            ask(context, ORGANISER, SLUG, loaded(ComparisonRequest, {"submissions": "leaderboard", "part": "pooled"})),
         ]
         systems = [{"name": name, "output": spoilt(wrong)} for name, wrong in (("a", 7), ("b", 1), ("c", 3))]
         request = {"format": "conllu", "gold": LONG, "metrics": ["attachment"], "systems": systems,
                    "significance": {"scores": ["attachment.las"]}}  # fmt: skip
-        self.job = submit_job(context, SCORER, request)[0]
+        self.job = submit_job(context, SCORER, loaded(JobRequest, request))[0]
         task.settle()
 
     def retry(self, team: Caller) -> None:
@@ -131,12 +136,12 @@ def test_an_old_store_is_upgraded_and_answers_the_same(stored):
 
 def test_a_run_of_an_old_board_is_still_under_way_after_the_upgrade(stored):
     with stored.context.store.write() as db:
-        run_id = board_changed(db, stored.context, SLUG)
+        (scheduled,) = board_changed(db, stored.context, SLUG)
         make_old(db)
     migrate(stored.context.store)
     with stored.context.store.read() as db:
-        assert boards.working(db, SLUG, 1) == run_id
-        assert boards.of_run(db, run_id) == BoardRun(SLUG, 1)
+        assert boards.working(db, SLUG, 1) == scheduled.id
+        assert boards.of_run(db, scheduled.id) == BoardRun(SLUG, 1)
 
 
 def test_documents_without_a_comparison_stay_as_they_are(either_context):

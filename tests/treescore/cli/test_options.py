@@ -37,7 +37,7 @@ def run(*arguments, status=0):
         (("--metric", '{"name": "ud", "key": 5}'), "metrics/1/key: This must be a string. [wrong-type]"),
         (("--transform", "[]"), 'transforms/0: This must be a name or an object with a "name". [wrong-type]'),
         (("--format", "{}"), "format/name: This must be a string. [wrong-type]"),
-        (("--format", '{"name": "conllu", "x": 1}'), "format/x: format conllu has no parameter 'x'"),
+        (("--format", '{"name": "conllu", "x": 1}'), "format/x: Unknown parameter 'x' of format conllu"),
         (("--system-format", "[]"), "system_format: This must be a name"),
         (("--system-format", "x"), "system_format: "),
         (("--significance", "[]"), "significance: This must be an object. [wrong-type]"),

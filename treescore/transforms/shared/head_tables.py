@@ -170,7 +170,7 @@ def relation_of(phrase: str, dependent: str, *, word: bool) -> str:
     """Return the relation of a dependent in a phrase: its function tag, else by phrase and dependent.
 
     Args:
-        phrase: label of the phrase whose head the dependent hangs on, without function tags.
+        phrase: label of the phrase whose head the dependent depends on, without function tags.
         dependent: full label of the largest phrase that the dependent heads; its tag where it heads none.
         word: whether it heads none.
     """

@@ -12,6 +12,7 @@ from service.caller import Caller
 from service.errors import Forbidden, NotFound
 from service.requests import EVENT_KINDS, EventsQuery, TokenRequest
 from service.schemas.benchmarks import RevisionRequest
+from service.schemas.comparisons import ComparisonRequest
 from service.usecases.benchmarks import teams
 from service.usecases.benchmarks.revisions import create_revision
 from service.usecases.comparisons.ask import ask
@@ -92,7 +93,7 @@ def test_nobody_else_is_named_as_who_did_it(task, context):
 
 def compared(context):
     """Kind and team of the events of comparisons."""
-    events = list_events(context, ORGANISER, None, 100).items
+    events = list_events(context, ORGANISER, EventsQuery(limit=100)).items
     return [(event["type"], event["team"]) for event in events if event["type"].startswith("comparison.")]
 
 
@@ -102,15 +103,15 @@ def test_a_comparison_is_the_event_of_the_team_that_has_all_its_submissions(task
     own = [task.scored(lyon), task.scored(lyon, WRONG)]
     other = task.scored(oslo)
     task.settle()
-    asked = ask(context, lyon, SLUG, {"submissions": own})
+    asked = ask(context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": own}))
     task.settle()
     story = ["comparison.created", "comparison.done"]
     assert compared(context) == [(kind, "lyon") for kind in story]
-    events = list_events(context, lyon, None, 100).items[-2:]
+    events = list_events(context, lyon, EventsQuery(limit=100)).items[-2:]
     assert [(event["type"], event["subject"], event["actor"]) for event in events] == [
         ("comparison.created", asked, lyon.token_id), ("comparison.done", asked, None),
     ]  # fmt: skip
-    ask(context, lyon, SLUG, {"submissions": [own[0], other]})
+    ask(context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": [own[0], other]}))
     task.settle()
     assert compared(context)[2:] == [(kind, None) for kind in story]
     for team in (lyon, oslo):
@@ -124,12 +125,12 @@ def test_a_comparison_that_failed_says_so_and_one_that_is_asked_again_ends_again
     lyon = task.team()
     pair = [task.scored(lyon), task.scored(lyon, WRONG)]
     task.settle()
-    asked = ask(context, lyon, SLUG, {"submissions": pair})
+    asked = ask(context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": pair}))
     give_up(context, asked)
-    assert ask(context, lyon, SLUG, {"submissions": pair}) == asked
+    assert ask(context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": pair})) == asked
     task.settle()
     assert [kind for kind, _ in compared(context)] == ["comparison.created", "comparison.failed", "comparison.done"]
-    ask(context, lyon, SLUG, {"submissions": pair, "unit": "block"})
+    ask(context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": pair, "unit": "block"}))
     task.settle()
     assert [kind for kind, _ in compared(context)][3:] == ["comparison.created", "comparison.failed"]
 
@@ -139,9 +140,9 @@ def test_a_comparison_that_a_board_has_answered_already_is_done_at_once(task, co
     for team, text in ((task.team(), RIGHT), (task.team("oslo"), WRONG)):
         task.scored(team, text)
     task.settle()
-    ask(context, ORGANISER, SLUG, {"submissions": "leaderboard"})
+    ask(context, ORGANISER, SLUG, loaded(ComparisonRequest, {"submissions": "leaderboard"}))
     assert compared(context) == [("comparison.created", None), ("comparison.done", None)]
-    ask(context, ORGANISER, SLUG, {"submissions": "leaderboard"})
+    ask(context, ORGANISER, SLUG, loaded(ComparisonRequest, {"submissions": "leaderboard"}))
     assert len(compared(context)) == 2
 
 
