@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ DEFAULT_CAP = 20
 """Problems shown of one input; further ones are only counted."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Problem:
     """One error or warning.
 
@@ -31,6 +31,7 @@ class Problem:
 
     code: str
     detail: str
+    _: KW_ONLY
     pointer: str = ""
     part: str | None = None
     sentence: int | None = None
@@ -55,8 +56,8 @@ class ScoringError(Exception):
 
     kind = "input"
 
-    def __init__(self, problems: Sequence[Problem], total: int | None = None) -> None:
-        self.problems = tuple(problems)
+    def __init__(self, problems: Problem | Sequence[Problem], total: int | None = None) -> None:
+        self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
         self.total = len(self.problems) if total is None else total
         super().__init__("; ".join(problem.detail for problem in self.problems[:3]))
 

@@ -52,7 +52,7 @@ def check_format(value: object, pointer: str) -> None:
 
 
 def _add(problems: ProblemList, pointer: str, wanted: str) -> None:
-    problems.add(Problem(code="wrong-type", pointer=pointer, detail=f"This must be {wanted}."))
+    problems.add(Problem("wrong-type", f"This must be {wanted}.", pointer=pointer))
 
 
 def _check_object(problems: ProblemList, value: object, pointer: str) -> None:

@@ -126,4 +126,4 @@ def guessed_format(gold: Source) -> str:
 
 def wrong(code: str, detail: str, pointer: str) -> InputError:
     """Return the error of one problem."""
-    return InputError([Problem(code=code, detail=detail, pointer=pointer)])
+    return InputError(Problem(code, detail, pointer=pointer))

@@ -52,8 +52,8 @@ def checked(owner: str, params: Mapping[str, Param], given: Mapping[str, Json]) 
             known = ", ".join(sorted(params)) or "none"
             problems.append(
                 Problem(
-                    code="unknown-parameter",
-                    detail=f"Unknown parameter {name!r} of {owner}. Allowed: {known}.",
+                    "unknown-parameter",
+                    f"Unknown parameter {name!r} of {owner}. Allowed: {known}.",
                     pointer=f"/{escape(name)}",
                 )
             )
@@ -64,8 +64,8 @@ def checked(owner: str, params: Mapping[str, Param], given: Mapping[str, Json]) 
             path = "".join(f"/{escape(str(step))}" for step in (name, *error.absolute_path))
             problems.append(
                 Problem(
-                    code="bad-parameter",
-                    detail=f"Invalid parameter {name} of {owner}: {_short(error.message)}. {param.doc}",
+                    "bad-parameter",
+                    f"Invalid parameter {name} of {owner}: {_short(error.message)}. {param.doc}",
                     pointer=path,
                 )
             )

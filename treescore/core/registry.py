@@ -362,5 +362,5 @@ def _make(kind: str, known: Mapping[str, type[_C]], name: str, params: Mapping[s
     component = known.get(name)
     if component is None:
         names = ", ".join(sorted(known))
-        raise InputError([Problem(code=f"unknown-{kind}", detail=f"Unknown {kind} {name!r}. Choose one of: {names}.")])
+        raise InputError(Problem(f"unknown-{kind}", f"Unknown {kind} {name!r}. Choose one of: {names}."))
     return component(**checked(f"{kind} {name}", component.params, params))

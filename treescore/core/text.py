@@ -28,34 +28,29 @@ def checked_bytes(text: bytes) -> None:
         InputError: as `decoded`.
     """
     if not text:
-        raise InputError([Problem(code="empty-text", detail="The text is empty (zero bytes). Send the whole file.")])
+        raise InputError(Problem("empty-text", "The text is empty (zero bytes). Send the whole file."))
     nul = text.find(b"\0")
     if nul >= 0:
         line, column = place(text, nul)
         raise InputError(
-            [
-                Problem(
-                    code="nul-character",
-                    line=line,
-                    column=column,
-                    detail=f"Line {line}, column {column} holds a NUL character. Remove it. "
-                    "The file may be binary, UTF-16, or truncated.",
-                )
-            ]
+            Problem(
+                "nul-character",
+                f"Line {line}, column {column} holds a NUL character. Remove it. "
+                "The file may be binary, UTF-16, or truncated.",
+                line=line,
+                column=column,
+            )
         )
     bad = _first_bad_byte(text)
     if bad is not None:
         line, column = place(text, bad)
         raise InputError(
-            [
-                Problem(
-                    code="invalid-utf8",
-                    line=line,
-                    column=column,
-                    detail=f"Byte 0x{text[bad]:02x} in line {line}, column {column} is not valid UTF-8. "
-                    "Save the file as UTF-8.",
-                )
-            ]
+            Problem(
+                "invalid-utf8",
+                f"Byte 0x{text[bad]:02x} in line {line}, column {column} is not valid UTF-8. Save the file as UTF-8.",
+                line=line,
+                column=column,
+            )
         )
 
 

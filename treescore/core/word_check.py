@@ -96,26 +96,26 @@ class _WordProblems(Mapping[int, Problem]):
             return unreadable
         if sentence in self._gold.sentences.unreadable:
             return Problem(
-                code="gold-unreadable",
+                "gold-unreadable",
+                "Gold cannot be read here.",
                 sentence=sentence + 1,
-                detail="Gold cannot be read here.",
                 gold_detail=self._gold.sentences.unreadable[sentence].detail,
             )
         gold, system = self._forms(self._gold, sentence), self._forms(self._system, sentence)
         if len(gold) != len(system):
             return Problem(
-                code="word-count-mismatch",
-                sentence=sentence + 1,
-                detail=f"The sentence has {len(system)} words, which is not the number of gold. "
+                "word-count-mismatch",
+                f"The sentence has {len(system)} words, which is not the number of gold. "
                 "Send a tree over exactly the words that were given out.",
+                sentence=sentence + 1,
                 gold_detail=f"The sentence has {len(system)} words, gold has {len(gold)}.",
             )
         place = int(self._first[sentence])
         return Problem(
-            code="word-mismatch",
-            sentence=sentence + 1,
-            detail=f"Word {place + 1}, {system[place]!r}, is not gold's word. "
+            "word-mismatch",
+            f"Word {place + 1}, {system[place]!r}, is not gold's word. "
             "Send the words as they were given out, in their order.",
+            sentence=sentence + 1,
             gold_detail=f"Word {place + 1} is {system[place]!r}, in gold it is {gold[place]!r}.",
         )
 

@@ -93,7 +93,7 @@ class Evaluation:
                 system = step.transform.apply(system, self._gold_after(entry.steps[:position]))
         gold = self._gold_after(entry.steps)
         if len(gold) != len(system) and not entry.metric.own_segmentation:
-            raise InputError([_unequal(len(gold), len(system))])
+            raise InputError(_unequal(len(gold), len(system)))
         outcome = entry.metric.evaluate(gold, system, items, self.limits)
         table = entry.metric.table
         return replace(outcome, slices=lambda: with_sentence_slices(outcome, table, gold, items))
@@ -119,8 +119,8 @@ def _unequal(gold: int, system: int) -> Problem:
         "format allows."
     )
     return Problem(
-        code="sentence-count-mismatch",
-        detail=f"{found}, which is not the number of gold. {fix}",
+        "sentence-count-mismatch",
+        f"{found}, which is not the number of gold. {fix}",
         gold_detail=f"{found}, gold has {gold}. {fix}",
     )
 
@@ -139,9 +139,9 @@ def _check_items(items: ItemInfo, sentences: int) -> None:
         if length != sentences:
             problems.append(
                 Problem(
-                    code="item-count-mismatch",
+                    "item-count-mismatch",
+                    f"The list has {length} entries, gold has {sentences} sentences. Give one for each.",
                     pointer="/items" + pointer,
-                    detail=f"The list has {length} entries, gold has {sentences} sentences. Give one for each.",
                 )
             )
     if problems:

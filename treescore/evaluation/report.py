@@ -215,10 +215,10 @@ def find_score(spec: Spec, address: str) -> tuple[Entry, Score]:
         if name in table.by_name:
             return entry, table.by_name[name]
         known = ", ".join(f"{key}.{score.name}" for score in table.scores[:12])
-        raise InputError([Problem(code="unknown-score", detail=f"Unknown score {address!r}. Allowed: {known} ...")])
+        raise InputError(Problem("unknown-score", f"Unknown score {address!r}. Allowed: {known} ..."))
     known = ", ".join(entry.key for entry in spec.entries)
     detail = f"Unknown metric in score {address!r}. Metrics of this request: {known}."
-    raise InputError([Problem(code="unknown-score", detail=detail)])
+    raise InputError(Problem("unknown-score", detail))
 
 
 def full_address(entry: Entry, score: Score) -> str:
@@ -234,7 +234,7 @@ def asked_scores(spec: Spec, asked: Json) -> list[str]:
     """
     if asked is not None and not (isinstance(asked, list) and all(isinstance(address, str) for address in asked)):
         detail = 'Invalid scores. Send a list of score addresses, as in ["parseval.labelled_f1"].'
-        raise InputError([Problem(code="wrong-type", pointer="/significance/scores", detail=detail)])
+        raise InputError(Problem("wrong-type", detail, pointer="/significance/scores"))
     if asked is None:
         first = spec.entries[0]
         return [full_address(first, first.metric.table.scores[0])]

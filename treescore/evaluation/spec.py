@@ -100,16 +100,16 @@ def parse_spec(document: Mapping[str, Json]) -> Spec:
         if any(entry.key == other.key for other in entries):
             problems.add(
                 Problem(
-                    code="duplicate-metric-key",
+                    "duplicate-metric-key",
+                    f'Two metrics have the key {entry.key!r}. Give one of them another "key".',
                     pointer=f"/metrics/{index}",
-                    detail=f'Two metrics have the key {entry.key!r}. Give one of them another "key".',
                 )
             )
         if choice is not None:
             _collect(problems, f"/metrics/{index}", lambda entry=entry: check_fit(entry, choice, choice))
         entries.append(entry)
     if not document["metrics"]:
-        problems.add(Problem(code="no-metric", pointer="/metrics", detail="Name at least one metric."))
+        problems.add(Problem("no-metric", "Name at least one metric.", pointer="/metrics"))
     problems.raise_if_any()
     assert choice is not None  # noqa: S101 - raise_if_any has raised otherwise
     return Spec(format=choice, entries=tuple(entries))
@@ -149,25 +149,21 @@ def check_fit(entry: Entry, gold: FormatChoice, system: FormatChoice) -> None:
                 continue
             if kind not in step.transform.reads:
                 raise InputError(
-                    [
-                        Problem(
-                            code="transform-format-mismatch",
-                            detail=f"The transform {step.name!r} works on {_kinds(step.transform.reads)}, but here "
-                            f"{side} is {_KIND_NAMES.get(kind.__name__, kind.__name__)} (format {choice.name!r}).",
-                        )
-                    ]
+                    Problem(
+                        "transform-format-mismatch",
+                        f"The transform {step.name!r} works on {_kinds(step.transform.reads)}, but here "
+                        f"{side} is {_KIND_NAMES.get(kind.__name__, kind.__name__)} (format {choice.name!r}).",
+                    )
                 )
             kind = step.transform.yields(kind)
         if kind not in entry.metric.reads:
             fix = _fix(kind, entry.metric.reads)
             raise InputError(
-                [
-                    Problem(
-                        code="metric-format-mismatch",
-                        detail=f"The metric {entry.name!r} scores {_kinds(entry.metric.reads)}, but {side} is "
-                        f"{_KIND_NAMES.get(kind.__name__, kind.__name__)} (format {choice.name!r}).{fix}",
-                    )
-                ]
+                Problem(
+                    "metric-format-mismatch",
+                    f"The metric {entry.name!r} scores {_kinds(entry.metric.reads)}, but {side} is "
+                    f"{_KIND_NAMES.get(kind.__name__, kind.__name__)} (format {choice.name!r}).{fix}",
+                )
             )
 
 

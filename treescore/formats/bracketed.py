@@ -100,7 +100,7 @@ def _scanned(text: bytes, limits: Limits, *, by_line: bool) -> Scan:
         # to find the tree in which it is.
         scanned = scan(array, brackets, bounds, by_line=by_line, resync=True, seed=seed)
     if scanned.limit:
-        raise LimitError([limit_problem(text, scanned, limits)])
+        raise LimitError(limit_problem(text, scanned, limits))
     return scanned
 
 
@@ -114,7 +114,7 @@ def _bare_carriage_return(text: bytes) -> list[Problem]:
         f"Line {line} holds a carriage return (CR) that is not part of a CR LF. It does not end the line, as in EVALB, "
         "so the trees before and after it are one sentence. End lines with LF."
     )
-    return [Problem(code="bare-carriage-return", line=line, column=column, detail=detail)]
+    return [Problem("bare-carriage-return", detail, line=line, column=column)]
 
 
 def _by_line(text: bytes) -> bool:

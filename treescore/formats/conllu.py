@@ -121,10 +121,10 @@ def _check_layout(outline: Outline, cap: int) -> None:
     findings.add(
         outline.misplaced,
         lambda line: Problem(
-            code="conllu-comment-inside-sentence",
-            line=line,
-            detail="A comment stands between the words of a sentence. Move it before the first word, or end the "
+            "conllu-comment-inside-sentence",
+            "A comment stands between the words of a sentence. Move it before the first word, or end the "
             "sentence before it with a blank line.",
+            line=line,
         ),
     )
     findings.raise_if_any(cap)
@@ -297,11 +297,7 @@ def _check_empty_nodes(outline: Outline, ids: _Ids, odd: Findings) -> None:
 def _warnings(outline: Outline, odd: Findings, cap: int) -> list[Problem]:
     odd.add(
         outline.spare,
-        lambda line: Problem(
-            code="conllu-spare-blank-line",
-            line=line,
-            detail="A blank line ends no sentence and is ignored.",
-        ),
+        lambda line: Problem("conllu-spare-blank-line", "A blank line ends no sentence and is ignored.", line=line),
     )
     return odd.shown(cap)[0]
 

@@ -105,17 +105,17 @@ def _regular(text: bytes, cap: int) -> bytes:
 def _too_few(line: int, sentence: int, fields: int, *, comment: bool) -> Problem:
     if comment:
         return Problem(
-            code="conllx-comment-inside-sentence",
+            "conllx-comment-inside-sentence",
+            "A comment stands between the words of a sentence. Move it before the first word.",
             line=line,
             sentence=sentence,
-            detail="A comment stands between the words of a sentence. Move it before the first word.",
         )
     return Problem(
-        code="conllx-column-count",
+        "conllx-column-count",
+        f"The line has {fields} columns; at least {ENOUGH} are needed, separated by tabs (ID FORM LEMMA CPOSTAG "
+        "POSTAG FEATS HEAD DEPREL). Write _ where one has no value.",
         line=line,
         sentence=sentence,
-        detail=f"The line has {fields} columns; at least {ENOUGH} are needed, separated by tabs (ID FORM LEMMA CPOSTAG "
-        "POSTAG FEATS HEAD DEPREL). Write _ where one has no value.",
     )
 
 

@@ -51,9 +51,7 @@ class Minipar(Format):
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
         """Read the treebank. Raises InputError and LimitError as promised by `Format`."""
         if not isinstance(text, bytes):
-            raise InputError(
-                [Problem(code="bad-text", detail="This format takes one text, not several. Send a string.")]
-            )
+            raise InputError(Problem("bad-text", "This format takes one text, not several. Send a string."))
         problems = ProblemList(limits.max_problems)
         columns = _Columns()
         for number, line in enumerate(decoded(text).replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
@@ -64,11 +62,7 @@ class Minipar(Format):
             parsed = _parsed(line)
             if isinstance(parsed, _Wrong):
                 sentence = len(columns.lengths) + 1
-                problems.add(
-                    Problem(
-                        code=parsed.code, line=number, column=parsed.column, sentence=sentence, detail=parsed.detail
-                    )
-                )
+                problems.add(Problem(parsed.code, parsed.detail, line=number, column=parsed.column, sentence=sentence))
             else:
                 columns.add(number, parsed)
         columns.end_sentence()
@@ -99,7 +93,7 @@ class Minipar(Format):
                 if head is None or not all(fields) or _SPACE.search("".join(fields)):
                     detail = f"Word {position} cannot be written as a tuple: a field is empty or holds a space, or its "
                     detail += "head lies outside the sentence. Use another format."
-                    problems.add(Problem(code="minipar-unwritable", sentence=sentence + 1, detail=detail))
+                    problems.add(Problem("minipar-unwritable", detail, sentence=sentence + 1))
                 lines.append(line)
             lines.append("")
         problems.raise_if_any()
@@ -164,10 +158,10 @@ class _Columns:
         """Raise LimitError where one more word or sentence exceeds a limit."""
         if len(self.tuples) - self.begun >= limits.max_words:
             detail = f"Sentence {len(self.lengths) + 1} exceeds {limits.max_words} words. Split it."
-            raise LimitError([Problem(code="sentence-too-long", sentence=len(self.lengths) + 1, detail=detail)])
+            raise LimitError(Problem("sentence-too-long", detail, sentence=len(self.lengths) + 1))
         if len(self.lengths) >= limits.max_sentences:
             detail = f"The text exceeds {limits.max_sentences} sentences. Split it."
-            raise LimitError([Problem(code="too-many-sentences", detail=detail)])
+            raise LimitError(Problem("too-many-sentences", detail))
 
     def end_sentence(self) -> None:
         sentence = self.tuples[self.begun :]

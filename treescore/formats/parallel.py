@@ -71,7 +71,7 @@ class Parallel(Format):
         ]
         source, target, links = read
         if len(target) != len(source):
-            raise InputError([_unequal("target", len(target), len(source))])
+            raise InputError(_unequal("target", len(target), len(source)))
         aligned = _at("alignment", lambda: _by_sentence(links, source))
         warnings = [
             warning.at(f"/{name}")
@@ -101,7 +101,7 @@ def _nested(option: str, value: Json, kind: type[Any]) -> Format:
     if found.yields is not kind:
         wanted = "dependency trees" if kind is DependencyTreebank else "word alignments"
         detail = f"The format {name!r} does not hold {wanted}. Name one that does."
-        raise InputError([Problem(code="bad-parameter", pointer=f"/{option}", detail=detail)])
+        raise InputError(Problem("bad-parameter", detail, pointer=f"/{option}"))
     return found
 
 
@@ -116,11 +116,11 @@ def _texts(text: Text) -> Mapping[str, bytes]:
         try:
             given = orjson.loads(text.removeprefix(BOM))
         except orjson.JSONDecodeError as error:
-            raise InputError([_not_json(error)]) from error
+            raise InputError(_not_json(error)) from error
         known = isinstance(given, dict) and all(isinstance(part, str) for part in given.values())
         text = {name: part.encode() for name, part in given.items()} if known else {}
     problems = [
-        Problem(code="parallel-missing-text", pointer=f"/{name}", detail=f"The text {name!r} is missing. Add it.")
+        Problem("parallel-missing-text", f"The text {name!r} is missing. Add it.", pointer=f"/{name}")
         for name in FIELDS
         if name not in text
     ]
@@ -131,11 +131,11 @@ def _texts(text: Text) -> Mapping[str, bytes]:
 
 def _not_json(error: orjson.JSONDecodeError) -> Problem:
     return Problem(
-        code="parallel-not-three-texts",
+        "parallel-not-three-texts",
+        f"The text is not valid JSON ({error.msg}). Send three texts: "
+        '{"source": "…", "target": "…", "alignment": "…"}.',
         line=error.lineno,
         column=error.colno,
-        detail=f"The text is not valid JSON ({error.msg}). Send three texts: "
-        '{"source": "…", "target": "…", "alignment": "…"}.',
     )
 
 
@@ -153,7 +153,7 @@ def _by_sentence(links: Alignments, source: DependencyTreebank) -> Alignments:
     if len(beyond):
         name = links.pair_ids[int(beyond[0])]
         detail = f"Unknown sentence {name} in the alignment. The trees have {len(source)} sentences."
-        raise InputError([Problem(code="alignment-unknown-sentence", detail=detail, sent_id=name)])
+        raise InputError(Problem("alignment-unknown-sentence", detail, sent_id=name))
     placed = Links(rows[owners_of(links.offsets)], links.source, links.target, links.sure, links.lines, links.columns)
     return alignments_of(placed, [str(number + 1) for number in range(len(source))], Sentences())
 
@@ -161,7 +161,7 @@ def _by_sentence(links: Alignments, source: DependencyTreebank) -> Alignments:
 def _rows(links: Alignments, source: DependencyTreebank) -> IntArray:
     if not len(links.sentences.sent_ids) and len(links):
         if len(links) != len(source):
-            raise InputError([_unequal("alignment", len(links), len(source), pointer="")])
+            raise InputError(_unequal("alignment", len(links), len(source), pointer=""))
         return np.arange(len(links), dtype=np.int64)
     known = {name: row for row, name in enumerate(source.sentences.sent_ids) if name is not None}
     names = [name for name in links.sentences.sent_ids if name is not None]
@@ -172,7 +172,7 @@ def _rows(links: Alignments, source: DependencyTreebank) -> IntArray:
 
 def _unequal(name: str, found: int, source: int, pointer: str | None = None) -> Problem:
     return Problem(
-        code="parallel-sentence-count",
+        "parallel-sentence-count",
+        f"The text {name!r} has {found} sentences, 'source' has {source}. Send one for each, in its order.",
         pointer=f"/{name}" if pointer is None else pointer,
-        detail=f"The text {name!r} has {found} sentences, 'source' has {source}. Send one for each, in its order.",
     )

@@ -96,38 +96,32 @@ def _check_unit(candidates: Sequence[Candidate], settings: Settings, blocks: Seq
     if settings.unit == "block":
         if blocks is None:
             raise InputError(
-                [
-                    Problem(
-                        code="no-blocks",
-                        pointer="/unit",
-                        detail='The unit is "block", but the blocks are unknown. Give the block of '
-                        "each sentence in items.blocks, or use gold with document boundaries, or the unit sentence.",
-                    )
-                ]
+                Problem(
+                    "no-blocks",
+                    'The unit is "block", but the blocks are unknown. Give the block of '
+                    "each sentence in items.blocks, or use gold with document boundaries, or the unit sentence.",
+                    pointer="/unit",
+                )
             )
         sentences = len(candidates[0].runs[0]) if candidates else len(blocks)
         if len(blocks) != sentences:
             raise InputError(
-                [
-                    Problem(
-                        code="item-count-mismatch",
-                        pointer="/unit",
-                        detail=f"The list has {len(blocks)} block names for {sentences} sentences. Give one for each.",
-                    )
-                ]
+                Problem(
+                    "item-count-mismatch",
+                    f"The list has {len(blocks)} block names for {sentences} sentences. Give one for each.",
+                    pointer="/unit",
+                )
             )
     if settings.unit == "token":
         without = [candidate.name for candidate in candidates if candidate.tokens is None]
         if without:
             raise InputError(
-                [
-                    Problem(
-                        code="no-token-bits",
-                        pointer="/unit",
-                        detail='The unit is "token", but this score has no value for each token. '
-                        "Use the unit sentence, or a score that does (attachment.las, attachment.uas, ...).",
-                    )
-                ]
+                Problem(
+                    "no-token-bits",
+                    'The unit is "token", but this score has no value for each token. '
+                    "Use the unit sentence, or a score that does (attachment.las, attachment.uas, ...).",
+                    pointer="/unit",
+                )
             )
 
 

@@ -97,13 +97,11 @@ def parse_settings(document: Mapping[str, Json]) -> Settings:
     settings = Settings(**values)
     if settings.unit == "token" and settings.test != "mcnemar":
         raise InputError(
-            [
-                Problem(
-                    code="bad-parameter",
-                    pointer="/unit",
-                    detail=f'The unit "token" needs the test "mcnemar", not {settings.test!r}: '
-                    "tokens of a sentence are not independent. Use sentence or block.",
-                )
-            ]
+            Problem(
+                "bad-parameter",
+                f'The unit "token" needs the test "mcnemar", not {settings.test!r}: '
+                "tokens of a sentence are not independent. Use sentence or block.",
+                pointer="/unit",
+            )
         )
     return settings

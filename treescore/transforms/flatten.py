@@ -92,4 +92,4 @@ class Flatten(Transform):
 def _check_rounds(visited: int) -> None:
     if visited > NODES_VISITED:
         detail = f"The rules exceed {NODES_VISITED} node visits. Use fewer rules."
-        raise LimitError([Problem(code="rule-limit", detail=detail)])
+        raise LimitError(Problem("rule-limit", detail))

@@ -64,11 +64,11 @@ def limit_problem(text: bytes, scanned: Scan, limits: Limits) -> Problem:
     }[scanned.limit]
     line, column = _Places(text).of(scanned.limit_at)
     return Problem(
-        code=code,
+        code,
+        f"The text exceeds {bound:,} {what}. Split it, or ask the operator for a higher limit.",
         sentence=None if scanned.limit == MANY else len(scanned.sentences.fault) + 1,
         line=line,
         column=column,
-        detail=f"The text exceeds {bound:,} {what}. Split it, or ask the operator for a higher limit.",
     )
 
 
@@ -87,12 +87,12 @@ class _Places:
 
 def _outside(found: bytes, sentence: int, line: int, column: int) -> Problem:
     return Problem(
-        code="text-outside-brackets",
+        "text-outside-brackets",
+        f"{_quoted(found)} stands outside brackets. Put every tree in brackets, and leave the line empty "
+        f"where the parser failed; {_BRACKET_WORDS}",
         sentence=sentence,
         line=line,
         column=column,
-        detail=f"{_quoted(found)} stands outside brackets. Put every tree in brackets, and leave the line empty "
-        f"where the parser failed; {_BRACKET_WORDS}",
     )
 
 

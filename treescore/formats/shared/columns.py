@@ -82,8 +82,8 @@ class Outline:
         """Make a problem of one token line; `column` is the field, from 1."""
         sentence = int(self.sentences[row])
         return Problem(
-            code=code,
-            detail=detail,
+            code,
+            detail,
             line=int(self.lines[row]),
             column=column,
             sentence=sentence + 1,
@@ -180,37 +180,25 @@ def known(numbers: IntArray, vocabulary: Vocabulary, test: Callable[[str], bool]
 
 def _check_size(sentences: IntArray, count: int, rows: IntArray, limits: Limits) -> None:
     if not count:
-        raise InputError(
-            [
-                Problem(
-                    code="no-sentence",
-                    detail="The text has no sentence, only blank lines or comments. Add one.",
-                )
-            ]
-        )
+        raise InputError(Problem("no-sentence", "The text has no sentence, only blank lines or comments. Add one."))
     if count > limits.max_sentences:
         raise LimitError(
-            [
-                Problem(
-                    code="too-many-sentences",
-                    detail=f"The text has {count} sentences; the limit is {limits.max_sentences}. Split it.",
-                )
-            ]
+            Problem(
+                "too-many-sentences", f"The text has {count} sentences; the limit is {limits.max_sentences}. Split it."
+            )
         )
     lengths = sums_by(sentences, count)
     long = np.flatnonzero(lengths > limits.max_words)
     if len(long):
         first = int(long[0])
         raise LimitError(
-            [
-                Problem(
-                    code="too-many-words",
-                    sentence=first + 1,
-                    line=int(rows[np.searchsorted(sentences, first)]) + 1,
-                    detail=f"Sentence {first + 1} has {int(lengths[first])} lines; the limit is "
-                    f"{limits.max_words}. End each sentence with a blank line.",
-                )
-            ]
+            Problem(
+                "too-many-words",
+                f"Sentence {first + 1} has {int(lengths[first])} lines; the limit is "
+                f"{limits.max_words}. End each sentence with a blank line.",
+                sentence=first + 1,
+                line=int(rows[np.searchsorted(sentences, first)]) + 1,
+            )
         )
 
 

@@ -51,8 +51,8 @@ class Tokens:
         line = int(self.lines[token])
         name = self.strings[int(np.searchsorted(self.lines, line))].decode("utf-8") if named else None
         return Problem(
-            code=code,
-            detail=detail,
+            code,
+            detail,
             line=line + 1,
             column=int(self.columns[token]),
             sentence=None if named else line + 1,
@@ -79,7 +79,7 @@ def unified(text: Text) -> bytes:
         InputError: as `treescore.core.text.decoded`.
     """
     if not isinstance(text, bytes):
-        raise InputError([Problem(code="bad-text", detail="This format takes one text, not several. Send a string.")])
+        raise InputError(Problem("bad-text", "This format takes one text, not several. Send a string."))
     text = text.removeprefix(BOM)
     checked_bytes(text)
     return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
@@ -110,7 +110,7 @@ def checked_sentences(count: int, limits: Limits) -> None:
     """Raise LimitError for more sentence pairs than are allowed."""
     if count > limits.max_sentences:
         detail = f"The text has {count} sentence pairs; the limit is {limits.max_sentences}. Split it."
-        raise LimitError([Problem(code="too-many-sentences", detail=detail)])
+        raise LimitError(Problem("too-many-sentences", detail))
 
 
 class Wrong(NamedTuple):
@@ -179,7 +179,7 @@ def lines_of_names(names: Sequence[str], lines: int) -> IntArray:
         f"One side names its sentences ({len(names)} of them), the other has {lines} lines, and the names are no line "
         "numbers. Number the sentences from 1, or send both in one format."
     )
-    raise InputError([Problem(code="alignment-unknown-sentence", detail=detail)])
+    raise InputError(Problem("alignment-unknown-sentence", detail))
 
 
 class LineFormat(Format):
@@ -220,7 +220,7 @@ def written(values: Mapping[str, Json], treebank: Alignments) -> tuple[list[int]
     for end in ends:
         if shift and len(end) and int(end.min()) == 0:
             detail = 'A link to NULL cannot be written where words count from 0. Write it with "base": 1.'
-            raise InputError([Problem(code="alignment-null-unwritable", detail=detail)])
+            raise InputError(Problem("alignment-null-unwritable", detail))
     return (ends[0] - shift).tolist(), (ends[1] - shift).tolist()
 
 
@@ -265,7 +265,7 @@ def _without_prefixes(text: bytes) -> bytes:
             prefix = len(number) + 1
             numbers.append(int(number[:MAX_DIGITS]))
             if numbers[-1] != numbers[0] + len(numbers) - 1:
-                raise InputError([_unordered(index + 1, shown(number))])
+                raise InputError(_unordered(index + 1, shown(number)))
         if prefix:
             lines[index] = b" " * len(line[:prefix].decode("utf-8")) + line[prefix:]
     return b"\n".join(lines)
@@ -273,10 +273,9 @@ def _without_prefixes(text: bytes) -> bytes:
 
 def _unordered(line: int, number: str) -> Problem:
     return Problem(
-        code="alignment-line-order",
+        "alignment-line-order",
+        f"Line {line} is numbered {number}, which does not follow the line before. Send every sentence pair, in order.",
         line=line,
         column=1,
         sentence=line,
-        detail=f"Line {line} is numbered {number}, which does not follow the line before. "
-        "Send every sentence pair, in order.",
     )

@@ -100,7 +100,7 @@ def matched_pairs(gold: Alignments, system: Alignments) -> tuple[IntArray, list[
     elif len(gold) == len(system):
         rows = np.arange(len(gold), dtype=np.int64)
     else:
-        raise InputError([_unequal(len(gold), len(system))])
+        raise InputError(_unequal(len(gold), len(system)))
     foreign = np.flatnonzero((rows < 0) & (np.diff(system.offsets) > 0))
     if len(foreign):
         warnings.append(_foreign(system, foreign))
@@ -114,7 +114,7 @@ def _named(alignments: Alignments) -> bool:
 
 def _inverse(lines: IntArray, line_count: int, gold: int) -> IntArray:
     if len(lines) and int(lines.max()) >= line_count:
-        raise InputError([_unequal(max(gold, int(lines.max()) + 1), line_count)])
+        raise InputError(_unequal(max(gold, int(lines.max()) + 1), line_count))
     rows = np.full(line_count, -1, np.int64)
     rows[lines] = np.arange(len(lines))
     return rows
@@ -124,8 +124,8 @@ def _unequal(gold: int, system: int) -> Problem:
     found = f"The output has {system} sentence pairs"
     advice = "Send one line per pair of gold, in the same order; leave the line blank where nothing is aligned."
     return Problem(
-        code="sentence-count-mismatch",
-        detail=f"{found}, which differs from gold. {advice}",
+        "sentence-count-mismatch",
+        f"{found}, which differs from gold. {advice}",
         gold_detail=f"{found}, gold has {gold}. {advice}",
     )
 
@@ -134,12 +134,12 @@ def _foreign(system: Alignments, foreign: IntArray) -> Problem:
     first = int(foreign[0])
     link = int(system.offsets[first])
     return Problem(
-        code="alignment-sentence-not-in-gold",
+        "alignment-sentence-not-in-gold",
+        f"{len(foreign)} sentences of the output are not in gold, the first is {system.pair_ids[first]}. "
+        "Their links count as wrong.",
         sentence=None,
         sent_id=system.pair_ids[first],
         line=int(system.lines[link]) if len(system.lines) else None,
-        detail=f"{len(foreign)} sentences of the output are not in gold, the first is {system.pair_ids[first]}. "
-        "Their links count as wrong.",
     )
 
 
@@ -156,10 +156,10 @@ def checked_lengths(lengths: Sequence[tuple[int, int]], limits: Limits) -> IntAr
         detail = (
             f"The lengths of pair {pair + 1} are {list(lengths[pair])}. Each must be 0 to {limits.max_words} words."
         )
-        raise InputError([Problem(code="alignment-bad-length", sentence=pair + 1, detail=detail)])
+        raise InputError(Problem("alignment-bad-length", detail, sentence=pair + 1))
     if int(array.sum()) > MAX_TEXT:
         detail = f"The lengths sum to {int(array.sum())} words, which exceeds {MAX_TEXT}."
-        raise LimitError([Problem(code="alignment-too-many-words", detail=detail)])
+        raise LimitError(Problem("alignment-too-many-words", detail))
     return array
 
 
@@ -178,14 +178,14 @@ def range_problems(links: Links, lengths: IntArray, names: Sequence[str | None],
         side = 0 if ends[0] > int(lengths[row, 0]) else 1
         problems.add(
             Problem(
-                code="alignment-link-out-of-range",
+                "alignment-link-out-of-range",
+                f"The link joins source word {ends[0]} and target word {ends[1]} (counted from 1), but the "
+                f"{SOURCE_AND_TARGET[side]} sentence has {int(lengths[row, side])} words. Check the index base and the "
+                'direction of the file (format options "base" and "reversed").',
                 sentence=row + 1,
                 sent_id=names[row] if len(names) else None,
                 line=int(links.lines[link]) if len(links.lines) else None,
                 column=int(links.columns[link]) if len(links.columns) else None,
-                detail=f"The link joins source word {ends[0]} and target word {ends[1]} (counted from 1), but the "
-                f"{SOURCE_AND_TARGET[side]} sentence has {int(lengths[row, side])} words. Check the index base and the "
-                'direction of the file (format options "base" and "reversed").',
             )
         )
     return problems

@@ -226,11 +226,11 @@ class Alignment(Metric):
         """
         if not len(gold):
             detail = "Gold has no sentence pairs. Send at least one link."
-            raise InputError([Problem(code="alignment-gold-empty", detail=detail)])
+            raise InputError(Problem("alignment-gold-empty", detail))
         if items.lengths is None:
             if self.values["null_links"] == "complete":
                 detail = 'Completing links to NULL requires lengths. Send {"items": {"lengths": [[7, 8], ...]}}.'
-                raise InputError([Problem(code="alignment-lengths-needed", detail=detail)])
+                raise InputError(Problem("alignment-lengths-needed", detail))
             return
         lengths = checked_lengths(items.lengths, limits)
         range_problems(links_of(gold), lengths, gold.sentences.sent_ids, limits.max_problems).raise_if_any()
@@ -308,8 +308,8 @@ def misread(reading: Reading, fall: tuple[float, float]) -> Problem:
         f"is. If the reading is right, give its format the option {reading.option}."
     )
     return Problem(
-        code="alignment-suspicious-indices",
-        detail=detail,
+        "alignment-suspicious-indices",
+        detail,
         gold_detail=f"{detail} AER over links between words falls from {fall[0]:.4f} to {fall[1]:.4f}.",
     )
 

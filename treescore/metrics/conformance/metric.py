@@ -212,7 +212,7 @@ def _category_of(categories: Mapping[str, Json]) -> dict[str, str]:
                 detail = (
                     f"The label {label!r} is mapped to {category_of[label]!r} and to {category!r}. Keep one of them."
                 )
-                problems.append(Problem(code="bad-parameter", pointer=f"/categories/{escape(name)}", detail=detail))
+                problems.append(Problem("bad-parameter", detail, pointer=f"/categories/{escape(name)}"))
     if problems:
         raise InputError(problems)
     return category_of

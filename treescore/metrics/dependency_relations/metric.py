@@ -259,7 +259,7 @@ def _sentences(select: Json, gold: DependencyTreebank, items: ItemInfo) -> BoolA
         if name not in attributes:
             known = ", ".join(sorted(attributes)) or "none"
             detail = f"Unknown attribute {name!r} in `select`. Choose from: {known}."
-            raise InputError([Problem(code="unknown-attribute", detail=detail)])
+            raise InputError(Problem("unknown-attribute", detail))
         wanted = {values} if isinstance(values, str) else set(values)
         kept &= np.array([value in wanted for value in attributes[name]], np.bool_)
     return kept
@@ -268,11 +268,11 @@ def _sentences(select: Json, gold: DependencyTreebank, items: ItemInfo) -> BoolA
 def _not_a_tree(gold: DependencyTreebank, sentence: int, word: int | None, detail: str) -> Problem:
     sent_ids = gold.sentences.sent_ids
     return Problem(
-        code="key-not-a-tree",
+        "key-not-a-tree",
+        detail,
         sentence=sentence + 1,
         sent_id=sent_ids[sentence] if len(sent_ids) else None,
         line=int(gold.lines[gold.word_offsets[sentence] if word is None else word]) or None,
-        detail=detail,
     )
 
 

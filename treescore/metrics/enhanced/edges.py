@@ -160,12 +160,10 @@ class _Reader:
         self._steps += steps
         if self._steps > MAX_STEPS:
             raise LimitError(
-                [
-                    Problem(
-                        code="too-many-enhanced-paths",
-                        detail="The empty nodes of the text have too many paths through them to follow all.",
-                    )
-                ]
+                Problem(
+                    "too-many-enhanced-paths",
+                    "The empty nodes of the text have too many paths through them to follow all.",
+                )
             )
 
     def _word(self, head: str, line: int, sentence: int) -> int | None:
@@ -186,8 +184,8 @@ class _Reader:
         sent_ids = self._treebank.sentences.sent_ids
         self._problems.add(
             Problem(
-                code=code,
-                detail=detail,
+                code,
+                detail,
                 line=line or None,
                 column=column,
                 sentence=sentence + 1,

@@ -207,7 +207,7 @@ def _cost_function(value: Json) -> CostFunction:
             detail = f"The pair {first!r}, {second!r} has two different costs. Costs hold in both directions."
         else:
             continue
-        problems.append(Problem(code="bad-parameter", pointer=f"/cost/pairs/{index}", detail=detail))
+        problems.append(Problem("bad-parameter", detail, pointer=f"/cost/pairs/{index}"))
     if problems:
         raise InputError(problems)
     return CostFunction(default=value.get("default", 2.0), pairs=pairs)
@@ -223,16 +223,14 @@ def _check_bound(chains: tuple[Chains, Chains], usable: Any, limits: Limits) -> 
 
 def _too_costly(sentence: int, bound: int) -> LimitError:
     return LimitError(
-        [
-            Problem(
-                code="lineage-limit",
-                sentence=sentence + 1,
-                detail=f"Sentence {sentence + 1} exceeds the limit of leaf-ancestor. Depth times words may be {bound} "
-                f"in a sentence and {WHOLE_TEXT} times that in a text; the cells of distance tables may be {TABLES} "
-                f"and {WHOLE_TEXT} times that. Split the sentence, or remove redundant levels (transform "
-                "collapse-unary).",
-            )
-        ]
+        Problem(
+            "lineage-limit",
+            f"Sentence {sentence + 1} exceeds the limit of leaf-ancestor. Depth times words may be {bound} "
+            f"in a sentence and {WHOLE_TEXT} times that in a text; the cells of distance tables may be {TABLES} "
+            f"and {WHOLE_TEXT} times that. Split the sentence, or remove redundant levels (transform "
+            "collapse-unary).",
+            sentence=sentence + 1,
+        )
     )
 
 

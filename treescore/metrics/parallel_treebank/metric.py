@@ -95,7 +95,7 @@ class ParallelTreebankScore(Metric):
         weights = [float(given[part] if isinstance(given, Mapping) else given[k]) for k, part in enumerate(_PARTS)]
         if not 0 < sum(weights) < float("inf"):
             detail = "The weights must have a positive sum."
-            raise InputError([Problem(code="bad-parameter", pointer="/weights", detail=detail)])
+            raise InputError(Problem("bad-parameter", detail, pointer="/weights"))
         self._table = _table(weights, "correct_both" if values["attachment"] == "las" else "correct_head")
 
     @property

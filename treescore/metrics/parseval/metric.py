@@ -125,9 +125,9 @@ def _problems(
             problems[index] = unreadable
         elif index in gold.sentences.unreadable:
             problems[index] = Problem(
-                code="gold-unreadable",
+                "gold-unreadable",
+                "Gold cannot be read in this sentence.",
                 sentence=index + 1,
-                detail="Gold cannot be read in this sentence.",
                 gold_detail=f"Gold cannot be read: {gold.sentences.unreadable[index].detail}",
             )
         else:
@@ -148,9 +148,9 @@ def _mismatch(vocabulary: Vocabulary, index: int, line: int, facts: Sequence[int
         code, there = "word-mismatch", f"Word {facts[kernel.WORD] + 1} after deletions is {shown!r}"
         gold = repr(vocabulary.strings[facts[kernel.GOLD_WORD]])
     return Problem(
-        code=code,
+        code,
+        f"{there}; gold differs. {_ADVICE}",
         sentence=index + 1,
         line=line,
-        detail=f"{there}; gold differs. {_ADVICE}",
         gold_detail=f"{there}; gold has {gold}. {_ADVICE}",
     )

@@ -79,7 +79,7 @@ def read_prm(text: str) -> ParameterFile:
     for key in ("EQ_LABEL", "EQ_WORD"):
         if len(lists[_LISTS[key]]) > MOST_PAIRS:
             detail = f"The parameter file exceeds {MOST_PAIRS} lines {key}. Rewrite the labels or words in the texts."
-            raise InputError([Problem(code="prm-too-many-pairs", pointer="/prm", detail=detail)])
+            raise InputError(Problem("prm-too-many-pairs", detail, pointer="/prm"))
     return ParameterFile(
         lists=lists,
         cutoff=numbers.get("CUTOFF_LEN"),
@@ -90,4 +90,4 @@ def read_prm(text: str) -> ParameterFile:
 
 
 def _warning(code: str, line: int, detail: str) -> Problem:
-    return Problem(code=code, pointer="/prm", line=line, detail=f"Parameter file, line {line}: {detail}")
+    return Problem(code, f"Parameter file, line {line}: {detail}", pointer="/prm", line=line)

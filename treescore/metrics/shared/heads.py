@@ -99,8 +99,8 @@ def _roots(treebank: DependencyTreebank, roots: int, sentence: int, what_now: st
 def _at(treebank: DependencyTreebank, sentence: int, word: int, code: str, detail: str) -> Problem:
     sent_ids = treebank.sentences.sent_ids
     return Problem(
-        code=code,
-        detail=f"Sentence {sentence + 1}: {detail}",
+        code,
+        f"Sentence {sentence + 1}: {detail}",
         sentence=sentence + 1,
         sent_id=sent_ids[sentence] if len(sent_ids) else None,
         line=int(treebank.lines[word]) or None,

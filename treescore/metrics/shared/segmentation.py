@@ -127,7 +127,7 @@ def alignment_of(gold: DependencyTreebank, system: DependencyTreebank) -> Alignm
     """
     sides = segmented(gold), segmented(system)
     if sides[0].text != sides[1].text:
-        raise InputError([_difference(*sides)])
+        raise InputError(_difference(*sides))
     if any(side.multiword.any() for side in sides):
         gold_words, system_words = _with_multiwords(*sides)
     else:
@@ -157,13 +157,11 @@ def _with_multiwords(gold: Segmented, system: Segmented) -> tuple[IntArray, IntA
     pairs, good = walk(gold_spans, system_spans, MAX_STEPS)
     if not good:
         raise LimitError(
-            [
-                Problem(
-                    code="multiword-stretch-too-long",
-                    detail="Overlapping multiword tokens of gold and output form a stretch that is too long to align. "
-                    "Check the ranges (3-4) in the ID column.",
-                )
-            ]
+            Problem(
+                "multiword-stretch-too-long",
+                "Overlapping multiword tokens of gold and output form a stretch that is too long to align. "
+                "Check the ranges (3-4) in the ID column.",
+            )
         )
     gold_words, system_words = np.ascontiguousarray(pairs.T)
     return gold_words, system_words
@@ -203,7 +201,7 @@ def _keys(gold: Segmented, system: Segmented) -> tuple[IntArray, IntArray]:
 def _difference(gold: Segmented, system: Segmented) -> Problem:
     if not gold.text or not system.text:  # trees without words have dependencies without words
         detail = "The output has no words." if gold.text else "The output has words, but gold has none."
-        return Problem(code="text-mismatch", detail=f"{detail} Keep every character of the text.")
+        return Problem("text-mismatch", f"{detail} Keep every character of the text.")
     place = _common_prefix(gold.text, system.text)
     (there, _, _), (here, sentence, line) = _place(gold, place), _place(system, place)
     found = f"has {short(system.text[place:], 20)!r}" if place < len(system.text) else "ends there"
@@ -213,11 +211,11 @@ def _difference(gold: Segmented, system: Segmented) -> Problem:
     )
     wanted = f"has {short(gold.text[place:], 20)!r}" if place < len(gold.text) else "ends there"
     return Problem(
-        code="text-mismatch",
+        "text-mismatch",
+        f"{beginning}. Keep every character of the text when tokenizing.",
         line=line,
         column=2 if line else None,
         sentence=sentence,
-        detail=f"{beginning}. Keep every character of the text when tokenizing.",
         gold_detail=f"{beginning}, and {there} of gold, which {wanted}.",
     )
 

@@ -55,10 +55,10 @@ def no_parse(system: DependencyTreebank, sentence: int, cost: str) -> Problem:
     """Describe a sentence that the system leaves empty, and what this costs."""
     sent_ids = system.sentences.sent_ids
     return Problem(
-        code="sentence-without-parse",
+        "sentence-without-parse",
+        f"Sentence {sentence + 1} of the output is empty: {cost}.",
         sentence=sentence + 1,
         sent_id=sent_ids[sentence] if len(sent_ids) else None,
-        detail=f"Sentence {sentence + 1} of the output is empty: {cost}.",
     )
 
 
@@ -76,11 +76,11 @@ def _other_length(gold: DependencyTreebank, system: DependencyTreebank, sentence
     there, advice = f"Sentence {sentence + 1} has {length} words", "Parse gold's words; "
     advice += "for outputs with their own tokenization use the metric ud."
     return Problem(
-        code="word-count-mismatch",
+        "word-count-mismatch",
+        f"{there}, which differs from gold. {advice}",
         sentence=sentence + 1,
         sent_id=sent_ids[sentence] if len(sent_ids) else None,
         line=int(system.lines[start]) or None if length else None,
-        detail=f"{there}, which differs from gold. {advice}",
         gold_detail=f"{there}, gold has {gold_length}. {advice}",
     )
 
@@ -93,11 +93,11 @@ def _other_word(gold: DependencyTreebank, system: DependencyTreebank, word: int)
     sent_ids = system.sentences.sent_ids
     there = f"Word {position} of sentence {sentence + 1} is {found!r}"
     return Problem(
-        code="word-mismatch",
+        "word-mismatch",
+        f"{there}; gold has another word there. Parse gold's words.",
         sentence=sentence + 1,
         sent_id=sent_ids[sentence] if len(sent_ids) else None,
         line=int(system.lines[word]) or None,
         column=2,
-        detail=f"{there}; gold has another word there. Parse gold's words.",
         gold_detail=f"{there}; gold has {strings[gold.forms[word]]!r} (its line {gold.lines[word]}).",
     )

@@ -92,14 +92,12 @@ def dropped_by(rules: Sequence[Rule], treebank: ConstituentTreebank) -> BoolArra
     failed = apply_rules(grammar, items, treebank.node_offsets, order, budget)
     if failed >= 0:
         raise LimitError(
-            [
-                Problem(
-                    code="rule-limit",
-                    sentence=failed + 1,
-                    detail=f"The rules exceed {budget} child visits, reached in sentence {failed + 1}. "
-                    "Use fewer rules, or none that can raise thousands of children one by one.",
-                )
-            ]
+            Problem(
+                "rule-limit",
+                f"The rules exceed {budget} child visits, reached in sentence {failed + 1}. "
+                "Use fewer rules, or none that can raise thousands of children one by one.",
+                sentence=failed + 1,
+            )
         )
     return items.dropped
 

@@ -79,4 +79,4 @@ def rules_of(value: Json, pointer: str = "/rules") -> list[Rule]:
 
 def _too_many(found: str, pointer: str) -> LimitError:
     detail = f"{found}. The limits are {MAX_RULES} rules, {MAX_LABELS} labels and {MAX_TEXT} characters."
-    return LimitError([Problem(code="too-many-rules", pointer=pointer, detail=detail)])
+    return LimitError(Problem("too-many-rules", detail, pointer=pointer))

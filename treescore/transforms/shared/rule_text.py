@@ -162,9 +162,9 @@ def _shape_fault(first: _Symbol, symbols: Sequence[_Symbol], *, bracketed: bool)
 
 def _fault(symbol: _Symbol, pointer: str, found: str) -> Problem:
     return Problem(
-        code="rule-syntax",
+        "rule-syntax",
+        f"Line {symbol.line}, column {symbol.column} of the rules: {found}.",
         pointer=pointer,
         line=symbol.line,
         column=symbol.column,
-        detail=f"Line {symbol.line}, column {symbol.column} of the rules: {found}.",
     )

@@ -80,13 +80,13 @@ def slice_choice(values: Mapping[str, Json]) -> SliceChoice:
             groupings[name] = grouping
     if len(groupings) > MAX_GROUPINGS:
         detail = f"{len(groupings)} complex groupings exceed {MAX_GROUPINGS}. Split them over several jobs."
-        problems.add(Problem(code="too-many-groupings", pointer="/groupings", detail=detail))
+        problems.add(Problem("too-many-groupings", detail, pointer="/groupings"))
     metrics: dict[str, None] = {}
     for pointer, name in _names("slice_metrics", values):
         metrics[name] = None
         if name not in METRICS:
             detail = f"Unknown slice metric {_short(name)}. Choose from: {', '.join(METRICS)}."
-            problems.add(Problem(code="unknown-slice-metric", pointer=pointer, detail=detail))
+            problems.add(Problem("unknown-slice-metric", detail, pointer=pointer))
     problems.raise_if_any()
     return SliceChoice(groupings, tuple(metrics))
 
@@ -103,7 +103,7 @@ def complex_grouping(name: str, pointer: str = "") -> ComplexGrouping | None:
     attributes = sum(len(part.names) for part in parts)
     if attributes > MAX_ATTRIBUTES:
         detail = f"The grouping {_short(name)} joins {attributes} attributes, which exceeds {MAX_ATTRIBUTES}."
-        raise InputError([Problem(code="bad-grouping", pointer=pointer, detail=detail)])
+        raise InputError(Problem("bad-grouping", detail, pointer=pointer))
     return ComplexGrouping(parts)
 
 
@@ -114,12 +114,12 @@ def _part(text: str, grouping: str, pointer: str) -> Attributes:
             f"Invalid offset {_short(offset)} in the grouping {_short(grouping)}. Write a number from -{MAX_OFFSET} to "
             f"{MAX_OFFSET} after `@`, as in Cpostag@-1#Wordform@0."
         )
-        raise InputError([Problem(code="bad-grouping", pointer=pointer, detail=detail)])
+        raise InputError(Problem("bad-grouping", detail, pointer=pointer))
     names = tuple(joined.split(","))
     for name in names:
         if name in ERROR_GROUPINGS:
             detail = f"{name} groups by errors nearby and cannot be joined with others, as in {_short(grouping)}."
-            raise InputError([Problem(code="bad-grouping", pointer=pointer, detail=detail)])
+            raise InputError(Problem("bad-grouping", detail, pointer=pointer))
         if name not in GROUPINGS:
             known = ", ".join((*GROUPINGS, *ERROR_GROUPINGS))
             where = "" if name == grouping else f" (in {_short(grouping)})"
@@ -127,7 +127,7 @@ def _part(text: str, grouping: str, pointer: str) -> Attributes:
                 f"Unknown grouping {_short(name)}{where}. Choose from: {known}; or join several, as in "
                 "Cpostag@-1#Wordform@0."
             )
-            raise InputError([Problem(code="unknown-grouping", pointer=pointer, detail=detail)])
+            raise InputError(Problem("unknown-grouping", detail, pointer=pointer))
     return Attributes(names, int(offset) if at else 0)
 
 
