@@ -50,25 +50,15 @@ def checked(owner: str, params: Mapping[str, Param], given: Mapping[str, Json]) 
     for name in given:
         if name not in params:
             known = ", ".join(sorted(params)) or "none"
-            problems.append(
-                Problem(
-                    "unknown-parameter",
-                    f"Unknown parameter {name!r} of {owner}. Allowed: {known}.",
-                    pointer=f"/{escape(name)}",
-                )
-            )
+            detail = f"Unknown parameter {name!r} of {owner}. Allowed: {known}."
+            problems.append(Problem("unknown-parameter", detail, pointer=f"/{escape(name)}"))
     for name, param in params.items():
         if name not in given or given[name] == param.default:
             continue
         for error in _faults(given[name], param.schema):
             path = "".join(f"/{escape(str(step))}" for step in (name, *error.absolute_path))
-            problems.append(
-                Problem(
-                    "bad-parameter",
-                    f"Invalid parameter {name} of {owner}: {_short(error.message)}. {param.doc}",
-                    pointer=path,
-                )
-            )
+            detail = f"Invalid parameter {name} of {owner}: {_short(error.message)}. {param.doc}"
+            problems.append(Problem("bad-parameter", detail, pointer=path))
     if problems:
         raise InputError(problems)
     return {name: given.get(name, param.default) for name, param in params.items()}

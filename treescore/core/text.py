@@ -32,26 +32,16 @@ def checked_bytes(text: bytes) -> None:
     nul = text.find(b"\0")
     if nul >= 0:
         line, column = place(text, nul)
-        raise InputError(
-            Problem(
-                "nul-character",
-                f"Line {line}, column {column} holds a NUL character. Remove it. "
-                "The file may be binary, UTF-16, or truncated.",
-                line=line,
-                column=column,
-            )
+        detail = (
+            f"Line {line}, column {column} holds a NUL character. Remove it. "
+            "The file may be binary, UTF-16, or truncated."
         )
+        raise InputError(Problem("nul-character", detail, line=line, column=column))
     bad = _first_bad_byte(text)
     if bad is not None:
         line, column = place(text, bad)
-        raise InputError(
-            Problem(
-                "invalid-utf8",
-                f"Byte 0x{text[bad]:02x} in line {line}, column {column} is not valid UTF-8. Save the file as UTF-8.",
-                line=line,
-                column=column,
-            )
-        )
+        detail = f"Byte 0x{text[bad]:02x} in line {line}, column {column} is not valid UTF-8. Save the file as UTF-8."
+        raise InputError(Problem("invalid-utf8", detail, line=line, column=column))
 
 
 def _first_bad_byte(text: bytes) -> int | None:

@@ -95,12 +95,9 @@ class _WordProblems(Mapping[int, Problem]):
         if unreadable is not None:
             return unreadable
         if sentence in self._gold.sentences.unreadable:
-            return Problem(
-                "gold-unreadable",
-                "Gold cannot be read here.",
-                sentence=sentence + 1,
-                gold_detail=self._gold.sentences.unreadable[sentence].detail,
-            )
+            gold_detail = self._gold.sentences.unreadable[sentence].detail
+            detail = "Gold cannot be read here."
+            return Problem("gold-unreadable", detail, sentence=sentence + 1, gold_detail=gold_detail)
         gold, system = self._forms(self._gold, sentence), self._forms(self._system, sentence)
         if len(gold) != len(system):
             return Problem(

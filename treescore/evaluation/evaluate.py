@@ -118,11 +118,8 @@ def _unequal(gold: int, system: int) -> Problem:
         "Send one for each sentence of gold, in its order; where the parser failed, leave the sentence empty as the "
         "format allows."
     )
-    return Problem(
-        "sentence-count-mismatch",
-        f"{found}, which is not the number of gold. {fix}",
-        gold_detail=f"{found}, gold has {gold}. {fix}",
-    )
+    detail = f"{found}, which is not the number of gold. {fix}"
+    return Problem("sentence-count-mismatch", detail, gold_detail=f"{found}, gold has {gold}. {fix}")
 
 
 def _check_items(items: ItemInfo, sentences: int) -> None:
@@ -137,12 +134,7 @@ def _check_items(items: ItemInfo, sentences: int) -> None:
         lists.append(("/lengths", len(items.lengths)))
     for pointer, length in lists:
         if length != sentences:
-            problems.append(
-                Problem(
-                    "item-count-mismatch",
-                    f"The list has {length} entries, gold has {sentences} sentences. Give one for each.",
-                    pointer="/items" + pointer,
-                )
-            )
+            detail = f"The list has {length} entries, gold has {sentences} sentences. Give one for each."
+            problems.append(Problem("item-count-mismatch", detail, pointer="/items" + pointer))
     if problems:
         raise InputError(problems)

@@ -98,13 +98,8 @@ def parse_spec(document: Mapping[str, Json]) -> Spec:
         if entry is None:
             continue
         if any(entry.key == other.key for other in entries):
-            problems.add(
-                Problem(
-                    "duplicate-metric-key",
-                    f'Two metrics have the key {entry.key!r}. Give one of them another "key".',
-                    pointer=f"/metrics/{index}",
-                )
-            )
+            detail = f'Two metrics have the key {entry.key!r}. Give one of them another "key".'
+            problems.add(Problem("duplicate-metric-key", detail, pointer=f"/metrics/{index}"))
         if choice is not None:
             _collect(problems, f"/metrics/{index}", lambda entry=entry: check_fit(entry, choice, choice))
         entries.append(entry)
@@ -148,23 +143,19 @@ def check_fit(entry: Entry, gold: FormatChoice, system: FormatChoice) -> None:
             if step.on not in ("both", side):
                 continue
             if kind not in step.transform.reads:
-                raise InputError(
-                    Problem(
-                        "transform-format-mismatch",
-                        f"The transform {step.name!r} works on {_kinds(step.transform.reads)}, but here "
-                        f"{side} is {_KIND_NAMES.get(kind.__name__, kind.__name__)} (format {choice.name!r}).",
-                    )
+                detail = (
+                    f"The transform {step.name!r} works on {_kinds(step.transform.reads)}, but here "
+                    f"{side} is {_KIND_NAMES.get(kind.__name__, kind.__name__)} (format {choice.name!r})."
                 )
+                raise InputError(Problem("transform-format-mismatch", detail))
             kind = step.transform.yields(kind)
         if kind not in entry.metric.reads:
             fix = _fix(kind, entry.metric.reads)
-            raise InputError(
-                Problem(
-                    "metric-format-mismatch",
-                    f"The metric {entry.name!r} scores {_kinds(entry.metric.reads)}, but {side} is "
-                    f"{_KIND_NAMES.get(kind.__name__, kind.__name__)} (format {choice.name!r}).{fix}",
-                )
+            detail = (
+                f"The metric {entry.name!r} scores {_kinds(entry.metric.reads)}, but {side} is "
+                f"{_KIND_NAMES.get(kind.__name__, kind.__name__)} (format {choice.name!r}).{fix}"
             )
+            raise InputError(Problem("metric-format-mismatch", detail))
 
 
 _KIND_NAMES = {

@@ -104,19 +104,13 @@ def _regular(text: bytes, cap: int) -> bytes:
 
 def _too_few(line: int, sentence: int, fields: int, *, comment: bool) -> Problem:
     if comment:
-        return Problem(
-            "conllx-comment-inside-sentence",
-            "A comment stands between the words of a sentence. Move it before the first word.",
-            line=line,
-            sentence=sentence,
-        )
-    return Problem(
-        "conllx-column-count",
+        detail = "A comment stands between the words of a sentence. Move it before the first word."
+        return Problem("conllx-comment-inside-sentence", detail, line=line, sentence=sentence)
+    detail = (
         f"The line has {fields} columns; at least {ENOUGH} are needed, separated by tabs (ID FORM LEMMA CPOSTAG "
-        "POSTAG FEATS HEAD DEPREL). Write _ where one has no value.",
-        line=line,
-        sentence=sentence,
+        "POSTAG FEATS HEAD DEPREL). Write _ where one has no value."
     )
+    return Problem("conllx-column-count", detail, line=line, sentence=sentence)
 
 
 def _empty_field(outline: Outline, column: int) -> Callable[[int], Problem]:

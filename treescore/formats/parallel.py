@@ -130,13 +130,11 @@ def _texts(text: Text) -> Mapping[str, bytes]:
 
 
 def _not_json(error: orjson.JSONDecodeError) -> Problem:
-    return Problem(
-        "parallel-not-three-texts",
+    detail = (
         f"The text is not valid JSON ({error.msg}). Send three texts: "
-        '{"source": "…", "target": "…", "alignment": "…"}.',
-        line=error.lineno,
-        column=error.colno,
+        '{"source": "…", "target": "…", "alignment": "…"}.'
     )
+    return Problem("parallel-not-three-texts", detail, line=error.lineno, column=error.colno)
 
 
 def _at(name: str, read: Callable[[], _T]) -> _T:
@@ -171,8 +169,5 @@ def _rows(links: Alignments, source: DependencyTreebank) -> IntArray:
 
 
 def _unequal(name: str, found: int, source: int, pointer: str | None = None) -> Problem:
-    return Problem(
-        "parallel-sentence-count",
-        f"The text {name!r} has {found} sentences, 'source' has {source}. Send one for each, in its order.",
-        pointer=f"/{name}" if pointer is None else pointer,
-    )
+    detail = f"The text {name!r} has {found} sentences, 'source' has {source}. Send one for each, in its order."
+    return Problem("parallel-sentence-count", detail, pointer=f"/{name}" if pointer is None else pointer)

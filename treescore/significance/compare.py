@@ -95,34 +95,23 @@ def _question(
 def _check_unit(candidates: Sequence[Candidate], settings: Settings, blocks: Sequence[str] | None) -> None:
     if settings.unit == "block":
         if blocks is None:
-            raise InputError(
-                Problem(
-                    "no-blocks",
-                    'The unit is "block", but the blocks are unknown. Give the block of '
-                    "each sentence in items.blocks, or use gold with document boundaries, or the unit sentence.",
-                    pointer="/unit",
-                )
+            detail = (
+                'The unit is "block", but the blocks are unknown. Give the block of '
+                "each sentence in items.blocks, or use gold with document boundaries, or the unit sentence."
             )
+            raise InputError(Problem("no-blocks", detail, pointer="/unit"))
         sentences = len(candidates[0].runs[0]) if candidates else len(blocks)
         if len(blocks) != sentences:
-            raise InputError(
-                Problem(
-                    "item-count-mismatch",
-                    f"The list has {len(blocks)} block names for {sentences} sentences. Give one for each.",
-                    pointer="/unit",
-                )
-            )
+            detail = f"The list has {len(blocks)} block names for {sentences} sentences. Give one for each."
+            raise InputError(Problem("item-count-mismatch", detail, pointer="/unit"))
     if settings.unit == "token":
         without = [candidate.name for candidate in candidates if candidate.tokens is None]
         if without:
-            raise InputError(
-                Problem(
-                    "no-token-bits",
-                    'The unit is "token", but this score has no value for each token. '
-                    "Use the unit sentence, or a score that does (attachment.las, attachment.uas, ...).",
-                    pointer="/unit",
-                )
+            detail = (
+                'The unit is "token", but this score has no value for each token. '
+                "Use the unit sentence, or a score that does (attachment.las, attachment.uas, ...)."
             )
+            raise InputError(Problem("no-token-bits", detail, pointer="/unit"))
 
 
 def _tests(question: Question) -> tuple[list[Test], list[dict[str, Json]]]:

@@ -96,12 +96,9 @@ def parse_settings(document: Mapping[str, Json]) -> Settings:
         values[name] = int(values[name])
     settings = Settings(**values)
     if settings.unit == "token" and settings.test != "mcnemar":
-        raise InputError(
-            Problem(
-                "bad-parameter",
-                f'The unit "token" needs the test "mcnemar", not {settings.test!r}: '
-                "tokens of a sentence are not independent. Use sentence or block.",
-                pointer="/unit",
-            )
+        detail = (
+            f'The unit "token" needs the test "mcnemar", not {settings.test!r}: '
+            "tokens of a sentence are not independent. Use sentence or block."
         )
+        raise InputError(Problem("bad-parameter", detail, pointer="/unit"))
     return settings

@@ -63,9 +63,10 @@ def limit_problem(text: bytes, scanned: Scan, limits: Limits) -> Problem:
         MANY: ("too-many-sentences", limits.max_sentences, "sentences"),
     }[scanned.limit]
     line, column = _Places(text).of(scanned.limit_at)
+    detail = f"The text exceeds {bound:,} {what}. Split it, or ask the operator for a higher limit."
     return Problem(
         code,
-        f"The text exceeds {bound:,} {what}. Split it, or ask the operator for a higher limit.",
+        detail,
         sentence=None if scanned.limit == MANY else len(scanned.sentences.fault) + 1,
         line=line,
         column=column,
@@ -86,14 +87,11 @@ class _Places:
 
 
 def _outside(found: bytes, sentence: int, line: int, column: int) -> Problem:
-    return Problem(
-        "text-outside-brackets",
+    detail = (
         f"{_quoted(found)} stands outside brackets. Put every tree in brackets, and leave the line empty "
-        f"where the parser failed; {_BRACKET_WORDS}",
-        sentence=sentence,
-        line=line,
-        column=column,
+        f"where the parser failed; {_BRACKET_WORDS}"
     )
+    return Problem("text-outside-brackets", detail, sentence=sentence, line=line, column=column)
 
 
 def _unopened(sentence: int, line: int, column: int) -> Problem:

@@ -182,23 +182,18 @@ def _check_size(sentences: IntArray, count: int, rows: IntArray, limits: Limits)
     if not count:
         raise InputError(Problem("no-sentence", "The text has no sentence, only blank lines or comments. Add one."))
     if count > limits.max_sentences:
-        raise LimitError(
-            Problem(
-                "too-many-sentences", f"The text has {count} sentences; the limit is {limits.max_sentences}. Split it."
-            )
-        )
+        detail = f"The text has {count} sentences; the limit is {limits.max_sentences}. Split it."
+        raise LimitError(Problem("too-many-sentences", detail))
     lengths = sums_by(sentences, count)
     long = np.flatnonzero(lengths > limits.max_words)
     if len(long):
         first = int(long[0])
+        detail = (
+            f"Sentence {first + 1} has {int(lengths[first])} lines; the limit is "
+            f"{limits.max_words}. End each sentence with a blank line."
+        )
         raise LimitError(
-            Problem(
-                "too-many-words",
-                f"Sentence {first + 1} has {int(lengths[first])} lines; the limit is "
-                f"{limits.max_words}. End each sentence with a blank line.",
-                sentence=first + 1,
-                line=int(rows[np.searchsorted(sentences, first)]) + 1,
-            )
+            Problem("too-many-words", detail, sentence=first + 1, line=int(rows[np.searchsorted(sentences, first)]) + 1)
         )
 
 

@@ -272,10 +272,7 @@ def _without_prefixes(text: bytes) -> bytes:
 
 
 def _unordered(line: int, number: str) -> Problem:
-    return Problem(
-        "alignment-line-order",
-        f"Line {line} is numbered {number}, which does not follow the line before. Send every sentence pair, in order.",
-        line=line,
-        column=1,
-        sentence=line,
+    detail = (
+        f"Line {line} is numbered {number}, which does not follow the line before. Send every sentence pair, in order."
     )
+    return Problem("alignment-line-order", detail, line=line, column=1, sentence=line)

@@ -123,20 +123,20 @@ def _inverse(lines: IntArray, line_count: int, gold: int) -> IntArray:
 def _unequal(gold: int, system: int) -> Problem:
     found = f"The output has {system} sentence pairs"
     advice = "Send one line per pair of gold, in the same order; leave the line blank where nothing is aligned."
-    return Problem(
-        "sentence-count-mismatch",
-        f"{found}, which differs from gold. {advice}",
-        gold_detail=f"{found}, gold has {gold}. {advice}",
-    )
+    detail = f"{found}, which differs from gold. {advice}"
+    return Problem("sentence-count-mismatch", detail, gold_detail=f"{found}, gold has {gold}. {advice}")
 
 
 def _foreign(system: Alignments, foreign: IntArray) -> Problem:
     first = int(foreign[0])
     link = int(system.offsets[first])
+    detail = (
+        f"{len(foreign)} sentences of the output are not in gold, the first is {system.pair_ids[first]}. "
+        "Their links count as wrong."
+    )
     return Problem(
         "alignment-sentence-not-in-gold",
-        f"{len(foreign)} sentences of the output are not in gold, the first is {system.pair_ids[first]}. "
-        "Their links count as wrong.",
+        detail,
         sentence=None,
         sent_id=system.pair_ids[first],
         line=int(system.lines[link]) if len(system.lines) else None,
@@ -176,12 +176,15 @@ def range_problems(links: Links, lengths: IntArray, names: Sequence[str | None],
         row = int(links.rows[link])
         ends = int(links.source[link]), int(links.target[link])
         side = 0 if ends[0] > int(lengths[row, 0]) else 1
+        detail = (
+            f"The link joins source word {ends[0]} and target word {ends[1]} (counted from 1), but the "
+            f"{SOURCE_AND_TARGET[side]} sentence has {int(lengths[row, side])} words. Check the index base and the "
+            'direction of the file (format options "base" and "reversed").'
+        )
         problems.add(
             Problem(
                 "alignment-link-out-of-range",
-                f"The link joins source word {ends[0]} and target word {ends[1]} (counted from 1), but the "
-                f"{SOURCE_AND_TARGET[side]} sentence has {int(lengths[row, side])} words. Check the index base and the "
-                'direction of the file (format options "base" and "reversed").',
+                detail,
                 sentence=row + 1,
                 sent_id=names[row] if len(names) else None,
                 line=int(links.lines[link]) if len(links.lines) else None,

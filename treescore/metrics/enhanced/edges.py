@@ -159,12 +159,8 @@ class _Reader:
     def _spend(self, steps: int) -> None:
         self._steps += steps
         if self._steps > MAX_STEPS:
-            raise LimitError(
-                Problem(
-                    "too-many-enhanced-paths",
-                    "The empty nodes of the text have too many paths through them to follow all.",
-                )
-            )
+            detail = "The empty nodes of the text have too many paths through them to follow all."
+            raise LimitError(Problem("too-many-enhanced-paths", detail))
 
     def _word(self, head: str, line: int, sentence: int) -> int | None:
         number = plain_number(head)

@@ -222,16 +222,13 @@ def _check_bound(chains: tuple[Chains, Chains], usable: Any, limits: Limits) -> 
 
 
 def _too_costly(sentence: int, bound: int) -> LimitError:
-    return LimitError(
-        Problem(
-            "lineage-limit",
-            f"Sentence {sentence + 1} exceeds the limit of leaf-ancestor. Depth times words may be {bound} "
-            f"in a sentence and {WHOLE_TEXT} times that in a text; the cells of distance tables may be {TABLES} "
-            f"and {WHOLE_TEXT} times that. Split the sentence, or remove redundant levels (transform "
-            "collapse-unary).",
-            sentence=sentence + 1,
-        )
+    detail = (
+        f"Sentence {sentence + 1} exceeds the limit of leaf-ancestor. Depth times words may be {bound} "
+        f"in a sentence and {WHOLE_TEXT} times that in a text; the cells of distance tables may be {TABLES} "
+        f"and {WHOLE_TEXT} times that. Split the sentence, or remove redundant levels (transform "
+        "collapse-unary)."
     )
+    return LimitError(Problem("lineage-limit", detail, sentence=sentence + 1))
 
 
 @dataclass(frozen=True)

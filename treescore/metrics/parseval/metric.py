@@ -147,10 +147,5 @@ def _mismatch(vocabulary: Vocabulary, index: int, line: int, facts: Sequence[int
         shown = vocabulary.strings[facts[kernel.SYSTEM_WORD]]
         code, there = "word-mismatch", f"Word {facts[kernel.WORD] + 1} after deletions is {shown!r}"
         gold = repr(vocabulary.strings[facts[kernel.GOLD_WORD]])
-    return Problem(
-        code,
-        f"{there}; gold differs. {_ADVICE}",
-        sentence=index + 1,
-        line=line,
-        gold_detail=f"{there}; gold has {gold}. {_ADVICE}",
-    )
+    detail = f"{there}; gold differs. {_ADVICE}"
+    return Problem(code, detail, sentence=index + 1, line=line, gold_detail=f"{there}; gold has {gold}. {_ADVICE}")

@@ -98,9 +98,10 @@ def _roots(treebank: DependencyTreebank, roots: int, sentence: int, what_now: st
 
 def _at(treebank: DependencyTreebank, sentence: int, word: int, code: str, detail: str) -> Problem:
     sent_ids = treebank.sentences.sent_ids
+    detail = f"Sentence {sentence + 1}: {detail}"
     return Problem(
         code,
-        f"Sentence {sentence + 1}: {detail}",
+        detail,
         sentence=sentence + 1,
         sent_id=sent_ids[sentence] if len(sent_ids) else None,
         line=int(treebank.lines[word]) or None,

@@ -156,13 +156,11 @@ def _with_multiwords(gold: Segmented, system: Segmented) -> tuple[IntArray, IntA
         walk, gold_spans, system_spans = interpreted(align_words), _views(gold_spans), _views(system_spans)
     pairs, good = walk(gold_spans, system_spans, MAX_STEPS)
     if not good:
-        raise LimitError(
-            Problem(
-                "multiword-stretch-too-long",
-                "Overlapping multiword tokens of gold and output form a stretch that is too long to align. "
-                "Check the ranges (3-4) in the ID column.",
-            )
+        detail = (
+            "Overlapping multiword tokens of gold and output form a stretch that is too long to align. "
+            "Check the ranges (3-4) in the ID column."
         )
+        raise LimitError(Problem("multiword-stretch-too-long", detail))
     gold_words, system_words = np.ascontiguousarray(pairs.T)
     return gold_words, system_words
 
@@ -210,9 +208,10 @@ def _difference(gold: Segmented, system: Segmented) -> Problem:
         f"spaces): {here} of the output, which {found}"
     )
     wanted = f"has {short(gold.text[place:], 20)!r}" if place < len(gold.text) else "ends there"
+    detail = f"{beginning}. Keep every character of the text when tokenizing."
     return Problem(
         "text-mismatch",
-        f"{beginning}. Keep every character of the text when tokenizing.",
+        detail,
         line=line,
         column=2 if line else None,
         sentence=sentence,

@@ -54,11 +54,9 @@ def completed(gold: DependencyTreebank, system: DependencyTreebank) -> tuple[Dep
 def no_parse(system: DependencyTreebank, sentence: int, cost: str) -> Problem:
     """Describe a sentence that the system leaves empty, and what this costs."""
     sent_ids = system.sentences.sent_ids
+    detail = f"Sentence {sentence + 1} of the output is empty: {cost}."
     return Problem(
-        "sentence-without-parse",
-        f"Sentence {sentence + 1} of the output is empty: {cost}.",
-        sentence=sentence + 1,
-        sent_id=sent_ids[sentence] if len(sent_ids) else None,
+        "sentence-without-parse", detail, sentence=sentence + 1, sent_id=sent_ids[sentence] if len(sent_ids) else None
     )
 
 
@@ -75,9 +73,10 @@ def _other_length(gold: DependencyTreebank, system: DependencyTreebank, sentence
     sent_ids = system.sentences.sent_ids
     there, advice = f"Sentence {sentence + 1} has {length} words", "Parse gold's words; "
     advice += "for outputs with their own tokenization use the metric ud."
+    detail = f"{there}, which differs from gold. {advice}"
     return Problem(
         "word-count-mismatch",
-        f"{there}, which differs from gold. {advice}",
+        detail,
         sentence=sentence + 1,
         sent_id=sent_ids[sentence] if len(sent_ids) else None,
         line=int(system.lines[start]) or None if length else None,
@@ -92,9 +91,10 @@ def _other_word(gold: DependencyTreebank, system: DependencyTreebank, word: int)
     found = strings[system.forms[word]]
     sent_ids = system.sentences.sent_ids
     there = f"Word {position} of sentence {sentence + 1} is {found!r}"
+    detail = f"{there}; gold has another word there. Parse gold's words."
     return Problem(
         "word-mismatch",
-        f"{there}; gold has another word there. Parse gold's words.",
+        detail,
         sentence=sentence + 1,
         sent_id=sent_ids[sentence] if len(sent_ids) else None,
         line=int(system.lines[word]) or None,

@@ -91,14 +91,11 @@ def dropped_by(rules: Sequence[Rule], treebank: ConstituentTreebank) -> BoolArra
     budget = STEPS_ALWAYS + STEPS_EACH * (nodes + words)
     failed = apply_rules(grammar, items, treebank.node_offsets, order, budget)
     if failed >= 0:
-        raise LimitError(
-            Problem(
-                "rule-limit",
-                f"The rules exceed {budget} child visits, reached in sentence {failed + 1}. "
-                "Use fewer rules, or none that can raise thousands of children one by one.",
-                sentence=failed + 1,
-            )
+        detail = (
+            f"The rules exceed {budget} child visits, reached in sentence {failed + 1}. "
+            "Use fewer rules, or none that can raise thousands of children one by one."
         )
+        raise LimitError(Problem("rule-limit", detail, sentence=failed + 1))
     return items.dropped
 
 

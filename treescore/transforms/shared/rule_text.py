@@ -161,10 +161,5 @@ def _shape_fault(first: _Symbol, symbols: Sequence[_Symbol], *, bracketed: bool)
 
 
 def _fault(symbol: _Symbol, pointer: str, found: str) -> Problem:
-    return Problem(
-        "rule-syntax",
-        f"Line {symbol.line}, column {symbol.column} of the rules: {found}.",
-        pointer=pointer,
-        line=symbol.line,
-        column=symbol.column,
-    )
+    detail = f"Line {symbol.line}, column {symbol.column} of the rules: {found}."
+    return Problem("rule-syntax", detail, pointer=pointer, line=symbol.line, column=symbol.column)
