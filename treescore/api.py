@@ -11,6 +11,7 @@ from typing import NamedTuple, TypedDict, Unpack, overload
 
 from treescore.core.limits import DEFAULT_LIMITS, Limits
 from treescore.core.params import Json
+from treescore.core.registry import FORMATS
 from treescore.errors import InputError
 from treescore.evaluation.report import Report, System, asked_scores, compare_outcomes, evaluate_systems, find_score
 from treescore.evaluation.spec import Spec, parse_items, parse_spec
@@ -27,18 +28,6 @@ from treescore.sources import (
     read_source,
     wrong,
 )
-
-METRICS: Mapping[str, str] = {
-    "bracketed": "parseval",
-    "conllu": "ud",
-    "conllx": "attachment",
-    "minipar": "dependency_relations",
-    "pharaoh": "alignment",
-    "talp": "alignment",
-    "naacl": "alignment",
-    "parallel": "parallel_treebank",
-}
-"""Format -> the metric where none is named."""
 
 
 class Output(NamedTuple):
@@ -161,8 +150,8 @@ def score(
     Args:
         gold: the gold standard.
         outputs: system name -> output; or outputs, which are named by the stems of their files.
-        metric: one or several; the usual one of gold's format unless given (METRICS).
-        format: of gold and outputs; by the suffixes of the files unless given (SUFFIXES).
+        metric: one or several; the usual one of gold's format unless given (`Format.usual_metric`).
+        format: of gold and outputs; by the suffixes of the files unless given (`Format.suffixes`).
         system_format: of the outputs, where it differs.
         transforms: done before every metric.
         significance: settings of comparisons between the outputs, True for the defaults, None for no comparison.
@@ -260,6 +249,11 @@ def evaluate(
         ScoringError: as `score`.
     """
     check_request(request)
+    names = [output.name for output in outputs]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            detail = f"Two outputs have the name {name!r}. Name each: {{name: output}}, or NAME=PATH in a command."
+            raise wrong("duplicate-system-name", detail, f"/outputs/{index}")
     spec = parse_spec(request)
     gold_text, gold_digest = read_source(gold, spec.format, "/gold")
     handed_over = [gold_text]
@@ -288,6 +282,6 @@ def _system(output: Output, spec: Spec) -> System:
 def _metrics(metric: Choice | Sequence[Choice] | None, text_format: Choice) -> list[Choice]:
     """Return the metrics as a list; the usual one of a known format where none is named."""
     if metric is None:
-        name = text_format if isinstance(text_format, str) else str(text_format.get("name"))
-        return [METRICS[name]] if name in METRICS else []
+        known = FORMATS.get(text_format if isinstance(text_format, str) else str(text_format.get("name")))
+        return [known.usual_metric] if known is not None and known.usual_metric else []
     return [metric] if isinstance(metric, (str, Mapping)) else list(metric)

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 
 from treescore.core.params import escape
 from treescore.errors import Problem, ProblemList
-
-SIDES = ("both", "gold", "system")
+from treescore.evaluation.spec import SIDES
 
 
 def check_request(request: Mapping[str, object]) -> None:

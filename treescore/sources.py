@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TypeGuard
 
 from treescore.core.digests import digest_of
 from treescore.core.params import Json, escape
-from treescore.core.registry import Text
+from treescore.core.registry import FORMATS, Text
 from treescore.errors import InputError, Problem
 from treescore.evaluation.spec import FormatChoice, parse_format
 from treescore.shapes import check_format
@@ -18,18 +19,6 @@ Outputs = str | bytes | Path | Sequence[Source] | Mapping[str, Source]
 """One output, several, or several by the names of their systems."""
 Choice = str | Mapping[str, Json]
 """A name, or an object as in a request: `{"name": "parseval", "params": {"preset": "evalb"}}`."""
-SUFFIXES: Mapping[str, str] = {
-    ".conllu": "conllu",
-    ".conllx": "conllx",
-    ".conll": "conllx",
-    ".mrg": "bracketed",
-    ".ptb": "bracketed",
-    ".brackets": "bracketed",
-    ".pharaoh": "pharaoh",
-    ".talp": "talp",
-    ".naacl": "naacl",
-}
-"""File suffix -> format."""
 LONGEST_SHOWN = 80
 """Characters of a path that an error quotes."""
 
@@ -54,7 +43,8 @@ def pointer_of(name: str, source: Source) -> str:
     return ",".join(paths) if len(paths) == len(parts) else f"/outputs/{escape(name)}"
 
 
-def _is_path(source: Source) -> bool:
+def _is_path(source: Source) -> TypeGuard[str | Path]:
+    """Return whether a text is given by its path; strings are paths unless they hold a newline."""
     return isinstance(source, Path) or (isinstance(source, str) and "\n" not in source)
 
 
@@ -86,29 +76,20 @@ def _bytes(source: str | bytes | Path, pointer: str) -> bytes:
 
 
 def named_outputs(outputs: Outputs) -> list[tuple[str, Source]]:
-    """Return outputs with their names: given, else stems of files, else numbers from 1.
-
-    Raises:
-        InputError: two outputs have one name.
-    """
+    """Return outputs with their names: given, else stems of files, else numbers from 1."""
     if isinstance(outputs, Mapping):
         return list(outputs.items())
     listed: Sequence[Source] = [outputs] if isinstance(outputs, (str, bytes, Path)) else outputs
-    named: dict[str, Source] = {}
-    for number, source in enumerate(listed, 1):
-        path = isinstance(source, (str, Path)) and _is_path(source)
-        name = Path(str(source)).stem if path else str(number)
-        if name in named:
-            detail = f"Two outputs have the name {name!r}. Give each a name: {{name: output, ...}}."
-            raise wrong("duplicate-system-name", detail, f"/outputs/{number - 1}")
-        named[name] = source
-    return list(named.items())
+    return [(Path(source).stem if _is_path(source) else str(number), source) for number, source in enumerate(listed, 1)]
 
 
 def format_of(source: Source) -> str | None:
     """Return the format that a file's suffix names; None for other texts."""
-    is_file = isinstance(source, (str, Path)) and _is_path(source)
-    return SUFFIXES.get(Path(str(source)).suffix.lower()) if is_file else None
+    return _formats_by_suffix().get(Path(source).suffix.lower()) if _is_path(source) else None
+
+
+def _formats_by_suffix() -> dict[str, str]:
+    return {suffix: name for name, known in FORMATS.items() for suffix in known.suffixes}
 
 
 def guessed_format(gold: Source) -> str:
@@ -117,11 +98,12 @@ def guessed_format(gold: Source) -> str:
     Raises:
         InputError: gold is not a file, or has another suffix.
     """
-    found = format_of(gold)
-    if found is None:
-        detail = f"Set `format`: the suffix of gold's file does not name one. Known suffixes: {', '.join(SUFFIXES)}."
+    name = format_of(gold)
+    if name is None:
+        known = ", ".join(_formats_by_suffix())
+        detail = f"Set `format`: the suffix of gold's file does not name one. Known suffixes: {known}."
         raise wrong("unknown-format", detail, "/format")
-    return found
+    return name
 
 
 def wrong(code: str, detail: str, pointer: str) -> InputError:

@@ -8,13 +8,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import treescore
 from treescore import InputError, LimitError, ScoringError, compare, score
+from treescore.cli.score import compare as compare_command
 from treescore.core.limits import Limits
-from treescore.core.registry import FORMATS
+from treescore.core.registry import FORMATS, METRICS
 from treescore.evaluation import spec  # noqa: F401 - fills the registry
-from treescore.sources import SUFFIXES
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -92,8 +93,22 @@ def test_the_document_is_that_of_the_command(tmp_path: Path) -> None:
     assert json.loads(printed.stdout) == {"results": result.document, "warnings": result.warnings}
 
 
-def test_every_suffix_names_a_format() -> None:
-    assert set(SUFFIXES.values()) <= set(FORMATS)
+def test_formats_declare_known_metrics_and_suffixes_of_their_own() -> None:
+    suffixes = [suffix for known in FORMATS.values() for suffix in known.suffixes]
+    assert len(set(suffixes)) == len(suffixes)
+    assert all(suffix.startswith(".") for suffix in suffixes)
+    for known in FORMATS.values():
+        assert not known.usual_metric or known.yields in METRICS[known.usual_metric].reads
+
+
+def test_the_command_refuses_two_outputs_of_one_name(tmp_path: Path) -> None:
+    other = tmp_path / SYSTEMS.joinpath("rules.conllu").name
+    other.write_bytes(SYSTEMS.joinpath("rules.conllu").read_bytes())
+    arguments = ["--format", "conllu", "--metric", "ud", str(GOLD), str(SYSTEMS / "rules.conllu"), str(other)]
+    answer = CliRunner().invoke(compare_command, arguments)
+    assert answer.exit_code == 2
+    assert "Two outputs have the name 'rules'" in answer.stderr
+    assert "duplicate-system-name" in answer.stderr
 
 
 @pytest.mark.parametrize(

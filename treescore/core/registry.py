@@ -73,6 +73,10 @@ class Format(Component):
     yields: ClassVar[type[Any]]
     fields: ClassVar[tuple[str, ...]] = ()
     """Names of the texts of a format that takes several; empty for a single text."""
+    suffixes: ClassVar[tuple[str, ...]] = ()
+    """Suffixes of files that are in this format unless the caller names another."""
+    usual_metric: ClassVar[str] = ""
+    """Name of the metric that scores it where the caller names none; empty: one must be named."""
     example: ClassVar[Text]
     """A small valid text. The tests over all formats read, write and damage it."""
 

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import orjson
 
 from treescore.core.registry import ERROR, SKIP, STATUS_NAMES, Outcome
-from treescore.core.values import count_values, score_values, with_values
+from treescore.core.values import count_values, score_values
 from treescore.core.version import __version__
 from treescore.errors import Problem
 
 if TYPE_CHECKING:
     from treescore.core.params import Json
-    from treescore.core.scores import ScoreTable
     from treescore.core.trees import Treebank
     from treescore.evaluation.spec import Entry, FormatChoice
-
-
-def metric_document(entry: Entry, outcome: Outcome, signature: Mapping[str, Json]) -> dict[str, Json]:
-    """Make scores, counts and signature of one metric over a whole text."""
-    return {**outcome_document(entry, outcome), "signature": signature}
 
 
 def outcome_document(entry: Entry, outcome: Outcome) -> dict[str, Json]:
@@ -41,11 +34,6 @@ def outcome_document(entry: Entry, outcome: Outcome) -> dict[str, Json]:
     if extra:
         document["extra"] = extra
     return document
-
-
-def item_documents(table: ScoreTable, outcome: Outcome, gold: Treebank, start: int, stop: int) -> list[dict[str, Json]]:
-    """Make documents of sentences `start` to `stop`: number, name, status, scores, counts, the metric's details."""
-    return with_values(table, outcome.rows[start:stop], item_details(outcome, gold, start, stop))
 
 
 def item_details(outcome: Outcome, gold: Treebank, start: int, stop: int) -> list[dict[str, Json]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from treescore.core.limits import DEFAULT_LIMITS, Limits
 from treescore.core.params import Json
@@ -13,7 +12,7 @@ from treescore.core.scores import Score
 from treescore.core.trees import Treebank
 from treescore.errors import InputError, Problem
 from treescore.evaluation.agreement import agreement as agree
-from treescore.evaluation.document import metric_document, signature_document
+from treescore.evaluation.document import outcome_document, signature_document
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import Entry, FormatChoice, Spec
 
@@ -249,11 +248,10 @@ def asked_scores(spec: Spec, asked: Json) -> list[str]:
 
 def _metrics(spec: Spec, system: System, found: Mapping[str, Outcome], gold_digest: str) -> dict[str, Json]:
     return {
-        entry.key: metric_document(
-            entry,
-            found[entry.key],
-            signature_document(entry, spec.format, system.format, gold_digest, system.digest),
-        )
+        entry.key: {
+            **outcome_document(entry, found[entry.key]),
+            "signature": signature_document(entry, spec.format, system.format, gold_digest, system.digest),
+        }
         for entry in spec.entries
     }
 
@@ -273,14 +271,7 @@ def _agreements(
     return found
 
 
-def _warning(problem: Problem) -> dict[str, Any]:
-    members: dict[str, Any] = {
-        "code": problem.code,
-        "pointer": problem.pointer,
-        "sentence": problem.sentence,
-        "sent_id": problem.sent_id,
-        "line": problem.line,
-        "column": problem.column,
-        "detail": problem.detail,
-    }
+def _warning(problem: Problem) -> dict[str, Json]:
+    names = ("code", "pointer", "sentence", "sent_id", "line", "column", "detail")
+    members = {name: getattr(problem, name) for name in names}
     return {name: value for name, value in members.items() if value not in (None, "")}

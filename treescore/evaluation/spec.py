@@ -145,15 +145,15 @@ def check_fit(entry: Entry, gold: FormatChoice, system: FormatChoice) -> None:
             if kind not in step.transform.reads:
                 detail = (
                     f"The transform {step.name!r} works on {_kinds(step.transform.reads)}, but here "
-                    f"{side} is {_KIND_NAMES.get(kind.__name__, kind.__name__)} (format {choice.name!r})."
+                    f"{side} is {_kinds([kind])} (format {choice.name!r})."
                 )
                 raise InputError(Problem("transform-format-mismatch", detail))
             kind = step.transform.yields(kind)
         if kind not in entry.metric.reads:
             fix = _fix(kind, entry.metric.reads)
             detail = (
-                f"The metric {entry.name!r} scores {_kinds(entry.metric.reads)}, but {side} is "
-                f"{_KIND_NAMES.get(kind.__name__, kind.__name__)} (format {choice.name!r}).{fix}"
+                f"The metric {entry.name!r} scores {_kinds(entry.metric.reads)}, but {side} is {_kinds([kind])} "
+                f"(format {choice.name!r}).{fix}"
             )
             raise InputError(Problem("metric-format-mismatch", detail))
 

@@ -37,6 +37,8 @@ class Bracketed(Format):
     )
     source = "Marcus, Santorini & Marcinkiewicz 1993; Sampson & Babarczy 2003"
     yields = ConstituentTreebank
+    suffixes = (".mrg", ".ptb", ".brackets")
+    usual_metric = "parseval"
     example = (
         "(S (NP-SBJ (DT The) (NN café)) (VP (VBZ is) (RB not) (ADJP (JJ open)) (NP (-NONE- *T*-1))) (. .))\n"
         "(NP (NP (NNP Zoë) (POS 's)) (NN dog))\n"

@@ -53,6 +53,8 @@ class ConllU(Format):
     doc: ClassVar[str] = "CoNLL-U (Universal Dependencies), with multiword tokens and empty nodes."
     source: ClassVar[str] = "https://universaldependencies.org/format.html"
     yields: ClassVar[type[DependencyTreebank]] = DependencyTreebank
+    suffixes = (".conllu",)
+    usual_metric = "ud"
     example = (
         "# newdoc id = d1\n"
         "# sent_id = s1\n"

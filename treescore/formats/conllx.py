@@ -49,6 +49,8 @@ class ConllX(Format):
     doc: ClassVar[str] = "CoNLL-X and CoNLL-07: ID FORM LEMMA CPOSTAG POSTAG FEATS HEAD DEPREL [PHEAD PDEPREL]."
     source: ClassVar[str] = "Buchholz & Marsi 2006, https://aclanthology.org/W06-2920"
     yields: ClassVar[type[DependencyTreebank]] = DependencyTreebank
+    suffixes = (".conllx", ".conll")
+    usual_metric = "attachment"
     example = (
         "1\tLe\tle\tD\tDET\tnum=s\t2\tdet\t_\t_\n"
         "2\tcafé\tcafé\tN\tNC\t_\t3\tsuj\t3\tsuj\n"

@@ -53,6 +53,8 @@ class Naacl(Format):
     )
     source = "Mihalcea & Pedersen 2003 (HLT-NAACL workshop on parallel texts)"
     yields = Alignments
+    suffixes = (".naacl",)
+    usual_metric = "alignment"
     example = b"0001 1 1 S 0.9\n0001 2 3 P\n0001 3 0\n0002 1 2\n"
     params: ClassVar[Mapping[str, Param]] = {"base": base_param(1), "reversed": REVERSED, "sentences": _SENTENCES}
 

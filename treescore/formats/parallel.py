@@ -39,6 +39,7 @@ class Parallel(Format):
     doc: ClassVar[str] = 'A parallel treebank: {"source": trees, "target": trees, "alignment": links}.'
     yields: ClassVar[type[Any]] = ParallelTreebank
     fields: ClassVar[tuple[str, ...]] = FIELDS
+    usual_metric = "parallel_treebank"
     example: ClassVar[Text] = {
         "source": "1\tcafé\t_\tN\t_\t_\t0\troot\t_\t_\n\n1\toui\t_\tI\t_\t_\t0\troot\t_\t_\n\n".encode(),
         "target": b"1\ta\t_\tD\t_\t_\t2\tdet\t_\t_\n2\tbar\t_\tN\t_\t_\t0\troot\t_\t_\n\n"

@@ -17,5 +17,7 @@ class Pharaoh(LineFormat):
     name = "pharaoh"
     doc = "Word alignments, one line a sentence pair: 0-0 1-2 (sure), 1p2 (possible); words count from 0."
     source = "Koehn et al. 2007 (Moses); Dyer, Chahuneau & Smith 2013 (fast_align)"
+    suffixes = (".pharaoh",)
+    usual_metric = "alignment"
     example = b"0-0 1-2 2p1\n\n0-1 10?3\n"
     params: ClassVar[Mapping[str, Param]] = {"base": base_param(0), "reversed": REVERSED}

@@ -17,5 +17,7 @@ class Talp(LineFormat):
     name = "talp"
     doc = "Word alignments, one line a sentence pair: 1-1 (sure), 3p4 (possible); words count from 1, 0 is NULL."
     source = "Lambert & Castell 2004 (AlignmentSet)"
+    suffixes = (".talp",)
+    usual_metric = "alignment"
     example = b"1-1 2-3 3p4\n\n0-2 11P3\n"
     params: ClassVar[Mapping[str, Param]] = {"base": base_param(1), "reversed": REVERSED}

@@ -22,7 +22,8 @@ from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import OTHER_WORDS, RIGHT, SLUG, WRONG
 from treescore.core.disclosure import NOTHING
 from treescore.core.registry import METRICS, Example, Metric
-from treescore.evaluation.document import item_documents
+from treescore.core.values import with_values
+from treescore.evaluation.document import item_details
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
 
@@ -175,7 +176,8 @@ def outcome(metric, example=None):
     spec = parse_spec(chosen.request(metric))
     evaluation = Evaluation(spec, chosen.gold())
     found = evaluation.score(chosen.output())[0][metric]
-    return found, item_documents(spec.entries[0].metric.table, found, evaluation.gold, 0, len(found.rows))
+    details = item_details(found, evaluation.gold, 0, len(found.rows))
+    return found, with_values(spec.entries[0].metric.table, found.rows, details)
 
 
 @pytest.mark.parametrize("metric", sorted(METRICS))

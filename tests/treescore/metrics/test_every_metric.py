@@ -20,10 +20,11 @@ from treescore.core.trees import (
     ParallelTreebank,
     Treebank,
 )
+from treescore.core.values import with_values
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError
 from treescore.evaluation import spec  # noqa: F401 - fills the registry
-from treescore.evaluation.document import item_documents, outcome_document
+from treescore.evaluation.document import item_details, outcome_document
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
 
@@ -73,7 +74,7 @@ def look(name: str, example: Example, gold: Text, output: Text) -> Outcome:
     for style in metric.styles:
         metric.report(style, outcome)
     dict(outcome.slices())
-    item_documents(metric.table, outcome, evaluation.gold, 0, len(outcome.rows))
+    item_details(outcome, evaluation.gold, 0, len(outcome.rows))
     return outcome
 
 
@@ -155,7 +156,7 @@ def test_items_sum_to_totals(name, example):
     evaluation = Evaluation(request, example.gold())
     outcome = evaluation.score(example.output())[0][name]
     table = request.entries[0].metric.table
-    documents = item_documents(table, outcome, evaluation.gold, 0, len(outcome.rows))
+    documents = with_values(table, outcome.rows, item_details(outcome, evaluation.gold, 0, len(outcome.rows)))
     # Items of sentences that could not be compared may show figures that are in no total (parseval, as EVALB does).
     counts = [
         [flat(document["counts"])[count] for count in table.count_names] if status == OK else row.tolist()

@@ -10,7 +10,7 @@ import pytest
 from treescore.core.registry import ERROR, OK, SKIP, Outcome
 from treescore.core.values import score_values
 from treescore.errors import InputError
-from treescore.evaluation.document import metric_document
+from treescore.evaluation.document import outcome_document
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import Spec, parse_spec
 
@@ -199,7 +199,7 @@ def test_wrong_parameters_are_named() -> None:
 
 def test_the_document_carries_counts_of_error_and_skip() -> None:
     spec, outcome = outcome_of(f"{TREE}\n\n", f"{TREE}\n\n")
-    document = metric_document(spec.entries[0], outcome, {})
+    document = outcome_document(spec.entries[0], outcome)
     assert document["counts"]["skip"] == 1
     assert document["scores"]["coverage"] == 0.5
     assert not math.isnan(document["scores"]["labelled_f1"])
