@@ -257,10 +257,7 @@ def _metrics(spec: Spec, system: System, found: Mapping[str, Outcome], gold_dige
 
 
 def _agreements(
-    spec: Spec,
-    systems: Sequence[System],
-    outcomes: Sequence[Mapping[str, Outcome]],
-    asked: Sequence[Sequence[str]],
+    spec: Spec, systems: Sequence[System], outcomes: Sequence[Mapping[str, Outcome]], asked: Sequence[Sequence[str]]
 ) -> list[dict[str, Json]]:
     found = []
     for first, second in asked:

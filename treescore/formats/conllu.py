@@ -243,10 +243,7 @@ def _check_forms(
     odd.add(
         np.flatnonzero(inner),
         lambda row: outline.problem(
-            row,
-            FORM + 1,
-            "conllu-empty-form",
-            "FORM of a word in a multiword token is empty. It aligns with no word.",
+            row, FORM + 1, "conllu-empty-form", "FORM of a word in a multiword token is empty. It aligns with no word."
         ),
     )
 
@@ -305,12 +302,7 @@ def _warnings(outline: Outline, odd: Findings, cap: int) -> list[Problem]:
 
 
 def _treebank(
-    outline: Outline,
-    ids: _Ids,
-    fields: Fields,
-    heads: IntArray,
-    vocabulary: Vocabulary,
-    warnings: list[Problem],
+    outline: Outline, ids: _Ids, fields: Fields, heads: IntArray, vocabulary: Vocabulary, warnings: list[Problem]
 ) -> DependencyTreebank:
     words = np.flatnonzero(ids.kinds == _WORD)
     ranges = np.flatnonzero(ids.kinds == _RANGE)

@@ -118,10 +118,7 @@ def _too_few(line: int, sentence: int, fields: int, *, comment: bool) -> Problem
 def _empty_field(outline: Outline, column: int) -> Callable[[int], Problem]:
     def problem(row: int) -> Problem:
         return outline.problem(
-            row,
-            column + 1,
-            "conllx-empty-field",
-            f"Column {column + 1} is empty. Write _ where it has no value.",
+            row, column + 1, "conllx-empty-field", f"Column {column + 1} is empty. Write _ where it has no value."
         )
 
     return problem

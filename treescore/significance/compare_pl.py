@@ -78,8 +78,4 @@ def _fill(
     tests = directed(sample, [pairs[index] for index in defined], plan)
     for index, test in zip(defined, tests, strict=True):
         first, second = pairs[index]
-        documents[index][name] = {
-            "difference": float(values[first] - values[second]),
-            "p": test.p,
-            "p_kind": test.kind,
-        }
+        documents[index][name] = {"difference": float(values[first] - values[second]), "p": test.p, "p_kind": test.kind}

@@ -50,12 +50,13 @@ class McNemar:
 
     def p(self, kind: str) -> float:
         """Return the p of a kind of PARAMS: exact, mid-p, chi2, chi2-corrected."""
-        return {
+        values = {
             "exact": self.exact,
             "mid-p": self.mid_p,
             "chi2": self.chi2.p,
             "chi2-corrected": self.chi2_corrected.p,
-        }[kind]
+        }
+        return values[kind]
 
     def document(self) -> dict[str, Json]:
         """Return the members of a comparison document."""

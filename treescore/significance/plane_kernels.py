@@ -185,16 +185,7 @@ def _turning_rows(
 
 @compiled
 def region_sum(
-    points: Any,
-    us: Any,
-    vs: Any,
-    sizes: Any,
-    turns: Any,
-    shape: Shape,
-    tops: Any,
-    rows: Any,
-    low: int,
-    tilt: Tilt,
+    points: Any, us: Any, vs: Any, sizes: Any, turns: Any, shape: Shape, tops: Any, rows: Any, low: int, tilt: Tilt
 ) -> tuple[float, float]:
     """Return the tilted mass, weighted back, of the sums (x, y) with low <= x <= tops[y], for y in rows.
 

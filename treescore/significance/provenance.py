@@ -23,11 +23,7 @@ TESTS = {
 def statistic(score: Score, *, macro: bool) -> dict[str, Json]:
     """Describe how the statistic is computed from the counts."""
     ratios = [
-        {
-            "numerator": dict(ratio.numerator),
-            "denominator": dict(ratio.denominator),
-            "one_minus": ratio.one_minus,
-        }
+        {"numerator": dict(ratio.numerator), "denominator": dict(ratio.denominator), "one_minus": ratio.one_minus}
         for ratio in score.ratios
     ]
     kind = "ratio-of-sums" if len(ratios) == 1 and score.join is None else "composite"

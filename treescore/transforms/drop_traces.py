@@ -57,9 +57,7 @@ class DropTraces(Transform):
             deleted = deleted & ~places
             # What holds the place of an emptied phrase is a word without form and tag: no constituent of its own.
             treebank = replace(
-                treebank,
-                words=np.where(places, 0, treebank.words),
-                tags=np.where(places, NO_TAG, treebank.tags),
+                treebank, words=np.where(places, 0, treebank.words), tags=np.where(places, NO_TAG, treebank.tags)
             )
         return without_words(treebank, deleted)
 

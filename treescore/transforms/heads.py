@@ -167,9 +167,7 @@ class _Children:
                 for found, owners in zip((structure.parents, structure.anchors), tops, strict=True)
             ]
         )
-        starts = np.concatenate(
-            [treebank.starts + treebank.word_offsets[tops[0]], np.arange(words, dtype=np.int64)],
-        )
+        starts = np.concatenate([treebank.starts + treebank.word_offsets[tops[0]], np.arange(words, dtype=np.int64)])
         blank = np.zeros(sentences, np.int64)
         tags = np.where(treebank.tags == NO_TAG, 0, treebank.tags)
         self.labels = np.concatenate([blank, treebank.labels, tags])

@@ -31,15 +31,7 @@ from treescore.metrics.alignment.link_sets import (
 )
 from treescore.metrics.shared.group_tables import attributes_of, sentence_tables
 
-COUNT_NAMES = (
-    "links",
-    "sure",
-    "possible",
-    "links_in_sure",
-    "links_in_possible",
-    "sure_links",
-    "sure_links_in_sure",
-)
+COUNT_NAMES = ("links", "sure", "possible", "links_in_sure", "links_in_possible", "sure_links", "sure_links_in_sure")
 AER = Ratio({"links_in_sure": 1, "links_in_possible": 1}, {"links": 1, "sure": 1}, one_minus=True)
 _NO_LINKS = "the output has no link"
 _NO_SURE = "gold has no sure link"
@@ -117,10 +109,7 @@ TABLE = ScoreTable(
         Score(
             name="och_ney_f1",
             doc="Harmonic mean of Och & Ney's precision and recall.",
-            ratios=(
-                Ratio({"links_in_possible": 1}, {"links": 1}),
-                Ratio({"links_in_sure": 1}, {"sure": 1}),
-            ),
+            ratios=(Ratio({"links_in_possible": 1}, {"links": 1}), Ratio({"links_in_sure": 1}, {"sure": 1})),
             join=harmonic,
             undefined="Och & Ney's precision or recall is undefined",
         ),

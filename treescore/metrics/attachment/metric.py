@@ -110,10 +110,7 @@ class Attachment(Metric):
         system, absent, own = completed(gold, system)
         check_same_words(gold, system, cap)
         scoring = np.ones(len(gold.forms), bool) if self.values["punctuation"] else ~punctuation_of(gold)
-        right = {
-            "uas": (gold.heads == system.heads) & own,
-            "label_accuracy": (gold.deprels == system.deprels) & own,
-        }
+        right = {"uas": (gold.heads == system.heads) & own, "label_accuracy": (gold.deprels == system.deprels) & own}
         right["las"] = right["uas"] & right["label_accuracy"]
         owners = owners_of(gold.word_offsets)
         rows = _rows(owners, len(gold), scoring, right)

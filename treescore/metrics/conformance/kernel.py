@@ -110,12 +110,7 @@ def compared(key: Constituents, response: Constituents, words: IntArray, usable:
 
 @compiled
 def compare_spans(
-    key: Constituents,
-    response: Constituents,
-    words: IntArray,
-    usable: BoolArray,
-    found: Found,
-    scratch: Scratch,
+    key: Constituents, response: Constituents, words: IntArray, usable: BoolArray, found: Found, scratch: Scratch
 ) -> None:
     """Fill `found`, all False before.
 

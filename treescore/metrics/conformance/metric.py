@@ -66,10 +66,7 @@ LABELLED = ratio_score(
 )
 
 CATEGORIES: Mapping[str, Json] = {
-    "anyOf": [
-        {"type": "object", "additionalProperties": {"anyOf": [{"type": "string"}, STRINGS]}},
-        {"type": "null"},
-    ]
+    "anyOf": [{"type": "object", "additionalProperties": {"anyOf": [{"type": "string"}, STRINGS]}}, {"type": "null"}]
 }
 SELECT: Mapping[str, Json] = {
     "type": "object",

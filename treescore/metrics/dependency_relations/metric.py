@@ -37,11 +37,7 @@ _SELECT = Param(
             "words": STRINGS,
             "categories": STRINGS,
             "attributes": {"type": "object", "additionalProperties": {"anyOf": [{"type": "string"}, STRINGS]}},
-            "length": {
-                "type": "object",
-                "additionalProperties": False,
-                "properties": {"min": _NUMBER, "max": _NUMBER},
-            },
+            "length": {"type": "object", "additionalProperties": False, "properties": {"min": _NUMBER, "max": _NUMBER}},
         },
     },
     default=None,

@@ -115,9 +115,7 @@ class LeafAncestor(Metric):
     )
     # No slices: the mean of a word that occurs once is its score, which reveals how long gold's lineage is.
     disclosure: ClassVar[Disclosure] = Disclosure(
-        fields={
-            "words": Fields({"word": "word", "system_lineage": "system_lineage"}, perfect={"score": "right"}),
-        }
+        fields={"words": Fields({"word": "word", "system_lineage": "system_lineage"}, perfect={"score": "right"})}
     )
     params: ClassVar[Mapping[str, Param]] = {
         "cost": Param(
@@ -290,11 +288,7 @@ class _Scored:
     def _groups(self) -> dict[str, tuple[IntArray, Sequence[str]]]:
         """Groupings whose values are strings: name -> (number of each word's group, names of the numbers)."""
         names = self.gold.vocabulary.strings
-        return {
-            "word": (forms_of(self.gold), names),
-            "tag": (_tags(self.gold), names),
-            "label": (self._labels, names),
-        }
+        return {"word": (forms_of(self.gold), names), "tag": (_tags(self.gold), names), "label": (self._labels, names)}
 
     def diagnosis(self) -> dict[str, Json]:
         """Return the configurations that are regularly parsed badly, by kind."""

@@ -36,10 +36,7 @@ _PARTS = ("source", "target", "alignment")
 _T = TypeVar("_T")
 _LINKS = (("0-0 1-1 2-2 3-3 4-4\n", "0-1 1-1\n"), ("0-0\n", "0-0\n"), ("0-0 1-1\n", "0-1 1-0\n"))
 _EXAMPLE = tuple(
-    (
-        {"source": gold, "target": gold, "alignment": gold_links},
-        {"source": output, "target": gold, "alignment": links},
-    )
+    ({"source": gold, "target": gold, "alignment": gold_links}, {"source": output, "target": gold, "alignment": links})
     for (gold, output), (gold_links, links) in zip(DEPENDENCIES, _LINKS, strict=True)
 )
 
@@ -181,10 +178,7 @@ class _Side:
     def bits(self, pairs: int) -> dict[str, TokenBits]:
         """Return one bit per scoring word."""
         offsets = lengths_to_offsets(self.scoring, owners_of(self.gold.word_offsets), pairs)
-        return {
-            "uas": TokenBits(self.heads[self.scoring], offsets),
-            "las": TokenBits(self.both[self.scoring], offsets),
-        }
+        return {"uas": TokenBits(self.heads[self.scoring], offsets), "las": TokenBits(self.both[self.scoring], offsets)}
 
     def wrong_words(self, pair: int) -> list[Json]:
         """List the scoring words with a wrong head or relation."""

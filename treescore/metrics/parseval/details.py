@@ -107,10 +107,7 @@ class Compared:
         rows = np.where(partners < 0, 0, partners + self._offsets[1][gold_owners])
         labels = self._brackets[1][rows, 2] if len(self._brackets[1]) else np.zeros(len(rows), np.int64)
         matched = np.where(partners < 0, -1, labels)
-        return (
-            np.column_stack([gold_owners, gold[:, :3], matched]),
-            np.column_stack([system_owners, system]),
-        )
+        return (np.column_stack([gold_owners, gold[:, :3], matched]), np.column_stack([system_owners, system]))
 
     def _used(self, side: int) -> tuple[IntArray, IntArray]:
         """Return sentence and row of each bracket of a side in sentences that count."""

@@ -31,12 +31,7 @@ SHOWN = COUNTS[:6]
 @cache
 def score_table(*, zero: bool) -> ScoreTable:
     """Return the table; `zero` makes shares of sentences shares of all sentences instead of valid ones."""
-    names = (
-        *COUNTS,
-        *(f"cutoff.{name}" for name in COUNTS),
-        "length",
-        *(f"unscored.{name}" for name in SHOWN),
-    )
+    names = (*COUNTS, *(f"cutoff.{name}" for name in COUNTS), "length", *(f"unscored.{name}" for name in SHOWN))
     among = "sentences" if zero else "valid"
     cut = tuple(_scores("cutoff.", " Sentences up to the cut-off length only.", among))
     return ScoreTable(names, (*_scores("", "", among), *cut))
@@ -63,13 +58,7 @@ _RATIOS = (
         _AMONG,
         _NO_SENTENCE,
     ),
-    (
-        "relative_crossing",
-        "Share of the output's brackets that cross one of gold's.",
-        "crossing",
-        "system",
-        _NO_SYSTEM,
-    ),
+    ("relative_crossing", "Share of the output's brackets that cross one of gold's.", "crossing", "system", _NO_SYSTEM),
     ("tagging_accuracy", "Share of words with gold's tag.", "correct_tags", "words", "no word could be scored"),
     (
         "coverage",

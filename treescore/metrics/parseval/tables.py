@@ -14,17 +14,7 @@ from treescore.core.trees import ConstituentTreebank
 from treescore.core.vocabulary import Vocabulary
 from treescore.formats.shared.bracket_problems import UnbalancedLine
 from treescore.metrics.parseval.choices import Choices
-from treescore.metrics.parseval.kernel import (
-    FILLER,
-    READABLE,
-    SHOWN,
-    UNREADABLE,
-    Inputs,
-    Options,
-    Room,
-    Side,
-    Tables,
-)
+from treescore.metrics.parseval.kernel import FILLER, READABLE, SHOWN, UNREADABLE, Inputs, Options, Room, Side, Tables
 from treescore.metrics.parseval.matching import Equal
 
 _QUOTES = ("'", '"', "/")

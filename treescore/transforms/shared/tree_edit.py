@@ -59,9 +59,7 @@ def _renumbered(sentences: Sentences) -> Sentences:
 
 
 def decided_by(
-    treebank: ConstituentTreebank,
-    guide: ConstituentTreebank,
-    decide: Callable[[ConstituentTreebank], BoolArray],
+    treebank: ConstituentTreebank, guide: ConstituentTreebank, decide: Callable[[ConstituentTreebank], BoolArray]
 ) -> BoolArray:
     """Find the words of the treebank that `decide` chooses, bool (w,).
 
