@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
+Bits = NDArray[np.uint64]
+"""64 in a number: one for each unit, or the state of a stream of random numbers."""
 Counts = NDArray[np.int64] | NDArray[np.float64]
 """(units, count names): the counts of a metric, one row a sentence."""
 

@@ -81,7 +81,8 @@ def resampled_scores(
     pooled, macro = [], []
     for batch, start in enumerate(range(0, resamples, step)):
         size = min(step, resamples - start)
-        states = np.random.SeedSequence([seed, batch]).generate_state(size * len(rows), np.uint64)
+        seeds = np.random.SeedSequence([seed, batch])
+        states = np.asarray(seeds.generate_state(size * len(rows), np.uint64), np.uint64)
         total = np.zeros((size, len(table.count_names)))
         filled = np.zeros((size, len(table.scores)))
         defined = np.zeros(filled.shape, np.bool_)

@@ -12,10 +12,10 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
+from treescore.core.arrays import Bits, FloatArray, IntArray
 from treescore.core.jit import compiled
 
-_HIGH = 2.0**400
-_SHIFT = 400
+_HIGH, _SHIFT = 2.0**400, 400
 _TABLE_NUMBERS = 60_000
 
 
@@ -28,12 +28,12 @@ class PairTerms(NamedTuple):
         firsts, seconds: the two systems, int64.
     """
 
-    totals: Any
-    sizes: Any
-    us: Any
-    vs: Any
-    firsts: Any
-    seconds: Any
+    totals: FloatArray
+    sizes: FloatArray
+    us: FloatArray
+    vs: FloatArray
+    firsts: IntArray
+    seconds: IntArray
 
 
 class Window(NamedTuple):
@@ -73,7 +73,7 @@ def _popcount(_typing: Any, _word: Any) -> Any:
 
 
 @compiled
-def swapped_sums(signs: Any, planes: Any, columns: Any, weights: Any, out: Any) -> None:
+def swapped_sums(signs: Bits, planes: Bits, columns: IntArray, weights: IntArray, out: FloatArray) -> None:
     """Compute sums of integer columns over the units that each shuffle swaps.
 
     Args:
@@ -92,7 +92,7 @@ def swapped_sums(signs: Any, planes: Any, columns: Any, weights: Any, out: Any) 
 
 
 @compiled
-def swapped_real_sums(signs: Any, values: Any, out: Any) -> None:
+def swapped_real_sums(signs: Bits, values: FloatArray, out: FloatArray) -> None:
     """Compute sums of real columns over the units that each shuffle swaps, always added in the same order.
 
     Eight units at a time: all 256 sums of them are made once, and each shuffle looks its own up.
@@ -196,7 +196,7 @@ def mean_ratios(sums: Any, top: int, bottom: int, system: Any, sign: float, one_
 
 
 @compiled
-def draw_weights(states: Any, weights: Any) -> None:
+def draw_weights(states: Bits, weights: Any) -> None:
     """Count how often each unit is drawn, drawing as many units as there are, with replacement.
 
     Each row draws from its own splitmix64 stream (Steele, Lea & Flood 2014), two units from each 64 bits.
@@ -223,7 +223,7 @@ def draw_weights(states: Any, weights: Any) -> None:
 
 
 @compiled
-def subset_tail(values: Any, top: int) -> tuple[float, int]:
+def subset_tail(values: IntArray, top: int) -> tuple[float, int]:
     """Count the subsets of `values` that have a sum of at most `top`, by a dynamic programme of positive terms.
 
     Sums above `top` never come back, so that only `top` + 1 cells are kept.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from treescore.core.arrays import FloatArray, IntArray
 from treescore.core.jit import compiled
 
 NOTHING = -46.0
@@ -38,8 +39,29 @@ class Tilt(NamedTuple):
     mean_y: float
 
 
+class Region(NamedTuple):
+    """The points whose mass is summed: in each row those from `low` to its top.
+
+    Attributes:
+        cosines, sines: of all multiples of 2 pi / size, float64 (size,).
+        grown: the tilt's weight just after the top of each row, float64 (rows,).
+        began: its weight at `low`.
+        tops: the largest x that counts in each row, int64 (rows,); smaller than `low`: none.
+        rows: the values of y, int64 (rows,).
+        low: the smallest x with mass.
+    """
+
+    cosines: FloatArray
+    sines: FloatArray
+    grown: FloatArray
+    began: FloatArray
+    tops: IntArray
+    rows: IntArray
+    low: int
+
+
 @compiled
-def factor_tables(odds: Any, copies: Any, size: int, sizes: Any, turns: Any) -> None:
+def factor_tables(odds: FloatArray, copies: IntArray, size: int, sizes: FloatArray, turns: FloatArray) -> None:
     """Compute size and phase of each kind of unit's factor at all multiples of 2 pi / size.
 
     Args:
@@ -61,7 +83,7 @@ def factor_tables(odds: Any, copies: Any, size: int, sizes: Any, turns: Any) -> 
 
 
 @compiled
-def significant_points(us: Any, vs: Any, sizes: Any, width: int, height: int, found: Any) -> int:
+def significant_points(us: IntArray, vs: IntArray, sizes: FloatArray, width: int, height: int, found: IntArray) -> int:
     """Find the points of the half plane at which the characteristic function is above NOTHING.
 
     Args:
@@ -103,7 +125,7 @@ def significant_points(us: Any, vs: Any, sizes: Any, width: int, height: int, fo
 
 
 @compiled
-def _may_matter(us: Any, vs: Any, sizes: Any, start: tuple[int, int], extent: tuple[int, int]) -> bool:
+def _may_matter(us: IntArray, vs: IntArray, sizes: FloatArray, start: tuple[int, int], extent: tuple[int, int]) -> bool:
     """Tell whether a block of points may hold one that counts.
 
     A factor is the larger the nearer its angle is to a full turn, so that in each kind the block's nearest angle
@@ -124,19 +146,9 @@ def _may_matter(us: Any, vs: Any, sizes: Any, start: tuple[int, int], extent: tu
 
 
 @compiled
-def _whole_rows(
-    amount: Any,
-    second: int,
-    cosines: Any,
-    sines: Any,
-    grown: Any,
-    began: Any,
-    tops: Any,
-    rows: Any,
-    low: int,
-    tilt: float,
-) -> tuple[float, float]:
+def _whole_rows(amount: complex, second: int, region: Region, tilt: float) -> tuple[float, float]:
     """Sum what points with a first coordinate of 0 add: the sum over x has no phase."""
+    cosines, sines, grown, began, tops, rows, low = region
     mask = len(cosines) - 1
     steep = np.exp(tilt) - 1.0
     real = 0.0
@@ -156,19 +168,9 @@ def _whole_rows(
 
 
 @compiled
-def _turning_rows(
-    amount: Any,
-    first: int,
-    second: int,
-    cosines: Any,
-    sines: Any,
-    grown: Any,
-    began: Any,
-    tops: Any,
-    rows: Any,
-    low: int,
-) -> tuple[float, float]:
+def _turning_rows(amount: complex, first: int, second: int, region: Region) -> tuple[float, float]:
     """Sum what any other point adds: in each row a geometric sum from low to tops."""
+    cosines, sines, grown, began, tops, rows, low = region
     mask = len(cosines) - 1
     real = 0.0
     added = 0.0
@@ -185,7 +187,16 @@ def _turning_rows(
 
 @compiled
 def region_sum(
-    points: Any, us: Any, vs: Any, sizes: Any, turns: Any, shape: Shape, tops: Any, rows: Any, low: int, tilt: Tilt
+    points: IntArray,
+    us: IntArray,
+    vs: IntArray,
+    sizes: FloatArray,
+    turns: FloatArray,
+    shape: Shape,
+    tops: IntArray,
+    rows: IntArray,
+    low: int,
+    tilt: Tilt,
 ) -> tuple[float, float]:
     """Return the tilted mass, weighted back, of the sums (x, y) with low <= x <= tops[y], for y in rows.
 
@@ -212,6 +223,7 @@ def region_sum(
     began = np.exp(tilt.x * (low - tilt.mean_x) + tilt.y * (rows - tilt.mean_y))
     cosines = np.cos(2.0 * np.pi * np.arange(size) / size)
     sines = np.sin(2.0 * np.pi * np.arange(size) / size)
+    region = Region(cosines, sines, grown, began, tops, rows, low)
     result = 0.0
     magnitude = 0.0
     for at in range(len(points)):
@@ -227,10 +239,10 @@ def region_sum(
         step = first * by_width
         rise = second * by_height
         if first == 0:
-            real, added = _whole_rows(amount, rise, cosines, sines, grown, began, tops, rows, low, tilt.x)
+            real, added = _whole_rows(amount, rise, region, tilt.x)
         else:
             ratio = np.exp(tilt.x) * complex(cosines[step & mask], -sines[step & mask]) - 1.0
-            real, added = _turning_rows(amount / ratio, step, rise, cosines, sines, grown, began, tops, rows, low)
+            real, added = _turning_rows(amount / ratio, step, rise, region)
             added /= abs(ratio)
         result += real
         magnitude += added * np.exp(log_size) * height_weight
