@@ -112,8 +112,8 @@ class Result(Mapping[str, SystemScores]):
     @property
     def comparisons(self) -> Sequence[Mapping[str, Json]]:
         """One document for each compared score; empty where nothing was compared."""
-        found: Sequence[Mapping[str, Json]] = self.report.document["comparisons"]
-        return found
+        compared: Sequence[Mapping[str, Json]] = self.report.document["comparisons"]
+        return compared
 
     def __getitem__(self, name: str) -> SystemScores:
         """Return the scores of one system.

@@ -95,10 +95,10 @@ def walk_chains(parents: IntArray, lengths: IntArray, path: IntArray) -> None:
             lengths[word] = -size
             word = parents[word]
         if word != NONE and lengths[word] < 0:
-            place = -lengths[word] - 1
-            for step in range(place, size):
-                lengths[path[step]] = size - place
-            size = place
+            position = -lengths[word] - 1
+            for step in range(position, size):
+                lengths[path[step]] = size - position
+            size = position
         length = lengths[word] if word != NONE else 0
         for step in range(size - 1, -1, -1):
             length += 1

@@ -19,11 +19,11 @@ def with_values(table: ScoreTable, rows: Counts, documents: Sequence[dict[str, J
     return [
         {
             **{name: document[name] for name in _HEAD if name in document},
-            "scores": nested_values((name, _defined(column[place])) for name, column in values.items()),
-            "counts": nested_values(zip(table.count_names, map(_whole, numbers[place]), strict=True)),
+            "scores": nested_values((name, _defined(column[row])) for name, column in values.items()),
+            "counts": nested_values(zip(table.count_names, map(_whole, numbers[row]), strict=True)),
             **document,
         }
-        for place, document in enumerate(documents)
+        for row, document in enumerate(documents)
     ]
 
 
@@ -46,10 +46,10 @@ def nested_values(members: Iterable[tuple[str, Json]]) -> dict[str, Json]:
     document: dict[str, Json] = {}
     for name, value in members:
         *path, last = name.split(".")
-        place = document
+        inner = document
         for step in path:
-            place = place.setdefault(step, {})
-        place[last] = value
+            inner = inner.setdefault(step, {})
+        inner[last] = value
     return document
 
 

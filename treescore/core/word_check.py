@@ -52,8 +52,8 @@ def paired_words(a: Words, b: Words, same: Any) -> tuple[IntArray, IntArray]:
     """Return the words of the sentences in `same`, bool (n,), of equal lengths, on both sides: two int64 (k,)."""
     lengths = np.diff(a.word_offsets)[: len(same)][same]
     steps = np.arange(lengths.sum(), dtype=np.int64) - np.repeat(offsets_of(lengths)[:-1], lengths)
-    places = [np.repeat(side.word_offsets[:-1][: len(same)][same], lengths) + steps for side in (a, b)]
-    return places[0], places[1]
+    words = [np.repeat(side.word_offsets[:-1][: len(same)][same], lengths) + steps for side in (a, b)]
+    return words[0], words[1]
 
 
 @compiled
@@ -65,9 +65,9 @@ def first_differences(a: IntArray, a_offsets: IntArray, b: IntArray, b_offsets: 
     first = np.full(len(a_offsets) - 1, -1, np.int64)
     for sentence in range(len(first)):
         words = min(a_offsets[sentence + 1] - a_offsets[sentence], b_offsets[sentence + 1] - b_offsets[sentence])
-        for place in range(words):
-            if a[a_offsets[sentence] + place] != b[b_offsets[sentence] + place]:
-                first[sentence] = place
+        for word in range(words):
+            if a[a_offsets[sentence] + word] != b[b_offsets[sentence] + word]:
+                first[sentence] = word
                 break
     return first
 
@@ -85,8 +85,8 @@ class _WordProblems(Mapping[int, Problem]):
         return iter(self._sentences.tolist())
 
     def __getitem__(self, sentence: int) -> Problem:
-        place = int(np.searchsorted(self._sentences, sentence))
-        if place == len(self._sentences) or self._sentences[place] != sentence:
+        index = int(np.searchsorted(self._sentences, sentence))
+        if index == len(self._sentences) or self._sentences[index] != sentence:
             raise KeyError(sentence)
         return self._problem(sentence)
 
@@ -107,13 +107,13 @@ class _WordProblems(Mapping[int, Problem]):
                 sentence=sentence + 1,
                 gold_detail=f"The sentence has {len(system)} words, gold has {len(gold)}.",
             )
-        place = int(self._first[sentence])
+        word = int(self._first[sentence])
         return Problem(
             "word-mismatch",
-            f"Word {place + 1}, {system[place]!r}, is not gold's word. "
+            f"Word {word + 1}, {system[word]!r}, is not gold's word. "
             "Send the words as they were given out, in their order.",
             sentence=sentence + 1,
-            gold_detail=f"Word {place + 1} is {system[place]!r}, in gold it is {gold[place]!r}.",
+            gold_detail=f"Word {word + 1} is {system[word]!r}, in gold it is {gold[word]!r}.",
         )
 
     @staticmethod

@@ -63,7 +63,7 @@ def _constituent_lines(treebank: ConstituentTreebank) -> Iterator[str]:
     words, tags = treebank.words.tolist(), treebank.tags.tolist()
     offsets = treebank.word_offsets.tolist()
     for begin, end in pairwise(offsets):
-        yield " ".join(strings[words[place]] for place in range(begin, end) if tags[place] != empty)
+        yield " ".join(strings[words[word]] for word in range(begin, end) if tags[word] != empty)
 
 
 def _columns(treebank: DependencyTreebank) -> Iterator[str]:
@@ -73,13 +73,13 @@ def _columns(treebank: DependencyTreebank) -> Iterator[str]:
     tokens = _multiword(treebank)
     offsets = treebank.word_offsets.tolist()
     for begin, end in pairwise(offsets):
-        for place in range(begin, end):
-            if place in tokens:
-                token = tokens[place]
+        for word in range(begin, end):
+            if word in tokens:
+                token = tokens[word]
                 misc = "_" if token.spaced else _NO_SPACE
-                yield f"{place - begin + 1}-{token.stop - begin}\t{token.surface}{_COLUMNS_AFTER_FORM}{misc}\n"
-            misc = "_" if spaced(place) else _NO_SPACE
-            yield f"{place - begin + 1}\t{form(place)}{_COLUMNS_AFTER_FORM}{misc}\n"
+                yield f"{word - begin + 1}-{token.stop - begin}\t{token.surface}{_COLUMNS_AFTER_FORM}{misc}\n"
+            misc = "_" if spaced(word) else _NO_SPACE
+            yield f"{word - begin + 1}\t{form(word)}{_COLUMNS_AFTER_FORM}{misc}\n"
         yield "\n"
 
 
@@ -90,27 +90,27 @@ def _surface(treebank: DependencyTreebank) -> list[str]:
     spaced = _spaces(treebank.vocabulary, treebank.misc)
     tokens = _multiword(treebank)
     offsets = treebank.word_offsets.tolist()
-    found = []
+    texts = []
     for sentence, (begin, end) in enumerate(pairwise(offsets)):
         comment = comments[sentence] if comments else None
         if comment:
-            found.append(comment)
+            texts.append(comment)
             continue
         pieces = []
-        place = begin
-        while place < end:
-            token = tokens.get(place) or _Token(place + 1, form(place), spaced(place))
+        word = begin
+        while word < end:
+            token = tokens.get(word) or _Token(word + 1, form(word), spaced(word))
             pieces += [token.surface, " " if token.spaced else ""]
-            place = token.stop
-        found.append("".join(pieces).rstrip())
-    return found
+            word = token.stop
+        texts.append("".join(pieces).rstrip())
+    return texts
 
 
 def _running(sentences: list[str], documents: Sequence[str | None]) -> str:
     """Join the sentences of each document into one line."""
     lines: list[list[str]] = []
-    for place, sentence in enumerate(sentences):
-        if not lines or documents[place] != documents[place - 1]:
+    for index, sentence in enumerate(sentences):
+        if not lines or documents[index] != documents[index - 1]:
             lines.append([])
         if sentence:
             lines[-1].append(sentence)
@@ -119,13 +119,13 @@ def _running(sentences: list[str], documents: Sequence[str | None]) -> str:
 
 def _strings(vocabulary: Vocabulary, numbers: IntArray) -> Callable[[int], str]:
     listed = numbers.tolist()
-    return lambda place: vocabulary.strings[listed[place]]
+    return lambda index: vocabulary.strings[listed[index]]
 
 
 def _spaces(vocabulary: Vocabulary, column: IntArray) -> Callable[[int], bool]:
     """Make a function that tells whether a space follows, by MISC."""
     misc = _strings(vocabulary, column)
-    return lambda place: _NO_SPACE not in misc(place).split("|")
+    return lambda index: _NO_SPACE not in misc(index).split("|")
 
 
 def _multiword(treebank: DependencyTreebank) -> dict[int, _Token]:

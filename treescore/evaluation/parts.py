@@ -86,9 +86,9 @@ def resampled_scores(
         total = np.zeros((size, len(table.count_names)))
         filled = np.zeros((size, len(table.scores)))
         defined = np.zeros(filled.shape, np.bool_)
-        for place, (whole, scale) in enumerate(grids):
+        for part, (whole, scale) in enumerate(grids):
             weights = np.zeros((size, len(whole)), whole.dtype)
-            draw_weights(states[place * size : (place + 1) * size], weights)
+            draw_weights(states[part * size : (part + 1) * size], weights)
             sums = (weights @ whole).astype(np.float64) * scale
             total += sums
             values = _columns(table, sums)

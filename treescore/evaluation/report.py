@@ -105,9 +105,9 @@ def evaluate_systems(
     warnings += [_warning(problem.at("/gold")) for problem in evaluation.gold.sentences.warnings]
     for done, system in enumerate(systems):
         progress(done, total, f"scoring {system.name}")
-        found, odd = evaluation.score(system.text, system.format, system.pointer, system.name)
-        outcomes.append(found)
-        warnings += _warnings_of(system, found, odd)
+        scored, unusual = evaluation.score(system.text, system.format, system.pointer, system.name)
+        outcomes.append(scored)
+        warnings += _warnings_of(system, scored, unusual)
     comparisons = []
     if addresses is not None and significance is not None:
 
@@ -117,8 +117,8 @@ def evaluate_systems(
         comparisons = compare_outcomes(addresses, evaluation, systems, outcomes, significance, gold_digest, comparing)
     document: dict[str, Json] = {
         "systems": [
-            {"name": system.name, "metrics": _metrics(spec, system, found, gold_digest)}
-            for system, found in zip(systems, outcomes, strict=True)
+            {"name": system.name, "metrics": _metrics(spec, system, scored, gold_digest)}
+            for system, scored in zip(systems, outcomes, strict=True)
         ],
         "comparisons": comparisons,
     }
@@ -127,11 +127,11 @@ def evaluate_systems(
     return Report(spec, evaluation.gold, outcomes, document, warnings, evaluation)
 
 
-def _warnings_of(system: System, found: Mapping[str, Outcome], odd: Sequence[Problem]) -> list[dict[str, Json]]:
-    """List warnings of an output, of its text (`odd`) and of each metric."""
-    of_metrics = [(key, problem.at(system.pointer)) for key, outcome in found.items() for problem in outcome.warnings]
+def _warnings_of(system: System, scored: Mapping[str, Outcome], unusual: Sequence[Problem]) -> list[dict[str, Json]]:
+    """List warnings of an output, of its text (`unusual`) and of each metric."""
+    of_metrics = [(key, problem.at(system.pointer)) for key, outcome in scored.items() for problem in outcome.warnings]
     return [
-        *({"system": system.name, **_warning(problem)} for problem in odd),
+        *({"system": system.name, **_warning(problem)} for problem in unusual),
         *({"system": system.name, "metric": key, **_warning(problem)} for key, problem in of_metrics),
     ]
 
@@ -165,7 +165,7 @@ def compare_outcomes(
         settings = parse_settings(significance)
     except InputError as error:
         raise error.at("/significance") from error
-    found = []
+    documents = []
     for done, address in enumerate(addresses):
         progress(done, address)
         entry, score = find_score(evaluation.spec, address)
@@ -183,18 +183,20 @@ def compare_outcomes(
         names = entry.metric.table.count_names
         blocks = documents_of(evaluation)
         try:
-            found.append(compare(address, score, names, candidates, settings, blocks=blocks, gold_digest=gold_digest))
+            documents.append(
+                compare(address, score, names, candidates, settings, blocks=blocks, gold_digest=gold_digest)
+            )
         except InputError as error:
             raise error.at("/significance") from error
-    return found
+    return documents
 
 
 def documents_of(evaluation: Evaluation) -> Sequence[str] | None:
     """Return the document of each sentence, from the request, else from gold's `newdoc` comments."""
     if evaluation.items.blocks is not None:
         return evaluation.items.blocks
-    said = evaluation.gold.sentences.attributes.get("newdoc", ())
-    documents = [name for name in said if name is not None]
+    named = evaluation.gold.sentences.attributes.get("newdoc", ())
+    documents = [name for name in named if name is not None]
     return documents if documents and len(documents) == len(evaluation.gold) else None
 
 
@@ -246,10 +248,10 @@ def asked_scores(spec: Spec, asked: Json) -> list[str]:
     return list(dict.fromkeys(addresses))
 
 
-def _metrics(spec: Spec, system: System, found: Mapping[str, Outcome], gold_digest: str) -> dict[str, Json]:
+def _metrics(spec: Spec, system: System, scored: Mapping[str, Outcome], gold_digest: str) -> dict[str, Json]:
     return {
         entry.key: {
-            **outcome_document(entry, found[entry.key]),
+            **outcome_document(entry, scored[entry.key]),
             "signature": signature_document(entry, spec.format, system.format, gold_digest, system.digest),
         }
         for entry in spec.entries
@@ -259,13 +261,13 @@ def _metrics(spec: Spec, system: System, found: Mapping[str, Outcome], gold_dige
 def _agreements(
     spec: Spec, systems: Sequence[System], outcomes: Sequence[Mapping[str, Outcome]], asked: Sequence[Sequence[str]]
 ) -> list[dict[str, Json]]:
-    found = []
+    documents = []
     for first, second in asked:
         sides = [find_score(spec, address) for address in (first, second)]
         for system, outcome in zip(systems, outcomes, strict=True):
             values = [score.of(entry.metric.table.count_names, outcome[entry.key].rows) for entry, score in sides]
-            found.append({"system": system.name, **agree(values[0], values[1], first, second)})
-    return found
+            documents.append({"system": system.name, **agree(values[0], values[1], first, second)})
+    return documents
 
 
 def _warning(problem: Problem) -> dict[str, Json]:

@@ -30,16 +30,16 @@ def with_sentence_slices(outcome: Outcome, table: ScoreTable, gold: Treebank, it
 
 
 def _groupings(gold: Treebank, items: ItemInfo) -> Mapping[str, Sequence[Json]]:
-    found: dict[str, Sequence[Json]] = {
+    groupings: dict[str, Sequence[Json]] = {
         name: values for name, values in gold.sentences.attributes.items() if len(set(values)) <= MAX_VALUES
     }
-    found |= items.attributes
+    groupings |= items.attributes
     if items.blocks is not None:
-        found["block"] = items.blocks
+        groupings["block"] = items.blocks
     lengths = _lengths(gold, items)
     if lengths is not None:
-        found["sentence_length"] = [_bin(length) for length in lengths.tolist()]
-    return found
+        groupings["sentence_length"] = [_bin(length) for length in lengths.tolist()]
+    return groupings
 
 
 def _lengths(gold: Treebank, items: ItemInfo) -> IntArray | None:
@@ -59,8 +59,8 @@ def _bin(length: int) -> str:
 def _rows(table: ScoreTable, counts: Counts, values: Sequence[Json]) -> list[dict[str, Json]]:
     """Make a row for each value, in order; sentences without a value are in no row."""
     used = sorted({value for value in values if value is not None}, key=_in_order)
-    place = {value: number for number, value in enumerate(used)}
-    groups = np.array([place.get(value, len(used)) for value in values], np.int64)
+    group_of = {value: number for number, value in enumerate(used)}
+    groups = np.array([group_of.get(value, len(used)) for value in values], np.int64)
     totals = np.zeros((len(used) + 1, counts.shape[1]), counts.dtype)
     np.add.at(totals, groups, counts)
     sentences = np.bincount(groups, minlength=len(used) + 1).tolist()

@@ -36,7 +36,7 @@ _SENTENCES = Param(
     doc="Number of sentence pairs, named 1 to this number; without it, the pairs are those that have a link.",
 )
 SURE, POSSIBLE, NUMBER, OTHER = range(4)
-_FORM = "A line is: sentence, source word, target word, then then optionally S or P and a confidence."
+_FORM = "A line is: sentence, source word, target word, then optionally S or P and a confidence."
 
 
 @register
