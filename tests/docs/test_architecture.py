@@ -12,7 +12,11 @@ import pytest
 from tests.conftest import ROOT
 from treescore.cli.main import COMMANDS
 
-PAGES = ("ARCHITECTURE.md", "CONTRIBUTING.md", "docs/GLOSSARY.md")
+PAGES = (
+    *("ARCHITECTURE.md", "CONTRIBUTING.md", "docs/GLOSSARY.md"),
+    *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs" / "decisions").glob("*.md"))),
+)
+STEP = re.compile(r"^\| (\d+) \| `([\w/]+\.py)`: ([^|]+)\|", re.MULTILINE)
 ROOMS = ("treescore", "service", "workers", "tests")
 FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 QUOTED = re.compile(r"`([^`\n]+)`")
@@ -78,6 +82,15 @@ def test_every_name_on_the_page_exists(page):
                                   "treescore nothing", "python -m service.nothing"])  # fmt: skip
 def test_a_name_that_does_not_exist_is_noticed(name):
     assert not is_there(name)
+
+
+def test_every_step_of_a_submission_names_functions_of_its_file():
+    steps = STEP.findall((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"))
+    assert [int(number) for number, _, _ in steps] == list(range(1, 22))
+    for _, path, functions in steps:
+        source = (ROOT / path).read_text(encoding="utf-8")
+        for name in QUOTED.findall(functions):
+            assert re.search(rf"^ *def {name}\(", source, re.MULTILINE), f"{path}: {name}"
 
 
 @pytest.mark.parametrize("page", ["ARCHITECTURE.md"])
