@@ -15,7 +15,7 @@ from treescore.core.registry import FORMATS
 from treescore.errors import InputError
 from treescore.evaluation.report import Report, System, asked_scores, compare_outcomes, evaluate_systems, find_score
 from treescore.evaluation.spec import Spec, parse_items, parse_spec
-from treescore.shapes import check_request, check_significance
+from treescore.shapes import check_format, check_request, check_significance
 from treescore.sources import (
     Choice,
     Outputs,
@@ -163,6 +163,7 @@ def score(
     """
     guessed = format is None
     text_format = guessed_format(gold) if format is None else format
+    check_format(text_format, "/format")
     request = {
         "format": text_format,
         "transforms": list(transforms),

@@ -63,12 +63,14 @@ class Client:
         agent: name of the program, for the service's log.
 
     Raises:
-        RequestError: the URL is invalid.
+        RequestError: the URL or the token is invalid.
     """
 
     def __init__(self, url: str, token: str = "", seconds: float = 600.0, agent: str = "treescore-client") -> None:
         self._end = monotonic() + seconds
         self._seconds = seconds
+        if not (token.isascii() and token.isprintable()):
+            raise RequestError("Invalid token: it has a character that is not printable ASCII.")
         headers = {"User-Agent": agent, "Accept": "application/json"}
         if token:
             headers["Authorization"] = f"Bearer {token}"
@@ -127,6 +129,8 @@ class Client:
                 response = self._send_once(method, path, headers or {}, json, form)
             except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
                 raise RequestError(f"Invalid URL {self.url}: {error}") from error
+            except httpx.DecodingError as error:
+                raise UnavailableError(f"{self.url} sends an answer that cannot be unpacked: {error}") from error
             except httpx.TransportError as error:
                 if attempt >= TRIES or not self._pause(FIRST_PAUSE * 2**attempt):
                     line = f"{self.url} does not answer: {error or type(error).__name__}"
@@ -155,6 +159,8 @@ class Client:
             response = self.send("GET", path, headers=headers)
             if response.status_code != 304:
                 document = _document(response)
+                if not isinstance(document.get("state"), str):
+                    raise UnavailableError(f"{response.request.url} answers without a state.", status=200)
                 etag = response.headers.get("ETag", "")
                 if watch is not None:
                     watch(document)
@@ -227,9 +233,16 @@ def error_of(response: httpx.Response) -> ClientError:
     document = _problem(response)
     text = document.get("detail") or document.get("title") or f"{response.request.url} answers {code}."
     kind = UnavailableError if code >= 500 else RefusedError if code in REFUSALS else RequestError
-    errors = document.get("errors") or ()
-    lines = problem_lines(errors, {}, document.get("errors_total", len(errors)))
-    return kind(*(lines or [text]), status=code)
+    listed = document.get("errors")
+    errors = [error for error in listed if _is_problem(error)] if isinstance(listed, list) else []
+    total = document.get("errors_total")
+    lines = problem_lines(errors, {}, total if isinstance(total, int) else len(errors)) if errors else []
+    return kind(*(lines or [str(text)]), status=code)
+
+
+def _is_problem(error: object) -> bool:
+    """Return whether a member of `errors[]` is one, as far as it is printed: another server may answer anything."""
+    return isinstance(error, dict) and all(isinstance(error.get(name), str) for name in ("code", "detail"))
 
 
 def _problem(response: httpx.Response) -> dict[str, Json]:

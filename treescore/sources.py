@@ -66,6 +66,8 @@ def _bytes(source: str | bytes | Path, pointer: str) -> bytes:
         return source
     if isinstance(source, str) and not _is_path(source):
         return source.encode("utf-8", "surrogatepass")  # the reader reports what is not UTF-8, with its place
+    if not isinstance(source, (str, Path)):
+        raise wrong("wrong-type", "A text must be a path, a string or bytes.", pointer)
     try:
         return Path(source).read_bytes()
     except (OSError, ValueError) as error:
@@ -76,8 +78,14 @@ def _bytes(source: str | bytes | Path, pointer: str) -> bytes:
 
 
 def named_outputs(outputs: Outputs) -> list[tuple[str, Source]]:
-    """Return outputs with their names: given, else stems of files, else numbers from 1."""
+    """Return outputs with their names: given, else stems of files, else numbers from 1.
+
+    Raises:
+        InputError: a name is not a string.
+    """
     if isinstance(outputs, Mapping):
+        if not all(isinstance(name, str) for name in outputs):
+            raise wrong("wrong-type", "The name of an output must be a string.", "/outputs")
         return list(outputs.items())
     listed: Sequence[Source] = [outputs] if isinstance(outputs, (str, bytes, Path)) else outputs
     return [(Path(source).stem if _is_path(source) else str(number), source) for number, source in enumerate(listed, 1)]

@@ -10,7 +10,10 @@ from threading import Thread
 
 @contextmanager
 def stand_in(answers):
-    """Serve scripted answers: (method, path) -> answers one after the other, the last one repeated."""
+    """Serve scripted answers: (method, path) -> answers one after the other, the last one repeated.
+
+    A body is a document to be sent as JSON, or bytes.
+    """
     seen = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -19,7 +22,7 @@ def stand_in(answers):
             seen.append((self.command, self.path))
             turn = answers[self.command, self.path]
             status, headers, document = turn.pop(0) if len(turn) > 1 else turn[0]
-            body = json.dumps(document).encode()
+            body = document if isinstance(document, bytes) else json.dumps(document).encode()
             self.send_response(status)
             for name, value in {"Content-Length": str(len(body)), **headers}.items():
                 self.send_header(name, value)

@@ -158,6 +158,25 @@ def test_a_limit_and_a_comparison_of_one_are_refused() -> None:
     assert problem_of(error) == ("unknown-score", "/significance/scores/0")
 
 
+@pytest.mark.parametrize(
+    ("outputs", "changes", "pointer"),
+    [
+        ({"A": None}, {}, "/outputs/A"),
+        ({"A": 7}, {}, "/outputs/A"),
+        ({7: FLAT}, {}, "/outputs"),
+        ({"A": FLAT}, {"format": 7}, "/format"),
+        ({"A": FLAT, "B": FLAT}, {"significance": {"alpha": float("nan")}}, "/significance/alpha"),
+        ({"A": FLAT, "B": FLAT}, {"significance": {7: 1}}, "/significance/7"),
+        ({"A": FLAT}, {"metric": {"name": "leaf_ancestor", "params": {"cost": {"pairs": [["a", "b", float("inf")]]}}}},
+         "/metrics/0/params/cost"),
+    ],
+)  # fmt: skip
+def test_a_value_that_no_request_can_hold_is_refused_with_its_place(outputs, changes, pointer) -> None:
+    with pytest.raises(InputError) as error:
+        score(TREE, outputs, **{"format": "bracketed", **changes})
+    assert problem_of(error)[1] == pointer
+
+
 def test_unknown_systems_and_scores_are_key_errors() -> None:
     result = score(TREE, {"A": FLAT}, format="bracketed")
     with pytest.raises(KeyError, match="Systems: A"):

@@ -72,6 +72,40 @@ def test_what_is_not_json_is_an_error_of_the_service():
         Client(f"http://127.0.0.1:{free_port()}", seconds=0.1).get("/v1/jobs")
 
 
+@pytest.mark.parametrize(
+    ("headers", "body"),
+    [
+        ({}, b""),
+        ({}, b"\xff\0"),
+        ({}, b"<html>"),
+        ({}, {}),
+        ({}, {"state": 7}),
+        ({"Content-Encoding": "gzip"}, b"not gzip"),
+    ],
+)
+def test_an_answer_that_no_service_gives_is_an_error_of_the_service(headers, body):
+    with pytest.raises(UnavailableError):
+        asked({JOB: [(200, headers, body)]}, lambda client: client.wait(JOB[1]))
+
+
+@pytest.mark.parametrize(
+    "body", [b"<html>", [], {"errors": 5}, {"errors": ["x"], "errors_total": "many"}, {"errors": [{"code": 1}]},
+             {"detail": ["x"]}, {"errors": {"a": 1}, "title": "Wrong"}]
+)  # fmt: skip
+@pytest.mark.parametrize(("status", "kind"), [(302, RequestError), (404, RequestError), (500, UnavailableError)])
+def test_a_refusal_in_another_form_is_still_an_error_of_its_kind(status, kind, body):
+    with pytest.raises(kind) as error:
+        asked({JOB: [(status, {"Location": "http://127.0.0.1:9/"}, body)]}, lambda client: client.get(JOB[1]))
+    assert error.value.status == status
+    assert str(error.value)
+
+
+@pytest.mark.parametrize("token", ["a\nb", "é", "\ud800"])
+def test_an_invalid_token_is_an_error_of_the_request(token):
+    with pytest.raises(RequestError, match="Invalid token"):
+        Client("http://127.0.0.1", token)
+
+
 @pytest.mark.parametrize("url", ["http://127.0.0.1:nowhere", "127.0.0.1/x", "ftp://127.0.0.1", ""])
 def test_an_invalid_url_is_an_error_of_the_request(url):
     with pytest.raises(RequestError, match="Invalid URL"):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from treescore.errors import InputError, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from jsonschema import ValidationError
 
@@ -51,9 +53,13 @@ def checked(owner: str, params: Mapping[str, Param], given: Mapping[str, Json]) 
         if name not in params:
             known = ", ".join(sorted(params)) or "none"
             detail = f"Unknown parameter {name!r} of {owner}. Allowed: {known}."
-            problems.append(Problem("unknown-parameter", detail, pointer=f"/{escape(name)}"))
+            problems.append(Problem("unknown-parameter", detail, pointer=f"/{escape(str(name))}"))
     for name, param in params.items():
         if name not in given or given[name] == param.default:
+            continue
+        if not _is_finite(given[name]):
+            detail = f"Invalid parameter {name} of {owner}: a number is not finite. {param.doc}"
+            problems.append(Problem("bad-parameter", detail, pointer=f"/{escape(name)}"))
             continue
         for error in _faults(given[name], param.schema):
             path = "".join(f"/{escape(str(step))}" for step in (name, *error.absolute_path))
@@ -62,6 +68,15 @@ def checked(owner: str, params: Mapping[str, Param], given: Mapping[str, Json]) 
     if problems:
         raise InputError(problems)
     return {name: given.get(name, param.default) for name, param in params.items()}
+
+
+def _is_finite(value: Json) -> bool:
+    """Return whether a value has no NaN or infinity: JSON has none, a program's values may."""
+    if isinstance(value, Mapping):
+        return all(map(_is_finite, value.values()))
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_finite, value))
+    return not isinstance(value, float) or math.isfinite(value)
 
 
 def _faults(value: Json, schema: Mapping[str, Json]) -> Iterable[ValidationError]:
