@@ -174,13 +174,8 @@ def error_document(problem: Problem, *, gold_visible: bool) -> dict[str, object]
     return {name: value for name, value in members.items() if value not in (None, "")}
 
 
-def failure_document(
-    kind: str, problems: Sequence[Problem], total: int, *, gold_visible: bool = True
-) -> dict[str, object]:
-    """Return the `failure` of work that could not be scored.
-
-    It may quote the gold of a job, which is the caller's own text.
-    """
+def failure_document(kind: str, problems: Sequence[Problem], total: int, *, gold_visible: bool) -> dict[str, object]:
+    """Return the `failure` of work that could not be scored; it quotes gold only if the caller may read gold."""
     return _failure(kind, problems, total, [error_document(each, gold_visible=gold_visible) for each in problems])
 
 

@@ -100,8 +100,11 @@ def _check_part(context: Context, revision: Revision, scoring: ScoringConfig, pa
     if blocks and None not in blocks:
         packed[blocks_name(part.position), 0] = artifacts.pack_json(list(blocks))
     with context.store.write() as db:
-        # an earlier attempt may have stored some of it, and two workers may have the same run
-        runs.get(db, revision.id, lock=True)
+        # an earlier attempt may have stored some of it, two workers may have the same run, and a deleted benchmark
+        # keeps nothing of its gold
+        run = runs.get(db, revision.id, lock=True)
+        if run is None or run.final:
+            raise Cancelled(revision.id)
         artifacts.drop_below(db, revision.id, input_name(part.position, ""))
         artifacts.drop_below(db, revision.id, blocks_name(part.position))
         artifacts.put(db, revision.id, packed)

@@ -36,7 +36,7 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
 
 def fail(_context: Context, run: runs.Run, failure: Failure) -> Ending:
     """Save a failure as the job's answer. It may quote gold, which is the caller's own text."""
-    return job_answer(run, runs.FAILED, {"failure": failure.document()})
+    return job_answer(run, runs.FAILED, {"failure": failure.document(gold_visible=True)})
 
 
 def _evaluate(context: Context, job: Job, stored: Stored, progress: Progress) -> Report:

@@ -51,9 +51,9 @@ class Failure:
         """Return the failure behind an error of the scoring library."""
         return cls(error.kind, error.problems, error.total)
 
-    def document(self) -> dict[str, object]:
-        """Return the document for a caller who sent gold, so that it may quote gold."""
-        return dict(failure_document(self.kind, self.problems, self.total))
+    def document(self, *, gold_visible: bool = False) -> dict[str, object]:
+        """Return the document for a caller; it quotes gold only where the caller sent gold."""
+        return failure_document(self.kind, self.problems, self.total, gold_visible=gold_visible)
 
     def record(self) -> dict[str, object]:
         """Return the document that the store keeps and `service.policy.gate` filters."""

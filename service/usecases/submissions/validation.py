@@ -75,5 +75,5 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
 
 
 def fail(_context: Context, run: runs.Run, failure: Failure) -> Ending:
-    """Save a failure that the outputs did not cause as the answer."""
+    """Save a failure that the outputs did not cause as the answer, without a word of gold."""
     return job_answer(run, runs.FAILED, {"failure": failure.document()}, keep_texts=False)

@@ -261,3 +261,23 @@ def test_sentences_of_another_division_are_the_outputs_own():
         {"item": 1, "status": "ok", "words": [{"word": 3}]},
         {"item": 2, "status": "ok", "words": [{"word": 1, "system_form": "a"}]},
     ]
+    numbered = gate.item_view(Level.ITEMS, "ud", {"item": 7, "status": "ok", "words": [*words, lost]})
+    assert numbered["words"] == [{"sentence": 2, "word": 1, "system_form": "a"}, {"sentence": 1, "word": 3}]
+
+
+def test_metrics_that_score_the_division_into_sentences_do_not_show_golds():
+    assert {name for name, metric in METRICS.items() if metric.disclosure.output_sentences} == {
+        "ud", "enhanced", "dependency_relations",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("metric", sorted(METRICS))
+def test_the_rest_of_a_long_table_and_what_the_output_lacks_are_not_shown(metric):
+    found, _ = outcome(metric)
+    slices = found.slices()
+    for by in items.groupings(metric):
+        shown = gate.slices_view(Level.ITEMS, metric, by, slices[by])
+        rest = [{**row, "value": None} for row in slices[by]]
+        size = METRICS[metric].disclosure.slices[by].counts[0]
+        lacking = [{**row, "counts": {**row["counts"], size: 0}} for row in slices[by]]
+        assert gate.slices_view(Level.ITEMS, metric, by, [*rest, *lacking, *slices[by]]) == shown

@@ -221,6 +221,22 @@ def test_a_submission_that_lands_meanwhile_is_on_the_new_board_too(board, contex
     assert set(task_scores(context, 1)) == {board.right, board.wrong, landed[0]}
 
 
+def test_a_submission_that_lands_just_before_the_switch_is_scored_first(board, context, monkeypatch):
+    create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, FIXED))
+    unscored, asked = revision_work.score_records.unscored, []
+
+    def overlooked(*given):
+        asked.append(given)
+        return [] if len(asked) == 1 else unscored(*given)
+
+    monkeypatch.setattr(revision_work.score_records, "unscored", overlooked)
+    with context.store.read() as db:
+        do(context, stored.get(db, SLUG, 2).id)
+    assert len(asked) > 2
+    assert board.benchmark()["active_revision"] == 2
+    assert set(task_scores(context, 2)) == {board.right, board.wrong}
+
+
 def test_a_submission_that_was_being_scored_while_the_board_switched_is_scored_again(board, context, monkeypatch):
     late = board.submit(board.lyon, WRONG.replace("Go\tgo", "Go\tGO"))
     original = revision_work.Scorer.score
