@@ -47,6 +47,7 @@ SHORT: dict[type[Any], list[Text]] = {
     ],
 }
 """Texts of no sentence or of one, with one word or none."""
+SENTENCE_NUMBERS = ("item", "sentence", "gold_sentence", "system_sentence")
 
 
 def scored(name: str, example: Example, gold: Text, output: Text) -> Outcome:
@@ -130,6 +131,32 @@ def test_counts_of_a_text_are_the_sums_over_its_pieces(name, example):
     twice = [*range(len(example.sentences))] * 2
     outcome = scored(name, example, example.gold(twice), example.output(twice))
     np.testing.assert_allclose(outcome.totals, 2 * whole.totals, rtol=1e-12)
+
+
+def items_of(name: str, example: Example, indices: list[int]) -> list[dict[str, Any]]:
+    """What the items of some sentences show beside their counts, each as if its sentence were the first."""
+    evaluation = Evaluation(parse_spec(example.request(name)), example.gold(indices))
+    outcome = evaluation.score(example.output(indices))[0][name]
+    shown = item_details(outcome, evaluation.gold, 0, len(indices))
+    return [relative(item, index) for index, item in enumerate(shown)]
+
+
+def relative(value: Any, before: int) -> Any:
+    """A document with numbers of sentences as they would be if the first `before` ones were not there."""
+    if isinstance(value, list):
+        return [relative(member, before) for member in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: member - before if name in SENTENCE_NUMBERS and member is not None else relative(member, before)
+        for name, member in value.items()
+    }
+
+
+@every_example
+def test_the_item_of_a_sentence_is_the_same_in_a_text_and_alone(name, example):
+    indices = [*range(len(example.sentences))]
+    assert items_of(name, example, indices) == [items_of(name, example, [index])[0] for index in indices]
 
 
 @every_example
