@@ -147,6 +147,11 @@ def counted(total: int, where: str = "") -> str:
     return f"{total} problem{'' if total == 1 else 's'}{where}."
 
 
+def invalid(code: str, pointer: str, detail: str) -> Unprocessable:
+    """Return the answer to a request with one fault."""
+    return Unprocessable(counted(1), problems=[Problem(code=code, pointer=pointer, detail=detail)])
+
+
 def unprocessable(error: ScoringError) -> Unprocessable:
     """Return the answer to a request that the library refuses before it reads a text."""
     return Unprocessable(counted(error.total), problems=error.problems, total=error.total)

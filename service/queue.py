@@ -68,8 +68,13 @@ class Queue:
         self.redis.delete(rq.job.Job.key_for(run_id))
         return run_id
 
-    def take_out(self, run_id: str) -> None:
-        """Stop a run: take it out of the queue, or end its work-horse. Does nothing if Redis does not answer."""
+    def stop(self, run_id: str) -> None:
+        """Take a run out of the queue, or end its work-horse; then wake those who wait for it."""
+        self._take_out(run_id)
+        self.wake(run_id)
+
+    def _take_out(self, run_id: str) -> None:
+        """Take a run out of the queue, or end its work-horse. Does nothing if Redis does not answer."""
         try:
             for worker, current in self._at_work():
                 if current == run_id:

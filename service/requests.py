@@ -84,6 +84,17 @@ class JobRequest(Request):
         systems = [_without(system.given(), "output") for system in self.systems]
         return {**_without(self.given(), "gold"), "systems": systems}
 
+    @classmethod
+    def stored(cls, members: Mapping[str, Json]) -> JobRequest:
+        """Read back what `without_texts` returned; the texts of the result are empty."""
+        systems = [SystemEntry(**system, output="") for system in members["systems"]]
+        return cls(**{**members, "gold": "", "systems": systems})
+
+    @property
+    def scoring(self) -> dict[str, Json]:
+        """The members that the library reads as a specification."""
+        return {"format": self.format, "transforms": self.transforms, "metrics": self.metrics}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartGold(Request):
@@ -240,20 +251,20 @@ class JobsQuery(PageQuery):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ItemsQuery(PageQuery):
-    """Which items of a job, and in which format."""
-
-    system: str
-    metric: str
-    format: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ResultQuery(Request):
     """Which system under which metric."""
 
     system: str
     metric: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemsQuery(ResultQuery):
+    """Which items of a job, and in which format."""
+
+    cursor: str | None = None
+    limit: int = DEFAULT_LIMIT
+    format: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

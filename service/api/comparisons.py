@@ -58,6 +58,5 @@ def get_comparison(comparison: str) -> Response:
 def list_differing_items(comparison: str) -> Response:
     """List the sentences in which two submissions differ most."""
     caller = calls.caller("submit", "read")
-    asked = calls.query(queries.DIFFERING)
-    page = items.comparison_items(calls.context(), caller, comparison, asked.a, asked.b, asked.cursor, asked.limit)
-    return item_page(page, asked.format)
+    query = calls.query(queries.DIFFERING)
+    return item_page(items.comparison_items(calls.context(), caller, comparison, query), query.format)

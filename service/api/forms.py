@@ -21,7 +21,7 @@ from werkzeug.formparser import MultiPartParser, default_stream_factory
 from service.api import strict_json
 from service.api.bodies import CHUNK, Body
 from service.config import Config
-from service.errors import BadRequest, PayloadTooLarge, Unprocessable, counted
+from service.errors import BadRequest, PayloadTooLarge, Unprocessable, counted, invalid
 from treescore.core.params import Json, escape
 from treescore.core.text import place
 from treescore.errors import Problem
@@ -41,7 +41,7 @@ def read_job(request: Request, config: Config) -> dict[str, Json]:
     document, texts = read(request, config)
     systems = document.setdefault("systems", [])
     if not isinstance(systems, list) or not all(isinstance(system, dict) for system in systems):
-        raise _wrong("bad-value", "/systems", "In `meta`, `systems` must be a list of objects.")
+        raise invalid("bad-value", "/systems", "In `meta`, `systems` must be a list of objects.")
     numbers = {system["name"]: number for number, system in enumerate(systems) if isinstance(system.get("name"), str)}
     for name, data in texts:
         owner, field = _split(name)
@@ -54,7 +54,7 @@ def read_job(request: Request, config: Config) -> dict[str, Json]:
             systems.append({"name": owner})
         number = int(match[1]) if match is not None else numbers[owner]
         if number >= len(systems):
-            raise _wrong("unknown-part", f"/systems/{number}", f"The file {name!r} belongs to no system of `meta`.")
+            raise invalid("unknown-part", f"/systems/{number}", f"The file {name!r} belongs to no system of `meta`.")
         _put(systems[number], "output", field, (name, data), f"/systems/{number}/output")
     return document
 
@@ -77,7 +77,7 @@ def read_parts(request: Request, config: Config, folder: str, key: str | None = 
     document, texts = read(request, config)
     parts = document.setdefault(folder, {})
     if not isinstance(parts, dict):
-        raise _wrong("wrong-type", f"/{folder}", f"In `meta`, `{folder}` must be an object.")
+        raise invalid("wrong-type", f"/{folder}", f"In `meta`, `{folder}` must be an object.")
     for name, data in texts:
         owner, field = _split(name)
         for prefix in ("parts/", f"{folder}/"):
@@ -88,7 +88,7 @@ def read_parts(request: Request, config: Config, folder: str, key: str | None = 
             continue
         part = parts.setdefault(owner, {})
         if not isinstance(part, dict):
-            raise _wrong("wrong-type", pointer, "In `meta`, a part must be an object.")
+            raise invalid("wrong-type", pointer, "In `meta`, a part must be an object.")
         _put(part, key, field, (name, data), f"{pointer}/{key}")
     return document
 
@@ -111,7 +111,7 @@ def read(request: Request, config: Config) -> tuple[dict[str, Json], list[tuple[
         raise BadRequest(detail, slug="malformed-body")
     document = strict_json.parse(metas[0])
     if not isinstance(document, dict):
-        raise _wrong("wrong-type", "", "The field `meta` must be a JSON object.")
+        raise invalid("wrong-type", "", "The field `meta` must be a JSON object.")
     return document, [(name, data) for name, data in parts if name != "meta"]
 
 
@@ -169,9 +169,5 @@ def _put(holder: dict[str, Json], key: str, field: str | None, file: tuple[str, 
     target = holder if field is None else holder.setdefault(key, {})
     last = key if field is None else field
     if not isinstance(target, dict) or last in target:
-        raise _wrong("duplicate-text", pointer, f"The text {name!r} is given twice.")
+        raise invalid("duplicate-text", pointer, f"The text {name!r} is given twice.")
     target[last] = _decoded(name, data, pointer)
-
-
-def _wrong(code: str, pointer: str, detail: str) -> Unprocessable:
-    return Unprocessable(counted(1), problems=[Problem(code=code, detail=detail, pointer=pointer)])

@@ -23,11 +23,11 @@ def submit_job() -> Response:
     calls.query(queries.NOTHING)
     config = calls.context().config
     if bodies.media_type(request, bodies.JSON, forms.FORM) == forms.FORM:
-        given: object = forms.read_job(request, config)
+        document: object = forms.read_job(request, config)
     else:
-        given = bodies.read_json(request, config.max_body_bytes)
-    asked = load(JobRequest(config.max_systems), given, config.max_problems)
-    job_id, new = jobs.submit_job(calls.context(), caller, asked, calls.idempotency_key(asked))
+        document = bodies.read_json(request, config.max_body_bytes)
+    body = load(JobRequest(config.max_systems), document, config.max_problems)
+    job_id, new = jobs.submit_job(calls.context(), caller, body, calls.idempotency_key(body))
     wait = calls.wait_seconds()
     view = jobs.wait_for_job(calls.context(), caller, job_id, wait or 0)
     return answers.accepted(view, f"/v1/jobs/{job_id}", wait, repeated=not new)
@@ -73,37 +73,32 @@ def cancel_job(job_id: str) -> Response:
 def list_items(job_id: str) -> Response:
     """List items, sentence by sentence."""
     caller = calls.caller(*READERS)
-    asked = calls.query(queries.ITEMS)
-    page = results.job_items(calls.context(), caller, job_id, asked.system, asked.metric, asked.cursor, asked.limit)
-    return item_page(page, asked.format)
+    query = calls.query(queries.ITEMS)
+    return item_page(results.job_items(calls.context(), caller, job_id, query), query.format)
 
 
 @blueprint.get("/<job_id>/slices")
 def get_slices(job_id: str) -> Response:
     """Show scores by groups; without `by`, the groupings."""
     caller = calls.caller(*READERS)
-    asked = calls.query(queries.SLICES)
-    return answers.conditional(
-        results.job_slices(calls.context(), caller, job_id, asked.system, asked.metric, asked.by)
-    )
+    query = calls.query(queries.SLICES)
+    return answers.conditional(results.job_slices(calls.context(), caller, job_id, query))
 
 
 @blueprint.get("/<job_id>/report")
 def get_report(job_id: str) -> Response:
     """Show a report in the layout of the original program."""
     caller = calls.caller(*READERS)
-    asked = calls.query(queries.REPORT)
-    return answers.conditional(
-        results.job_report(calls.context(), caller, job_id, asked.system, asked.metric, asked.style)
-    )
+    query = calls.query(queries.REPORT)
+    return answers.conditional(results.job_report(calls.context(), caller, job_id, query))
 
 
 @blueprint.get("/<job_id>/comparisons")
 def get_comparisons(job_id: str) -> Response:
     """Show which differences between the systems are significant."""
     caller = calls.caller(*READERS)
-    asked = calls.query(queries.COMPARISONS)
-    return answers.conditional(results.job_comparisons(calls.context(), caller, job_id, asked.score, asked.format))
+    query = calls.query(queries.COMPARISONS)
+    return answers.conditional(results.job_comparisons(calls.context(), caller, job_id, query))
 
 
 @blueprint.get("/<job_id>/agreement")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from flask import Blueprint, Response, request
 
 from service.api import answers, calls
@@ -16,12 +18,9 @@ blueprint = Blueprint("leaderboard", __name__, url_prefix="/v1/benchmarks/<bench
 def get_leaderboard(benchmark: str) -> Response:
     """Show ranks, and which differences are significant."""
     caller = calls.caller()
-    asked = calls.query(queries.LEADERBOARD)
-    form = calls.form(LEADERBOARD_FORMATS, asked.format)
-    known = request.if_none_match.as_set()
-    etag = next(iter(known)) if len(known) == 1 else None
-    view = leaderboard.leaderboard(
-        calls.context(), caller, benchmark, score=asked.score, pick=asked.pick, revision=asked.revision,
-        part=asked.part, form=form, etag=etag, cursor=asked.cursor,
-    )  # fmt: skip
+    query = calls.query(queries.LEADERBOARD)
+    query = replace(query, format=calls.form(LEADERBOARD_FORMATS, query.format))
+    etags = request.if_none_match.as_set()
+    etag = next(iter(etags)) if len(etags) == 1 else None
+    view = leaderboard.leaderboard(calls.context(), caller, benchmark, query, etag)
     return answers.varied(answers.linked(answers.conditional(view), view.next))

@@ -23,11 +23,11 @@ def submit(benchmark: str) -> Response:
     """Create a submission; answer with its scores if it is scored within the wait."""
     caller = calls.caller("submit")
     query = calls.query(queries.SUBMIT)
-    asked = calls.parts_body(schemas.SubmissionRequest(), "outputs")
+    body = calls.parts_body(schemas.SubmissionRequest(), "outputs")
     if query.validate_only:
-        return _validated(caller, benchmark, asked)
+        return _validated(caller, benchmark, body)
     context = calls.context()
-    submission, new = submissions.submit(context, caller, benchmark, asked, calls.idempotency_key(asked))
+    submission, new = submissions.submit(context, caller, benchmark, body, calls.idempotency_key(body))
     wait = calls.wait_seconds()
     view = submissions.wait_for_submission(context, caller, submission, wait or 0)
     response = answers.accepted(view, f"/v1/submissions/{submission}", wait, repeated=not new)
@@ -63,8 +63,8 @@ def patch_submission(submission: str) -> Response:
     """Rename, annotate, choose or withdraw a submission."""
     caller = calls.caller("submit")
     calls.query(queries.NOTHING)
-    wanted = calls.body(schemas.SubmissionChanges())
-    return answers.plain(changes.patch_submission(calls.context(), caller, submission, wanted))
+    body = calls.body(schemas.SubmissionChanges())
+    return answers.plain(changes.patch_submission(calls.context(), caller, submission, body))
 
 
 @blueprint.delete("/submissions/<submission>")
@@ -101,10 +101,7 @@ def list_submission_items(submission: str) -> Response:
     """List items, sentence by sentence, where the feedback level shows them."""
     caller = calls.caller(*READERS)
     query = calls.query(queries.SUBMISSION_ITEMS)
-    page = results.submission_items(
-        calls.context(), caller, submission, query.part, query.metric, query.cursor, query.limit
-    )
-    return item_page(page, query.format)
+    return item_page(results.submission_items(calls.context(), caller, submission, query), query.format)
 
 
 @blueprint.get("/submissions/<submission>/slices")
@@ -112,9 +109,7 @@ def get_submission_slices(submission: str) -> Response:
     """Show scores by groups; without `by`, the groupings."""
     caller = calls.caller(*READERS)
     query = calls.query(queries.SUBMISSION_SLICES)
-    return answers.conditional(
-        results.submission_slices(calls.context(), caller, submission, query.part, query.metric, query.by)
-    )
+    return answers.conditional(results.submission_slices(calls.context(), caller, submission, query))
 
 
 @blueprint.get("/submissions/<submission>/output")
@@ -125,10 +120,10 @@ def get_output(submission: str) -> Response:
     return answers.conditional(changes.submission_output(calls.context(), caller, submission, part))
 
 
-def _validated(caller: Caller, benchmark: str, asked: SubmissionRequest) -> Response:
+def _validated(caller: Caller, benchmark: str, body: SubmissionRequest) -> Response:
     """Return 200 with the result of a validation, or 202 with its unfinished job."""
     context = calls.context()
-    job_id = validation.validate(context, caller, benchmark, asked)
+    job_id = validation.validate(context, caller, benchmark, body)
     wait = calls.wait_seconds()
     view = jobs.wait_for_job(context, caller, job_id, wait or 0)
     response = answers.accepted(view, f"/v1/jobs/{job_id}", wait, repeated=False)

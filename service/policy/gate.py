@@ -152,11 +152,6 @@ def submission_view(level: Level, document: Document, *, rounding: float | None)
     return shown
 
 
-def state_view(level: Level, document: Document) -> str:
-    """Return the state of a submission as the level shows it."""
-    return str(document["state"]) if _status_shown(level, document) else RECEIVED
-
-
 def failure_view(level: Level, failure: Document) -> dict[str, object]:
     """Return a failure record; details that quote gold are kept at level `gold` only."""
     shown = dict(failure) if level is Level.GOLD else chosen(failure, _FAILURE)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypedDict, TypeVar, Unpack
 
 from marshmallow import RAISE, Schema, ValidationError, fields, post_load
 
 from service.errors import Unprocessable, counted
-from treescore.core.params import Json, escape
+from treescore.core.params import escape
 from treescore.errors import Problem, ProblemList
 
 MAX_NAME = 200
+Shape = Mapping[str, object]
 Loaded = TypeVar("Loaded")
 """What a schema loads: a request of service.requests, or a dictionary of JSON that the library checks."""
 
@@ -58,7 +58,7 @@ class Strict(Schema, Generic[Loaded]):
         self.error_messages["type"] = Fault("wrong-type", "This must be an object.")
 
     @post_load
-    def build(self, members: dict[str, Json], **_options: Json) -> Loaded:
+    def build(self, members: dict[str, object], **_options: object) -> Loaded:
         """Make the request of its checked members."""
         return self.into(**members)
 
@@ -78,7 +78,7 @@ def load(schema: Strict[Loaded], value: object, cap: int) -> Loaded:
     return loaded
 
 
-def _problems(messages: Any, pointer: str) -> Iterator[Problem]:
+def _problems(messages: object, pointer: str) -> Iterator[Problem]:
     if isinstance(messages, Mapping):
         for key, below in messages.items():
             yield from _problems(below, pointer if key == "_schema" else f"{pointer}/{escape(str(key))}")
@@ -86,7 +86,7 @@ def _problems(messages: Any, pointer: str) -> Iterator[Problem]:
         for message in messages:
             yield from _problems(message, pointer)
     else:
-        code = messages.code if isinstance(messages, Fault) else _CODES.get(messages, "bad-value")
+        code = messages.code if isinstance(messages, Fault) else _CODES.get(str(messages), "bad-value")
         yield Problem(code=code, pointer=pointer, detail=str(messages))
 
 
@@ -95,13 +95,26 @@ def wrong_type(wanted: str) -> ValidationError:
     return ValidationError([Fault("wrong-type", f"This must be {wanted}.")])
 
 
-class Checked(fields.Field[Any]):
-    """A field that is one function of the value."""
+class FieldOptions(TypedDict, total=False):
+    """The options that the fields of requests have."""
 
-    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> Any:  # noqa: ARG002 - marshmallow's
+    required: bool
+    allow_none: bool
+
+
+class Checked(fields.Field[object]):
+    """A field that is one function of the value.
+
+    Attributes:
+        shape: the JSON Schema of what `check` accepts, null aside, unless it depends on the field's options.
+    """
+
+    shape: ClassVar[Shape]
+
+    def _deserialize(self, value: object, attr: object, data: object, **options: object) -> object:  # noqa: ARG002 - marshmallow's
         return self.check(value)
 
-    def check(self, value: Json) -> Json:
+    def check(self, value: object) -> object:
         """The value, if it fits.
 
         Raises:
@@ -110,8 +123,8 @@ class Checked(fields.Field[Any]):
         raise NotImplementedError
 
     def json_schema(self) -> dict[str, object]:
-        """Return the JSON Schema of what `check` accepts, null aside."""
-        raise NotImplementedError
+        """Return the JSON Schema of what `check` accepts."""
+        return dict(self.shape)
 
 
 def component(name: str) -> dict[str, object]:
@@ -132,7 +145,9 @@ def field_schema(field: Checked) -> dict[str, object]:
 class Name(Checked):
     """A name that people read: no control characters, not empty, of bounded length."""
 
-    def check(self, value: Json) -> Json:
+    shape: ClassVar[Shape] = {"type": "string", "minLength": 1, "maxLength": MAX_NAME}
+
+    def check(self, value: object) -> object:
         """A string that can be printed in one line."""
         if not isinstance(value, str):
             raise wrong_type("a string")
@@ -141,17 +156,13 @@ class Name(Checked):
             raise ValidationError([Fault("bad-name", detail)])
         return value
 
-    def json_schema(self) -> dict[str, object]:
-        """Return the JSON Schema of what `check` accepts."""
-        return {"type": "string", "minLength": 1, "maxLength": MAX_NAME}
-
 
 class Slug(Checked):
     """An id that stands in addresses."""
 
     pattern = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}", re.ASCII)
 
-    def check(self, value: Json) -> Json:
+    def check(self, value: object) -> object:
         """Letters, digits, `_`, `-` and `.`."""
         if not isinstance(value, str):
             raise wrong_type("a string")
@@ -168,25 +179,23 @@ class Slug(Checked):
 class Flag(Checked):
     """true or false, and nothing that looks like it."""
 
-    def check(self, value: Json) -> Json:
+    shape: ClassVar[Shape] = {"type": "boolean"}
+
+    def check(self, value: object) -> object:
         """A boolean."""
         if type(value) is not bool:
             raise wrong_type("true or false")
         return value
 
-    def json_schema(self) -> dict[str, object]:
-        """Return the JSON Schema of what `check` accepts."""
-        return {"type": "boolean"}
-
 
 class Whole(Checked):
     """A whole number within bounds."""
 
-    def __init__(self, least: int, most: int, code: str = "bad-value", **options: Any) -> None:
+    def __init__(self, least: int, most: int, code: str = "bad-value", **options: Unpack[FieldOptions]) -> None:
         super().__init__(**options)
         self.least, self.most, self.code = least, most, code
 
-    def check(self, value: Json) -> Json:
+    def check(self, value: object) -> object:
         """A number without a fraction; 5.0 is one, as in JSON Schema."""
         if isinstance(value, float) and value.is_integer():
             value = int(value)
@@ -203,30 +212,28 @@ class Whole(Checked):
 class Step(Checked):
     """To which scores are rounded."""
 
-    def check(self, value: Json) -> Json:
+    shape: ClassVar[Shape] = {"type": "number", "exclusiveMinimum": 0, "maximum": 1}
+
+    def check(self, value: object) -> object:
         """A number above 0, at most 1."""
-        if type(value) not in (int, float) or not (math.isfinite(value) and 0 < value <= 1):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
             raise ValidationError([Fault("bad-value", "This must be a number above 0 and at most 1, as 0.01.")])
         return value
-
-    def json_schema(self) -> dict[str, object]:
-        """Return the JSON Schema of what `check` accepts."""
-        return {"type": "number", "exclusiveMinimum": 0, "maximum": 1}
 
 
 class Mapped(Checked):
     """An object of values of one field, by name; what the names may be is asked where they are known."""
 
-    def __init__(self, inner: Checked, **options: Any) -> None:
+    def __init__(self, inner: Checked, **options: Unpack[FieldOptions]) -> None:
         super().__init__(**options)
         self.inner = inner
 
-    def check(self, value: Json) -> Json:
+    def check(self, value: object) -> object:
         """An object of what the field takes."""
         if not isinstance(value, dict):
             raise wrong_type("an object")
-        loaded: dict[str, Json] = {}
-        faults: dict[str, Json] = {}
+        loaded: dict[str, object] = {}
+        faults: dict[str, object] = {}
         for name, member in value.items():
             try:
                 loaded[name] = self.inner.deserialize(member)
@@ -264,9 +271,11 @@ class Texts(Strict[dict[str, str]]):
 class Text(Checked):
     """A text as a string, or an object of strings for the format made of several texts."""
 
+    shape: ClassVar[Shape] = {"oneOf": [{"type": "string"}, component("Texts")]}
+
     texts = Texts()
 
-    def check(self, value: Json) -> Json:
+    def check(self, value: object) -> object:
         """One text or several."""
         if isinstance(value, str):
             return value
@@ -274,19 +283,15 @@ class Text(Checked):
             raise wrong_type("a string, or an object of strings for a format of several texts")
         return self.texts.load(value)
 
-    def json_schema(self) -> dict[str, object]:
-        """Return the JSON Schema of what `check` accepts."""
-        return {"oneOf": [{"type": "string"}, component("Texts")]}
-
 
 class Named(Checked):
     """Something named: its name, or an object with the name and more."""
 
-    def __init__(self, schema: Schema, **options: Any) -> None:
+    def __init__(self, schema: Schema, **options: Unpack[FieldOptions]) -> None:
         super().__init__(**options)
         self.schema = schema
 
-    def check(self, value: Json) -> Json:
+    def check(self, value: object) -> object:
         """A name, or what the schema takes."""
         if isinstance(value, str):
             return Name().deserialize(value)
@@ -302,26 +307,24 @@ class Named(Checked):
 class Parameters(Checked):
     """Parameters of a format, transform or metric: an object that its own JSON Schema checks later."""
 
-    def check(self, value: Json) -> Json:
+    shape: ClassVar[Shape] = {"type": "object"}
+
+    def check(self, value: object) -> object:
         """An object."""
         if not isinstance(value, dict):
             raise wrong_type("an object of parameters")
         return value
 
-    def json_schema(self) -> dict[str, object]:
-        """Return the JSON Schema of what `check` accepts."""
-        return {"type": "object"}
-
 
 class Column(Checked):
     """A list parallel to gold's sentences, checked in one pass: it may have a million entries."""
 
-    def __init__(self, wanted: str, fits: Callable[[Any], bool], **options: Any) -> None:
+    def __init__(self, wanted: str, fits: Callable[[object], bool], **options: Unpack[FieldOptions]) -> None:
         super().__init__(**options)
         self.wanted = wanted
         self.fits = fits
 
-    def check(self, value: Json) -> Json:
+    def check(self, value: object) -> object:
         """A list of what fits; the first entry that does not is shown."""
         if not isinstance(value, list):
             raise wrong_type("a list, one entry for each sentence of gold")
@@ -334,25 +337,19 @@ class Column(Checked):
 class Strings(Column):
     """Strings."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__("a string", lambda entry: isinstance(entry, str), **options)
+    shape: ClassVar[Shape] = {"type": "array", "items": {"type": "string"}}
 
-    def json_schema(self) -> dict[str, object]:
-        """Return the JSON Schema of what `check` accepts."""
-        return {"type": "array", "items": {"type": "string"}}
+    def __init__(self, **options: Unpack[FieldOptions]) -> None:
+        super().__init__("a string", lambda entry: isinstance(entry, str), **options)
 
 
 class Seconds(Column):
     """Times, 0 or more."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(
-            "a number of seconds, 0 or more", lambda entry: type(entry) in (int, float) and entry >= 0, **options
-        )
+    shape: ClassVar[Shape] = {"type": "array", "items": {"type": "number", "minimum": 0}}
 
-    def json_schema(self) -> dict[str, object]:
-        """Return the JSON Schema of what `check` accepts."""
-        return {"type": "array", "items": {"type": "number", "minimum": 0}}
+    def __init__(self, **options: Unpack[FieldOptions]) -> None:
+        super().__init__("a number of seconds, 0 or more", _is_seconds, **options)
 
 
 _WORDS: dict[str, object] = {"type": "integer", "minimum": 0, "maximum": 2**31 - 1}
@@ -361,30 +358,35 @@ _WORDS: dict[str, object] = {"type": "integer", "minimum": 0, "maximum": 2**31 -
 class Lengths(Column):
     """Pairs of word numbers: source and target."""
 
-    def __init__(self, **options: Any) -> None:
+    shape: ClassVar[Shape] = {
+        "type": "array",
+        "items": {"type": "array", "minItems": 2, "maxItems": 2, "items": _WORDS},
+    }
+
+    def __init__(self, **options: Unpack[FieldOptions]) -> None:
         super().__init__("two whole numbers: words of the source and of the target sentence", _is_lengths, **options)
 
-    def json_schema(self) -> dict[str, object]:
-        """Return the JSON Schema of what `check` accepts."""
-        return {"type": "array", "items": {"type": "array", "minItems": 2, "maxItems": 2, "items": _WORDS}}
+
+def _is_seconds(entry: object) -> bool:
+    return isinstance(entry, int | float) and not isinstance(entry, bool) and entry >= 0
 
 
-def _is_lengths(entry: Json) -> bool:
+def _is_lengths(entry: object) -> bool:
     return isinstance(entry, list) and len(entry) == 2 and all(type(n) is int and 0 <= n < 2**31 for n in entry)
 
 
 class Columns(Checked):
     """Columns by name."""
 
-    def __init__(self, column: Column, **options: Any) -> None:
+    def __init__(self, column: Column, **options: Unpack[FieldOptions]) -> None:
         super().__init__(**options)
         self.column = column
 
-    def check(self, value: Json) -> Json:
+    def check(self, value: object) -> object:
         """An object of columns."""
         if not isinstance(value, dict):
             raise wrong_type("an object of lists")
-        faults: dict[str, Json] = {}
+        faults: dict[str, object] = {}
         for name, entries in value.items():
             try:
                 Name().deserialize(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, ClassVar
 
 from marshmallow import ValidationError, fields, validate
 
@@ -19,6 +19,7 @@ from service.schemas.base import (
     Mapped,
     Name,
     Named,
+    Shape,
     Slug,
     Step,
     Strict,
@@ -30,7 +31,6 @@ from service.schemas.base import (
     wrong_type,
 )
 from service.schemas.jobs import MAX_METRICS, MAX_TRANSFORMS, FormatChoice, MetricEntry, TransformEntry
-from treescore.core.params import Json
 
 _LINES = re.compile(r"[\t\r\n]")
 
@@ -38,7 +38,9 @@ _LINES = re.compile(r"[\t\r\n]")
 class Notes(Checked):
     """Lines that people read."""
 
-    def check(self, value: Json) -> Json:
+    shape: ClassVar[Shape] = {"type": "string", "maxLength": MAX_NOTES}
+
+    def check(self, value: object) -> object:
         """A text of bounded length, of printable characters, tabs and line ends."""
         if not isinstance(value, str):
             raise wrong_type("a string")
@@ -47,34 +49,28 @@ class Notes(Checked):
             raise ValidationError([Fault("bad-value", detail)])
         return value
 
-    def json_schema(self) -> dict[str, object]:
-        """Return the JSON Schema of what `check` accepts."""
-        return {"type": "string", "maxLength": MAX_NOTES}
-
 
 class PublishInput(Checked):
     """What of gold's text is given out."""
 
-    def check(self, value: Json) -> Json:
+    shape: ClassVar[Shape] = {
+        "oneOf": [
+            {"type": "boolean"},
+            {"type": "string", "enum": [known for known in INPUTS if type(known) is str]},
+        ]
+    }
+
+    def check(self, value: object) -> object:
         """A switch, or which of the two."""
         if not any(value is known or (isinstance(value, str) and value == known) for known in INPUTS):
             raise ValidationError([Fault("bad-value", 'This must be true, false, "words" or "text".')])
         return value
 
-    def json_schema(self) -> dict[str, object]:
-        """Return the JSON Schema of what `check` accepts."""
-        return {
-            "oneOf": [
-                {"type": "boolean"},
-                {"type": "string", "enum": [known for known in INPUTS if type(known) is str]},
-            ]
-        }
 
-
-class PartItems(Strict[dict[str, Json]]):
+class PartItems(Strict[dict[str, object]]):
     """Properties of a part's sentences."""
 
-    into = dict[str, Json]
+    into = dict[str, object]
 
     lengths = Lengths()
     blocks = Strings()
@@ -93,17 +89,15 @@ class PartGold(Strict[requests.PartGold]):
 class PartField(Checked):
     """One part, or null where a revision leaves it out."""
 
+    shape: ClassVar[Shape] = component("PartGold")
+
     schema = PartGold()
 
-    def check(self, value: Json) -> Json:
+    def check(self, value: object) -> object:
         """An object with gold."""
         if not isinstance(value, dict):
             raise wrong_type("an object with gold")
         return self.schema.load(value)
-
-    def json_schema(self) -> dict[str, object]:
-        """Return the JSON Schema of what `check` accepts."""
-        return component("PartGold")
 
 
 class Quota(Strict[requests.QuotaChanges]):

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from marshmallow import ValidationError, fields, post_load, validate
 
 from service import requests
 from service.requests import LEADERBOARD, MAX_COMPARED, PICKS
-from service.schemas.base import Checked, Fault, Strict, Whole, wrong_type
-from treescore.core.params import Json
+from service.schemas.base import Checked, Fault, Shape, Strict, Whole, wrong_type
 from treescore.significance import PARAMS
 
 
 class Compared(Checked):
     """Ids of submissions, or all on the leaderboard."""
 
-    def check(self, value: Json) -> Json:
+    shape: ClassVar[Shape] = {
+        "oneOf": [
+            {"type": "array", "minItems": 2, "maxItems": MAX_COMPARED, "items": {"type": "string"}},
+            {"type": "string", "const": LEADERBOARD},
+        ]
+    }
+
+    def check(self, value: object) -> object:
         """A list of ids, or the word."""
         if value == LEADERBOARD:
             return value
@@ -25,15 +31,6 @@ class Compared(Checked):
         if not 2 <= len(value) <= MAX_COMPARED:
             raise ValidationError([Fault("bad-value", f"Name 2 to {MAX_COMPARED} submissions.")])
         return value
-
-    def json_schema(self) -> dict[str, object]:
-        """Return the JSON Schema of what `check` accepts."""
-        return {
-            "oneOf": [
-                {"type": "array", "minItems": 2, "maxItems": MAX_COMPARED, "items": {"type": "string"}},
-                {"type": "string", "const": LEADERBOARD},
-            ]
-        }
 
 
 class ComparisonRequest(Strict[requests.ComparisonRequest]):
@@ -53,7 +50,7 @@ class ComparisonRequest(Strict[requests.ComparisonRequest]):
     pick = fields.String(validate=validate.OneOf(PICKS), allow_none=True)
 
     @post_load
-    def build(self, members: dict[str, Json], **_options: Json) -> requests.ComparisonRequest:
+    def build(self, members: dict[str, Any], **_options: object) -> requests.ComparisonRequest:
         """Make the request, its settings in one member."""
         settings = {name: members.pop(name) for name in PARAMS if name in members}
         return requests.ComparisonRequest(**members, settings=settings)

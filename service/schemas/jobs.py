@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from marshmallow import INCLUDE, ValidationError, fields, pre_load, validate, validates_schema
 
@@ -16,13 +16,13 @@ from service.schemas.base import (
     Named,
     Parameters,
     Seconds,
+    Shape,
     Strict,
     Strings,
     Text,
     component,
     wrong_type,
 )
-from treescore.core.params import Json
 
 STATES = ("queued", "running", "succeeded", "failed", "cancelled")
 SIDES = ("both", "gold", "system")
@@ -31,10 +31,10 @@ MAX_TRANSFORMS = 50
 MAX_AGREEMENTS = 50
 
 
-class FormatChoice(Strict[dict[str, Json]]):
+class FormatChoice(Strict[dict[str, object]]):
     """A format with its options, which its own JSON Schema checks."""
 
-    into = dict[str, Json]
+    into = dict[str, object]
 
     class Meta:
         """Options are beside the name."""
@@ -44,20 +44,20 @@ class FormatChoice(Strict[dict[str, Json]]):
     name = Name(required=True)
 
 
-class TransformEntry(Strict[dict[str, Json]]):
+class TransformEntry(Strict[dict[str, object]]):
     """One preprocessing step."""
 
-    into = dict[str, Json]
+    into = dict[str, object]
 
     name = Name(required=True)
     params = Parameters()
     on = fields.String(validate=validate.OneOf(SIDES))
 
 
-class MetricEntry(Strict[dict[str, Json]]):
+class MetricEntry(Strict[dict[str, object]]):
     """One metric, under its name or a key of its own."""
 
-    into = dict[str, Json]
+    into = dict[str, object]
 
     name = Name(required=True)
     key = fields.String(validate=validate.Regexp(r"\A[A-Za-z0-9_-]{1,100}\Z"))
@@ -79,21 +79,19 @@ class SystemEntry(Strict[requests.SystemEntry]):
 class Significance(Checked):
     """A switch, or settings that their own JSON Schema checks."""
 
-    def check(self, value: Json) -> Json:
+    shape: ClassVar[Shape] = {"oneOf": [{"type": "boolean"}, component("SignificanceSettings")]}
+
+    def check(self, value: object) -> object:
         """True, false or an object."""
         if not isinstance(value, (bool, dict)):
             raise wrong_type("true, false, or an object of settings")
         return value
 
-    def json_schema(self) -> dict[str, object]:
-        """Return the JSON Schema of what `check` accepts."""
-        return {"oneOf": [{"type": "boolean"}, component("SignificanceSettings")]}
 
-
-class Items(Strict[dict[str, Json]]):
+class Items(Strict[dict[str, object]]):
     """Properties of gold's sentences."""
 
-    into = dict[str, Json]
+    into = dict[str, object]
 
     lengths = Lengths()
     blocks = Strings()
@@ -122,7 +120,7 @@ class JobRequest(Strict[requests.JobRequest]):
         self.max_systems = max_systems
 
     @pre_load
-    def refuse_crowds(self, data: Json, **_options: Any) -> Json:
+    def refuse_crowds(self, data: object, **_options: object) -> object:
         """Refuse too many systems first: a thousand faulty systems need no thousand messages."""
         systems = data.get("systems") if isinstance(data, dict) else None
         if isinstance(systems, list) and len(systems) > self.max_systems:
@@ -131,10 +129,10 @@ class JobRequest(Strict[requests.JobRequest]):
         return data
 
     @validates_schema(skip_on_field_errors=False)
-    def refuse_equal_names(self, data: dict[str, Json], **_options: Any) -> None:
+    def refuse_equal_names(self, data: dict[str, Any], **_options: object) -> None:
         """Refuse two systems of one name: the result could not tell them apart."""
         seen: dict[str, int] = {}
-        faults: dict[int, Json] = {}
+        faults: dict[int, object] = {}
         for index, system in enumerate(data.get("systems") or ()):
             # a system with faults is not loaded; its sound members are there
             name = system.name if isinstance(system, requests.SystemEntry) else system.get("name")

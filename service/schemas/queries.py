@@ -9,7 +9,6 @@ from service.render import LEADERBOARD_FORMATS
 from service.requests import DEFAULT_LIMIT, PICKS
 from service.schemas.base import Strict
 from service.schemas.jobs import STATES
-from treescore.core.params import Json
 from treescore.render import ITEM_FORMATS
 
 CURSOR = validate.Regexp(r"\A[A-Za-z0-9_=.~-]{1,512}\Z")
@@ -101,7 +100,7 @@ class SubmitQuery(Strict[requests.SubmitQuery]):
     validate_only = fields.String(validate=validate.OneOf(("true", "false")), load_default="false")
 
     @post_load
-    def build(self, members: dict[str, Json], **_options: Json) -> requests.SubmitQuery:
+    def build(self, members: dict[str, object], **_options: object) -> requests.SubmitQuery:
         """Make the request."""
         return requests.SubmitQuery(members["validate_only"] == "true")
 

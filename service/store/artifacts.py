@@ -11,8 +11,6 @@ from service.store.packing import pack, unpack
 from service.store.tables import artifacts
 from treescore.core.params import Json
 
-NAME_LIMIT = 200
-
 
 def put(db: Connection, owner: str, named: Mapping[tuple[str, int], bytes]) -> None:
     """Store packed bodies: (name, page) -> body."""

@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 import orjson
 from sqlalchemy import Connection, insert, select, update
 
-from service.store.records import AnyRow, record_of
+from service.store.records import AnyRow, columns_of, json_text, one, record_of
 from service.store.tables import benchmarks
 
 
@@ -82,19 +82,7 @@ class Benchmark:
 
 def add(db: Connection, benchmark: Benchmark) -> None:
     """Store a new benchmark. The primary key refuses a slug that exists."""
-    db.execute(
-        insert(benchmarks).values(
-            id=benchmark.id,
-            title=benchmark.title,
-            series=benchmark.series,
-            settings=orjson.dumps(benchmark.settings).decode(),
-            created_at=benchmark.created_at,
-            updated_at=benchmark.updated_at,
-            version=benchmark.version,
-            board_version=benchmark.board_version,
-            active_revision=benchmark.active_revision,
-        )
-    )
+    db.execute(insert(benchmarks).values(columns_of(benchmark, settings=json_text(benchmark.settings))))
 
 
 def get(db: Connection, slug: str, *, lock: bool = False, alone: bool = False) -> Benchmark | None:
@@ -112,8 +100,7 @@ def get(db: Connection, slug: str, *, lock: bool = False, alone: bool = False) -
     query = select(benchmarks).where(benchmarks.c.id == slug)
     if lock or alone:
         query = query.with_for_update(key_share=not alone)
-    row = db.execute(query).one_or_none()
-    return None if row is None else _benchmark(row)
+    return one(db, query, _benchmark)
 
 
 def listing(db: Connection, after: str | None, limit: int, series: str | None = None) -> Sequence[Benchmark]:
@@ -138,7 +125,7 @@ def change(db: Connection, changed: Benchmark) -> bool:
         .values(
             title=changed.title,
             series=changed.series,
-            settings=orjson.dumps(changed.settings).decode(),
+            settings=json_text(changed.settings),
             updated_at=changed.updated_at,
             version=benchmarks.c.version + 1,
             board_version=benchmarks.c.board_version + 1,

@@ -11,7 +11,7 @@ import orjson
 from sqlalchemy import Connection, func, insert, select, update
 
 from service.store import artifacts
-from service.store.records import AnyRow, record_of
+from service.store.records import AnyRow, columns_of, json_text, one, record_of
 from service.store.runs import UNFINISHED
 from service.store.tables import comparisons, runs
 from treescore.core.params import Json
@@ -54,28 +54,18 @@ class Comparison:
 
 def add(db: Connection, comparison: Comparison) -> None:
     """Store a question. Its run is stored in the same transaction."""
-    db.execute(
-        insert(comparisons).values(
-            id=comparison.id,
-            benchmark_id=comparison.benchmark_id,
-            revision=comparison.revision,
-            question=orjson.dumps(comparison.question).decode(),
-            run_id=comparison.run_id,
-            created_at=comparison.created_at,
-        )
-    )
+    columns = columns_of(comparison, question=json_text(comparison.question), document=None)
+    db.execute(insert(comparisons).values(columns))
 
 
 def get(db: Connection, comparison_id: str) -> Comparison | None:
     """Return one comparison, or None."""
-    row = db.execute(select(comparisons).where(comparisons.c.id == comparison_id)).one_or_none()
-    return None if row is None else _comparison(row)
+    return one(db, select(comparisons).where(comparisons.c.id == comparison_id), _comparison)
 
 
 def of_run(db: Connection, run_id: str) -> Comparison | None:
     """Return the comparison whose current attempt a run is, or None."""
-    row = db.execute(select(comparisons).where(comparisons.c.run_id == run_id)).one_or_none()
-    return None if row is None else _comparison(row)
+    return one(db, select(comparisons).where(comparisons.c.run_id == run_id), _comparison)
 
 
 def listing(db: Connection, benchmark_id: str, after: str | None, limit: int) -> Sequence[Comparison]:

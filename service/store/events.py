@@ -9,7 +9,7 @@ from datetime import datetime
 import orjson
 from sqlalchemy import Connection, insert, select, text
 
-from service.store.records import AnyRow, record_of
+from service.store.records import AnyRow, columns_of, json_text, one, record_of
 from service.store.tables import events
 
 ORDER_LOCK = 7_466_573_465
@@ -48,28 +48,15 @@ def add(db: Connection, event: Event) -> int:
     if db.dialect.name == "postgresql":
         # without it a reader could see a later number before an earlier one, continue from there and miss an event
         db.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": ORDER_LOCK})
-    result = db.execute(
-        insert(events)
-        .values(
-            id=event.id,
-            benchmark_id=event.benchmark_id,
-            kind=event.kind,
-            at=event.at,
-            actor=event.actor,
-            team_id=event.team_id,
-            subject=event.subject,
-            data=orjson.dumps(dict(event.data)).decode(),
-        )
-        .returning(events.c.seq)
-    )
-    seq: int = result.scalar_one()
+    columns = columns_of(event, data=json_text(dict(event.data)))
+    del columns["seq"]
+    seq: int = db.execute(insert(events).values(columns).returning(events.c.seq)).scalar_one()
     return seq
 
 
 def by_id(db: Connection, event_id: str) -> Event | None:
     """Return one event, or None."""
-    row = db.execute(select(events).where(events.c.id == event_id)).one_or_none()
-    return None if row is None else event_of(row)
+    return one(db, select(events).where(events.c.id == event_id), event_of)
 
 
 def listing(

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import orjson
-from sqlalchemy import Connection, RowMapping, bindparam, func, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from service.store import artifacts, texts
 from service.store.database import Store
-from service.store.records import record_of
-from service.store.runs import UNFINISHED
+from service.store.records import json_text, record_of
+from service.store.runs import UNFINISHED, Run, run_of
 from service.store.tables import jobs, runs
 from treescore.core.params import Json
 
@@ -42,7 +42,7 @@ class Answer:
 
 def add(db: Connection, job_id: str, owner: str, request: Mapping[str, object]) -> None:
     """Store a job. Its run and texts are stored in the same transaction."""
-    db.execute(insert(jobs).values(id=job_id, owner=owner, request=orjson.dumps(dict(request)).decode()))
+    db.execute(insert(jobs).values(id=job_id, owner=owner, request=json_text(dict(request))))
 
 
 def get(db: Connection, job_id: str) -> Job | None:
@@ -70,13 +70,11 @@ def save_answer(db: Connection, job_id: str, state: str, document: bytes, etag: 
     db.execute(update(jobs).where(jobs.c.id == job_id).values(state=state, document=document, etag=etag))
 
 
-def of_owner(
-    db: Connection, owner: str | None, before: str | None, limit: int, state: str | None
-) -> Sequence[RowMapping]:
-    """List the jobs of an owner (of all for None) before a given id, newest first."""
+def of_owner(db: Connection, owner: str | None, before: str | None, limit: int, state: str | None) -> Sequence[Run]:
+    """List the runs of the jobs of an owner (of all for None) before a given id, newest first."""
     query = (
-        select(jobs.c.id, runs.c.state, runs.c.created_at, runs.c.started_at, runs.c.finished_at)
-        .join(runs, runs.c.id == jobs.c.id)
+        select(runs)
+        .join(jobs, runs.c.id == jobs.c.id)
         .where(jobs.c.deleted_at.is_(None))
         .order_by(jobs.c.id.desc())
         .limit(limit)
@@ -87,7 +85,7 @@ def of_owner(
         query = query.where(jobs.c.id < before)
     if state is not None:
         query = query.where(runs.c.state == state)
-    return db.execute(query).mappings().all()
+    return [run_of(row) for row in db.execute(query)]
 
 
 def unfinished_of(db: Connection, owner: str, kind: str) -> int:

@@ -1,11 +1,13 @@
-"""Make dataclasses of rows."""
+"""Make dataclasses of rows, and rows of dataclasses."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
 from typing import TYPE_CHECKING, TypeVar
 
-from sqlalchemy import Row
+import orjson
+from sqlalchemy import Connection, Executable, Row
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -25,3 +27,19 @@ def record_of(kind: type[Record], row: AnyRow, prefix: str = "", **decoded: obje
     """
     plain = {each.name: getattr(row, prefix + each.name) for each in fields(kind) if each.name not in decoded}
     return kind(**plain, **decoded)
+
+
+def columns_of(record: DataclassInstance, **encoded: object) -> dict[str, object]:
+    """Return the columns of a record, each from the field of its name; `encoded` replaces fields that are packed."""
+    return {each.name: getattr(record, each.name) for each in fields(record)} | encoded
+
+
+def one(db: Connection, query: Executable, make: Callable[[AnyRow], Record]) -> Record | None:
+    """Return the record of the only row that a query selects, or None."""
+    row = db.execute(query).one_or_none()
+    return None if row is None else make(row)
+
+
+def json_text(value: object) -> str:
+    """Return a JSON value as columns of text hold it."""
+    return orjson.dumps(value).decode()

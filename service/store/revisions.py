@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import orjson
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 
 from service.store import artifacts
-from service.store.records import AnyRow, record_of
+from service.store.records import AnyRow, columns_of, json_text, one, record_of
 from service.store.tables import parts, revisions
 
 CHECKING, RESCORING, ACTIVE, SUPERSEDED, FAILED, READY = (
@@ -62,18 +62,7 @@ class Part:
 
 def add(db: Connection, revision: Revision, part_names: Sequence[str]) -> None:
     """Store a revision and its parts. Its run and gold texts are stored in the same transaction."""
-    db.execute(
-        insert(revisions).values(
-            benchmark_id=revision.benchmark_id,
-            number=revision.number,
-            id=revision.id,
-            scoring=orjson.dumps(revision.scoring).decode(),
-            reason=revision.reason,
-            dry_run=revision.dry_run,
-            state=revision.state,
-            created_at=revision.created_at,
-        )
-    )
+    db.execute(insert(revisions).values(columns_of(revision, scoring=json_text(revision.scoring))))
     db.execute(
         insert(parts),
         [{"revision_id": revision.id, "name": name, "position": position} for position, name in enumerate(part_names)],
@@ -83,14 +72,12 @@ def add(db: Connection, revision: Revision, part_names: Sequence[str]) -> None:
 def get(db: Connection, benchmark_id: str, number: int) -> Revision | None:
     """Return one revision, or None."""
     query = select(revisions).where(revisions.c.benchmark_id == benchmark_id, revisions.c.number == number)
-    row = db.execute(query).one_or_none()
-    return None if row is None else _revision(row)
+    return one(db, query, _revision)
 
 
 def by_id(db: Connection, revision_id: str) -> Revision | None:
     """Return one revision by its id, which is also the id of its run, or None."""
-    row = db.execute(select(revisions).where(revisions.c.id == revision_id)).one_or_none()
-    return None if row is None else _revision(row)
+    return one(db, select(revisions).where(revisions.c.id == revision_id), _revision)
 
 
 def last_number(db: Connection, benchmark_id: str) -> int:
@@ -120,15 +107,14 @@ def unsettled(db: Connection, benchmark_id: str) -> Revision | None:
     query = select(revisions).where(
         revisions.c.benchmark_id == benchmark_id, revisions.c.state.in_((CHECKING, RESCORING))
     )
-    row = db.execute(query.limit(1)).one_or_none()
-    return None if row is None else _revision(row)
+    return one(db, query.limit(1), _revision)
 
 
 def set_state(db: Connection, revision_id: str, state: str, **values: object) -> None:
     """Set the state of a revision, and `failure`, `moved` or `activated_at` where given."""
     ready = dict(values)
     if "failure" in ready:
-        ready["failure"] = orjson.dumps(ready["failure"]).decode()
+        ready["failure"] = json_text(ready["failure"])
     if "moved" in ready:
         ready["moved"] = artifacts.pack_json(ready["moved"])
     db.execute(update(revisions).where(revisions.c.id == revision_id).values(state=state, **ready))
@@ -163,11 +149,6 @@ def save_part(db: Connection, revision_id: str, part: Part) -> None:
         .where(parts.c.revision_id == revision_id, parts.c.name == part.name)
         .values(sentences=part.sentences, words=part.words, gold_key=part.gold_key)
     )
-
-
-def drop_parts(db: Connection, revision_ids: Sequence[str]) -> None:
-    """Delete the parts of revisions whose benchmark is deleted."""
-    db.execute(delete(parts).where(parts.c.revision_id.in_(revision_ids)))
 
 
 def ids_of(db: Connection, benchmark_id: str) -> list[str]:

@@ -9,7 +9,7 @@ from datetime import datetime
 import orjson
 from sqlalchemy import Connection, func, insert, select, update
 
-from service.store.records import AnyRow, record_of
+from service.store.records import AnyRow, json_text, one, record_of
 from service.store.tables import runs
 
 QUEUED, RUNNING, SUCCEEDED, FAILED, CANCELLED = "queued", "running", "succeeded", "failed", "cancelled"
@@ -44,29 +44,29 @@ def add(db: Connection, run_id: str, kind: str, queue: str, now: datetime) -> No
 def get(db: Connection, run_id: str, *, lock: bool = False) -> Run | None:
     """Return one run, or None. `lock` keeps others from beginning or ending it in this transaction."""
     query = select(runs).where(runs.c.id == run_id)
-    row = db.execute(query.with_for_update() if lock else query).one_or_none()
-    return None if row is None else _run(row)
+    return one(db, query.with_for_update() if lock else query, run_of)
 
 
 def many(db: Connection, run_ids: Sequence[str]) -> dict[str, Run]:
     """Return the runs that exist, by id."""
-    return {row.id: _run(row) for row in db.execute(select(runs).where(runs.c.id.in_(list(run_ids))))}
+    return {row.id: run_of(row) for row in db.execute(select(runs).where(runs.c.id.in_(list(run_ids))))}
 
 
 def claim(db: Connection, run_id: str, now: datetime) -> Run | None:
     """Begin a run, or begin it again, and count the attempt; None where the run is final."""
-    row = db.execute(
+    return one(
+        db,
         update(runs)
         .where(runs.c.id == run_id, runs.c.state.in_(UNFINISHED))
         .values(state=RUNNING, attempts=runs.c.attempts + 1, started_at=func.coalesce(runs.c.started_at, now))
-        .returning(*runs.c)
-    ).one_or_none()
-    return None if row is None else _run(row)
+        .returning(*runs.c),
+        run_of,
+    )
 
 
 def note_progress(db: Connection, run_id: str, done: int, total: int, step: str) -> bool:
     """Store the progress. False where the run is final (cancelled), so that the work can stop."""
-    progress = orjson.dumps({"done": done, "total": total, "step": step}).decode()
+    progress = json_text({"done": done, "total": total, "step": step})
     result = db.execute(update(runs).where(runs.c.id == run_id, runs.c.state == RUNNING).values(progress=progress))
     return result.rowcount == 1
 
@@ -99,7 +99,7 @@ def unfinished(db: Connection, before: datetime, limit: int = 1000) -> Sequence[
         .order_by(runs.c.created_at)
         .limit(limit)
     )
-    return [_run(row) for row in db.execute(query)]
+    return [run_of(row) for row in db.execute(query)]
 
 
 def ahead(db: Connection, run: Run) -> int:
@@ -116,5 +116,6 @@ def counts_by_state(db: Connection) -> dict[tuple[str, str], int]:
     return {(kind, state): number for kind, state, number in db.execute(query)}
 
 
-def _run(row: AnyRow) -> Run:
+def run_of(row: AnyRow) -> Run:
+    """Make a run of a row."""
     return record_of(Run, row, progress=None if row.progress is None else orjson.loads(row.progress))

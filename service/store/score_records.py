@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, li
 
 from service.store import artifacts
 from service.store.packing import unpack_array
-from service.store.records import AnyRow, record_of
+from service.store.records import AnyRow, columns_of, one, record_of
 from service.store.runs import SUCCEEDED
 from service.store.tables import Utc, scores, submissions
 from treescore.core.arrays import Counts
@@ -54,16 +54,7 @@ def save(db: Connection, record: ScoreRecord, packed: Packed) -> None:
     """Store a record and its artifacts in place of an earlier one of the same revision."""
     remove(db, record.submission_id, record.revision)
     artifacts.put(db, record.submission_id, packed)
-    db.execute(
-        insert(scores).values(
-            submission_id=record.submission_id,
-            revision=record.revision,
-            main=record.main,
-            figures=record.figures,
-            document=artifacts.pack_json(record.document),
-            created_at=record.created_at,
-        )
-    )
+    db.execute(insert(scores).values(columns_of(record, document=artifacts.pack_json(record.document))))
 
 
 def remove(db: Connection, submission_id: str, revision: int) -> None:
@@ -121,15 +112,13 @@ def needs_rescoring(benchmark_id: str, revision: int) -> ColumnElement[bool]:
 def get(db: Connection, submission_id: str, revision: int) -> ScoreRecord | None:
     """Return one record, or None."""
     query = select(scores).where(scores.c.submission_id == submission_id, scores.c.revision == revision)
-    row = db.execute(query).one_or_none()
-    return None if row is None else _record(row)
+    return one(db, query, _record)
 
 
 def newest(db: Connection, submission_id: str, revision: int) -> ScoreRecord | None:
     """Return the record under a revision or, without one, under the last revision before it; or None."""
     query = select(scores).where(scores.c.submission_id == submission_id, scores.c.revision <= revision)
-    row = db.execute(query.order_by(scores.c.revision.desc()).limit(1)).one_or_none()
-    return None if row is None else _record(row)
+    return one(db, query.order_by(scores.c.revision.desc()).limit(1), _record)
 
 
 def scored(db: Connection, revision: int, submission_ids: Sequence[str]) -> set[str]:

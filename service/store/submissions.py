@@ -10,7 +10,7 @@ import orjson
 from sqlalchemy import ColumnElement, Connection, and_, case, func, insert, or_, select, true, update
 
 from service.store import artifacts, score_records, texts
-from service.store.records import AnyRow, record_of
+from service.store.records import AnyRow, columns_of, json_text, one, record_of
 from service.store.runs import CANCELLED, FAILED, QUEUED, SUCCEEDED
 from service.store.tables import runs, scores, submissions
 
@@ -112,23 +112,7 @@ def add(db: Connection, submission: Submission) -> None:
     """Store a submission. Its run and outputs are stored in the same transaction."""
     db.execute(
         insert(submissions).values(
-            id=submission.id,
-            benchmark_id=submission.benchmark_id,
-            team_id=submission.team_id,
-            name=submission.name,
-            notes=submission.notes,
-            role=submission.role,
-            created_at=submission.created_at,
-            utc_day=submission.utc_day,
-            run_id=submission.run_id,
-            attempt=submission.attempt,
-            state=submission.state,
-            failure_kind=submission.failure_kind,
-            finished_at=submission.finished_at,
-            outputs=orjson.dumps(submission.outputs).decode(),
-            outputs_digest=submission.outputs_digest,
-            failures=orjson.dumps(submission.failures).decode(),
-            chosen=submission.chosen,
+            columns_of(submission, outputs=json_text(submission.outputs), failures=json_text(list(submission.failures)))
         )
     )
 
@@ -136,8 +120,7 @@ def add(db: Connection, submission: Submission) -> None:
 def get(db: Connection, submission_id: str, *, lock: bool = False) -> Submission | None:
     """Return one submission, deleted or not, or None. `lock` keeps others from changing it in this transaction."""
     query = select(submissions).where(submissions.c.id == submission_id)
-    row = db.execute(query.with_for_update() if lock else query).one_or_none()
-    return None if row is None else _submission(row)
+    return one(db, query.with_for_update() if lock else query, _submission)
 
 
 def many(db: Connection, submission_ids: Sequence[str]) -> dict[str, Submission]:
@@ -148,8 +131,7 @@ def many(db: Connection, submission_ids: Sequence[str]) -> dict[str, Submission]
 
 def of_run(db: Connection, run_id: str) -> Submission | None:
     """Return the submission whose current attempt a run is, or None."""
-    row = db.execute(select(submissions).where(submissions.c.run_id == run_id)).one_or_none()
-    return None if row is None else _submission(row)
+    return one(db, select(submissions).where(submissions.c.run_id == run_id), _submission)
 
 
 def listing(
@@ -240,7 +222,7 @@ def change(db: Connection, submission_id: str, **values: object) -> None:
     ready = dict(values)
     for name in ("outputs", "failures"):
         if name in ready:
-            ready[name] = orjson.dumps(ready[name]).decode()
+            ready[name] = json_text(ready[name])
     db.execute(update(submissions).where(submissions.c.id == submission_id).values(**ready))
 
 

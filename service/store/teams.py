@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, insert, select, update
 
-from service.store.records import record_of
+from service.store.records import columns_of, one, record_of
 from service.store.tables import teams
 
 ERASED_NAME = ""
@@ -27,16 +27,13 @@ class Team:
 
 def add(db: Connection, team: Team) -> None:
     """Store a new team. The primary key refuses an id that exists."""
-    db.execute(
-        insert(teams).values(benchmark_id=team.benchmark_id, id=team.id, name=team.name, created_at=team.created_at)
-    )
+    db.execute(insert(teams).values(columns_of(team)))
 
 
 def get(db: Connection, benchmark_id: str, team_id: str, *, lock: bool = False) -> Team | None:
     """Return one team, erased or not, or None. `lock` keeps others from counting its quota in this transaction."""
     query = select(teams).where(teams.c.benchmark_id == benchmark_id, teams.c.id == team_id)
-    row = db.execute(query.with_for_update() if lock else query).one_or_none()
-    return None if row is None else record_of(Team, row)
+    return one(db, query.with_for_update() if lock else query, lambda row: record_of(Team, row))
 
 
 def listing(db: Connection, benchmark_id: str, after: str | None, limit: int) -> Sequence[Team]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from service.store.database import Store
-from service.store.records import record_of
+from service.store.records import columns_of, one, record_of
 from service.store.tables import tokens
 
 
@@ -23,16 +23,16 @@ class Token:
     scopes: str
     name: str | None
     created_at: datetime
-    team_id: str | None
-    benchmark_id: str | None
-    expires_at: datetime | None
-    last_used_at: datetime | None
-    revoked_at: datetime | None
+    team_id: str | None = None
+    benchmark_id: str | None = None
+    expires_at: datetime | None = None
+    last_used_at: datetime | None = None
+    revoked_at: datetime | None = None
 
 
-def add(db: Connection, row: Mapping[str, object]) -> None:
-    """Store the row of a token: its hash, never the token itself."""
-    db.execute(insert(tokens).values(row))
+def add(db: Connection, token: Token) -> None:
+    """Store a new token."""
+    db.execute(insert(tokens).values(columns_of(token)))
 
 
 class Known(NamedTuple):
@@ -58,8 +58,7 @@ def known(store: Store, hashed: str) -> Known | None:
 
 def by_id(db: Connection, token_id: str) -> Token | None:
     """Return one token, or None."""
-    row = db.execute(select(tokens).where(tokens.c.id == token_id)).one_or_none()
-    return None if row is None else record_of(Token, row)
+    return one(db, select(tokens).where(tokens.c.id == token_id), lambda row: record_of(Token, row))
 
 
 def listing(db: Connection, before: str | None, limit: int) -> Sequence[Token]:

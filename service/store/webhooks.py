@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from service.store.events import Event, event_of
-from service.store.records import AnyRow, record_of
+from service.store.records import AnyRow, columns_of, one, record_of
 from service.store.tables import deliveries, events, webhooks
 
 WAITING = "waiting"
@@ -65,25 +65,12 @@ class Delivery:
 
 def add(db: Connection, webhook: Webhook) -> None:
     """Store a new webhook."""
-    db.execute(
-        insert(webhooks).values(
-            id=webhook.id,
-            owner=webhook.owner,
-            benchmark_id=webhook.benchmark_id,
-            team_id=webhook.team_id,
-            url=webhook.url,
-            secret=webhook.secret,
-            kinds=" ".join(webhook.kinds),
-            created_at=webhook.created_at,
-            failures=webhook.failures,
-        )
-    )
+    db.execute(insert(webhooks).values(columns_of(webhook, kinds=" ".join(webhook.kinds))))
 
 
 def get(db: Connection, webhook_id: str) -> Webhook | None:
     """Return one webhook, or None."""
-    row = db.execute(select(webhooks).where(webhooks.c.id == webhook_id)).one_or_none()
-    return None if row is None else _webhook(row)
+    return one(db, select(webhooks).where(webhooks.c.id == webhook_id), _webhook)
 
 
 def listing(

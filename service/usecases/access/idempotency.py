@@ -31,11 +31,11 @@ def claim_key(
     """
     if idempotency_key is None:
         return None
-    known = idempotency.find(db, caller.owner, idempotency_key.key)
-    if known is None:
+    stored = idempotency.find(db, caller.owner, idempotency_key.key)
+    if stored is None:
         idempotency.remember(db, caller.owner, idempotency_key.key, idempotency_key.digest, created, now)
         return None
-    digest, resource = known
+    digest, resource = stored
     if digest != idempotency_key.digest:
         raise Unprocessable(
             "This Idempotency-Key was used for another request. Use a new key for each new request.",

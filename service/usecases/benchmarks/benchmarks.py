@@ -25,7 +25,7 @@ from service.usecases.access.idempotency import IdempotencyKey, claim_key
 from service.usecases.benchmarks.settings import check_part_name, complete_settings
 from service.usecases.boards.work import put_board, schedule_board_comparison
 from service.usecases.events.record import record_event
-from service.usecases.runs.views import Page, View, etag_of, json_view, moment
+from service.usecases.runs.views import Page, View, etag_of, json_view, moment, page_of
 from service.usecases.runs.waiting import wait_for
 from service.usecases.scoring.config import check_scoring, scoring_config
 from service.usecases.scoring.part_texts import GOLD, items_name, named_texts
@@ -65,9 +65,9 @@ def create_benchmark(
     first = Revision(slug, 1, revision_id, scoring, None, False, revisions.CHECKING, None, None, now, None)
     try:
         with context.store.write() as db:
-            known = claim_key(db, caller, idempotency_key, slug, now)
-            if known is not None:
-                return known, False
+            earlier = claim_key(db, caller, idempotency_key, slug, now)
+            if earlier is not None:
+                return earlier, False
             if benchmarks.get(db, slug) is not None:
                 raise _taken(slug)
             runs.add(db, revision_id, REVISION_KIND, LIVE, now)
@@ -99,8 +99,7 @@ def list_benchmarks(context: Context, caller: Caller, query: BenchmarksQuery) ->
     """List all benchmarks, or those of a series, by id."""
     with context.store.read() as db:
         rows = benchmarks.listing(db, query.cursor, query.limit + 1, query.series)
-        items = [_document(db, context, caller, row) for row in rows[: query.limit]]
-    return Page(items, rows[query.limit - 1].id if len(rows) > query.limit else None)
+        return page_of(rows, query.limit, lambda row: _document(db, context, caller, row))
 
 
 def patch_benchmark(
@@ -163,8 +162,7 @@ def delete_benchmark(context: Context, caller: Caller, slug: str) -> None:
         benchmarks.mark_deleted(db, slug, now)
         record_event(db, context, "benchmark.deleted", slug, actor=caller.owner)
     for revision_id in ids:
-        context.queue.take_out(revision_id)
-        context.queue.wake(revision_id)
+        context.queue.stop(revision_id)
 
 
 def part_input(context: Context, caller: Caller, slug: str, part: str) -> View:

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from service.caller import Caller
 from service.context import Context
-from service.errors import SOON, Conflict, NotFound, Unprocessable, refuse, unprocessable
+from service.errors import SOON, Conflict, NotFound, invalid, refuse, unprocessable
 from service.ids import new_id
 from service.policy import gate
 from service.policy.gate import Level
@@ -57,9 +57,9 @@ def create_revision(
     with context.store.write() as db:
         benchmark = benchmark_of(db, slug, lock=True)
         number = revisions.last_number(db, slug) + 1
-        known = claim_key(db, caller, idempotency_key, str(number), now)
-        if known is not None:
-            return int(known), False
+        earlier = claim_key(db, caller, idempotency_key, str(number), now)
+        if earlier is not None:
+            return int(earlier), False
         under_way = revisions.unsettled(db, slug)
         if under_way is not None:
             raise Conflict(
@@ -157,7 +157,7 @@ def _scoring(base: Revision, request: RevisionRequest) -> dict[str, Json]:
     before, after = (scoring_config(stored).spec.format.name for stored in (base.scoring, scoring))
     if before != after:
         detail = f"A revision cannot change the format {before!r} of the outputs. Create a new benchmark."
-        raise _wrong(Problem(code="format-changed", pointer="/format", detail=detail))
+        raise invalid("format-changed", "/format", detail)
     return scoring
 
 
@@ -217,7 +217,3 @@ def _number(cursor: str) -> int:
     if not cursor.isascii() or not cursor.isdecimal() or len(cursor) > 9:
         raise invalid_cursor()
     return int(cursor)
-
-
-def _wrong(problem: Problem) -> Unprocessable:
-    return unprocessable(ScoringError([problem]))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from service.errors import Unprocessable, counted
+from service.errors import invalid
 from service.requests import MACRO, MISSING, POOLED, BenchmarkChanges, Request
 from service.usecases.runs.views import moment
 from treescore.core.params import Json
@@ -37,8 +37,7 @@ def complete_settings(changes: BenchmarkChanges, before: Mapping[str, Json] = DE
     opens, closes = settings["opens_at"], settings["closes_at"]
     if opens is not None and closes is not None and closes <= opens:
         detail = f"`closes_at` ({closes}) must be later than `opens_at` ({opens}), both in UTC."
-        problem = Problem(code="closes-before-opening", pointer="/closes_at", detail=detail)
-        raise Unprocessable(counted(1), problems=[problem])
+        raise invalid("closes-before-opening", "/closes_at", detail)
     return settings
 
 

@@ -14,10 +14,11 @@ from service.ids import new_id, new_token, token_hash
 from service.requests import PageQuery, TeamRequest
 from service.store import runs, submissions, teams, tokens
 from service.store.teams import Team
+from service.store.tokens import Token
 from service.usecases.access.access import benchmark_of, storable
 from service.usecases.boards.work import board_changed, put_board
 from service.usecases.events.record import record_event
-from service.usecases.runs.views import Page, moment
+from service.usecases.runs.views import Page, moment, page_of
 
 
 def create_team(
@@ -49,8 +50,7 @@ def list_teams(context: Context, caller: Caller, slug: str, query: PageQuery) ->
     with context.store.read() as db:
         benchmark_of(db, slug)
         rows = teams.listing(db, slug, query.cursor, query.limit + 1)
-    more = len(rows) > query.limit
-    return Page([_document(row) for row in rows[: query.limit]], rows[query.limit - 1].id if more else None)
+    return page_of(rows, query.limit, _document)
 
 
 def rotate_token(
@@ -83,8 +83,7 @@ def erase_team(context: Context, caller: Caller, slug: str, team_id: str) -> Non
         record_event(db, context, "team.erased", slug, actor=caller.owner, team_id=team_id, subject=team_id)
     put_board(context, scheduled)
     for run_id in stopped:
-        context.queue.take_out(run_id)
-        context.queue.wake(run_id)
+        context.queue.stop(run_id)
 
 
 def _team_of(db: Connection, slug: str, team_id: str) -> Team:
@@ -97,17 +96,10 @@ def _team_of(db: Connection, slug: str, team_id: str) -> Team:
 def _new_token(db: Connection, context: Context, team: Team, expires_at: datetime | None) -> str:
     now = context.now()
     text = new_token()
-    row = {
-        "id": new_id("tok", now),
-        "hash": token_hash(text),
-        "scopes": "read submit",
-        "name": None,
-        "team_id": team.id,
-        "benchmark_id": team.benchmark_id,
-        "created_at": now,
-        "expires_at": expires_at,
-    }
-    tokens.add(db, row)
+    token = Token(
+        new_id("tok", now), token_hash(text), "read submit", None, now, team.id, team.benchmark_id, expires_at
+    )  # fmt: skip
+    tokens.add(db, token)
     return text
 
 

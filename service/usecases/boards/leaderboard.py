@@ -18,6 +18,7 @@ from service.policy import gate
 from service.policy.gate import Level
 from service.render import LEADERBOARD_FORMATS, render_leaderboard
 from service.render.documents import BoardDocument, IntervalDocument, RowDocument
+from service.requests import LeaderboardQuery
 from service.store import benchmarks, boards, teams
 from service.store.benchmarks import Benchmark
 from service.store.boards import RowDetails
@@ -35,17 +36,6 @@ MOST_ROWS = 2000
 """Maximum number of rows in one answer."""
 ONE_STATE = 3
 """Attempts at reading a board while it does not change."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What a request asks of a board: see `leaderboard`. `start` is the number of rows before the first."""
-
-    score: str | None
-    pick: str | None
-    revision: int | None
-    part: str | None
-    start: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,53 +87,36 @@ def require_reader(benchmark: Benchmark, caller: Caller) -> None:
         raise Forbidden(f"The leaderboard of {benchmark.id!r} is only for its teams and organisers.")
 
 
-def leaderboard(
-    context: Context,
-    caller: Caller,
-    slug: str,
-    *,
-    score: str | None = None,
-    pick: str | None = None,
-    revision: int | None = None,
-    part: str | None = None,
-    form: str = "json",
-    etag: str | None = None,
-    cursor: str | None = None,
-) -> View:
+def leaderboard(context: Context, caller: Caller, slug: str, query: LeaderboardQuery, etag: str | None = None) -> View:
     """Return the board, ready to send.
 
     Args:
         context: store, queue and configuration.
         caller: the viewer.
         slug: of the benchmark.
-        score: that ranks; by default the main score.
-        pick: `best`, `last`, `chosen` or `all` of each team; by default that of the benchmark.
-        revision: by default the active one.
-        part: a part's name, `macro` (the mean of the parts) or `pooled`.
-        form: one of `service.render.LEADERBOARD_FORMATS`.
+        query: which board: by default the active revision, its main score, the benchmark's own pick, JSON.
         etag: of the caller's copy; where it is current, the view has no body.
-        cursor: `next` of the previous page.
 
     Raises:
         NotFound: unknown benchmark, revision or part.
         Unprocessable: unknown score, pick or format.
         Unauthorized, Forbidden: the caller may not see the board.
     """
+    form = query.format or "json"
     if form not in LEADERBOARD_FORMATS:
         raise Unprocessable(f"Unknown format {form!r}. Use one of: {', '.join(LEADERBOARD_FORMATS)}.")
     with context.store.read() as db:
         benchmark = benchmark_of(db, slug)
     viewer = viewer_of(benchmark, caller, context.now())
-    asked = Asked(score, pick, revision, part, item_number(cursor))
-    tag = _tag(benchmark, viewer, asked, form)
+    tag = _tag(benchmark, viewer, query, form)
     cache = cache_of(context.store)
     if etag == tag:
         known = cache.get(tag)
         return View(b"", tag, final=known is None or known.final, content_type=LEADERBOARD_FORMATS[form])
     if form == "json":
-        return cache.get_or_build(tag, lambda: _built(context, benchmark, viewer, asked, tag))
-    source = _tag(benchmark, viewer, asked, "json")
-    json = cache.get_or_build(source, lambda: _built(context, benchmark, viewer, asked, source))
+        return cache.get_or_build(tag, lambda: _built(context, benchmark, viewer, query, tag))
+    source = _tag(benchmark, viewer, query, "json")
+    json = cache.get_or_build(source, lambda: _built(context, benchmark, viewer, query, source))
 
     def render() -> View:
         shown = render_leaderboard(orjson.loads(json.body), form)
@@ -153,31 +126,26 @@ def leaderboard(
     return cache.get_or_build(tag, render)
 
 
-def _tag(benchmark: Benchmark, viewer: Viewer, asked: Asked, form: str) -> str:
+def _tag(benchmark: Benchmark, viewer: Viewer, query: LeaderboardQuery, form: str) -> str:
     """Return a validator of the bytes without reading them: versions count every change that they depend on."""
     # the validator of a board without rows must not reveal when something was scored
     board_version = benchmark.board_version if viewer.level >= Level.ROUNDED else 0
     depends = (
         VERSION, __version__, benchmark.id, moment(benchmark.created_at), benchmark.version,
-        board_version, int(viewer.level), viewer.step, moment(viewer.until), viewer.named, asked, form,
+        board_version, int(viewer.level), viewer.step, moment(viewer.until), viewer.named, replace(query, format=form),
     )  # fmt: skip
     return hashlib.blake2b(repr(depends).encode(), digest_size=16).hexdigest()
 
 
-def _built(context: Context, benchmark: Benchmark, viewer: Viewer, asked: Asked, tag: str) -> View:
+def _built(context: Context, benchmark: Benchmark, viewer: Viewer, query: LeaderboardQuery, tag: str) -> View:
     """Read the board from one state of the store. Bytes read while it kept changing get a validator of their own."""
     for _ in range(ONE_STATE):
         with context.store.read() as db:
             board = board_of(
-                db,
-                benchmark,
-                score=asked.score,
-                pick=asked.pick,
-                revision=asked.revision,
-                part=asked.part,
+                db, benchmark, score=query.score, pick=query.pick, revision=query.revision, part=query.part,
                 until=viewer.until,
-            )
-            document = board_document(db, benchmark, board, viewer, asked)
+            )  # fmt: skip
+            document = board_document(db, benchmark, board, viewer, item_number(query.cursor))
             after = benchmarks.get(db, benchmark.id)
         body = orjson.dumps(document)
         settled = not document["significance"]["pending"]
@@ -187,13 +155,13 @@ def _built(context: Context, benchmark: Benchmark, viewer: Viewer, asked: Asked,
     return View(body, etag_of(body), settled, next=document["next"])
 
 
-def board_document(db: Connection, benchmark: Benchmark, board: Board, viewer: Viewer, asked: Asked) -> BoardDocument:
-    """Return the whole answer."""
+def board_document(db: Connection, benchmark: Benchmark, board: Board, viewer: Viewer, start: int) -> BoardDocument:
+    """Return the whole answer, with rows after the first `start`."""
     shown = viewer.level >= Level.ROUNDED
     rows = rows_of(db, board, viewer.see) if shown else []
     finding = significance_of(db, benchmark, board, rows, viewer.level)
     changed = boards.last_change(db, benchmark.id, viewer.until) if shown else None
-    stop = asked.start + MOST_ROWS
+    stop = start + MOST_ROWS
     return BoardDocument(
         benchmark=benchmark.id,
         title=benchmark.title,
@@ -212,7 +180,7 @@ def board_document(db: Connection, benchmark: Benchmark, board: Board, viewer: V
         scores=list(board.scoring.addresses) if shown else [],
         total_rows=len(rows),
         next=str(stop) if stop < len(rows) else None,
-        rows=_rows(db, board, replace(finding, rows=finding.rows[asked.start : stop]), viewer),
+        rows=_rows(db, board, replace(finding, rows=finding.rows[start:stop]), viewer),
     )
 
 

@@ -37,7 +37,7 @@ MOST_ASKED = 16
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _Compared:
     """The comparison of one board, `fresh` unless it was kept because the tested rows are the same."""
 
     board: Board
@@ -89,35 +89,35 @@ def keep_asked(db: Connection, board: Board, now: datetime) -> None:
 def work(context: Context, run: runs.Run, progress: Progress) -> Ending:
     """Compare the rows of a revision's boards where they differ from the stored ones; save everything at once."""
     with context.store.read() as db:
-        place = boards.of_run(db, run.id)
-        benchmark = None if place is None else benchmarks.get(db, place[0])
-    if place is None or benchmark is None or benchmark.deleted_at is not None:
+        board_run = boards.of_run(db, run.id)
+        benchmark = None if board_run is None else benchmarks.get(db, board_run.benchmark_id)
+    if board_run is None or benchmark is None or benchmark.deleted_at is not None:
         return Ending(runs.SUCCEEDED)
     with context.store.read() as db:
-        known = boards.keys(db, benchmark.id, place[1])
-        wanted = _wanted(db, context, benchmark, place[1])
-    made = []
-    for done, (board, asked) in enumerate(wanted):
-        progress.note(done, len(wanted), f"comparing {board.score}")
-        made.append(_made(context, board, asked))
-    return _ending(context, run, benchmark, place[1], known, made)
+        known = boards.keys(db, benchmark.id, board_run.revision)
+        to_compare = _boards_to_compare(db, context, benchmark, board_run.revision)
+    compared = []
+    for done, (board, asked) in enumerate(to_compare):
+        progress.note(done, len(to_compare), f"comparing {board.score}")
+        compared.append(_compared(context, board, asked))
+    return _ending(context, run, benchmark, board_run.revision, known, compared)
 
 
 def fail(context: Context, run: runs.Run, _failure: Failure) -> Ending:
     """Give up: the rows stay without significance until the board changes again."""
     with context.store.read() as db:
-        place = boards.of_run(db, run.id)
-    if place is None:
+        board_run = boards.of_run(db, run.id)
+    if board_run is None:
         return Ending(runs.FAILED)
 
     def save(db: Connection, _now: datetime) -> Sequence[QueuedRun]:
-        benchmarks.touch_board(db, place[0])
+        benchmarks.touch_board(db, board_run.benchmark_id)
         return ()
 
-    return Ending(runs.FAILED, save, lock=place[0])
+    return Ending(runs.FAILED, save, lock=board_run.benchmark_id)
 
 
-def _wanted(
+def _boards_to_compare(
     db: Connection, context: Context, benchmark: Benchmark, revision: int
 ) -> list[tuple[Board, AskedBoard | None]]:
     """Return the boards to compare, standard and requested ones, each also as it was frozen, with the request."""
@@ -135,7 +135,7 @@ def _wanted(
     return [*live.values(), *frozen]
 
 
-def _made(context: Context, board: Board, asked: AskedBoard | None) -> _Made:
+def _compared(context: Context, board: Board, asked: AskedBoard | None) -> _Compared:
     """Compare the rows of a board, unless the stored comparison is of the same rows."""
     with context.store.read() as db:
         ids, untested = tested_of(db, board, rows_of(db, board))
@@ -147,11 +147,11 @@ def _made(context: Context, board: Board, asked: AskedBoard | None) -> _Made:
         body["comparison"] = kept.body["comparison"]
     elif len(ids) > 1:
         body["comparison"] = compare_submissions(context, question)
-    return _Made(board, body, fresh=fresh)
+    return _Compared(board, body, fresh=fresh)
 
 
 def _ending(
-    context: Context, run: runs.Run, seen: Benchmark, revision: int, known: Sequence[str], made: Sequence[_Made]
+    context: Context, run: runs.Run, seen: Benchmark, revision: int, known: Sequence[str], compared: Sequence[_Compared]
 ) -> Ending:
     """Replace the comparisons that were known when the run began; schedule another run if the board has changed."""
 
@@ -161,10 +161,10 @@ def _ending(
         if current is None:
             return ()
         boards.remove(db, seen.id, revision, known)
-        for each in made:
+        for each in compared:
             comparison = BoardComparison(run.id, seen.board_version, each.body)
             boards.save(db, seen.id, revision, each.board.key, comparison, now)
-        if any(each.fresh for each in made):
+        if any(each.fresh for each in compared):
             benchmarks.touch_board(db, seen.id)
         if current.board_version == seen.board_version:
             return ()

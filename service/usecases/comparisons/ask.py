@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from service.caller import Caller
 from service.context import Context
-from service.errors import NotFound, TooManyRequests, Unprocessable, unprocessable
+from service.errors import NotFound, TooManyRequests, Unprocessable, invalid, unprocessable
 from service.policy import gate
 from service.policy.gate import Level
 from service.queue import BULK, LIVE
@@ -191,7 +191,11 @@ def _question(
     if whole:
         ids, _ = tested_of(db, board, rows_of(db, board))
         if len(ids) < 2:
-            raise _wrong("too-few-submissions", "The leaderboard has fewer than two submissions that can be compared.")
+            raise invalid(
+                "too-few-submissions",
+                "/submissions",
+                "The leaderboard has fewer than two submissions that can be compared.",
+            )
     else:
         ids = _listed(db, benchmark, caller, viewer, request.submissions)
     try:
@@ -207,7 +211,7 @@ def _listed(
     db: Connection, benchmark: Benchmark, caller: Caller, viewer: Viewer, asked: Sequence[str]
 ) -> list[str]:  # fmt: skip
     if len(set(asked)) < len(asked):
-        raise _wrong("repeated-submission", "A submission is repeated. Name each once.")
+        raise invalid("repeated-submission", "/submissions", "A submission is repeated. Name each once.")
     known = submissions.many(db, asked)
     problems = []
     for index, each in enumerate(asked):
@@ -227,10 +231,6 @@ def _listed(
     if problems:
         raise unprocessable(ScoringError(problems))
     return list(asked)
-
-
-def _wrong(code: str, detail: str) -> Unprocessable:
-    return unprocessable(ScoringError([Problem(code=code, pointer="/submissions", detail=detail)]))
 
 
 def _queue(question: Question) -> str:

@@ -13,6 +13,7 @@ from service.context import Context
 from service.errors import Forbidden, Gone, NotFound, Unprocessable
 from service.policy import gate
 from service.policy.gate import Level
+from service.requests import DifferingQuery
 from service.store import score_records
 from service.store.revisions import Part
 from service.store.submissions import Submission
@@ -35,25 +36,10 @@ class _Differing:
     sentence: IntArray
 
 
-def comparison_items(
-    context: Context,
-    caller: Caller,
-    comparison_id: str,
-    a: str | None,
-    b: str | None,
-    cursor: str | None,
-    limit: int,
-) -> Page:
+def comparison_items(context: Context, caller: Caller, comparison_id: str, query: DifferingQuery) -> Page:
     """Return sentences by the difference between the scores of two of a comparison's submissions, largest first.
 
-    Args:
-        context: the parts to work with.
-        caller: the team of both, or an organiser.
-        comparison_id: of the comparison.
-        a: id of a submission; optional, like `b`, in a comparison of two.
-        b: id of the other.
-        cursor: `next` of the previous page.
-        limit: sentences in a page.
+    A comparison of two needs no `a` and `b`.
 
     Returns:
         For each sentence `part`, `item`, `difference` (a minus b; an undefined score counts as the worst), and the
@@ -65,12 +51,12 @@ def comparison_items(
         Unprocessable: two submissions are not named.
         Gone: the counts are not kept any more.
     """
-    start = item_number(cursor)
+    start = item_number(query.cursor)
     with context.store.read() as db:
         comparison, known, _ = visible_comparison(db, context, caller, comparison_id)
         level = gate.level_of(benchmark_of(db, comparison.benchmark_id), caller, context.now())
         gate.require(level, Level.ITEMS, "items")
-        first, second = _two(comparison.question["submissions"], a, b)
+        first, second = _two(comparison.question["submissions"], query.a, query.b)
         _require_own(caller, known[first], known[second])
         board = board_behind(db, comparison.question)
         parts = chosen_parts(board)
@@ -79,10 +65,10 @@ def comparison_items(
         items = [
             _item(db, board, level, parts[int(differing.part[at])], int(differing.sentence[at]), (first, second))
             | {"difference": gate.difference_view(level, *address, float(differing.difference[at]))}
-            for at in range(start, min(start + limit, len(differing.difference)))
+            for at in range(start, min(start + query.limit, len(differing.difference)))
         ]
-    more = start + limit < len(differing.difference)
-    return Page(items, str(start + limit) if more else None)
+    stop = start + query.limit
+    return Page(items, str(stop) if stop < len(differing.difference) else None)
 
 
 def _two(ids: Sequence[str], a: str | None, b: str | None) -> tuple[str, str]:

@@ -7,7 +7,7 @@ import secrets
 
 from service.caller import Caller
 from service.context import Context
-from service.errors import Conflict, NotFound, Unprocessable, counted
+from service.errors import Conflict, NotFound, invalid
 from service.ids import new_id
 from service.outbound import BadAddress, check_url
 from service.requests import PageQuery, WebhookRequest
@@ -15,8 +15,7 @@ from service.store import webhooks
 from service.store.webhooks import Webhook
 from service.usecases.access.access import benchmark_of
 from service.usecases.events.record import record_event
-from service.usecases.runs.views import Page, moment
-from treescore.errors import Problem
+from service.usecases.runs.views import Page, moment, page_of
 
 SECRET_PREFIX = "whsec_"  # noqa: S105 - a prefix, no secret
 SECRET_BYTES = 32
@@ -41,8 +40,7 @@ def create_webhook(context: Context, caller: Caller, request: WebhookRequest) ->
     try:
         check_url(request.url, private=context.config.webhooks_private)
     except BadAddress as error:
-        problem = Problem(code="bad-webhook-url", pointer="/url", detail=str(error))
-        raise Unprocessable(counted(1), problems=[problem]) from error
+        raise invalid("bad-webhook-url", "/url", str(error)) from error
     slug = caller.benchmark if caller.team is not None else request.benchmark
     secret = SECRET_PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
     kinds = tuple(dict.fromkeys(request.kinds))
@@ -65,8 +63,7 @@ def list_webhooks(context: Context, caller: Caller, query: PageQuery) -> Page:
     with context.store.read() as db:
         owner = None if caller.organiser else caller.owner
         rows = webhooks.listing(db, _team(caller), query.cursor, query.limit + 1, owner)
-    more = len(rows) > query.limit
-    return Page([_document(row) for row in rows[: query.limit]], rows[query.limit - 1].id if more else None)
+    return page_of(rows, query.limit, _document)
 
 
 def delete_webhook(context: Context, caller: Caller, webhook_id: str) -> None:

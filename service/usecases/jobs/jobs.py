@@ -16,7 +16,7 @@ from service.queue import LIVE
 from service.requests import JobRequest, JobsQuery
 from service.store import jobs, runs, texts
 from service.usecases.access.idempotency import IdempotencyKey, claim_key
-from service.usecases.runs.views import Page, View, etag_of, json_view, moment, state_document
+from service.usecases.runs.views import Page, View, etag_of, json_view, page_of, run_summary, state_document
 from service.usecases.runs.waiting import wait_for
 from service.usecases.scoring.part_texts import named_texts
 from treescore.core.params import Json, escape
@@ -37,18 +37,17 @@ def submit_job(
         Unprocessable: the request is invalid, with pointers; or the key was used for another request.
     """
     caller.require("score")
-    kept = request.without_texts()
-    _check(kept)
+    _check(request)
     named = _texts(request)
     now = context.now()
     job_id = new_id(KIND, now)
     try:
         with context.store.write() as db:
-            known = claim_key(db, caller, idempotency_key, job_id, now)
-            if known is not None:
-                return known, False
+            earlier = claim_key(db, caller, idempotency_key, job_id, now)
+            if earlier is not None:
+                return earlier, False
             runs.add(db, job_id, KIND, LIVE, now)
-            jobs.add(db, job_id, caller.owner, kept)
+            jobs.add(db, job_id, caller.owner, request.without_texts())
             texts.put(db, job_id, named)
     except IntegrityError as error:
         detail = "Another request with this Idempotency-Key is in progress. Retry."
@@ -57,12 +56,12 @@ def submit_job(
     return job_id, True
 
 
-def significance_of(request: Mapping[str, Json]) -> dict[str, Json] | None:
-    """Return the significance settings of a stored request; None if they are off or there is one system."""
-    asked = request.get("significance", {})
-    if asked is False or len(request["systems"]) < 2:
+def significance_of(request: JobRequest) -> dict[str, Json] | None:
+    """Return the significance settings of a request; None if they are off or there is one system."""
+    settings = request.significance
+    if settings is False or len(request.systems) < 2:
         return None
-    return dict(asked) if isinstance(asked, Mapping) else {}
+    return dict(settings) if isinstance(settings, Mapping) else {}
 
 
 def view_job(context: Context, caller: Caller, job_id: str) -> View:
@@ -99,17 +98,7 @@ def list_jobs(context: Context, caller: Caller, query: JobsQuery) -> Page:
     owner = None if caller.organiser else caller.owner
     with context.store.read() as db:
         rows = jobs.of_owner(db, owner, query.cursor, query.limit + 1, query.state)
-    items = [
-        {
-            "id": row["id"],
-            "state": row["state"],
-            "created_at": moment(row["created_at"]),
-            "started_at": moment(row["started_at"]),
-            "finished_at": moment(row["finished_at"]),
-        }
-        for row in rows[: query.limit]
-    ]
-    return Page(items, items[-1]["id"] if len(rows) > query.limit else None)
+    return page_of(rows, query.limit, run_summary)
 
 
 def cancel_job(context: Context, caller: Caller, job_id: str) -> View:
@@ -128,8 +117,7 @@ def cancel_job(context: Context, caller: Caller, job_id: str) -> View:
             raise NotFound(f"Unknown job {job_id}.")
         document = orjson.dumps(state_document(run))
         jobs.save_answer(db, job_id, run.state, document, etag_of(document))
-    context.queue.take_out(job_id)
-    context.queue.wake(job_id)
+    context.queue.stop(job_id)
     return View(document, etag_of(document), final=True, state=run.state)
 
 
@@ -140,8 +128,7 @@ def delete_job(context: Context, caller: Caller, job_id: str) -> None:
     with context.store.write() as db:
         runs.finish(db, job_id, runs.CANCELLED, now)
         jobs.erase(db, [job_id], now)
-    context.queue.take_out(job_id)
-    context.queue.wake(job_id)
+    context.queue.stop(job_id)
 
 
 def _may_see(caller: Caller, owner: str) -> bool:
@@ -149,8 +136,8 @@ def _may_see(caller: Caller, owner: str) -> bool:
     return caller.organiser or caller.owner == owner
 
 
-def _check(request: Mapping[str, Json]) -> None:
-    """Check formats, metrics, transforms, significance and items of a request without texts.
+def _check(request: JobRequest) -> None:
+    """Check formats, metrics, transforms, significance and items of a request; it reads no text.
 
     Raises:
         Unprocessable: with a pointer for each problem.
@@ -164,14 +151,14 @@ def _check(request: Mapping[str, Json]) -> None:
             problems.extend(error.at(pointer).problems)
 
     collect("", lambda: _check_scores(request))
-    for index, system in enumerate(request["systems"]):
-        if "format" in system:
-            collect(f"/systems/{index}/format", partial(parse_format, system["format"]))
+    for index, system in enumerate(request.systems):
+        if system.format is not None:
+            collect(f"/systems/{index}/format", partial(parse_format, system.format))
     collect("/significance", lambda: parse_settings(significance_of(request) or {}))
-    collect("/items", lambda: parse_items(request.get("items")))
+    collect("/items", lambda: parse_items(request.items))
     # parse times of unknown systems would never be read
-    names = {system["name"] for system in request["systems"]}
-    for name in (request.get("items") or {}).get("seconds", {}):
+    names = {system.name for system in request.systems}
+    for name in (request.items or {}).get("seconds", {}):
         if name not in names:
             pointer, detail = f"/items/seconds/{escape(name)}", f"Unknown system {name!r} in this job."
             problems.append(Problem(code="unknown-system", pointer=pointer, detail=detail))
@@ -179,10 +166,10 @@ def _check(request: Mapping[str, Json]) -> None:
         raise unprocessable(InputError(problems))
 
 
-def _check_scores(request: Mapping[str, Json]) -> None:
-    spec = parse_spec(request)
+def _check_scores(request: JobRequest) -> None:
+    spec = parse_spec(request.scoring)
     asked_scores(spec, (significance_of(request) or {}).get("scores"))
-    for index, pair in enumerate(request.get("agreement", ())):
+    for index, pair in enumerate(request.agreement):
         for side, address in enumerate(pair):
             try:
                 find_score(spec, address)

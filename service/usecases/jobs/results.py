@@ -9,11 +9,12 @@ import orjson
 from service.caller import Caller
 from service.context import Context
 from service.errors import SOON, Conflict, NotFound
+from service.requests import ComparisonsQuery, ItemsQuery, JobRequest, ReportQuery, ResultQuery, SlicesQuery
 from service.store import artifacts, jobs
 from service.store.runs import SUCCEEDED
 from service.usecases.access.access import item_number
 from service.usecases.jobs.jobs import view_job
-from service.usecases.runs.views import Page, View, etag_of, json_view
+from service.usecases.runs.views import Page, View, etag_of, items_page, json_view
 from service.usecases.scoring.config import stored_spec
 from service.usecases.scoring.results import ArtifactKey, load_items, load_slices
 from treescore.evaluation.spec import Entry
@@ -29,71 +30,68 @@ class _Results(TypedDict, total=False):
     agreement: list[dict[str, object]]
 
 
-def job_items(
-    context: Context, caller: Caller, job_id: str, system: str, metric: str, cursor: str | None, limit: int
-) -> Page:
+def job_items(context: Context, caller: Caller, job_id: str, query: ItemsQuery) -> Page:
     """Return the items of one system under one metric, from after the item numbered `cursor`."""
-    start = item_number(cursor)
-    key, entry = _scored(context, caller, job_id, system, metric)
+    start = item_number(query.cursor)
+    key, entry = _scored(context, caller, job_id, query)
     with context.store.read() as db:
-        items = load_items(db, job_id, key, entry.metric.table, start, start + limit + 1)
-    return Page(items[:limit], str(start + limit) if len(items) > limit else None)
+        items = load_items(db, job_id, key, entry.metric.table, start, start + query.limit + 1)
+    return items_page(items, start, query.limit)
 
 
-def job_slices(context: Context, caller: Caller, job_id: str, system: str, metric: str, by: str | None) -> View:
+def job_slices(context: Context, caller: Caller, job_id: str, query: SlicesQuery) -> View:
     """Return scores by groups of sentences, words or brackets; without `by`, the names of the groupings.
 
     Raises:
         NotFound: unknown grouping.
     """
-    key, _ = _scored(context, caller, job_id, system, metric)
+    key, _ = _scored(context, caller, job_id, query)
     with context.store.read() as db:
         groupings = load_slices(db, job_id, key)
     if groupings is None:
         raise NotFound(NOT_KEPT)
-    if by is None:
-        return json_view({"system": system, "metric": metric, "groupings": sorted(groupings)})
-    if by not in groupings:
-        raise NotFound(f"Unknown grouping {by!r}. Known groupings: {', '.join(sorted(groupings)) or 'none'}.")
-    return json_view({"system": system, "metric": metric, "by": by, "slices": groupings[by]})
+    head = {"system": query.system, "metric": query.metric}
+    if query.by is None:
+        return json_view({**head, "groupings": sorted(groupings)})
+    if query.by not in groupings:
+        raise NotFound(f"Unknown grouping {query.by!r}. Known groupings: {', '.join(sorted(groupings)) or 'none'}.")
+    return json_view({**head, "by": query.by, "slices": groupings[query.by]})
 
 
-def job_report(context: Context, caller: Caller, job_id: str, system: str, metric: str, style: str) -> View:
+def job_report(context: Context, caller: Caller, job_id: str, query: ReportQuery) -> View:
     """Return the report in the original program's own layout, as text.
 
     Raises:
         NotFound: the metric has no report of this style.
     """
-    key, _ = _scored(context, caller, job_id, system, metric)
+    key, _ = _scored(context, caller, job_id, query)
     with context.store.read() as db:
         packed = artifacts.get(db, job_id, key.name("reports"))
     if packed is None:
         raise NotFound(NOT_KEPT)
     reports: dict[str, str] = artifacts.unpack_json(packed)
-    if style not in reports:
+    if query.style not in reports:
         known = ", ".join(sorted(reports)) or "none"
-        raise NotFound(f"The metric {metric!r} has no report style {style!r}. Its styles: {known}.")
-    body = reports[style].encode()
+        raise NotFound(f"The metric {query.metric!r} has no report style {query.style!r}. Its styles: {known}.")
+    body = reports[query.style].encode()
     return View(body, etag_of(body), content_type="text/plain; charset=utf-8")
 
 
-def job_comparisons(
-    context: Context, caller: Caller, job_id: str, score: str | None = None, form: str = "json"
-) -> View:
+def job_comparisons(context: Context, caller: Caller, job_id: str, query: ComparisonsQuery) -> View:
     """Return the significance documents of a job, or the one of a score, in one of `treescore.render.FORMATS`.
 
     Raises:
         NotFound: the score was not compared.
     """
     chosen = _results(context, caller, job_id).get("comparisons", [])
-    if score is not None:
+    if query.score is not None:
         known = ", ".join(str(comparison["score"]) for comparison in chosen) or "none"
-        chosen = [comparison for comparison in chosen if comparison["score"] == score]
+        chosen = [comparison for comparison in chosen if comparison["score"] == query.score]
         if not chosen:
-            raise NotFound(f"The score {score!r} was not compared in this job. Compared scores: {known}.")
-    if form == "json":
+            raise NotFound(f"The score {query.score!r} was not compared in this job. Compared scores: {known}.")
+    if query.format == "json":
         return json_view({"items": chosen})
-    shown = render_comparisons(chosen, form)
+    shown = render_comparisons(chosen, query.format)
     return View(shown.content, etag_of(shown.content), content_type=shown.media_type)
 
 
@@ -130,17 +128,19 @@ def _finished(context: Context, caller: Caller, job_id: str) -> View:
     return view
 
 
-def _scored(context: Context, caller: Caller, job_id: str, system: str, metric: str) -> tuple[ArtifactKey, Entry]:
+def _scored(context: Context, caller: Caller, job_id: str, query: ResultQuery) -> tuple[ArtifactKey, Entry]:
     """Return the artifacts' key of one system under one metric, and the metric entry."""
     _finished(context, caller, job_id)
     with context.store.read() as db:
         job = jobs.get(db, job_id)
-    request = {} if job is None else job.request
-    entries = stored_spec(request).entries if "metrics" in request else ()
+    # a validation has neither metrics nor systems
+    stored = None if job is None or "metrics" not in job.request else JobRequest.stored(job.request)
+    entries = () if stored is None else stored_spec(stored.scoring).entries
     keys = [entry.key for entry in entries]
-    names = [item["name"] for item in request.get("systems", ())]
-    if metric not in keys:
-        raise NotFound(f"The job has no metric {metric!r}. Its metrics: {', '.join(keys)}.")
-    if system not in names:
-        raise NotFound(f"The job has no system {system!r}. Its systems: {', '.join(names[:20])}.")
-    return ArtifactKey(names.index(system), keys.index(metric)), entries[keys.index(metric)]
+    names = [] if stored is None else [system.name for system in stored.systems]
+    if query.metric not in keys:
+        raise NotFound(f"The job has no metric {query.metric!r}. Its metrics: {', '.join(keys)}.")
+    if query.system not in names:
+        raise NotFound(f"The job has no system {query.system!r}. Its systems: {', '.join(names[:20])}.")
+    metric = keys.index(query.metric)
+    return ArtifactKey(names.index(query.system), metric), entries[metric]

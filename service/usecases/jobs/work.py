@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from service.context import Context
+from service.requests import JobRequest
 from service.store import jobs, runs, texts
 from service.store.jobs import Job
 from service.store.score_records import Packed
@@ -40,18 +41,18 @@ def fail(_context: Context, run: runs.Run, failure: Failure) -> Ending:
 
 
 def _evaluate(context: Context, job: Job, stored: Stored, progress: Progress) -> Report:
-    request = job.request
-    spec = parse_spec(request)
+    request = JobRequest.stored(job.request)
+    spec = parse_spec(request.scoring)
     systems = [
         System(
-            name=system["name"],
+            name=system.name,
             text=_text(stored, f"systems/{index}"),
             digest=_digest(stored, f"systems/{index}"),
-            format=parse_format(system["format"]) if "format" in system else spec.format,
+            format=spec.format if system.format is None else parse_format(system.format),
             pointer=f"/systems/{index}/output",
-            run_of=system.get("run_of"),
+            run_of=system.run_of,
         )
-        for index, system in enumerate(request["systems"])
+        for index, system in enumerate(request.systems)
     ]
     return evaluate_systems(
         spec,
@@ -59,8 +60,8 @@ def _evaluate(context: Context, job: Job, stored: Stored, progress: Progress) ->
         _digest(stored, "gold"),
         systems,
         significance=significance_of(request),
-        agreement=request.get("agreement", ()),
-        items=parse_items(request.get("items")),
+        agreement=request.agreement,
+        items=parse_items(request.items),
         limits=context.config.limits,
         progress=progress.note,
     )

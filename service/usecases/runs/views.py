@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol, TypeVar
 
 import orjson
 
 from service.store import runs
 
 JSON_TYPE = "application/json"
+
+
+class _Identified(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+Row = TypeVar("Row", bound=_Identified)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +52,16 @@ class Page:
     next: str | None = None
 
 
+def page_of(rows: Sequence[Row], limit: int, show: Callable[[Row], Mapping[str, object]]) -> Page:
+    """Return the page that shows the first `limit` rows; it has a next page where there are more."""
+    return Page([show(row) for row in rows[:limit]], rows[limit - 1].id if len(rows) > limit else None)
+
+
+def items_page(items: Sequence[Mapping[str, object]], start: int, limit: int) -> Page:
+    """Return the page of the first `limit` items, which begins after item `start`."""
+    return Page(items[:limit], str(start + limit) if len(items) > limit else None)
+
+
 def etag_of(body: bytes) -> str:
     """Return the validator of a body."""
     return hashlib.blake2b(body, digest_size=16).hexdigest()
@@ -61,16 +80,17 @@ def moment(time: datetime | None) -> str | None:
     return time.strftime("%Y-%m-%dT%H:%M:%S.") + f"{time.microsecond // 1000:03d}Z"
 
 
-def state_document(run: runs.Run) -> dict[str, object]:
-    """Return the document of a job without an answer."""
+def run_summary(run: runs.Run) -> dict[str, object]:
+    """Return id, state and times of a run."""
     return {
         "id": run.id,
         "state": run.state,
         "created_at": moment(run.created_at),
         "started_at": moment(run.started_at),
         "finished_at": moment(run.finished_at),
-        "progress": run.progress,
-        "results": None,
-        "warnings": [],
-        "failure": None,
     }
+
+
+def state_document(run: runs.Run) -> dict[str, object]:
+    """Return the document of a job without an answer."""
+    return {**run_summary(run), "progress": run.progress, "results": None, "warnings": [], "failure": None}

@@ -33,11 +33,6 @@ class ScoringConfig:
     addresses: tuple[str, ...]
 
     @property
-    def main_column(self) -> int:
-        """Return the column of the main score."""
-        return self.addresses.index(self.main_score)
-
-    @property
     def main(self) -> tuple[Entry, Score]:
         """Return the metric entry and the score that rank."""
         return find_score(self.spec, self.main_score)

@@ -71,8 +71,7 @@ def cancel_submission(context: Context, caller: Caller, submission_id: str) -> V
         submissions.change(db, submission_id, state=runs.CANCELLED, finished_at=now)
         _record(context, db, caller, "submission.cancelled", submission)
         view = view_of(db, context, caller, benchmark, submission_of(db, caller, submission_id))
-    context.queue.take_out(submission.run_id)
-    context.queue.wake(submission.run_id)
+    context.queue.stop(submission.run_id)
     return view
 
 
@@ -139,8 +138,7 @@ def delete_submission(context: Context, caller: Caller, submission_id: str) -> N
         scheduled = board_changed(db, context, submission.benchmark_id)
         _record(context, db, caller, "submission.deleted", submission)
     put_board(context, scheduled)
-    context.queue.take_out(submission.run_id)
-    context.queue.wake(submission.run_id)
+    context.queue.stop(submission.run_id)
 
 
 def submission_output(context: Context, caller: Caller, submission_id: str, part: str | None) -> View:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
 
@@ -11,12 +11,13 @@ from service.context import Context
 from service.errors import SOON, Conflict, Gone, NotFound
 from service.policy import gate
 from service.policy.gate import Level
+from service.requests import SubmissionItemsQuery, SubmissionSlicesQuery
 from service.store import revisions, score_records
 from service.store.revisions import Part, Revision
 from service.store.runs import SUCCEEDED, UNFINISHED
 from service.store.submissions import Submission
 from service.usecases.access.access import benchmark_of, item_number, submission_of
-from service.usecases.runs.views import Page, View, json_view
+from service.usecases.runs.views import Page, View, items_page, json_view
 from service.usecases.scoring.config import scoring_config, visibility_key
 from service.usecases.scoring.results import ArtifactKey, load_items, load_slices
 from treescore.evaluation.spec import Entry
@@ -34,25 +35,10 @@ class _Results:
     level: Level
 
 
-def submission_items(
-    context: Context,
-    caller: Caller,
-    submission_id: str,
-    part: str | None,
-    metric: str | None,
-    cursor: str | None,
-    limit: int,
-) -> Page:
+def submission_items(context: Context, caller: Caller, submission_id: str, query: SubmissionItemsQuery) -> Page:
     """Return the items of one part under one metric, from after the item numbered `cursor`.
 
-    Args:
-        context: the parts to work with.
-        caller: the submission's team, or an organiser.
-        submission_id: of the submission.
-        part: its name; optional in a benchmark of one part.
-        metric: its key; by default the one that ranks.
-        cursor: `next` of the previous page.
-        limit: items in a page.
+    The metric is by default the one that ranks; a benchmark of one part needs no `part`.
 
     Raises:
         NotFound: unknown submission, part or metric.
@@ -60,19 +46,17 @@ def submission_items(
         Conflict: there are no scores.
         Gone: items are not kept any more.
     """
-    start = item_number(cursor)
+    start = item_number(query.cursor)
     with context.store.read() as db:
-        results = _results(db, context, caller, submission_id, part, metric)
-        items = load_items(db, submission_id, results.key, results.entry.metric.table, start, start + limit + 1)
+        results = _results(db, context, caller, submission_id, query)
+        items = load_items(db, submission_id, results.key, results.entry.metric.table, start, start + query.limit + 1)
     if not items and not start:
         _require_kept(results)
-    shown = gate.items_view(results.level, visibility_key(results.entry), items[:limit])
-    return Page(shown, str(start + limit) if len(items) > limit else None)
+    page = items_page(items, start, query.limit)
+    return replace(page, items=gate.items_view(results.level, visibility_key(results.entry), page.items))
 
 
-def submission_slices(
-    context: Context, caller: Caller, submission_id: str, part: str | None, metric: str | None, by: str | None
-) -> View:
+def submission_slices(context: Context, caller: Caller, submission_id: str, query: SubmissionSlicesQuery) -> View:
     """Return scores of one part by groups of sentences, words or brackets; without `by`, the names of the groupings.
 
     Raises:
@@ -82,7 +66,7 @@ def submission_slices(
         Gone: slices are not kept any more.
     """
     with context.store.read() as db:
-        results = _results(db, context, caller, submission_id, part, metric)
+        results = _results(db, context, caller, submission_id, query)
         groupings = load_slices(db, submission_id, results.key)
     if groupings is None:
         _require_kept(results)
@@ -93,15 +77,14 @@ def submission_slices(
         "part": results.part.name,
         "metric": results.entry.key,
     }
-    names = gate.groupings_view(results.level, visibility_key(results.entry), sorted(groupings))
+    level, metric, by = results.level, visibility_key(results.entry), query.by
+    names = gate.groupings_view(level, metric, sorted(groupings))
     if by is None:
         return json_view({**head, "groupings": names})
     if by not in names:
         # the same answer for gold's own groupings as for unknown ones
         raise NotFound(f"Unknown grouping {by!r}. Known groupings: {', '.join(names) or 'none'}.")
-    return json_view(
-        {**head, "by": by, "slices": gate.slices_view(results.level, visibility_key(results.entry), by, groupings[by])}
-    )
+    return json_view({**head, "by": by, "slices": gate.slices_view(level, metric, by, groupings[by])})
 
 
 def entry_of(revision: Revision, metric: str | None) -> tuple[int, Entry]:
@@ -134,7 +117,11 @@ def part_of(known: list[Part], asked: str | None) -> Part:
 
 
 def _results(
-    db: Connection, context: Context, caller: Caller, submission_id: str, part: str | None, metric: str | None
+    db: Connection,
+    context: Context,
+    caller: Caller,
+    submission_id: str,
+    query: SubmissionItemsQuery | SubmissionSlicesQuery,
 ) -> _Results:
     submission = submission_of(db, caller, submission_id)
     benchmark = benchmark_of(db, submission.benchmark_id)
@@ -151,8 +138,8 @@ def _results(
     revision = None if record is None else revisions.get(db, benchmark.id, record.revision)
     if revision is None:
         raise Gone(f"The results of {submission_id} are not kept any more.")
-    chosen = part_of(revisions.parts_of(db, revision.id), part)
-    position, entry = entry_of(revision, metric)
+    chosen = part_of(revisions.parts_of(db, revision.id), query.part)
+    position, entry = entry_of(revision, query.metric)
     return _Results(submission, revision, chosen, entry, ArtifactKey(chosen.position, position, revision.number), level)
 
 

@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 
 from service.caller import Caller
 from service.context import Context
-from service.errors import SOON, Conflict, Forbidden, NotFound, Unprocessable, counted, refuse
+from service.errors import SOON, Conflict, Forbidden, NotFound, invalid, refuse
 from service.ids import new_id
 from service.policy import gate
 from service.policy.gate import Level
@@ -31,7 +31,7 @@ from service.usecases.access.access import (
 )
 from service.usecases.access.idempotency import IdempotencyKey, claim_key
 from service.usecases.events.record import record_event
-from service.usecases.runs.views import Page, View
+from service.usecases.runs.views import Page, View, page_of
 from service.usecases.runs.waiting import wait_for
 from service.usecases.scoring.config import scoring_config
 from service.usecases.scoring.part_texts import OUTPUTS, named_texts
@@ -96,9 +96,9 @@ def submit(
     )
     try:
         with context.store.write() as db:
-            known = claim_key(db, caller, idempotency_key, submission_id, now)
-            if known is not None:
-                return known, False
+            earlier = claim_key(db, caller, idempotency_key, submission_id, now)
+            if earlier is not None:
+                return earlier, False
             if team_id is not None:
                 _count(db, caller, benchmark, team_id, now)
             runs.add(db, submission_id, SUBMISSION_KIND, LIVE, now)
@@ -159,8 +159,7 @@ def list_submissions(context: Context, caller: Caller, slug: str, query: Submiss
         team_id = query.team if caller.organiser else own
         rows = submissions.listing(db, slug, query.cursor, query.limit + 1, team_id=team_id, state=query.state)
         known = runs.many(db, [row.run_id for row in rows[: query.limit]])
-        items = [summary(row, known.get(row.run_id), level) for row in rows[: query.limit]]
-    return Page(items, rows[query.limit - 1].id if len(rows) > query.limit else None)
+    return page_of(rows, query.limit, lambda row: summary(row, known.get(row.run_id), level))
 
 
 def rate_limits(context: Context, caller: Caller, slug: str) -> Mapping[str, str]:
@@ -192,13 +191,11 @@ def team_and_role(db: Connection, caller: Caller, slug: str, request: Submission
         return own, SYSTEM
     if named is None:
         if role == SYSTEM:
-            problem = Problem(code="missing-field", pointer="/team", detail="Set `team`, or `role` to `baseline`.")
-            raise Unprocessable(counted(1), problems=[problem])
+            raise invalid("missing-field", "/team", "Set `team`, or `role` to `baseline`.")
         return None, role
     team = teams.get(db, slug, named)
     if team is None or team.erased_at is not None:
-        detail = f"Unknown team {named[:80]!r} of benchmark {slug!r}."
-        raise Unprocessable(counted(1), problems=[Problem(code="unknown-team", pointer="/team", detail=detail)])
+        raise invalid("unknown-team", "/team", f"Unknown team {named[:80]!r} of benchmark {slug!r}.")
     return (None if role == BASELINE else named), role
 
 

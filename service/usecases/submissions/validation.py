@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
+
 from service.caller import Caller
 from service.context import Context
 from service.errors import TooManyRequests
@@ -20,6 +22,15 @@ from service.usecases.submissions.submissions import check_outputs, team_and_rol
 VALIDATION_KIND = "validation"
 AT_ONCE = 4
 """Unfinished validations of one token: they use no quota, so they must not crowd out submissions."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """The stored request of a validation: slug of the benchmark, id of the revision, whether organisers ask."""
+
+    benchmark: str
+    revision: str
+    organiser: bool
 
 
 def validate(context: Context, caller: Caller, slug: str, request: SubmissionRequest) -> str:
@@ -43,8 +54,7 @@ def validate(context: Context, caller: Caller, slug: str, request: SubmissionReq
             detail = f"The limit of {AT_ONCE} unfinished validations of this token is reached. Wait for one of them."
             raise TooManyRequests(detail, slug="too-many-validations", headers={"Retry-After": "2"})
         runs.add(db, job_id, VALIDATION_KIND, LIVE, now)
-        asked = {"benchmark": slug, "revision": revision.id, "organiser": caller.organiser}
-        jobs.add(db, job_id, caller.owner, asked)
+        jobs.add(db, job_id, caller.owner, asdict(_Stored(slug, revision.id, caller.organiser)))
         texts.put(db, job_id, outputs.named)
     context.queue.put(job_id, LIVE)
     return job_id
@@ -57,18 +67,19 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
         if job is None or job.deleted_at is not None:
             return None
         stored = texts.read(db, run.id)
-        revision = revisions.by_id(db, job.request["revision"])
-        benchmark = benchmarks.get(db, job.request["benchmark"])
+        request = _Stored(**job.request)
+        revision = revisions.by_id(db, request.revision)
+        benchmark = benchmarks.get(db, request.benchmark)
     if revision is None or benchmark is None:
         raise RuntimeError(f"the revision of {run.id} was deleted")
     scorer = Scorer(context, revision)
     choice = scorer.scoring.spec.format
-    given = {part.name: text_of(stored, OUTPUTS, part.name, choice) for part in scorer.parts}
-    outputs = {name: text for name, text in given.items() if text is not None}
+    texts_of_parts = {part.name: text_of(stored, OUTPUTS, part.name, choice) for part in scorer.parts}
+    outputs = {name: text for name, text in texts_of_parts.items() if text is not None}
     checked = scorer.check(outputs, progress.note)
     valid = all(part["state"] != FAILED for part in checked.values())
     results = {"benchmark": benchmark.id, "revision": revision.number, "valid": valid, "parts": checked}
-    asker = Caller(None, frozenset({"organise"} if job.request["organiser"] else ()))
+    asker = Caller(None, frozenset({"organise"} if request.organiser else ()))
     # the stored answer may still be read after closing
     level = gate.lowest_level(benchmark, asker)
     return job_answer(run, runs.SUCCEEDED, {"results": gate.validation_view(level, results)}, keep_texts=False)

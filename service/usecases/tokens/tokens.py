@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from datetime import UTC
-from typing import Any
 
 from service.caller import Caller
 from service.context import Context
-from service.errors import NotFound, Unprocessable, counted
+from service.errors import NotFound, invalid
 from service.ids import new_id, new_token, token_hash
 from service.requests import PageQuery, TokenRequest
 from service.store import tokens
+from service.store.tokens import Token
 from service.usecases.events.record import record_event
-from service.usecases.runs.views import Page, moment
-from treescore.errors import Problem
+from service.usecases.runs.views import Page, moment, page_of
 
 
 def create_token(context: Context, caller: Caller, request: TokenRequest) -> dict[str, object]:
@@ -25,24 +24,15 @@ def create_token(context: Context, caller: Caller, request: TokenRequest) -> dic
     caller.require("organise")
     now = context.now()
     if request.expires_at is not None and request.expires_at <= now:
-        problem = Problem(code="past-moment", pointer="/expires_at", detail="This must be a time in the future.")
-        raise Unprocessable(counted(1), problems=[problem])
+        raise invalid("past-moment", "/expires_at", "This must be a time in the future.")
     text, token_id = new_token(), new_id("tok", now)
-    row = {
-        "id": token_id,
-        "hash": token_hash(text),
-        "scopes": " ".join(sorted(set(request.scopes))),
-        "name": request.name,
-        "team_id": None,
-        "benchmark_id": None,
-        "created_at": now,
-        "expires_at": None if request.expires_at is None else request.expires_at.astimezone(UTC),
-    }
+    scopes = " ".join(sorted(set(request.scopes)))
+    expires_at = None if request.expires_at is None else request.expires_at.astimezone(UTC)
+    token = Token(token_id, token_hash(text), scopes, request.name, now, expires_at=expires_at)
     with context.store.write() as db:
-        tokens.add(db, row)
-        stored = tokens.by_id(db, token_id)
+        tokens.add(db, token)
         record_event(db, context, "token.created", None, actor=caller.owner, subject=token_id)
-    return {**_document(stored), "token": text}
+    return {**_document(token), "token": text}
 
 
 def list_tokens(context: Context, caller: Caller, query: PageQuery) -> Page:
@@ -50,8 +40,7 @@ def list_tokens(context: Context, caller: Caller, query: PageQuery) -> Page:
     caller.require("organise")
     with context.store.read() as db:
         rows = tokens.listing(db, query.cursor, query.limit + 1)
-    more = len(rows) > query.limit
-    return Page([_document(row) for row in rows[: query.limit]], rows[query.limit - 1].id if more else None)
+    return page_of(rows, query.limit, _document)
 
 
 def revoke_token(context: Context, caller: Caller, token_id: str) -> None:
@@ -67,7 +56,7 @@ def revoke_token(context: Context, caller: Caller, token_id: str) -> None:
         record_event(db, context, "token.revoked", None, actor=caller.owner, subject=token_id)
 
 
-def _document(row: Any) -> dict[str, object]:
+def _document(row: Token) -> dict[str, object]:
     return {
         "id": row.id,
         "name": row.name,

@@ -9,7 +9,7 @@ from service.caller import Caller
 from service.errors import Conflict, Forbidden
 from service.policy import gate, items
 from service.policy.gate import Level
-from service.requests import SubmissionChanges, SubmissionsQuery
+from service.requests import LeaderboardQuery, SubmissionChanges, SubmissionsQuery
 from service.schemas.submissions import SubmissionRequest
 from service.usecases.benchmarks.benchmarks import view_benchmark
 from service.usecases.boards.leaderboard import leaderboard
@@ -84,7 +84,7 @@ def test_what_everybody_may_read_does_not_move_with_how_a_submission_ends(task, 
     after = []
     for output in (RIGHT, OTHER_WORDS):
         task.scored(lyon, output)
-        board = leaderboard(context, nobody, SLUG)
+        board = leaderboard(context, nobody, SLUG, LeaderboardQuery())
         after.append((view_benchmark(context, nobody, SLUG).body, board.body, board.etag))
         assert b'state="failed"' not in metrics_text(context)
         assert b'state="succeeded"' not in metrics_text(context)

@@ -152,8 +152,8 @@ def test_an_erased_job_keeps_only_the_fact_that_it_was(store):
 
 def test_times_come_back_as_they_went_in(store):
     with store.write() as db:
-        tokens.add(db, {"id": "tok_1", "hash": "h", "scopes": "score", "name": None, "created_at": NOW,
-                        "expires_at": datetime.fromisoformat("2026-11-21T23:59:59-12:00")})  # fmt: skip
+        expires_at = datetime.fromisoformat("2026-11-21T23:59:59-12:00")
+        tokens.add(db, tokens.Token("tok_1", "h", "score", None, NOW, expires_at=expires_at))
         row = tokens.by_id(db, "tok_1")
     assert row.created_at == NOW
     assert row.expires_at == datetime(2026, 11, 22, 11, 59, 59, tzinfo=UTC)

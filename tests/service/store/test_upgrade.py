@@ -12,6 +12,7 @@ from sqlalchemy import Connection, text
 
 from service.caller import Caller
 from service.context import Context
+from service.requests import LeaderboardQuery
 from service.schemas.comparisons import ComparisonRequest
 from service.schemas.jobs import JobRequest
 from service.store import boards, comparisons, jobs, runs, submissions
@@ -30,7 +31,7 @@ from tests.fixtures.contexts import ORGANISER, SCORER, work_of
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import LONG, SECOND_PART, SLUG, Task, spoilt
 
-ASKED = ({}, {"part": "en"}, {"part": "pooled", "pick": "all"}, {"score": "attachment.uas"}, {"form": "csv"})
+ASKED = ({}, {"part": "en"}, {"part": "pooled", "pick": "all"}, {"score": "attachment.uas"}, {"format": "csv"})
 OLD_SHAPE = (
     "ALTER TABLE revisions RENAME COLUMN scoring TO ruler",
     "ALTER TABLE board_comparisons RENAME COLUMN key TO score",
@@ -103,7 +104,9 @@ class Stored:
 
     def answers(self) -> dict[str, bytes]:
         """What is sent of all of it."""
-        views = {f"board {asked}": leaderboard(self.context, ORGANISER, SLUG, **asked) for asked in ASKED}
+        views = {
+            f"board {asked}": leaderboard(self.context, ORGANISER, SLUG, LeaderboardQuery(**asked)) for asked in ASKED
+        }
         views |= {each: view_comparison(self.context, ORGANISER, each) for each in self.comparisons}
         views |= {each: view_submission(self.context, ORGANISER, each) for each in self.submissions}
         job = view_job(self.context, SCORER, self.job)

@@ -9,7 +9,7 @@ import pytest
 
 from service.caller import Caller
 from service.errors import Forbidden, Unauthorized
-from service.requests import SubmissionChanges
+from service.requests import LeaderboardQuery, SubmissionChanges
 from service.schemas.benchmarks import RevisionRequest
 from service.usecases.benchmarks.revisions import create_revision
 from service.usecases.benchmarks.teams import erase_team
@@ -34,14 +34,14 @@ def test_an_erased_team_keeps_an_anonymous_row(board):
     erase_team(board.context, ORGANISER, SLUG, "lyon")
     row = board.leaderboard()["rows"][0]
     assert (row["rank"], row["team"], row["team_name"], row["name"]) == (1, None, None, None)
-    assert b"lyon" not in leaderboard(board.context, ANYONE, SLUG).body
+    assert b"lyon" not in leaderboard(board.context, ANYONE, SLUG, LeaderboardQuery()).body
 
 
 def test_an_anonymous_board_names_nobody_but_to_organisers(board):
     board.scored(board.team(), spoilt(1))
     board.patch(leaderboard={"anonymous": True})
     for form in ("json", "csv", "markdown", "latex", "svg"):
-        body = leaderboard(board.context, ANYONE, SLUG, form=form).body
+        body = leaderboard(board.context, ANYONE, SLUG, LeaderboardQuery(format=form)).body
         assert b"lyon" not in body
         assert b"biaffine" not in body
     assert board.leaderboard(ORGANISER)["rows"][0]["team_name"] == "lyon Parsing Group"
@@ -80,7 +80,7 @@ def test_rounded_boards_rank_by_rounded_scores_and_show_neither_p_nor_interval(b
     assert column(document, "ci95") == column(document, "p_next") == column(document, "cluster") == [None, None]
     assert document["significance"]["test"] is None
     exact = {row["score"] for row in board.leaderboard(ORGANISER)["rows"]}
-    body = leaderboard(board.context, ANYONE, SLUG).body.decode()
+    body = leaderboard(board.context, ANYONE, SLUG, LeaderboardQuery()).body.decode()
     assert not any(repr(value) in body for value in exact)
 
 
@@ -100,9 +100,9 @@ def test_below_rounded_no_row_is_shown(board, level):
     document = board.leaderboard()
     assert document["rows"] == document["scores"] == []
     assert (document["as_of"], document["total_rows"]) == (None, 0)
-    before = leaderboard(board.context, ANYONE, SLUG).etag
+    before = leaderboard(board.context, ANYONE, SLUG, LeaderboardQuery()).etag
     board.scored(board.team("prague"), spoilt(1))
-    assert leaderboard(board.context, ANYONE, SLUG).etag == before
+    assert leaderboard(board.context, ANYONE, SLUG, LeaderboardQuery()).etag == before
 
 
 def test_a_board_that_is_not_public_is_for_its_own_teams(board):

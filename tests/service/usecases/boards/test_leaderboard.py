@@ -12,7 +12,7 @@ import pytest
 from service.context import Context
 from service.errors import NotFound, Unprocessable
 from service.queue import BULK
-from service.requests import SubmissionChanges
+from service.requests import LeaderboardQuery, SubmissionChanges
 from service.schemas.comparisons import ComparisonRequest
 from service.store import benchmarks, boards, runs
 from service.usecases.boards.board import board_of, board_settings
@@ -37,14 +37,14 @@ def test_rows_do_not_wait_for_significance_and_say_that_it_is_coming(board):
     assert column(early, "team") == ["prague", "lyon"]
     assert column(early, "rank") == [1, 2]
     assert early["significance"]["pending"] is True
-    assert leaderboard(board.context, ANYONE, SLUG).final is False
+    assert leaderboard(board.context, ANYONE, SLUG, LeaderboardQuery()).final is False
     assert (early["significance"]["test"], early["significance"]["pairs"]) == ("permutation", None)
     assert column(early, "p_next") == [None, None]
     assert column(early, "rank_interval") == column(early, "cluster") == [None, None]
     board.settle()
     late = board.leaderboard()
     assert late["significance"]["pending"] is False
-    assert leaderboard(board.context, ANYONE, SLUG).final is True
+    assert leaderboard(board.context, ANYONE, SLUG, LeaderboardQuery()).final is True
     assert (late["significance"]["test"], late["significance"]["correction"]) == ("permutation", "holm")
     assert column(late, "rank_interval") == [[1, 1], [2, 2]]
     assert column(late, "cluster") == [1, 2]
@@ -223,26 +223,26 @@ def test_by_any_score_and_tested_on_request(board):
 
 
 def test_unknown_scores_picks_revisions_and_forms_are_refused(board):
-    for wrong in ({"score": "attachment.f1"}, {"pick": "worst"}, {"form": "xls"}):
+    for wrong in ({"score": "attachment.f1"}, {"pick": "worst"}, {"format": "xls"}):
         with pytest.raises(Unprocessable):
             board.leaderboard(**wrong)
     for number in (0, 2, 10**12):
         with pytest.raises(NotFound):
             board.leaderboard(revision=number)
     with pytest.raises(NotFound):
-        leaderboard(board.context, ANYONE, "none")
+        leaderboard(board.context, ANYONE, "none", LeaderboardQuery())
 
 
 def test_the_validator_holds_until_something_changes(board):
     lyon = board.team()
     board.scored(lyon, spoilt(1))
     board.settle()
-    before = leaderboard(board.context, ANYONE, SLUG)
-    assert leaderboard(board.context, ANYONE, SLUG, etag=before.etag).body == b""
-    assert leaderboard(board.context, lyon, SLUG).etag == before.etag
-    assert leaderboard(board.context, ANYONE, SLUG, form="csv").etag != before.etag
+    before = leaderboard(board.context, ANYONE, SLUG, LeaderboardQuery())
+    assert leaderboard(board.context, ANYONE, SLUG, LeaderboardQuery(), etag=before.etag).body == b""
+    assert leaderboard(board.context, lyon, SLUG, LeaderboardQuery()).etag == before.etag
+    assert leaderboard(board.context, ANYONE, SLUG, LeaderboardQuery(format="csv")).etag != before.etag
     board.scored(lyon, spoilt(0))
-    after = leaderboard(board.context, ANYONE, SLUG, etag=before.etag)
+    after = leaderboard(board.context, ANYONE, SLUG, LeaderboardQuery(), etag=before.etag)
     assert after.etag != before.etag
     assert after.body != b""
 
@@ -250,9 +250,9 @@ def test_the_validator_holds_until_something_changes(board):
 def test_another_process_makes_the_same_bytes(board, context):
     board.scored(board.team(), spoilt(1))
     board.settle()
-    here = leaderboard(context, ANYONE, SLUG)
+    here = leaderboard(context, ANYONE, SLUG, LeaderboardQuery())
     other = Context(context.config, type(context.store)(context.config.database_url), context.queue, context.now)
-    there = leaderboard(other, ANYONE, SLUG)
+    there = leaderboard(other, ANYONE, SLUG, LeaderboardQuery())
     assert (here.etag, here.body) == (there.etag, there.body)
     other.store.close()
 
@@ -261,7 +261,7 @@ def test_csv_has_a_line_for_each_row(board):
     board.submit(board.team("lyon"), spoilt(5))
     board.submit(board.team("prague"), spoilt(1))
     board.settle()
-    view = leaderboard(board.context, ANYONE, SLUG, form="csv")
+    view = leaderboard(board.context, ANYONE, SLUG, LeaderboardQuery(format="csv"))
     rows = list(csv.DictReader(io.StringIO(view.body.decode())))
     assert view.content_type.startswith("text/csv")
     assert [(row["rank"], row["team"]) for row in rows] == [("1", "prague"), ("2", "lyon")]
@@ -277,7 +277,7 @@ def test_a_large_board_comes_in_pages_with_one_ranking(board, monkeypatch):
     second = board.leaderboard(cursor=first["next"])
     assert [*column(first, "rank"), *column(second, "rank")] == [1, 2, 3]
     assert (first["total_rows"], first["next"], second["next"]) == (3, "2", None)
-    assert "2 of 3 rows" in leaderboard(board.context, ANYONE, SLUG, form="markdown").body.decode()
+    assert "2 of 3 rows" in leaderboard(board.context, ANYONE, SLUG, LeaderboardQuery(format="markdown")).body.decode()
     with pytest.raises(Unprocessable):
         board.leaderboard(cursor="two")
 

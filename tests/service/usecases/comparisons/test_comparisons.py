@@ -11,7 +11,14 @@ import pytest
 from service.caller import Caller
 from service.errors import Conflict, Forbidden, NotFound, TooManyRequests, Unauthorized, Unprocessable
 from service.queue import BULK, LIVE
-from service.requests import PageQuery, SubmissionChanges
+from service.requests import (
+    DifferingQuery,
+    LeaderboardQuery,
+    PageQuery,
+    SubmissionChanges,
+    SubmissionItemsQuery,
+    SubmissionSlicesQuery,
+)
 from service.schemas.comparisons import ComparisonRequest
 from service.store import runs
 from service.usecases.boards.leaderboard import leaderboard
@@ -152,7 +159,7 @@ def test_the_whole_leaderboard_finds_what_the_board_has(board, two):
     name = ask(board.context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": "leaderboard"}))
     document = shown(board, lyon, name)
     assert document["state"] == "succeeded"
-    on_board = orjson.loads(leaderboard(board.context, ANYONE, SLUG).body)
+    on_board = orjson.loads(leaderboard(board.context, ANYONE, SLUG, LeaderboardQuery()).body)
     assert on_board["significance"]["comparison"] == name
     assert on_board["rows"][0]["p_next"] == document["pairs"][0]["p_adjusted"]
 
@@ -304,51 +311,57 @@ def test_sentences_where_two_differ_most(board, two):
     lyon, worse, better = two
     name = ask(board.context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": [worse, better]}))
     with pytest.raises(Forbidden):
-        comparison_items(board.context, lyon, name, None, None, None, 10)
+        comparison_items(board.context, lyon, name, DifferingQuery(limit=10))
     board.patch(feedback="items")
-    page = comparison_items(board.context, lyon, name, worse, better, None, 3)
+    page = comparison_items(board.context, lyon, name, DifferingQuery(a=worse, b=better, limit=3))
     assert [item["item"] for item in page.items] == [5, 7, 9]
     assert [item["difference"] for item in page.items] == [-0.25] * 3
     assert page.items[0]["a"]["submission"] == worse
-    rest = comparison_items(board.context, lyon, name, worse, better, page.next, 3)
+    rest = comparison_items(board.context, lyon, name, DifferingQuery(a=worse, b=better, cursor=page.next, limit=3))
     assert [item["item"] for item in rest.items] == [11]
     assert rest.next is None
     with pytest.raises(Unprocessable):
-        comparison_items(board.context, lyon, name, worse, None, None, 3)
+        comparison_items(board.context, lyon, name, DifferingQuery(a=worse, limit=3))
     with pytest.raises(NotFound):
-        comparison_items(board.context, lyon, name, worse, "sub_none", None, 3)
+        comparison_items(board.context, lyon, name, DifferingQuery(a=worse, b="sub_none", limit=3))
     with pytest.raises(Forbidden):
-        comparison_items(board.context, board.team("prague"), name, None, None, None, 3)
+        comparison_items(board.context, board.team("prague"), name, DifferingQuery(limit=3))
 
 
 def test_items_and_slices_of_a_submission_by_policy(board, two):
     lyon, worse, _ = two
     with pytest.raises(Forbidden):
-        submission_items(board.context, lyon, worse, "en", "attachment", None, 10)
+        submission_items(board.context, lyon, worse, SubmissionItemsQuery(part="en", metric="attachment", limit=10))
     board.patch(feedback="items")
-    page = submission_items(board.context, lyon, worse, "en", "attachment", None, 20)
-    rest = submission_items(board.context, lyon, worse, None, None, page.next, 20)
+    page = submission_items(board.context, lyon, worse, SubmissionItemsQuery(part="en", metric="attachment", limit=20))
+    rest = submission_items(board.context, lyon, worse, SubmissionItemsQuery(cursor=page.next, limit=20))
     assert [item["item"] for item in (*page.items, *rest.items)] == list(range(1, 25))
     assert rest.next is None
-    groupings = orjson.loads(submission_slices(board.context, lyon, worse, "en", "attachment", None).body)
+    query = SubmissionSlicesQuery(part="en", metric="attachment")
+    groupings = orjson.loads(submission_slices(board.context, lyon, worse, query).body)
     assert groupings["groupings"] != []
     slices = orjson.loads(
-        submission_slices(board.context, ORGANISER, worse, "en", "attachment", groupings["groupings"][0]).body
+        submission_slices(
+            board.context,
+            ORGANISER,
+            worse,
+            replace(query, by=groupings["groupings"][0]),
+        ).body
     )
     assert slices["slices"] != []
     for wrong in (("fr", None), ("en", "ud")):
         with pytest.raises(NotFound):
-            submission_items(board.context, lyon, worse, *wrong, None, 10)
+            submission_items(board.context, lyon, worse, SubmissionItemsQuery(part=wrong[0], metric=wrong[1]))
     with pytest.raises(NotFound):
-        submission_slices(board.context, lyon, worse, "en", "attachment", "moon")
+        submission_slices(board.context, lyon, worse, replace(query, by="moon"))
     with pytest.raises(NotFound):
-        submission_items(board.context, board.team("prague"), worse, "en", None, None, 10)
+        submission_items(board.context, board.team("prague"), worse, SubmissionItemsQuery(part="en", limit=10))
 
 
 def test_a_submission_without_scores_has_no_items(board, two):
     waiting = board.submit(two[0], spoilt(3))
     with pytest.raises(Conflict):
-        submission_items(board.context, ORGANISER, waiting, "en", None, None, 10)
+        submission_items(board.context, ORGANISER, waiting, SubmissionItemsQuery(part="en", limit=10))
 
 
 def test_tokens_of_other_benchmarks_are_strangers(board, two):

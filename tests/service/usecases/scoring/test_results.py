@@ -6,6 +6,7 @@ import numpy as np
 import orjson
 import pytest
 
+from service.requests import ItemsQuery, SubmissionItemsQuery, SubmissionSlicesQuery
 from service.schemas.jobs import JobRequest
 from service.store import artifacts, revisions, score_records
 from service.store.packing import pack_array
@@ -36,7 +37,7 @@ def test_they_are_those_of_a_job(task, context, metric):
         ),
     )
     task.work()
-    expected = [*job_items(context, SCORER, job, "A", metric, None, 200).items]
+    expected = [*job_items(context, SCORER, job, ItemsQuery(system="A", metric=metric, limit=200)).items]
     assert len(expected) == 120
     with context.store.read() as db:
         table = scoring_config(revisions.get(db, SLUG, 1).scoring).spec.entries[0].metric.table
@@ -52,7 +53,7 @@ def test_items_that_an_earlier_version_stored_complete_are_still_shown(context, 
     request = {"format": form, "gold": gold, "systems": [{"name": "A", "output": system}], "metrics": [metric]}
     job, _ = submit_job(context, SCORER, loaded(JobRequest, request))
     work()
-    expected = [*job_items(context, SCORER, job, "A", metric, None, 200).items]
+    expected = [*job_items(context, SCORER, job, ItemsQuery(system="A", metric=metric, limit=200)).items]
     key = ArtifactKey(0, 0)
     with context.store.write() as db:
         # counts of that version may have other columns
@@ -63,8 +64,8 @@ def test_items_that_an_earlier_version_stored_complete_are_still_shown(context, 
             for page, start in enumerate(range(0, len(expected), ITEMS_PER_PAGE))
         }
         artifacts.put(db, job, {(key.name("counts"), 0): counts, **pages})
-    assert [*job_items(context, SCORER, job, "A", metric, None, 200).items] == expected
-    rest = job_items(context, SCORER, job, "A", metric, "1", 5)
+    assert [*job_items(context, SCORER, job, ItemsQuery(system="A", metric=metric, limit=200)).items] == expected
+    rest = job_items(context, SCORER, job, ItemsQuery(system="A", metric=metric, cursor="1", limit=5))
     assert [*rest.items] == expected[1:6]
     assert rest.next == ("6" if len(expected) > 6 else None)
 
@@ -103,7 +104,7 @@ def bracketed(task, **changes):
 
 def test_a_team_sees_its_own_brackets(task, context):
     lyon, submission = bracketed(task)
-    [first, _] = submission_items(context, lyon, submission, None, None, None, 10).items
+    [first, _] = submission_items(context, lyon, submission, SubmissionItemsQuery(limit=10)).items
     assert "XP" in first["system_tree"]
 
 
@@ -111,7 +112,7 @@ def test_a_team_sees_its_own_brackets(task, context):
 def test_a_team_sees_no_brackets_where_gold_decides_which_words_go(task, context, transform):
     params = {"labels": ["."], "words": True} if transform == "delete-labels" else {}
     lyon, submission = bracketed(task, transforms=[{"name": transform, "params": params, "on": "both"}])
-    found = submission_items(context, lyon, submission, None, None, None, 10).items
+    found = submission_items(context, lyon, submission, SubmissionItemsQuery(limit=10)).items
     assert found == [{"item": number, "status": "ok", "scores": {}, "counts": {}} for number in (1, 2)]
-    slices = orjson.loads(submission_slices(context, lyon, submission, None, None, None).body)
+    slices = orjson.loads(submission_slices(context, lyon, submission, SubmissionSlicesQuery()).body)
     assert slices["groupings"] == []
