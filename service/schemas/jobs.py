@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from marshmallow import INCLUDE, ValidationError, fields, pre_load, validate, validates_schema
+from marshmallow import INCLUDE, ValidationError, fields, post_load, pre_load, validate, validates_schema
 
 from service import requests
 from service.schemas.base import (
@@ -42,6 +42,11 @@ class FormatChoice(Strict[dict[str, object]]):
         unknown = INCLUDE
 
     name = Name(required=True)
+
+    @post_load(pass_original=True)
+    def build(self, members: dict[str, Json], original: dict[str, Json], **_options: Json) -> dict[str, Json]:
+        """Keep the order of the request: marshmallow takes unknown members in an order that varies by process."""
+        return {name: members[name] for name in original}
 
 
 class TransformEntry(Strict[dict[str, object]]):

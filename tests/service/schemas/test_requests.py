@@ -128,6 +128,13 @@ def test_a_job_is_kept_as_it_was_sent_but_for_its_texts():
     }
 
 
+def test_the_options_of_a_format_keep_their_order():
+    chosen = {f"option-{number}": number for number in range(12)} | {"name": "conllu", "last": None}
+    asked = loaded(jobs.JobRequest, {**DEPENDENCIES, "format": chosen})
+    assert isinstance(asked.format, dict)
+    assert list(asked.format) == list(chosen)
+
+
 def test_systems_of_one_name_are_refused_even_beside_faulty_ones():
     systems = [*DEPENDENCIES["systems"], {"name": "right"}, {"name": "wrong", "output": "x"}]
     assert faults(jobs.JobRequest, {**DEPENDENCIES, "systems": systems}) == {
