@@ -44,7 +44,7 @@ class FormatChoice(Strict[dict[str, object]]):
     name = Name(required=True)
 
     @post_load(pass_original=True)
-    def build(self, members: dict[str, Json], original: dict[str, Json], **_options: Json) -> dict[str, Json]:
+    def build(self, members: dict[str, object], original: dict[str, object], **_options: object) -> dict[str, object]:
         """Keep the order of the request: marshmallow takes unknown members in an order that varies by process."""
         return {name: members[name] for name in original}
 
