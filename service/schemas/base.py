@@ -115,10 +115,10 @@ class Checked(fields.Field[object]):
         return self.check(value)
 
     def check(self, value: object) -> object:
-        """The value, if it fits.
+        """Return the value if it is valid.
 
         Raises:
-            ValidationError: it does not.
+            ValidationError: it is not.
         """
         raise NotImplementedError
 

@@ -60,14 +60,7 @@ def create_revision(
         earlier = claim_key(db, caller, idempotency_key, str(number), now)
         if earlier is not None:
             return int(earlier), False
-        under_way = revisions.unsettled(db, slug)
-        if under_way is not None:
-            raise Conflict(
-                f"Revision {under_way.number} is {under_way.state}. Retry once it has settled.",
-                slug="revision-under-way",
-                title="Another revision is in progress",
-                headers=SOON,
-            )
+        _require_settled(db, slug)
         base = shown_revision(db, benchmark)
         scoring = _scoring(base, request)
         gold, carried = _parts(db, benchmark, base, request)
@@ -103,6 +96,17 @@ def create_revision(
         record_event(db, context, "revision.created", slug, actor=caller.owner, subject=revision_id, data=data)
     context.queue.put(revision_id, queue)
     return number, True
+
+
+def _require_settled(db: Connection, slug: str) -> None:
+    under_way = revisions.unsettled(db, slug)
+    if under_way is not None:
+        raise Conflict(
+            f"Revision {under_way.number} is {under_way.state}. Retry once it has settled.",
+            slug="revision-under-way",
+            title="Another revision is in progress",
+            headers=SOON,
+        )
 
 
 def view_revision(context: Context, caller: Caller, slug: str, number: int) -> View:
