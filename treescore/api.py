@@ -140,7 +140,7 @@ def score(
     *,
     format: Choice | None = None,  # noqa: A002 - as a request names it
     system_format: Choice | None = None,
-    transforms: Sequence[Choice] = (),
+    transforms: Choice | Sequence[Choice] = (),
     significance: Mapping[str, Json] | bool | None = None,
     items: Mapping[str, Json] | None = None,
     limits: Limits = DEFAULT_LIMITS,
@@ -166,7 +166,7 @@ def score(
     check_format(text_format, "/format")
     request = {
         "format": text_format,
-        "transforms": list(transforms),
+        "transforms": _listed(transforms),
         "metrics": _metrics(metric, text_format),
         "significance": {} if significance is True else None if significance is False else significance,
         "items": items,
@@ -183,7 +183,7 @@ class Options(TypedDict, total=False):
 
     format: Choice | None
     system_format: Choice | None
-    transforms: Sequence[Choice]
+    transforms: Choice | Sequence[Choice]
     items: Mapping[str, Json] | None
     limits: Limits
 
@@ -285,4 +285,9 @@ def _metrics(metric: Choice | Sequence[Choice] | None, text_format: Choice) -> l
     if metric is None:
         known = FORMATS.get(text_format if isinstance(text_format, str) else str(text_format.get("name")))
         return [known.usual_metric] if known is not None and known.usual_metric else []
-    return [metric] if isinstance(metric, (str, Mapping)) else list(metric)
+    return _listed(metric)
+
+
+def _listed(choices: Choice | Sequence[Choice]) -> list[Choice]:
+    """Return one choice or several as a list."""
+    return [choices] if isinstance(choices, (str, Mapping)) else list(choices)

@@ -56,6 +56,14 @@ def test_a_mapping_of_texts_is_one_parallel_treebank(tmp_path: Path) -> None:
     assert result["A"]["parallel_treebank.pts"] == 1.0
 
 
+def test_one_transform_may_stand_without_a_list() -> None:
+    alone, listed = (
+        score(TREE, {"A": FLAT}, "parseval", format="bracketed", transforms=transforms)
+        for transforms in ("flatten", ["flatten"])
+    )
+    assert alone.document == listed.document
+
+
 def test_several_metrics_and_transforms_are_those_of_a_request() -> None:
     metrics = ["leaf_ancestor", {"name": "parseval", "key": "plain", "params": {"preset": "plain"}}]
     result = score(TREE, {"A": FLAT}, metrics, format="bracketed", transforms=["flatten"])
