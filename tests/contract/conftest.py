@@ -1,4 +1,4 @@
-"""One stage for all contract tests: they leave it usable."""
+"""A stage for each file of contract tests: what one file makes on it, another may want to make too."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.contract.stage import Stage, close_stage, open_stage
 from tests.fixtures.servers import Valkey
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def stage(tmp_path_factory: pytest.TempPathFactory, valkey: Valkey) -> Iterator[Stage]:
     """The service, everyone allowed to post jobs."""
     folder: Path = tmp_path_factory.mktemp("stage")
@@ -20,7 +20,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory, valkey: Valkey) -> Iterator[
     close_stage(opened)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def locked_stage(tmp_path_factory: pytest.TempPathFactory, valkey: Valkey) -> Iterator[Stage]:
     """The service, nobody allowed anything without a token."""
     folder: Path = tmp_path_factory.mktemp("locked")
