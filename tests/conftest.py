@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 pytest_plugins = [
     "tests.fixtures.servers",
@@ -19,6 +20,10 @@ pytest_plugins = [
 ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "tests" / "golden"
 DATA = ROOT.parent / "shared" / "data"
+
+settings.register_profile("repeatable", derandomize=True)
+settings.load_profile("repeatable")
+"""`pytest --hypothesis-profile default` draws new examples."""
 
 
 @pytest.fixture(scope="session")

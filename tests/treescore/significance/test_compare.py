@@ -365,7 +365,7 @@ def test_one_system_or_none_or_no_sentence_is_no_crash() -> None:
         assert finite(asked(F1, rows(1, 1), rows(2, 1), test=test))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.lists(st.lists(st.tuples(*[st.integers(0, 4)] * 3), min_size=5, max_size=5), min_size=1, max_size=4),
     st.sampled_from([F1, RECALL, ERROR, HARMONIC]),
