@@ -18,6 +18,7 @@ from treescore.core.registry import FORMATS, METRICS, make_format
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, LimitError
 
+NAMES = ("inline", "root_accuracy")
 PRINTED = ("treescore.formats.inline", "treescore.metrics.root_accuracy")
 FILE = re.compile(r"^```python\n# (\S+\.py)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -37,12 +38,23 @@ def printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mapping
         paths[name].write_text(source, encoding="utf-8")
     for package in (treescore.formats, treescore.metrics):
         folder = str(tmp_path / package.__name__.replace(".", "/"))
-        monkeypatch.setattr(package, "__path__", [*package.__path__, folder])
+        monkeypatch.setattr(package, "__path__", [folder, *package.__path__])
     known = {id(names): dict(names) for names in (FORMATS, METRICS)}
+    loaded = {name: module for name, module in sys.modules.items() if name.startswith(PRINTED)}
+    for name in NAMES:
+        FORMATS.pop(name, None)
+        METRICS.pop(name, None)
+    forget()
     yield paths
+    forget()
+    sys.modules.update(loaded)
     for names in (FORMATS, METRICS):
         names.clear()
         names.update(known[id(names)])
+
+
+def forget() -> None:
+    """Unload the printed modules; a checkout in which the walk-throughs were followed has loaded its own."""
     for name in [name for name in sys.modules if name.startswith(PRINTED)]:
         del sys.modules[name]
 
