@@ -307,7 +307,7 @@ class Named(Checked):
 class Parameters(Checked):
     """Parameters of a format, transform or metric: an object that its own JSON Schema checks later."""
 
-    shape: ClassVar[Shape] = {"type": "object"}
+    shape: ClassVar[Shape] = {"type": "object", "additionalProperties": True}
 
     def check(self, value: object) -> object:
         """An object."""

@@ -68,7 +68,7 @@ def copy_with(folder: Path, name: str, change: str, to: str) -> Path:
         ("jobs.yaml", "x-answers: [scope, page]", "x-answers: [scope, pages]", "unknown names: pages"),
         ("jobs.yaml", "x-query: JobsQuery", "x-querry: JobsQuery", "unknown names: x-querry"),
         ("jobs.yaml", "JobsQuery:\n    state:", "JobsQuery:\n    stat:", "describe these parameters: stat, state"),
-        ("jobs.yaml", "  Item:\n", "  JobRequest:\n", "JobRequest is generated"),
+        ("jobs.yaml", "  JobSummary:\n", "  JobRequest:\n", "JobRequest is generated"),
         ("teams.yaml", "\npages:", "\npage:", "unknown names: page"),
         ("tokens.yaml", "  Token:\n", "  Team:\n", "schemas repeats Team"),
         ("common.yaml", "x-status: '404'", "x-statsu: '404'", "unknown names: x-statsu"),
