@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 pytest_plugins = [
     "tests.fixtures.servers",
@@ -15,6 +16,12 @@ pytest_plugins = [
     "tests.fixtures.service_process",
     "tests.fixtures.tasks",
 ]
+
+# the same examples each time, however fast the machine is; `--hypothesis-profile default` looks for others
+settings.register_profile(
+    "suite", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("suite")
 
 ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "tests" / "golden"
