@@ -11,7 +11,7 @@ import pytest
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
 from tests.fixtures.service_process import ServiceProcess
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
 REPEATS = 4_000
 SYSTEMS = 40
