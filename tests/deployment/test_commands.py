@@ -19,7 +19,7 @@ from tests.deployment.container_files import ROOT, SECRETS, compose_services, he
 from tests.fixtures.servers import Valkey
 from tests.fixtures.service_process import PATIENCE, free_port, until
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.e2e
 
 JOB = {
     "format": "bracketed",

@@ -15,7 +15,7 @@ import pytest
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
 from tests.fixtures.service_process import PATIENCE, ROOT, ServiceProcess, free_port, gone, until
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.e2e
 
 TREESCORE = [sys.executable, "-m", "treescore.cli.main"]
 

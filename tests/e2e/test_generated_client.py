@@ -17,7 +17,7 @@ import pytest
 from tests.fixtures.requests import DEPENDENCIES, GOLD_CONLLU, ONE_WRONG
 from tests.fixtures.service_process import ROOT, ServiceProcess
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.e2e
 
 PACKAGE = "treescore_contract_client"
 WAIT = "wait=60"

@@ -11,7 +11,7 @@ import pytest
 from tests.fixtures.golden_jobs import Caller, codes, metric_of, text_of
 from tests.fixtures.service_process import ServiceProcess
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.e2e
 
 
 @pytest.fixture(scope="module")

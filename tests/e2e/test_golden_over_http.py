@@ -10,7 +10,7 @@ import pytest
 from tests.fixtures.golden_jobs import Caller, codes, metric_of
 from tests.fixtures.service_process import ServiceProcess
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.e2e
 
 LINES = {"name": "bracketed", "layout": "lines", "unreadable": "sentence"}
 

@@ -18,7 +18,7 @@ from service.commands.embedded_redis import socket_path
 from tests.contract.walking import Known, requests
 from tests.fixtures.service_process import PATIENCE, ServiceProcess, until
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.e2e
 
 MARKER = b"zqmarker"
 """Part of everything that is planted, and too long to come about by chance in an id or a signature."""

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-pytestmark = [pytest.mark.e2e, pytest.mark.real, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.e2e, pytest.mark.real]
 
 
 def score(served, request):

@@ -11,7 +11,7 @@ import pytest
 
 from tests.fixtures.service_process import ROOT, ServiceProcess
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.e2e
 
 TREESCORE = [sys.executable, "-m", "treescore.cli.main"]
 SIDES = {"two-sided": "p_two_sided", "greater": "p_greater", "less": "p_less"}
