@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 pytest_plugins = [
     "tests.fixtures.servers",
@@ -17,13 +17,15 @@ pytest_plugins = [
     "tests.fixtures.tasks",
 ]
 
+# the same examples each time, however fast the machine is; `--hypothesis-profile default` looks for others
+settings.register_profile(
+    "suite", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("suite")
+
 ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "tests" / "golden"
 DATA = ROOT.parent / "shared" / "data"
-
-settings.register_profile("repeatable", derandomize=True)
-settings.load_profile("repeatable")
-"""`pytest --hypothesis-profile default` draws new examples."""
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +78,7 @@ class Store:
 
     @contextmanager
     def _reader(self) -> Iterator[DBAPIConnection]:
-        """Open a connection outside of any transaction. Those of SQLite are kept, because they need no reset."""
+        """Open a connection outside of any transaction. SQLite's are kept unless they fail: they need no reset."""
         if not self.sqlite:
             with closing(self.engine.raw_connection()) as connection:
                 yield connection
@@ -88,7 +88,10 @@ class Store:
         except IndexError:
             reader = self.engine.raw_connection()
             reader.detach()
-        yield reader
+        with ExitStack() as failed:
+            failed.callback(reader.close)
+            yield reader
+            failed.pop_all()
         self._readers.append(reader)
 
     def alive(self) -> bool:

@@ -17,7 +17,7 @@ from sqlalchemy import text
 from service.store.database import Store
 from tests.deployment.container_files import ROOT, SECRETS, compose_services, health_command
 from tests.fixtures.servers import Valkey
-from tests.fixtures.service_process import free_port, until
+from tests.fixtures.service_process import PATIENCE, free_port, until
 
 pytestmark = pytest.mark.e2e
 
@@ -99,12 +99,12 @@ def containers(request: pytest.FixtureRequest) -> Iterator[Containers]:
 
 def test_the_containers_commands_make_a_service(containers: Containers) -> None:
     for _ in range(2):  # migrating twice does no harm
-        assert containers.start("migrate").wait(60) == 0
+        assert containers.start("migrate").wait(PATIENCE) == 0
     assert not containers.healthy()
     for name in RUNNING:
         containers.start(name)
     until(containers.healthy)
-    with httpx.Client(base_url=f"http://127.0.0.1:{containers.port}", timeout=70) as client:
+    with httpx.Client(base_url=f"http://127.0.0.1:{containers.port}", timeout=PATIENCE) as client:
         assert client.post("/v1/jobs", json=JOB).status_code == 401
         headers = {"Authorization": f"Bearer {SECRETS['TREESCORE_ADMIN_TOKEN']}", "Prefer": "wait=60"}
         answer = client.post("/v1/jobs", json=JOB, headers=headers)
@@ -114,5 +114,5 @@ def test_the_containers_commands_make_a_service(containers: Containers) -> None:
         containers.processes[name].send_signal(signal.SIGTERM)
     for name in RUNNING:
         # One that is still loading when it is told to stop has nothing to put in order
-        status = containers.processes[name].wait(30)
+        status = containers.processes[name].wait(PATIENCE)
         assert status in (0, -signal.SIGTERM), (containers.folder / f"{name}.log").read_text()

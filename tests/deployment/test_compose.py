@@ -168,7 +168,10 @@ def test_the_folders_of_the_image_hold_a_service_that_finds_its_contract(tmp_pat
             place = tmp_path / target.removeprefix("/")
             place = place / source if target.endswith("/") else place
             place.parent.mkdir(parents=True, exist_ok=True)
-            (shutil.copytree if (ROOT / source).is_dir() else shutil.copy)(ROOT / source, place)
+            if (ROOT / source).is_dir():  # other processes may be writing compiled files there
+                shutil.copytree(ROOT / source, place, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy(ROOT / source, place)
     image = tmp_path / variables["PYTHONPATH"].removeprefix("/")
     library = tmp_path / "wheel"
     library.mkdir()

@@ -9,11 +9,13 @@ import psutil
 import pytest
 
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
-from tests.fixtures.service_process import ServiceProcess, until
+from tests.fixtures.service_process import ServiceProcess, gone, until
 
 pytestmark = pytest.mark.e2e
 
 WITHIN = 20.0
+STARTS = 5
+"""Where so many starts of the service take longer than `WITHIN`, the machine is slow or busy and is given that time."""
 REPEATS = 2_000
 TINY = {
     "format": "conllu",
@@ -46,18 +48,22 @@ def submit_and_begin(service: ServiceProcess, client, request) -> str:
     return job
 
 
-def finished(client, job: str) -> dict:
-    return until(lambda: (found := client.get(f"/v1/jobs/{job}").json())["state"] == "succeeded" and found, WITHIN)
+def within(service: ServiceProcess) -> float:
+    return max(WITHIN, STARTS * service.start_seconds)
+
+
+def finished(service: ServiceProcess, client, job: str) -> dict:
+    def succeeded():
+        found = client.get(f"/v1/jobs/{job}").json()
+        return found["state"] == "succeeded" and found
+
+    return until(succeeded, within(service))
 
 
 def end(processes: list[psutil.Process]) -> None:
     for process in processes:
         with contextlib.suppress(psutil.NoSuchProcess):
             process.kill()
-
-
-def gone(processes: list[psutil.Process]) -> bool:
-    return not any(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in processes)
 
 
 @pytest.fixture(autouse=True)
@@ -81,7 +87,7 @@ def test_a_killed_work_horse(breakable, long_job):
     with breakable.client() as client:
         job = submit_and_begin(breakable, client, long_job)
         breakable.work_horses()[0].kill()
-        document = finished(client, job)
+        document = finished(breakable, client, job)
     assert len(document["results"]["systems"]) == len(long_job["systems"])
 
 
@@ -89,14 +95,14 @@ def test_a_work_horse_goes_on_with_the_next_job(breakable, long_job, warm_horses
     with breakable.client() as client:
         job = submit_and_begin(breakable, client, long_job)
         assert set(breakable.work_horses()) <= set(warm_horses)
-        assert finished(client, job)["failure"] is None
+        assert finished(breakable, client, job)["failure"] is None
 
 
 def test_a_work_horse_killed_in_a_later_job(breakable, long_job, warm_horses):
     with breakable.client() as client:
         job = submit_and_begin(breakable, client, long_job)
         end(warm_horses)
-        assert finished(client, job)["failure"] is None
+        assert finished(breakable, client, job)["failure"] is None
 
 
 def test_a_worker_killed_while_its_work_horse_is_in_a_later_job(breakable, long_job, warm_horses):
@@ -104,14 +110,14 @@ def test_a_worker_killed_while_its_work_horse_is_in_a_later_job(breakable, long_
         job = submit_and_begin(breakable, client, long_job)
         end(breakable.worker_processes())
         until(lambda: gone(warm_horses))
-        assert finished(client, job)["failure"] is None
+        assert finished(breakable, client, job)["failure"] is None
 
 
 def test_a_later_job_of_a_work_horse_is_cancelled_where_it_is(breakable, long_job, warm_horses):
     with breakable.client() as client:
         job = submit_and_begin(breakable, client, long_job)
         assert client.post(f"/v1/jobs/{job}/cancel").json()["state"] == "cancelled"
-        until(lambda: any(gone([horse]) for horse in warm_horses), WITHIN)
+        until(lambda: any(gone([horse]) for horse in warm_horses), within(breakable))
         assert client.get(f"/v1/jobs/{job}").json()["state"] == "cancelled"
         assert client.post("/v1/jobs", json=TINY, headers={"Prefer": "wait=20"}).status_code == 201
 
@@ -123,7 +129,7 @@ def test_a_killed_worker(breakable, long_job):
         worker = horse.parent()
         worker.kill()
         until(lambda: gone([horse]))
-        assert finished(client, job)["failure"] is None
+        assert finished(breakable, client, job)["failure"] is None
         until(lambda: len(breakable.worker_processes()) == breakable.workers)
 
 
@@ -134,8 +140,8 @@ def test_a_killed_redis_server(breakable, long_job):
             "/v1/jobs", json=long_job | {"metrics": ["ud"], "systems": long_job["systems"][:1]}
         ).json()["id"]
         breakable.named("redis.sock")[0].kill()
-        assert finished(client, job)["failure"] is None
-        assert finished(client, waiting)["failure"] is None
+        assert finished(breakable, client, job)["failure"] is None
+        assert finished(breakable, client, waiting)["failure"] is None
 
 
 def test_a_queue_that_lost_everything(breakable, long_job):
@@ -145,13 +151,12 @@ def test_a_queue_that_lost_everything(breakable, long_job):
         for log in (breakable.folder / "data" / "queue").rglob("*.aof"):
             log.write_bytes(b"")
         server.kill()
-        assert finished(client, job)["failure"] is None
+        assert finished(breakable, client, job)["failure"] is None
 
 
 def test_a_killed_api_process(breakable):
     with breakable.client() as client:
-        for process in breakable.named("gunicorn"):
-            process.kill()
+        end(breakable.named("gunicorn"))
         assert until(lambda: answers(client))
 
 
@@ -170,7 +175,7 @@ def test_a_killed_supervisor_leaves_nothing_behind_and_loses_nothing(breakable, 
     until(lambda: gone(family))
     breakable.start()
     with breakable.client() as client:
-        assert finished(client, job)["failure"] is None
+        assert finished(breakable, client, job)["failure"] is None
 
 
 def test_stopping_keeps_every_job_and_result(breakable, long_job):
@@ -180,7 +185,7 @@ def test_stopping_keeps_every_job_and_result(breakable, long_job):
         etag = done.headers["ETag"]
     family = breakable.family()
     assert breakable.stop() == 0
-    assert gone(family)
+    until(lambda: gone(family))
     breakable.start()
     with breakable.client() as client:
         again = client.get(f"/v1/jobs/{done.json()['id']}")

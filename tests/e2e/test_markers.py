@@ -16,7 +16,7 @@ import redis
 
 from service.commands.embedded_redis import socket_path
 from tests.contract.walking import Known, requests
-from tests.fixtures.service_process import ServiceProcess, until
+from tests.fixtures.service_process import PATIENCE, ServiceProcess, until
 
 pytestmark = pytest.mark.e2e
 
@@ -154,7 +154,7 @@ def tell(organiser: httpx.Client, team: httpx.Client, slug: str, heard: Heard, u
 
 def test_no_participant_no_log_and_not_redis_gets_a_marker(marked, heard, receiver):
     organisers = Heard()
-    with marked.client() as organiser, httpx.Client(base_url=marked.address, timeout=60) as team:
+    with marked.client() as organiser, httpx.Client(base_url=marked.address, timeout=PATIENCE) as team:
         for slug in BENCHMARKS:
             for request in requests(tell(organiser, team, slug, heard, receiver)):
                 if request.method != "GET":

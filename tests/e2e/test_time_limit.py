@@ -19,9 +19,9 @@ SYSTEMS = 40
 
 @pytest.fixture
 def hasty() -> Iterator[ServiceProcess]:
-    """A service with one worker that gives each job one second."""
+    """A service with one worker that gives each job two seconds."""
     with tempfile.TemporaryDirectory(prefix="ts-e2e-") as folder:
-        service = ServiceProcess(Path(folder), workers=1, TREESCORE_MAX_JOB_SECONDS="1")
+        service = ServiceProcess(Path(folder), workers=1, TREESCORE_MAX_JOB_SECONDS="2")
         service.start()
         yield service
         service.stop()

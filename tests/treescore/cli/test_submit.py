@@ -14,7 +14,7 @@ from tests.fixtures.service_process import ROOT, free_port
 from tests.treescore.stand_in import stand_in
 from treescore.cli.main import main
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.e2e
 
 EXAMPLES = ROOT / "examples" / "dependencies"
 OTHER_WORDS = GOLD_CONLLU.replace("stars\tstar", "moons\tmoon")
