@@ -138,8 +138,8 @@ class Unavailable(ServiceError):
 
     status, slug, title = 503, "unavailable", "The service is temporarily unavailable"
 
-    def __init__(self, detail: str, retry_after: int = 2) -> None:
-        super().__init__(detail, headers={"Retry-After": str(retry_after)})
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail, headers={"Retry-After": "2"})
 
 
 def counted(total: int, where: str = "") -> str:

@@ -33,7 +33,7 @@ from service.usecases.boards.board import (
 from service.usecases.boards.leaderboard import Viewer, viewer_of
 from service.usecases.boards.work import keep_asked
 from service.usecases.comparisons.work import record_comparison
-from service.usecases.runs.views import Page, View, etag_of, json_view, moment
+from service.usecases.runs.views import Page, View, body_view, etag_of, json_view, moment
 from service.usecases.runs.waiting import wait_for
 from treescore.core.params import Json
 from treescore.errors import Problem, ScoringError
@@ -105,7 +105,7 @@ def view_comparison(context: Context, caller: Caller, comparison_id: str, form: 
     if answer.get("comparison") is None:
         raise Unprocessable(f"The comparison {comparison_id} is {document['state']}. Only JSON can show that.")
     shown = render_comparisons([_labelled(answer["comparison"], labels)], form)
-    return View(shown.content, etag_of(shown.content), content_type=shown.media_type)
+    return body_view(shown.content, shown.media_type)
 
 
 def wait_for_comparison(

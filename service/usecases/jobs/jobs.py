@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-import orjson
 from sqlalchemy.exc import IntegrityError
 
 from service.caller import Caller
@@ -65,14 +64,14 @@ def significance_of(request: JobRequest) -> dict[str, Json] | None:
 
 
 def view_job(context: Context, caller: Caller, job_id: str) -> View:
-    """Show a job.
+    """Show a job to the token that created it, and to organisers.
 
     Raises:
         NotFound: it does not exist, or belongs to another token.
         Gone: it was deleted.
     """
     known = jobs.answer(context.store, job_id)
-    if known is None or not _may_see(caller, known.owner):
+    if known is None or not (caller.organiser or caller.owner == known.owner):
         raise NotFound(f"Unknown job {job_id}.")
     if known.deleted:
         raise Gone(f"The job {job_id} was deleted.")
@@ -115,10 +114,10 @@ def cancel_job(context: Context, caller: Caller, job_id: str) -> View:
         run = runs.get(db, job_id)
         if run is None:
             raise NotFound(f"Unknown job {job_id}.")
-        document = orjson.dumps(state_document(run))
-        jobs.save_answer(db, job_id, run.state, document, etag_of(document))
+        view = json_view(state_document(run), state=run.state)
+        jobs.save_answer(db, job_id, run.state, view.body, view.etag)
     context.queue.stop(job_id)
-    return View(document, etag_of(document), final=True, state=run.state)
+    return view
 
 
 def delete_job(context: Context, caller: Caller, job_id: str) -> None:
@@ -129,11 +128,6 @@ def delete_job(context: Context, caller: Caller, job_id: str) -> None:
         runs.finish(db, job_id, runs.CANCELLED, now)
         jobs.erase(db, [job_id], now)
     context.queue.stop(job_id)
-
-
-def _may_see(caller: Caller, owner: str) -> bool:
-    """Return whether a caller may see a job: it belongs to the token that created it, and organisers see all."""
-    return caller.organiser or caller.owner == owner
 
 
 def _check(request: JobRequest) -> None:

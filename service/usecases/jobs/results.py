@@ -14,7 +14,7 @@ from service.store import artifacts, jobs
 from service.store.runs import SUCCEEDED
 from service.usecases.access.access import item_number
 from service.usecases.jobs.jobs import view_job
-from service.usecases.runs.views import Page, View, etag_of, items_page, json_view
+from service.usecases.runs.views import TEXT_TYPE, Page, View, body_view, items_page, json_view
 from service.usecases.scoring.config import stored_spec
 from service.usecases.scoring.results import ArtifactKey, load_items, load_slices
 from treescore.evaluation.spec import Entry
@@ -73,8 +73,7 @@ def job_report(context: Context, caller: Caller, job_id: str, query: ReportQuery
     if query.style not in reports:
         known = ", ".join(sorted(reports)) or "none"
         raise NotFound(f"The metric {query.metric!r} has no report style {query.style!r}. Its styles: {known}.")
-    body = reports[query.style].encode()
-    return View(body, etag_of(body), content_type="text/plain; charset=utf-8")
+    return body_view(reports[query.style].encode(), TEXT_TYPE)
 
 
 def job_comparisons(context: Context, caller: Caller, job_id: str, query: ComparisonsQuery) -> View:
@@ -92,7 +91,7 @@ def job_comparisons(context: Context, caller: Caller, job_id: str, query: Compar
     if query.format == "json":
         return json_view({"items": chosen})
     shown = render_comparisons(chosen, query.format)
-    return View(shown.content, etag_of(shown.content), content_type=shown.media_type)
+    return body_view(shown.content, shown.media_type)
 
 
 def job_agreement(context: Context, caller: Caller, job_id: str) -> View:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import orjson
 from sqlalchemy import Connection
 
 from service.caller import Caller
@@ -18,7 +17,7 @@ from service.store.submissions import Submission
 from service.usecases.access.access import locked_submission, require_open, submission_of
 from service.usecases.boards.work import board_changed, put_board
 from service.usecases.events.record import record_event
-from service.usecases.runs.views import View, etag_of
+from service.usecases.runs.views import TEXT_TYPE, View, body_view, json_view
 from service.usecases.scoring.part_texts import OUTPUTS
 from service.usecases.submissions import quotas
 from service.usecases.submissions.views import SUBMISSION_KIND, view_of
@@ -164,11 +163,9 @@ def submission_output(context: Context, caller: Caller, submission_id: str, part
         wanted = [name for name in texts.names(db, submission_id) if name == prefix or name.startswith(prefix + "/")]
         stored = texts.read(db, submission_id, wanted)
     if prefix in stored:
-        body = stored[prefix][1]
-        return View(body, etag_of(body), content_type="text/plain; charset=utf-8")
+        return body_view(stored[prefix][1], TEXT_TYPE)
     sides = {name.removeprefix(prefix + "/"): text.decode("utf-8", "replace") for name, (_, text) in stored.items()}
-    body = orjson.dumps(sides)
-    return View(body, etag_of(body))
+    return json_view(sides)
 
 
 def _record(
