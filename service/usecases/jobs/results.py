@@ -16,7 +16,7 @@ from service.usecases.access.access import item_number
 from service.usecases.jobs.jobs import view_job
 from service.usecases.runs.views import TEXT_TYPE, Page, View, body_view, items_page, json_view
 from service.usecases.scoring.config import stored_spec
-from service.usecases.scoring.results import ArtifactKey, load_items, load_slices
+from service.usecases.scoring.results import ArtifactKey, load_items, load_slices, slices_view
 from treescore.evaluation.spec import Entry
 from treescore.render import render_comparisons
 
@@ -51,11 +51,7 @@ def job_slices(context: Context, caller: Caller, job_id: str, query: SlicesQuery
     if groupings is None:
         raise NotFound(NOT_KEPT)
     head = {"system": query.system, "metric": query.metric}
-    if query.by is None:
-        return json_view({**head, "groupings": sorted(groupings)})
-    if query.by not in groupings:
-        raise NotFound(f"Unknown grouping {query.by!r}. Known groupings: {', '.join(sorted(groupings)) or 'none'}.")
-    return json_view({**head, "by": query.by, "slices": groupings[query.by]})
+    return slices_view(head, sorted(groupings), query.by, groupings.__getitem__)
 
 
 def job_report(context: Context, caller: Caller, job_id: str, query: ReportQuery) -> View:
