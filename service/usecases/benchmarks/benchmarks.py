@@ -23,8 +23,9 @@ from service.store.revisions import Part, Revision
 from service.usecases.access.access import benchmark_of
 from service.usecases.access.idempotency import IdempotencyKey, claim_key
 from service.usecases.benchmarks.settings import check_part_name, complete_settings
-from service.usecases.boards.work import put_board, schedule_board_comparison
+from service.usecases.boards.work import schedule_board_comparison
 from service.usecases.events.record import record_event
+from service.usecases.runs.ending import queue_runs
 from service.usecases.runs.views import TEXT_TYPE, Page, View, body_view, json_view, moment, page_of
 from service.usecases.runs.waiting import wait_for
 from service.usecases.scoring.config import check_scoring, scoring_config
@@ -132,7 +133,7 @@ def patch_benchmark(
         record_event(db, context, "benchmark.changed", slug, actor=caller.owner, data={"members": members})
         scheduled = schedule_board_comparison(db, context, slug)
         view = _view(db, context, caller, benchmark_of(db, slug))
-    put_board(context, scheduled)
+    queue_runs(context, scheduled)
     return view
 
 

@@ -15,8 +15,9 @@ from service.requests import MISSING, SubmissionChanges
 from service.store import runs, submissions, teams, texts
 from service.store.submissions import Submission
 from service.usecases.access.access import locked_submission, require_open, submission_of
-from service.usecases.boards.work import board_changed, put_board
+from service.usecases.boards.work import board_changed
 from service.usecases.events.record import record_event
+from service.usecases.runs.ending import queue_runs
 from service.usecases.runs.views import TEXT_TYPE, View, body_view, json_view
 from service.usecases.scoring.part_texts import OUTPUTS
 from service.usecases.submissions import quotas
@@ -51,7 +52,7 @@ def patch_submission(context: Context, caller: Caller, submission_id: str, chang
         scheduled = board_changed(db, context, submission.benchmark_id)
         _record(context, db, caller, "submission.changed", submission, {"members": sorted(given)})
         view = view_of(db, context, caller, benchmark, submission_of(db, caller, submission_id))
-    put_board(context, scheduled)
+    queue_runs(context, scheduled)
     return view
 
 
@@ -136,7 +137,7 @@ def delete_submission(context: Context, caller: Caller, submission_id: str) -> N
         submissions.erase(db, [submission_id], now)
         scheduled = board_changed(db, context, submission.benchmark_id)
         _record(context, db, caller, "submission.deleted", submission)
-    put_board(context, scheduled)
+    queue_runs(context, scheduled)
     context.queue.stop(submission.run_id)
 
 
