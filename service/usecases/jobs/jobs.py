@@ -21,7 +21,7 @@ from service.usecases.scoring.part_texts import named_texts
 from treescore.core.params import Json, escape
 from treescore.errors import InputError, Problem, ProblemList, ScoringError
 from treescore.evaluation.report import asked_scores, find_score
-from treescore.evaluation.spec import parse_format, parse_items, parse_spec
+from treescore.evaluation.spec import parse_format, parse_spec
 from treescore.significance import parse_settings
 
 KIND = "job"
@@ -131,7 +131,7 @@ def delete_job(context: Context, caller: Caller, job_id: str) -> None:
 
 
 def _check(request: JobRequest) -> None:
-    """Check formats, metrics, transforms, significance and items of a request; it reads no text.
+    """Check formats, metrics, transforms and significance of a request; it reads no text.
 
     Raises:
         Unprocessable: with a pointer for each problem.
@@ -149,7 +149,6 @@ def _check(request: JobRequest) -> None:
         if system.format is not None:
             collect(f"/systems/{index}/format", partial(parse_format, system.format))
     collect("/significance", lambda: parse_settings(significance_of(request) or {}))
-    collect("/items", lambda: parse_items(request.items))
     # parse times of unknown systems would never be read
     names = {system.name for system in request.systems}
     for name in (request.items or {}).get("seconds", {}):
