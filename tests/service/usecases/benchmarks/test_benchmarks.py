@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import orjson
 import pytest
+from sqlalchemy import select
 
 from service.caller import Caller
 from service.errors import (
@@ -18,7 +19,7 @@ from service.errors import (
 )
 from service.requests import BenchmarksQuery
 from service.schemas.benchmarks import BenchmarkChanges, BenchmarkRequest
-from service.store import artifacts, revisions, texts
+from service.store import artifacts, revisions, tables, texts
 from service.usecases.access.idempotency import IdempotencyKey
 from service.usecases.benchmarks import benchmarks
 from service.usecases.benchmarks.benchmarks import (
@@ -234,7 +235,7 @@ class TestDelete:
             view_benchmark(context, ORGANISER, SLUG)
         with context.store.read() as db:
             assert texts.read(db, revision) == {}
-            assert artifacts.names(db, revision) == set()
+            assert not db.execute(select(tables.artifacts)).all()
         assert list_benchmarks(context, NOBODY, BenchmarksQuery(limit=10)).items == []
 
 

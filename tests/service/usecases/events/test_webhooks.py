@@ -43,7 +43,7 @@ class Receiver:
     def __call__(self, url, body, headers):
         self.got.append((url, body, dict(headers)))
         if self.status is None:
-            raise NoAnswer("timeout")
+            raise NoAnswer
         return self.status
 
     @property
