@@ -10,7 +10,7 @@ from treescore.core.params import Json
 from treescore.core.registry import ItemInfo, Outcome, Text
 from treescore.core.scores import Score
 from treescore.core.trees import Treebank
-from treescore.errors import InputError, Problem
+from treescore.errors import InputError, Problem, placed
 from treescore.evaluation.agreement import agreement as agree
 from treescore.evaluation.document import outcome_document, signature_document
 from treescore.evaluation.evaluate import Evaluation
@@ -161,10 +161,8 @@ def compare_outcomes(
     """
     from treescore.significance import Candidate, compare, parse_settings  # noqa: PLC0415 - what scores alone can spare
 
-    try:
+    with placed("/significance"):
         settings = parse_settings(significance)
-    except InputError as error:
-        raise error.at("/significance") from error
     documents = []
     for done, address in enumerate(addresses):
         progress(done, address)
@@ -182,12 +180,10 @@ def compare_outcomes(
         ]
         names = entry.metric.table.count_names
         blocks = documents_of(evaluation)
-        try:
+        with placed("/significance"):
             documents.append(
                 compare(address, score, names, candidates, settings, blocks=blocks, gold_digest=gold_digest)
             )
-        except InputError as error:
-            raise error.at("/significance") from error
     return documents
 
 
@@ -241,10 +237,8 @@ def asked_scores(spec: Spec, asked: Json) -> list[str]:
         return [full_address(first, first.metric.table.scores[0])]
     addresses = []
     for index, address in enumerate(asked):
-        try:
+        with placed(f"/significance/scores/{index}"):
             addresses.append(full_address(*find_score(spec, address)))
-        except InputError as error:
-            raise error.at(f"/significance/scores/{index}") from error
     return list(dict.fromkeys(addresses))
 
 

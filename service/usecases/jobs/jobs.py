@@ -19,7 +19,7 @@ from service.usecases.runs.views import Page, View, etag_of, json_view, page_of,
 from service.usecases.runs.waiting import wait_for
 from service.usecases.scoring.part_texts import named_texts
 from treescore.core.params import Json, escape
-from treescore.errors import InputError, Problem, ProblemList, ScoringError
+from treescore.errors import InputError, Problem, ProblemList, ScoringError, placed
 from treescore.evaluation.report import asked_scores, find_score
 from treescore.evaluation.spec import parse_format, parse_spec
 from treescore.significance import parse_settings
@@ -164,10 +164,8 @@ def _check_scores(request: JobRequest) -> None:
     asked_scores(spec, (significance_of(request) or {}).get("scores"))
     for index, pair in enumerate(request.agreement):
         for side, address in enumerate(pair):
-            try:
+            with placed(f"/agreement/{index}/{side}"):
                 find_score(spec, address)
-            except InputError as error:
-                raise error.at(f"/agreement/{index}/{side}") from error
 
 
 def _texts(request: JobRequest) -> dict[str, bytes]:
