@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import click
 import orjson
@@ -17,8 +16,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from treescore.cli.exits import NO_SERVICE, OK, REFUSED, WRONG_INPUT, Stopped, exit_status
-from treescore.cli.verdicts import Outcome, outcome_of, parse_threshold, report_lines, resolved
-from treescore.client import Client, ClientError, problem_lines
+from treescore.cli.verdicts import Outcome, address_of, outcome_of, parse_threshold, report_lines, resolved
+from treescore.client import UNFINISHED, Client, ClientError, problem_lines
 
 BEST = "best"
 RECEIVED = "received"
@@ -70,7 +69,7 @@ def _run(**given: Any) -> int:
         raise Stopped(REFUSED, f"Set {TOKEN} to your team's token (in CI: from the secrets).")
     thresholds = [parse_threshold(text) for text in given["thresholds"]]
     with Client(given["url"], token, given["timeout"], agent="treescore-submit") as client:
-        benchmark = client.get(_address(given["slug"]))
+        benchmark = client.get(address_of(given["slug"]))
         files = _files(given["outputs"], benchmark)
         if given["validate_only"]:
             return _validate(client, given, files)
@@ -80,10 +79,6 @@ def _run(**given: Any) -> int:
         opponents = _opponents(given, best, submission["id"])
         outcome = outcome_of(client, benchmark, submission, thresholds, opponents)
         return _report(outcome, files, as_json=given["as_json"])
-
-
-def _address(slug: str) -> str:
-    return f"/v1/benchmarks/{quote(slug, safe='')}"
 
 
 def _files(outputs: Sequence[str], benchmark: Mapping[str, Any]) -> dict[str, Path]:
@@ -135,11 +130,11 @@ def _reading(path: Path) -> Iterator[bytes]:
 
 def _validate(client: Client, given: Mapping[str, Any], files: Mapping[str, Path]) -> int:
     """Have the files checked; return status 0 where they would be scored."""
-    path = f"{_address(given['slug'])}/submissions?validate_only=true"
+    path = f"{address_of(given['slug'])}/submissions?validate_only=true"
     with _progress() as bar:
         bar("sending", 0, None)
         job = orjson.loads(client.send("POST", path, json=_meta(given), form=files).content)
-        if job["state"] in ("queued", "running"):
+        if job["state"] in UNFINISHED:
             job = client.wait(f"/v1/jobs/{job['id']}", lambda document: _show(bar, document, "checking"))
     if job["state"] != "succeeded":
         raise _failed(job.get("failure"), files)
@@ -169,7 +164,7 @@ def _best(client: Client, given: Mapping[str, Any]) -> list[str]:
     if BEST not in (given["compare_with"], given["fail_if_worse_than"]):
         return []
     try:
-        rows = client.get(f"{_address(given['slug'])}/leaderboard")["rows"]
+        rows = client.get(f"{address_of(given['slug'])}/leaderboard")["rows"]
     except ClientError as error:
         if error.status in (401, 403, 404):
             return []
@@ -189,11 +184,11 @@ def _scored(client: Client, given: Mapping[str, Any], token: str, files: Mapping
     key = {"Idempotency-Key": _key(given, token, files)}
     with _progress() as bar:
         bar("sending", 0, None)
-        path = f"{_address(given['slug'])}/submissions"
+        path = f"{address_of(given['slug'])}/submissions"
         response = client.send("POST", path, json=_meta(given), form=files, headers=key)
         submission: dict[str, Any] = orjson.loads(response.content)
         own = f"/v1/submissions/{submission['id']}"
-        if submission["state"] in ("queued", "running"):
+        if submission["state"] in UNFINISHED:
             submission = client.wait(own, lambda document: _show(bar, document, "scoring"))
         elif "Idempotent-Replayed" in response.headers and (submission.get("failure") or {}).get("kind") == "service":
             client.send("POST", f"{own}/retry")
