@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import bindparam, func, select, text
+from sqlalchemy import bindparam, func, select
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from service.store import artifacts, idempotency, jobs, runs, tables, texts, tokens
@@ -26,13 +26,8 @@ NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def store(request: pytest.FixtureRequest, tmp_path) -> Iterator[Store]:
-    if request.param == "sqlite":
-        opened = Store(f"sqlite:///{tmp_path / 'store.db'}")
-    else:
-        opened = Store(request.getfixturevalue("postgres_url"))
-        with opened.write() as db:
-            db.execute(text("DROP SCHEMA public CASCADE"))
-            db.execute(text("CREATE SCHEMA public"))
+    sqlite = request.param == "sqlite"
+    opened = Store(f"sqlite:///{tmp_path / 'store.db'}" if sqlite else request.getfixturevalue("empty_postgres_url"))
     migrate(opened)
     yield opened
     opened.close()

@@ -295,12 +295,18 @@ def test_the_cache_forgets_what_was_longest_unused():
     assert cache.get("c") is not None
 
 
-def test_asking_while_a_board_is_compared_is_not_forgotten(board, context):
+def run_of_two(board, context):
+    """The unfinished run of a board of two teams."""
     board.submit(board.team("lyon"), spoilt(5))
     board.submit(board.team("prague"), spoilt(1))
     board.work()
     with context.store.read() as db:
-        run = runs.get(db, boards.working(db, SLUG, 1))
+        return runs.get(db, boards.working(db, SLUG, 1))
+
+
+def test_asking_while_a_board_is_compared_is_not_forgotten(board, context):
+    run = run_of_two(board, context)
+    with context.store.read() as db:
         known = boards.keys(db, SLUG, 1)
     ask(context, ORGANISER, SLUG, loaded(ComparisonRequest, {"submissions": "leaderboard", "score": "attachment.uas"}))
     do(context, run.id)
@@ -309,11 +315,7 @@ def test_asking_while_a_board_is_compared_is_not_forgotten(board, context):
 
 
 def test_a_comparison_that_failed_leaves_the_rows(board, context):
-    board.submit(board.team("lyon"), spoilt(5))
-    board.submit(board.team("prague"), spoilt(1))
-    board.work()
-    with context.store.read() as db:
-        run = runs.get(db, boards.working(db, SLUG, 1))
+    run = run_of_two(board, context)
     give_up(context, run.id)
     document = board.leaderboard()
     assert run.queue == BULK
