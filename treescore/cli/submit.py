@@ -56,10 +56,7 @@ def submit(**given: Any) -> None:
         status = _run(**given)
     except (Stopped, ClientError) as error:
         status = error.status if isinstance(error, Stopped) else exit_status(error)
-        for line in error.lines:
-            click.echo(line, err=True)
-        if given["as_json"]:
-            click.echo(orjson.dumps({"exit_status": status, "problems": error.lines}, option=orjson.OPT_INDENT_2))
+        _print(status, {"problems": error.lines}, (), error.lines, as_json=given["as_json"])
     sys.exit(status)
 
 
@@ -141,18 +138,13 @@ def _validate(client: Client, given: Mapping[str, Any], files: Mapping[str, Path
     results = job["results"]
     # `valid` is null at the feedback level `none`
     status = WRONG_INPUT if results["valid"] is False else OK
-    lines = []
+    lines, problems = [], []
     for part, checked in results["parts"].items():
+        size = f", {checked['sentences']} sentences, {checked['words']} words" if "words" in checked else ""
+        lines.append(f"{part}: {checked['state']}{size}")
         if checked.get("failure") is not None:
-            lines += _failure_lines(checked["failure"], part, files)
-    if given["as_json"]:
-        click.echo(orjson.dumps({"exit_status": status, **results}, option=orjson.OPT_INDENT_2))
-    else:
-        for part, checked in results["parts"].items():
-            size = f", {checked['sentences']} sentences, {checked['words']} words" if "words" in checked else ""
-            click.echo(f"{part}: {checked['state']}{size}")
-    for line in lines:
-        click.echo(line, err=True)
+            problems += _failure_lines(checked["failure"], part, files)
+    _print(status, results, lines, problems, as_json=given["as_json"])
     return status
 
 
@@ -216,20 +208,28 @@ def _failure_lines(failure: Mapping[str, Any], part: str, files: Mapping[str, Pa
 
 def _report(outcome: Outcome, files: Mapping[str, Path], *, as_json: bool) -> int:
     """Print the outcome; return the exit status."""
-    lines = []
+    problems = []
     for part, failure in outcome.failed_parts.items():
-        lines += _failure_lines(failure, part, files)
+        problems += _failure_lines(failure, part, files)
     status = outcome.status
-    if status == OK and lines:
+    if status == OK and problems:
         status = WRONG_INPUT
-    if as_json:
-        click.echo(orjson.dumps({"exit_status": status, **outcome.document}, option=orjson.OPT_INDENT_2))
-    else:
-        for line in report_lines(outcome.document):
-            click.echo(line)
-    for line in (*lines, *outcome.complaints):
-        click.echo(line, err=True)
+    lines = () if as_json else report_lines(outcome.document)
+    _print(status, outcome.document, lines, [*problems, *outcome.complaints], as_json=as_json)
     return status
+
+
+def _print(
+    status: int, document: Mapping[str, Any], lines: Sequence[str], problems: Sequence[str], *, as_json: bool
+) -> None:
+    """Print the document or the lines for people; problems go to standard error."""
+    if as_json:
+        click.echo(orjson.dumps({"exit_status": status, **document}, option=orjson.OPT_INDENT_2))
+    else:
+        for line in lines:
+            click.echo(line)
+    for problem in problems:
+        click.echo(problem, err=True)
 
 
 @contextmanager
