@@ -100,8 +100,7 @@ def active_revision(db: Connection, benchmark: Benchmark) -> Revision:
     Raises:
         Conflict: no revision is active yet.
     """
-    number = benchmark.active_revision
-    revision = None if number is None else revisions.get(db, benchmark.id, number)
+    revision = revisions.active(db, benchmark)
     if revision is None:
         raise Conflict(
             f"The gold standard of {benchmark.id!r} has not passed its check. Retry once a revision is active.",

@@ -219,10 +219,7 @@ def input_kind(benchmark: Benchmark, revision: Revision) -> str | None:
 
 def shown_revision(db: Connection, benchmark: Benchmark) -> Revision:
     """Return the active revision; before there is one, the newest."""
-    if benchmark.active_revision is not None:
-        revision = revisions.get(db, benchmark.id, benchmark.active_revision)
-    else:
-        revision = next(iter(revisions.listing(db, benchmark.id, None, 1)), None)
+    revision = revisions.active(db, benchmark) or next(iter(revisions.listing(db, benchmark.id, None, 1)), None)
     if revision is None:
         raise NotFound(f"Unknown benchmark {benchmark.id!r}.")
     return revision
