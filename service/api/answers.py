@@ -8,9 +8,8 @@ from urllib.parse import urlencode
 import orjson
 from flask import Response, request
 
+from service.errors import SOON
 from service.usecases.runs.views import JSON_TYPE, Page, View, json_view
-
-RETRY_AFTER = "1"
 
 
 def conditional(view: View, wait: int | None = None) -> Response:
@@ -91,5 +90,5 @@ def _waiting(response: Response, view: View, wait: int | None) -> Response:
     if wait is not None:
         response.headers["Preference-Applied"] = f"wait={wait}"
     if not view.final:
-        response.headers["Retry-After"] = RETRY_AFTER
+        response.headers.update(SOON)
     return response

@@ -65,7 +65,7 @@ def viewer_of(benchmark: Benchmark, caller: Caller, now: datetime) -> Viewer:
     Raises:
         Unauthorized, Forbidden: the board is not public, and the caller does not belong to the benchmark.
     """
-    require_reader(benchmark, caller)
+    _require_reader(benchmark, caller)
     level = min(gate.level_of(benchmark, caller, now), Level.SCORES)
     frozen_at = benchmark.frozen_at
     until = None if caller.organiser or frozen_at is None or now < frozen_at else frozen_at
@@ -73,7 +73,7 @@ def viewer_of(benchmark: Benchmark, caller: Caller, now: datetime) -> Viewer:
     return Viewer(level, step, until, named=caller.organiser or not benchmark.leaderboard["anonymous"])
 
 
-def require_reader(benchmark: Benchmark, caller: Caller) -> None:
+def _require_reader(benchmark: Benchmark, caller: Caller) -> None:
     """Refuse a caller who may not see the board.
 
     Raises:

@@ -75,7 +75,7 @@ def cancel_submission(context: Context, caller: Caller, submission_id: str) -> V
     return view
 
 
-def retry_submission(context: Context, caller: Caller, submission_id: str) -> View:
+def retry_submission(context: Context, caller: Caller, submission_id: str) -> None:
     """Start a new attempt after an internal error; the record of the failed attempt stays.
 
     Raises:
@@ -114,9 +114,7 @@ def retry_submission(context: Context, caller: Caller, submission_id: str) -> Vi
             finished_at=None,
         )
         _record(context, db, caller, "submission.retried", submission, {"attempt": attempt})
-        view = view_of(db, context, caller, benchmark, submission_of(db, caller, submission_id))
     context.queue.put(run_id, LIVE)
-    return view
 
 
 def delete_submission(context: Context, caller: Caller, submission_id: str) -> None:
