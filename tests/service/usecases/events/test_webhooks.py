@@ -8,7 +8,6 @@ import hmac
 import socket
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
@@ -27,7 +26,7 @@ from service.usecases.events.listing import list_events
 from service.usecases.events.record import record_event
 from service.usecases.events.webhooks import create_webhook, delete_webhook, list_webhooks
 from service.usecases.tokens.tokens import create_token, revoke_token
-from tests.fixtures.contexts import ORGANISER, with_config
+from tests.fixtures.contexts import ORGANISER, later, with_config
 from tests.fixtures.tasks import OTHER_WORDS, SLUG
 
 URL = "https://example.org/hook"
@@ -54,10 +53,6 @@ class Receiver:
 @pytest.fixture
 def receiver() -> Receiver:
     return Receiver()
-
-
-def later(context, **delta):
-    return replace(context, now=lambda: context.now() + timedelta(**delta))
 
 
 def hook(context, caller=ORGANISER, **more):
