@@ -143,11 +143,7 @@ class Client:
                 raise error_of(response)
 
     def wait(self, path: str, watch: Watch | None = None) -> dict[str, Json]:
-        """Return a submission, comparison or job once it has finished.
-
-        Args:
-            path: of it.
-            watch: called with each state on the way.
+        """Return a submission, comparison or job once it has finished; `watch` is called with each state on the way.
 
         Raises:
             ClientError: also where the time is over before.
