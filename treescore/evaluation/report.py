@@ -59,14 +59,6 @@ class Report:
     evaluation: Evaluation
 
 
-def _silent(_done: int, _total: int, _step: str) -> None:
-    return
-
-
-def _uncounted(_done: int, _address: str) -> None:
-    return
-
-
 def evaluate_systems(
     spec: Spec,
     gold: Text,
@@ -77,7 +69,7 @@ def evaluate_systems(
     agreement: Sequence[Sequence[str]] = (),
     items: ItemInfo | None = None,
     limits: Limits = DEFAULT_LIMITS,
-    progress: Callable[[int, int, str], None] = _silent,
+    progress: Callable[[int, int, str], None] = lambda _done, _total, _step: None,
 ) -> Report:
     """Score all systems, then compare them on the asked scores.
 
@@ -110,11 +102,10 @@ def evaluate_systems(
         warnings += _warnings_of(system, scored, unusual)
     comparisons = []
     if addresses is not None and significance is not None:
-
-        def comparing(done: int, address: str) -> None:
-            progress(len(systems) + done, total, f"comparing {address}")
-
-        comparisons = compare_outcomes(addresses, evaluation, systems, outcomes, significance, gold_digest, comparing)
+        comparisons = compare_outcomes(
+            addresses, evaluation, systems, outcomes, significance, gold_digest,
+            lambda done, address: progress(len(systems) + done, total, f"comparing {address}"),
+        )  # fmt: skip
     document: dict[str, Json] = {
         "systems": [
             {"name": system.name, "metrics": _metrics(spec, system, scored, gold_digest)}
@@ -143,7 +134,7 @@ def compare_outcomes(
     outcomes: Sequence[Mapping[str, Outcome]],
     significance: Mapping[str, Json],
     gold_digest: str,
-    progress: Callable[[int, str], None] = _uncounted,
+    progress: Callable[[int, str], None] = lambda _done, _address: None,
 ) -> list[dict[str, Json]]:
     """Compare the systems on scores, runs of one system pooled.
 
