@@ -77,13 +77,7 @@ class Config:
     @property
     def limits(self) -> Limits:
         """The limits on texts."""
-        return Limits(
-            max_sentences=self.max_sentences,
-            max_words=self.max_words,
-            max_depth=self.max_depth,
-            max_lineage_cells=self.max_lineage_cells,
-            max_problems=self.max_problems,
-        )
+        return Limits(**{field.name: getattr(self, field.name) for field in fields(Limits)})
 
 
 def load_config(environ: Mapping[str, str] | None = None) -> Config:

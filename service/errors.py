@@ -138,8 +138,8 @@ class Unavailable(ServiceError):
 
     status, slug, title = 503, "unavailable", "The service is temporarily unavailable"
 
-    def __init__(self, detail: str, retry_after: int = 2) -> None:
-        super().__init__(detail, headers={"Retry-After": str(retry_after)})
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail, headers={"Retry-After": "2"})
 
 
 def counted(total: int, where: str = "") -> str:
@@ -152,15 +152,15 @@ def invalid(code: str, pointer: str, detail: str) -> Unprocessable:
     return Unprocessable(counted(1), problems=[Problem(code=code, pointer=pointer, detail=detail)])
 
 
-def unprocessable(error: ScoringError) -> Unprocessable:
-    """Return the answer to a request that the library refuses before it reads a text."""
-    return Unprocessable(counted(error.total), problems=error.problems, total=error.total)
+def unprocessable(found: ScoringError | ProblemList) -> Unprocessable:
+    """Return the answer to a request with these problems, found here or by the library before it reads a text."""
+    return Unprocessable(counted(found.total), problems=found.problems, total=found.total)
 
 
 def refuse(problems: ProblemList) -> None:
     """Raise Unprocessable if there is a problem."""
     if problems.total:
-        raise Unprocessable(counted(problems.total), problems=problems.problems, total=problems.total)
+        raise unprocessable(problems)
 
 
 def error_document(problem: Problem, *, gold_visible: bool) -> dict[str, object]:

@@ -14,7 +14,7 @@ import structlog
 from service.config import ConfigError
 
 
-def configure_logs(level: int = logging.INFO) -> None:
+def configure_logs() -> None:
     """Set up structlog for this process; request ids come from context variables."""
     structlog.configure(
         processors=[
@@ -23,7 +23,7 @@ def configure_logs(level: int = logging.INFO) -> None:
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.JSONRenderer(lambda line, **_: orjson.dumps(line, default=str)),
         ],
-        wrapper_class=structlog.make_filtering_bound_logger(level),
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
         logger_factory=structlog.BytesLoggerFactory(file=sys.stderr.buffer),
         cache_logger_on_first_use=True,
     )

@@ -24,11 +24,7 @@ class BadAddress(ValueError):
 
 
 class NoAnswer(Exception):
-    """The host did not answer; `reason` is a word for why."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    """The host did not answer."""
 
 
 def check_url(url: str, *, private: bool) -> SplitResult:
@@ -81,7 +77,7 @@ def post(url: str, body: bytes, headers: Mapping[str, str], *, private: bool, ti
     try:
         addresses = _resolved(host, port, 0)
     except (OSError, UnicodeError) as error:
-        raise NoAnswer("name-unknown") from error
+        raise NoAnswer from error
     if not private and not all(public(address) for address in addresses):
         raise BadAddress("The host resolves to a private, local or reserved address. Use a public host.")
     connection = _Pinned(host, port, addresses[0], tls=parts.scheme == "https", timeout=timeout)
@@ -93,10 +89,8 @@ def post(url: str, body: bytes, headers: Mapping[str, str], *, private: bool, ti
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         connection.request("POST", path, body=body, headers=dict(headers))
         return connection.getresponse().status
-    except TimeoutError as error:
-        raise NoAnswer("timeout") from error
     except (OSError, http.client.HTTPException, ValueError) as error:
-        raise NoAnswer("no-connection" if connection.sock is None else "no-answer") from error
+        raise NoAnswer from error
     finally:
         deadline.cancel()
         connection.close()

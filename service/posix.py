@@ -1,4 +1,4 @@
-"""Tie processes together through the operating system."""
+"""Tie processes together and stop them through the operating system."""
 
 from __future__ import annotations
 
@@ -6,8 +6,17 @@ import ctypes
 import os
 import signal
 import sys
+import threading
 
 PR_SET_PDEATHSIG = 1
+
+
+def stop_signal() -> threading.Event:
+    """Return an event that SIGINT and SIGTERM set from now on."""
+    stop = threading.Event()
+    for sign in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(sign, lambda *_: stop.set())
+    return stop
 
 
 def die_with_parent(sign: signal.Signals = signal.SIGKILL, parent: int | None = None) -> None:

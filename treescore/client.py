@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
@@ -143,11 +143,7 @@ class Client:
                 raise error_of(response)
 
     def wait(self, path: str, watch: Watch | None = None) -> dict[str, Json]:
-        """Return a submission, comparison or job once it has finished.
-
-        Args:
-            path: of it.
-            watch: called with each state on the way.
+        """Return a submission, comparison or job once it has finished; `watch` is called with each state on the way.
 
         Raises:
             ClientError: also where the time is over before.
@@ -183,7 +179,8 @@ class Client:
     ) -> httpx.Response:
         if form is None:
             return self._http.request(method, path, headers=headers, json=json)
-        with _opened(form) as files:
+        with ExitStack() as opened:  # files are streamed
+            files = {name: (path.name, opened.enter_context(path.open("rb"))) for name, path in form.items()}
             return self._http.request(method, path, headers=headers, data={"meta": orjson.dumps(json)}, files=files)
 
     def _seconds_left(self) -> float:
@@ -198,27 +195,26 @@ class Client:
 
 
 def _document(response: httpx.Response) -> dict[str, Json]:
-    try:
-        document = orjson.loads(response.content)
-    except orjson.JSONDecodeError:
-        document = None
-    if not isinstance(document, dict):
+    document = _object(response)
+    if document is None:
         raise UnavailableError(
             f"{response.request.url} does not answer with a JSON document.", status=response.status_code
         )
     return document
 
 
-@contextmanager
-def _opened(form: Mapping[str, Path]) -> Iterator[dict[str, Json]]:
-    """Open files so that they are streamed."""
-    with ExitStack() as stack:
-        yield {name: (path.name, stack.enter_context(path.open("rb"))) for name, path in form.items()}
+def _object(response: httpx.Response) -> dict[str, Json] | None:
+    """Return the JSON object of an answer; None for an answer that is none."""
+    try:
+        document = orjson.loads(response.content)
+    except orjson.JSONDecodeError:
+        return None
+    return document if isinstance(document, dict) else None
 
 
 def _pause_before(response: httpx.Response, attempt: int) -> float | None:
     """Return the seconds to wait before the next attempt; None where there must be none."""
-    same_key = response.status_code == 409 and _problem(response).get("type") == "/problems/conflict"
+    same_key = response.status_code == 409 and (_object(response) or {}).get("type") == "/problems/conflict"
     if response.status_code not in BUSY and not same_key:
         return None
     asked = response.headers.get("Retry-After", "")
@@ -230,7 +226,7 @@ def _pause_before(response: httpx.Response, attempt: int) -> float | None:
 def error_of(response: httpx.Response) -> ClientError:
     """Return the error that an unsuccessful answer means."""
     code = response.status_code
-    document = _problem(response)
+    document = _object(response) or {}
     text = document.get("detail") or document.get("title") or f"{response.request.url} answers {code}."
     kind = UnavailableError if code >= 500 else RefusedError if code in REFUSALS else RequestError
     listed = document.get("errors")
@@ -243,14 +239,6 @@ def error_of(response: httpx.Response) -> ClientError:
 def _is_problem(error: object) -> bool:
     """Return whether a member of `errors[]` is one, as far as it is printed: another server may answer anything."""
     return isinstance(error, dict) and all(isinstance(error.get(name), str) for name in ("code", "detail"))
-
-
-def _problem(response: httpx.Response) -> dict[str, Json]:
-    try:
-        document = orjson.loads(response.content)
-    except orjson.JSONDecodeError:
-        return {}
-    return document if isinstance(document, dict) else {}
 
 
 def problem_lines(errors: Sequence[Mapping[str, Json]], files: Mapping[str, str], total: int) -> list[str]:

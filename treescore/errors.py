@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 DEFAULT_CAP = 20
 """Problems shown of one input; further ones are only counted."""
@@ -64,6 +65,15 @@ class ScoringError(Exception):
     def at(self, pointer: str, part: str | None = None) -> ScoringError:
         """Place each problem in the request."""
         return type(self)([problem.at(pointer, part) for problem in self.problems], self.total)
+
+
+@contextmanager
+def placed(pointer: str, part: str | None = None) -> Iterator[None]:
+    """Place the problems of an error that is raised in the block in the request."""
+    try:
+        yield
+    except ScoringError as error:
+        raise error.at(pointer, part) from error
 
 
 class InputError(ScoringError):

@@ -9,7 +9,7 @@ from typing import TypeGuard
 from treescore.core.digests import digest_of
 from treescore.core.params import Json, escape
 from treescore.core.registry import FORMATS, Text
-from treescore.errors import InputError, Problem
+from treescore.errors import InputError, Problem, placed
 from treescore.evaluation.spec import FormatChoice, parse_format
 from treescore.shapes import check_format
 
@@ -30,10 +30,8 @@ def format_choice(value: Json, pointer: str) -> FormatChoice:
         InputError: the value has another shape, or the format or an option is unknown.
     """
     check_format(value, pointer)
-    try:
+    with placed(pointer):
         return parse_format(value)
-    except InputError as error:
-        raise error.at(pointer) from error
 
 
 def pointer_of(name: str, source: Source) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 from datetime import timedelta
 
@@ -11,6 +10,7 @@ from sqlalchemy.exc import OperationalError
 
 from service.context import Context
 from service.logs import configure_logs, fault
+from service.posix import stop_signal
 from service.queue import REDIS_ERRORS
 from service.store import idempotency, jobs, runs, submissions
 from service.usecases.events.deliver import deliver_due
@@ -79,9 +79,7 @@ def main() -> None:
     """Sweep until a signal; while Redis is not available, wait for it."""
     configure_logs()
     sweeper = Sweeper(process_context())
-    stop = threading.Event()
-    for sign in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(sign, lambda *_: stop.set())
+    stop = stop_signal()
     threading.Thread(target=deliver, args=(process_context(), stop), daemon=True, name="webhooks").start()
     while not stop.wait(INTERVAL):
         try:

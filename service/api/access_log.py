@@ -24,11 +24,6 @@ def install(app: Flask) -> None:
     app.after_request(_end)
 
 
-def fault(kind: str, places: list[str]) -> None:
-    """Log an unexpected exception."""
-    logger.error("fault", kind=kind, places=places)
-
-
 def _begin() -> None:
     g.began = perf_counter()
     given = request.headers.get("Request-Id", "")

@@ -8,9 +8,8 @@ from urllib.parse import urlencode
 import orjson
 from flask import Response, request
 
-from service.usecases.runs.views import JSON_TYPE, Page, View, etag_of
-
-RETRY_AFTER = "1"
+from service.errors import SOON
+from service.usecases.runs.views import JSON_TYPE, Page, View, json_view
 
 
 def conditional(view: View, wait: int | None = None) -> Response:
@@ -63,8 +62,7 @@ def unstored(response: Response) -> Response:
 
 def page(shown: Page, name: str = "cursor") -> Response:
     """Return a page of a list, with `next` in the body and as a link with the parameter `name`."""
-    body = orjson.dumps({"items": list(shown.items), "next": shown.next}, option=orjson.OPT_NON_STR_KEYS)
-    return linked(conditional(View(body, etag_of(body), content_type=JSON_TYPE)), shown.next, name)
+    return linked(conditional(json_view({"items": list(shown.items), "next": shown.next})), shown.next, name)
 
 
 def linked(response: Response, cursor: str | None, name: str = "cursor") -> Response:
@@ -92,5 +90,5 @@ def _waiting(response: Response, view: View, wait: int | None) -> Response:
     if wait is not None:
         response.headers["Preference-Applied"] = f"wait={wait}"
     if not view.final:
-        response.headers["Retry-After"] = RETRY_AFTER
+        response.headers.update(SOON)
     return response

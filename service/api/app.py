@@ -28,7 +28,7 @@ from service.api import (
 from service.config import Config
 from service.context import Context, open_context
 from service.errors import ServiceError, Unavailable
-from service.logs import places
+from service.logs import fault
 from service.queue import REDIS_ERRORS
 
 BLUEPRINTS = (
@@ -56,7 +56,7 @@ class App(Flask):
     def log_exception(self, exc_info: ExcInfo) -> None:
         """Log the kind of a fault and the places it went through; its message may quote a text."""
         kind, _, trace = exc_info
-        access_log.fault(kind.__name__ if kind else "unknown", places(trace))
+        fault(kind or Exception, trace)
 
 
 def create_app(config: Config, context: Context | None = None) -> Flask:
@@ -80,7 +80,7 @@ def create_app(config: Config, context: Context | None = None) -> Flask:
 
 
 def _unavailable(error: Exception) -> Response:
-    access_log.fault(type(error).__name__, places(error.__traceback__))
+    fault(type(error), error.__traceback__)
     return problems.of_service_error(Unavailable("The store or the queue does not answer. Retry."))
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 
+from flask import Request as FlaskRequest
 from flask import Response, current_app, request
 
 from service.api import answers, bodies, forms
 from service.caller import Caller
+from service.config import Config
 from service.context import Context
 from service.errors import BadRequest, NotAcceptable, Unauthorized, Unprocessable
 from service.requests import Request
@@ -86,13 +89,15 @@ def polled(look: Callable[[], View], wait_for: Callable[[float, str | None], Vie
     return answers.conditional(view, wait)
 
 
-def body(schema: Strict[Loaded]) -> Loaded:
-    """Return the request that the JSON body stands for.
+def body(schema: Strict[Loaded], read_form: Callable[[FlaskRequest, Config], object] | None = None) -> Loaded:
+    """Return the request that the body stands for: JSON, or a form where `read_form` can read one.
 
     Raises:
         ServiceError: 400, 413, 415 or 422.
     """
     config = context().config
+    if read_form is not None and bodies.media_type(request, bodies.JSON, forms.FORM) == forms.FORM:
+        return load(schema, read_form(request, config), config.max_problems)
     return load(schema, bodies.read_json(request, config.max_body_bytes), config.max_problems)
 
 
@@ -102,11 +107,7 @@ def parts_body(schema: Strict[Loaded], folder: str, key: str | None = None) -> L
     Raises:
         ServiceError: 400, 413, 415 or 422.
     """
-    config = context().config
-    if bodies.media_type(request, bodies.JSON, forms.FORM) == forms.FORM:
-        given: object = forms.read_parts(request, config, folder, key)
-        return load(schema, given, config.max_problems)
-    return body(schema)
+    return body(schema, partial(forms.read_parts, folder=folder, key=key))
 
 
 def idempotency_key(asked: Request) -> IdempotencyKey | None:

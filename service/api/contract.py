@@ -10,7 +10,7 @@ from flask import Blueprint, Response
 
 from service.api import answers
 from service.api.docs import page
-from service.usecases.runs.views import View, etag_of, json_view
+from service.usecases.runs.views import View, body_view, json_view
 from treescore.core.params import Json
 
 blueprint = Blueprint("contract", __name__)
@@ -39,14 +39,13 @@ def _as_json() -> View:
 
 @cache
 def _as_page() -> View:
-    body = page(document()).encode()
-    return View(body, etag_of(body), content_type="text/html; charset=utf-8")
+    return body_view(page(document()).encode(), "text/html; charset=utf-8")
 
 
 @blueprint.get("/openapi.yaml")
 def get_openapi_yaml() -> Response:
     """Show the contract."""
-    return answers.conditional(View(written(), etag_of(written()), content_type=YAML))
+    return answers.conditional(body_view(written(), YAML))
 
 
 @blueprint.get("/openapi.json")

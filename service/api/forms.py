@@ -59,7 +59,7 @@ def read_job(request: Request, config: Config) -> dict[str, Json]:
     return document
 
 
-def read_parts(request: Request, config: Config, folder: str, key: str | None = None) -> dict[str, Json]:
+def read_parts(request: Request, config: Config, folder: str, key: str | None) -> dict[str, Json]:
     """Return the request of a form with one text (or several) for each part, as JSON.
 
     A file has the name of its part, or `parts/<part>`, or `<folder>/<part>`; for a format of several texts each is a

@@ -6,7 +6,7 @@ from flask import Blueprint, Response
 
 from service.api import answers, calls, problems
 from service.errors import Unavailable
-from service.usecases.runs.views import View, etag_of, json_view
+from service.usecases.runs.views import body_view, json_view
 from service.usecases.status import health
 
 blueprint = Blueprint("health", __name__)
@@ -25,18 +25,11 @@ def get_readyz() -> Response:
     ready, checks = health.ready(calls.context())
     if ready:
         return answers.conditional(json_view({"status": "ready", "checks": checks}))
-    document = {
-        "type": "/problems/unavailable",
-        "title": Unavailable.title,
-        "status": 503,
-        "detail": "A part of the service does not answer. See `checks`.",
-        "checks": checks,
-    }
-    return problems.problem(document, {"Retry-After": "2"})
+    error = Unavailable("A part of the service does not answer. See `checks`.")
+    return problems.of_service_error(error, checks=checks)
 
 
 @blueprint.get("/metrics")
 def get_metrics() -> Response:
     """Show metrics as Prometheus text."""
-    body = health.metrics_text(calls.context())
-    return answers.conditional(View(body, etag_of(body), content_type=METRICS_TEXT))
+    return answers.conditional(body_view(health.metrics_text(calls.context()), METRICS_TEXT))

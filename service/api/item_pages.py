@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Response
 
 from service.api import answers, calls
-from service.usecases.runs.views import JSON_TYPE, Page, View, etag_of
+from service.usecases.runs.views import JSON_TYPE, Page, body_view
 from treescore.render import ITEM_FORMATS, render_items
 
 FORMS = {"json": JSON_TYPE, **ITEM_FORMATS}
@@ -21,5 +21,5 @@ def item_page(page: Page, asked: str | None) -> Response:
     if form == "json":
         return answers.varied(answers.page(page))
     shown = render_items(page.items, form)
-    view = View(shown.content, etag_of(shown.content), content_type=shown.media_type)
-    return answers.varied(answers.linked(answers.conditional(view), page.next))
+    response = answers.conditional(body_view(shown.content, shown.media_type))
+    return answers.varied(answers.linked(response, page.next))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 
-from service.api import answers, bodies, calls, forms
+from service.api import answers, calls, forms
 from service.api.item_pages import item_page
 from service.schemas import queries
-from service.schemas.base import load
 from service.schemas.jobs import JobRequest
 from service.usecases.jobs import jobs, results
 
@@ -21,15 +20,11 @@ def submit_job() -> Response:
     """Create a job; answer with its result if it is done within the wait."""
     caller = calls.caller("score")
     calls.query(queries.NOTHING)
-    config = calls.context().config
-    if bodies.media_type(request, bodies.JSON, forms.FORM) == forms.FORM:
-        document: object = forms.read_job(request, config)
-    else:
-        document = bodies.read_json(request, config.max_body_bytes)
-    body = load(JobRequest(config.max_systems), document, config.max_problems)
-    job_id, new = jobs.submit_job(calls.context(), caller, body, calls.idempotency_key(body))
+    context = calls.context()
+    body = calls.body(JobRequest(context.config.max_systems), forms.read_job)
+    job_id, new = jobs.submit_job(context, caller, body, calls.idempotency_key(body))
     wait = calls.wait_seconds()
-    view = jobs.wait_for_job(calls.context(), caller, job_id, wait or 0)
+    view = jobs.wait_for_job(context, caller, job_id, wait or 0)
     return answers.accepted(view, f"/v1/jobs/{job_id}", wait, repeated=not new)
 
 

@@ -20,19 +20,20 @@ _DETAILS = {
 }
 
 
-def of_service_error(error: ServiceError) -> Response:
-    """Return the answer to a ServiceError."""
+def of_service_error(error: ServiceError, **more: object) -> Response:
+    """Return the answer to a ServiceError, with more members of its document."""
     document: dict[str, object] = {
         "type": f"/problems/{error.type_slug}",
         "title": error.type_title,
         "status": error.status,
         "detail": error.detail,
+        **more,
     }
     if error.problems:
         # the caller sent the text that the errors quote; errors in stored gold are no ServiceError
         document["errors"] = [error_document(problem, gold_visible=False) for problem in error.problems]
         document["errors_total"] = error.total
-    return problem(document, error.headers)
+    return _problem(document, error.headers)
 
 
 def of_http_error(error: HTTPException) -> Response:
@@ -46,21 +47,15 @@ def of_http_error(error: HTTPException) -> Response:
         "status": code,
         "detail": _DETAILS.get(code, phrase + "."),
     }
-    return problem(document, headers)
+    return _problem(document, headers)
 
 
 def of_fault() -> Response:
     """Return the answer to an internal error, which tells nothing of its cause."""
-    document = {
-        "type": "/problems/service-fault",
-        "title": ServiceError.title,
-        "status": 500,
-        "detail": _DETAILS[500],
-    }
-    return problem(document, {})
+    return of_service_error(ServiceError(_DETAILS[500]))
 
 
-def problem(document: Mapping[str, object], headers: Mapping[str, str]) -> Response:
+def _problem(document: Mapping[str, object], headers: Mapping[str, str]) -> Response:
     """Return a problem document as a response, with the request's id."""
     body = orjson.dumps({**document, "instance": f"urn:request:{g.request_id}"})
     response = Response(body, str(document["status"]), content_type=PROBLEM_JSON)

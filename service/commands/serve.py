@@ -26,23 +26,11 @@ from service.commands.supervisor import Child, Supervisor
 from service.config import Config, environment, load_config
 from service.ids import new_token
 from service.logs import configure_logs
+from service.posix import stop_signal
 from service.queue import LIVE, REDIS_ERRORS, Queue
 
 READY_WITHIN = 900.0
 """Seconds in which all parts must answer after the start. The first start compiles the scoring kernels."""
-
-
-class Stop:
-    """A flag that SIGINT and SIGTERM set."""
-
-    def __init__(self) -> None:
-        self._event = threading.Event()
-        for sign in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(sign, lambda *_: self._event.set())
-
-    def __call__(self, seconds: float) -> bool:
-        """Wait for a signal at most so long; return whether one came."""
-        return self._event.wait(seconds)
 
 
 @click.command()
@@ -60,7 +48,7 @@ def serve(bind: str | None, data_dir: Path | None, workers: int | None) -> None:
         if value is not None:
             given[f"TREESCORE_{name}"] = str(value)
     config = load_config(given)
-    stop = Stop()
+    stop = stop_signal()
     check_free(config.bind)
     with locked(config.data_dir):
         config = replace(config, admin_token=config.admin_token or kept_token(config.data_dir))
@@ -87,7 +75,7 @@ def check_free(bind: str) -> None:
             ) from error
 
 
-def run(config: Config, stop: Stop, *, own_redis: bool) -> None:
+def run(config: Config, stop: threading.Event, *, own_redis: bool) -> None:
     """Start all parts in order, report when they are ready, keep them running."""
     if own_redis:
         listens = embedded_redis.socket_path(config.data_dir)
@@ -107,7 +95,7 @@ def run(config: Config, stop: Stop, *, own_redis: bool) -> None:
         if wait_until_ready(config, supervisor, stop):
             click.echo(f"Treescore is ready at {address(config)} (organise token: {config.admin_token})")
             sys.stdout.flush()
-            supervisor.watch(stop)
+            supervisor.watch(stop.wait)
     finally:
         supervisor.stop()
         if own_redis:
@@ -137,7 +125,7 @@ def start_redis(supervisor: Supervisor, config: Config, listens: Path) -> None:
     raise click.ClickException("The embedded Redis server did not start.")
 
 
-def wait_until_ready(config: Config, supervisor: Supervisor, stop: Stop) -> bool:
+def wait_until_ready(config: Config, supervisor: Supervisor, stop: threading.Event) -> bool:
     """Wait until /readyz succeeds and a worker is ready; return False where a signal came first."""
     end = monotonic() + READY_WITHIN
     queue = Queue(config.redis_url)
@@ -148,7 +136,7 @@ def wait_until_ready(config: Config, supervisor: Supervisor, stop: Stop) -> bool
         except (httpx.TransportError, *REDIS_ERRORS):
             pass
         supervisor.look()
-        if stop(0.05):
+        if stop.wait(0.05):
             return False
     raise click.ClickException(f"The service was not ready within {READY_WITHIN:.0f} s. See the log above.")
 

@@ -99,11 +99,10 @@ class Supervisor:
         self.environment = dict(environment)
         self.children: list[Child] = []
 
-    def add(self, child: Child) -> Child:
+    def add(self, child: Child) -> None:
         """Start a child and keep it running."""
         child.start(self.environment)
         self.children.append(child)
-        return child
 
     def watch(self, stopped: Callable[[float], bool]) -> None:
         """Restart children that end until `stopped(seconds)`, which waits, returns True."""

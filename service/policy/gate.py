@@ -95,12 +95,7 @@ def blind(benchmark: Benchmark, now: datetime) -> bool:
 
 
 def require(level: Level, needed: Level, what: str) -> None:
-    """Check that the level shows something.
-
-    Args:
-        level: of the caller.
-        needed: the lowest level that shows it.
-        what: its name for the message, a plural noun.
+    """Check that the level shows `what`, a plural noun for the message.
 
     Raises:
         Forbidden: the level is too low; the message names the level that is needed.

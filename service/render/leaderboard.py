@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import orjson
 
 from service.render.documents import BoardDocument
 from service.render.leaderboard_rows import HEADS, Row, board_rows, headline, notes, shown_columns
 from treescore.render.comparisons import Rendered
+from treescore.render.latex import comment, preamble, tabular
 from treescore.render.latex import escaped as latex_escaped
 from treescore.render.markdown import escaped as markdown_escaped
-from treescore.render.rows import safe_value
+from treescore.render.markdown import pipe_table
+from treescore.render.rows import safe_value, separated
 
 COLUMNS = (
     "rank",
@@ -39,17 +39,18 @@ def _json(document: BoardDocument) -> bytes:
     return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _separated(dialect: str) -> Callable[[BoardDocument], bytes]:
-    return lambda document: _table(document, dialect)
+def _csv(document: BoardDocument) -> bytes:
+    return separated(_flat_rows(document))
 
 
-def _table(document: BoardDocument, dialect: str) -> bytes:
-    """Write all rows with a header and unrounded numbers."""
-    out = io.StringIO()
-    addresses = list(document["scores"])
-    delimiter, end = {"csv": (",", "\r\n"), "tsv": ("\t", "\n")}[dialect]
-    writer = csv.writer(out, delimiter=delimiter, lineterminator=end)
-    writer.writerow([*COLUMNS, *addresses])
+def _tsv(document: BoardDocument) -> bytes:
+    return separated(_flat_rows(document), "\t", "\n")
+
+
+def _flat_rows(document: BoardDocument) -> Iterator[Sequence[object]]:
+    """Yield the header, then all rows with unrounded numbers."""
+    addresses = document["scores"]
+    yield [*COLUMNS, *addresses]
     for row in document["rows"]:
         interval, ranks = row["ci95"], row["rank_interval"] or (None, None)
         flat: dict[str, object] = {
@@ -60,8 +61,7 @@ def _table(document: BoardDocument, dialect: str) -> bytes:
             "ci95_high": interval and interval["high"],
         }
         values = [*(flat[column] for column in COLUMNS), *(row["scores"].get(address) for address in addresses)]
-        writer.writerow([_one_line(safe_value(value)) for value in values])
-    return out.getvalue().encode()
+        yield [_one_line(safe_value(value)) for value in values]
 
 
 def _one_line(value: object) -> object:
@@ -72,9 +72,7 @@ def _one_line(value: object) -> object:
 def _markdown(document: BoardDocument) -> bytes:
     rows = board_rows(document)
     kept = shown_columns(rows)
-    lines = [[HEADS[at] for at in kept], ["---"] * len(kept)]
-    lines += [[markdown_escaped(row.cells[at]) for at in kept] for row in rows]
-    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    table = pipe_table([HEADS[at] for at in kept], [[markdown_escaped(row.cells[at]) for at in kept] for row in rows])
     blocks = [f"**{markdown_escaped(headline(document))}**", table]
     blocks.append("\n".join(f"- {markdown_escaped(note)}" for note in notes(document)))
     return ("\n\n".join(block for block in blocks if block) + "\n").encode()
@@ -85,15 +83,10 @@ def _latex(document: BoardDocument) -> bytes:
     rows = board_rows(document)
     kept = [at for at in shown_columns(rows) if HEADS[at] != "cluster"]
     align = "".join("l" if HEADS[at] in ("team", "submission") else "r" for at in kept)
-    lines = ["% needs \\usepackage[T1]{fontenc} and \\usepackage{booktabs}", f"% {_comment(headline(document))}"]
-    lines += [f"\\begin{{tabular}}{{{align}}}", "\\toprule"]
-    lines += [" & ".join(latex_escaped(HEADS[at]) for at in kept) + r" \\", "\\midrule"]
-    for row in rows:
-        if row.begins_cluster:
-            lines.append("\\midrule")
-        lines.append(" & ".join(_latex_cell(row, at) for at in kept) + r" \\")
-    lines += ["\\bottomrule", "\\end{tabular}"]
-    lines += [f"% {_comment(note)}" for note in notes(document)]
+    heads = [latex_escaped(HEADS[at]) for at in kept]
+    cells = [[_latex_cell(row, at) for at in kept] for row in rows]
+    table = tabular(align, heads, cells, lambda index: rows[index].begins_cluster)
+    lines = [*preamble(headline(document)), *table, *map(comment, notes(document))]
     return ("\n".join(lines) + "\n").encode()
 
 
@@ -102,10 +95,6 @@ def _latex_cell(row: Row, at: int) -> str:
     if HEADS[at] == "ranks":
         words = words.replace("-", "--") if words != "-" else words
     return f"\\textit{{{words}}}" if row.baseline and HEADS[at] in ("team", "submission") and words else words
-
-
-def _comment(words: str) -> str:
-    return " ".join(words.split())
 
 
 def _picture(document: BoardDocument) -> bytes:
@@ -117,8 +106,8 @@ def _picture(document: BoardDocument) -> bytes:
 
 _WRITERS: Mapping[str, tuple[str, Callable[[BoardDocument], bytes]]] = {
     "json": ("application/json", _json),
-    "csv": ("text/csv; charset=utf-8", _separated("csv")),
-    "tsv": ("text/tab-separated-values; charset=utf-8", _separated("tsv")),
+    "csv": ("text/csv; charset=utf-8", _csv),
+    "tsv": ("text/tab-separated-values; charset=utf-8", _tsv),
     "markdown": ("text/markdown; charset=utf-8", _markdown),
     "latex": ("application/x-latex; charset=utf-8", _latex),
     "svg": ("image/svg+xml", _picture),

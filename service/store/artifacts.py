@@ -28,11 +28,6 @@ def get(db: Connection, owner: str, name: str, page: int = 0) -> bytes | None:
     return body
 
 
-def names(db: Connection, owner: str) -> set[str]:
-    """Return the names of an owner's artifacts."""
-    return set(db.scalars(select(artifacts.c.name).where(artifacts.c.owner == owner).distinct()))
-
-
 def copy_below(db: Connection, owner: str, other: str, prefix: str) -> None:
     """Copy the artifacts of an owner whose names begin with `prefix` to another owner."""
     query = select(literal(other), artifacts.c.name, artifacts.c.page, artifacts.c.body).where(

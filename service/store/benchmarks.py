@@ -113,15 +113,11 @@ def listing(db: Connection, after: str | None, limit: int, series: str | None = 
     return [_benchmark(row) for row in db.execute(query)]
 
 
-def change(db: Connection, changed: Benchmark) -> bool:
-    """Store title, series and settings, and count both versions up.
-
-    Returns:
-        False, with nothing stored, where the row has another version than `changed`.
-    """
-    result = db.execute(
+def change(db: Connection, changed: Benchmark) -> None:
+    """Store title, series and settings of a locked benchmark, and count both versions up."""
+    db.execute(
         update(benchmarks)
-        .where(benchmarks.c.id == changed.id, benchmarks.c.version == changed.version)
+        .where(benchmarks.c.id == changed.id)
         .values(
             title=changed.title,
             series=changed.series,
@@ -131,18 +127,11 @@ def change(db: Connection, changed: Benchmark) -> bool:
             board_version=benchmarks.c.board_version + 1,
         )
     )
-    return result.rowcount == 1
 
 
-def touch_board(db: Connection, slug: str) -> int:
-    """Count the board's version up and return it."""
-    statement = (
-        update(benchmarks)
-        .where(benchmarks.c.id == slug)
-        .values(board_version=benchmarks.c.board_version + 1)
-        .returning(benchmarks.c.board_version)
-    )
-    return int(db.execute(statement).scalar_one())
+def touch_board(db: Connection, slug: str) -> None:
+    """Count the board's version up."""
+    db.execute(update(benchmarks).where(benchmarks.c.id == slug).values(board_version=benchmarks.c.board_version + 1))
 
 
 def activate(db: Connection, slug: str, number: int, now: datetime) -> None:

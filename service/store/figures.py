@@ -108,11 +108,6 @@ class Figures:
         """Return a score of a part, POOLED or MACRO; None where it is undefined."""
         return finite(self.values[self.layout.row(part), self.layout.column(address)])
 
-    def interval(self, part: str, address: str) -> Interval | None:
-        """Return the interval of a score; None for a single part and where it is undefined."""
-        rows = self.layout.interval_rows(part)
-        return None if rows is None else interval_of(self.values[rows, self.layout.column(address)])
-
     def parts_without_scores(self) -> list[str]:
         """Name the parts in which no score is defined."""
         parts = self.layout.parts

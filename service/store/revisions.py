@@ -10,6 +10,7 @@ import orjson
 from sqlalchemy import Connection, func, insert, select, update
 
 from service.store import artifacts
+from service.store.benchmarks import Benchmark
 from service.store.records import AnyRow, columns_of, json_text, one, record_of
 from service.store.tables import parts, revisions
 
@@ -73,6 +74,11 @@ def get(db: Connection, benchmark_id: str, number: int) -> Revision | None:
     """Return one revision, or None."""
     query = select(revisions).where(revisions.c.benchmark_id == benchmark_id, revisions.c.number == number)
     return one(db, query, _revision)
+
+
+def active(db: Connection, benchmark: Benchmark) -> Revision | None:
+    """Return the active revision of a benchmark, or None before the first."""
+    return None if benchmark.active_revision is None else get(db, benchmark.id, benchmark.active_revision)
 
 
 def by_id(db: Connection, revision_id: str) -> Revision | None:

@@ -91,13 +91,13 @@ def finish(db: Connection, run_id: str, state: str, now: datetime) -> bool:
     return result.rowcount == 1
 
 
-def unfinished(db: Connection, before: datetime, limit: int = 1000) -> Sequence[Run]:
-    """List the runs that are not final and older than `before`, oldest first."""
+def unfinished(db: Connection, before: datetime) -> Sequence[Run]:
+    """List the runs that are not final and older than `before`, oldest first; at most a thousand."""
     query = (
         select(runs)
         .where(runs.c.state.in_(UNFINISHED), runs.c.created_at < before)
         .order_by(runs.c.created_at)
-        .limit(limit)
+        .limit(1000)
     )
     return [run_of(row) for row in db.execute(query)]
 

@@ -182,8 +182,8 @@ def used(db: Connection, benchmark_id: str, team_id: str, utc_day: str, *, blind
     return Used(int(row[0]), int(row[1]), int(row[2]))
 
 
-def recent_seconds(db: Connection, benchmark_id: str, limit: int, default: float = 1.0) -> float:
-    """Return the mean duration of the last scored submissions of a benchmark."""
+def recent_seconds(db: Connection, benchmark_id: str, limit: int) -> float:
+    """Return the mean duration of the last scored submissions of a benchmark, 1 before there is one."""
     query = (
         select(runs.c.started_at, runs.c.finished_at)
         .join(submissions, submissions.c.run_id == runs.c.id)
@@ -192,7 +192,7 @@ def recent_seconds(db: Connection, benchmark_id: str, limit: int, default: float
         .limit(limit)
     )
     seconds = [(row.finished_at - row.started_at).total_seconds() for row in db.execute(query) if row.started_at]
-    return sum(seconds) / len(seconds) if seconds else default
+    return sum(seconds) / len(seconds) if seconds else 1.0
 
 
 def scored_equal(

@@ -22,14 +22,13 @@ def packed(named: Mapping[str, bytes]) -> Packed:
     return {name: (digest_of(body), len(body), pack(body)) for name, body in named.items()}
 
 
-def put(db: Connection, owner: str, named: Mapping[str, bytes]) -> dict[str, str]:
-    """Store texts under an owner and return their digests by name."""
-    return put_packed(db, owner, packed(named))
+def put(db: Connection, owner: str, named: Mapping[str, bytes]) -> None:
+    """Store texts under an owner."""
+    put_packed(db, owner, packed(named))
 
 
-def put_packed(db: Connection, owner: str, named: Packed) -> dict[str, str]:
-    """Store packed texts under an owner and return their digests by name."""
-    digests = {name: digest for name, (digest, _, _) in named.items()}
+def put_packed(db: Connection, owner: str, named: Packed) -> None:
+    """Store packed texts under an owner."""
     bodies = {digest: (size, body) for digest, size, body in named.values()}
     known = set(db.scalars(select(texts.c.digest).where(texts.c.digest.in_(bodies))))
     fresh = [
@@ -37,12 +36,9 @@ def put_packed(db: Connection, owner: str, named: Packed) -> dict[str, str]:
     ]
     if fresh:
         db.execute(insert_or_ignore(db, texts), fresh)
-    if digests:
-        db.execute(
-            insert(owned_texts),
-            [{"owner": owner, "name": name, "digest": digest} for name, digest in digests.items()],
-        )
-    return digests
+    owned = [{"owner": owner, "name": name, "digest": digest} for name, (digest, _, _) in named.items()]
+    if owned:
+        db.execute(insert(owned_texts), owned)
 
 
 def read(db: Connection, owner: str, names: Iterable[str] | None = None) -> dict[str, tuple[str, bytes]]:

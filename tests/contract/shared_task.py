@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import count
 from typing import Any
 
@@ -21,16 +19,6 @@ BENCHMARK: dict[str, Any] = {
     "feedback": "items",
 }
 FIX = {"parts": {"en": {"gold": ONE_WRONG}}, "reason": "a wrong head"}
-
-
-@contextmanager
-def asleep(stage: Stage) -> Iterator[None]:
-    """Nobody works on what is put into the queue meanwhile."""
-    stage.queue.asleep = True
-    try:
-        yield
-    finally:
-        stage.queue.asleep = False
 
 
 class SharedTask:
@@ -64,7 +52,7 @@ class SharedTask:
 
     def waiting(self, client: CheckedClient | None = None) -> str:
         """The address of a submission that nobody works on."""
-        with asleep(self.stage):
+        with self.stage.asleep():
             return self.submit(client)
 
     def faulty(self, client: CheckedClient | None = None) -> str:

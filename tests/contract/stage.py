@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,17 +16,11 @@ from service.context import Context, open_context
 from service.queue import Queue
 from service.store.migrate import migrate
 from tests.contract.checking import CheckedClient
+from tests.fixtures.requests import TREES
 from workers.entry import do
 
 ADMIN = "ts_organise-token-of-the-tests"
-GOLD = "(TOP (S (NP (DT the) (NN dog)) (VP (VBD saw) (NP (PRP it)))))\n"
-OTHER = "(TOP (S (NP (DT the)) (VP (NN dog) (VBD saw) (NP (PRP it)))))\n"
-JOB: dict[str, Any] = {
-    "format": "bracketed",
-    "gold": GOLD,
-    "systems": [{"name": "A", "output": GOLD}, {"name": "B", "output": OTHER}],
-    "metrics": ["parseval"],
-}
+JOB: dict[str, Any] = {**TREES, "metrics": ["parseval"]}
 
 
 class QueueAtOnce(Queue):
@@ -67,9 +63,15 @@ class Stage:
 
     def waiting_job(self) -> str:
         """The address of a job that nobody works on."""
+        with self.asleep():
+            return self._post(JOB)
+
+    @contextmanager
+    def asleep(self) -> Iterator[None]:
+        """Nobody works on what is put into the queue meanwhile."""
         self.queue.asleep = True
         try:
-            return self._post(JOB)
+            yield
         finally:
             self.queue.asleep = False
 

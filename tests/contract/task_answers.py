@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
 from werkzeug.test import TestResponse
 
 from tests.contract.checking import operations
-from tests.contract.shared_task import FIX, SharedTask, asleep
+from tests.contract.shared_task import FIX, SharedTask
 from tests.contract.stage import Stage
 
 Ask = Callable[[Stage], TestResponse]
@@ -69,9 +70,7 @@ def _known(address: Address) -> Ask:
 def _send(method: str, address: Address, body: Any = None, *, sleeping: bool = False, **headers: str) -> Ask:
     def ask(stage: Stage) -> TestResponse:
         at = address(SharedTask(stage))
-        if not sleeping:
-            return stage.client().open(at, method=method, json=body, headers=headers)
-        with asleep(stage):
+        with stage.asleep() if sleeping else nullcontext():
             return stage.client().open(at, method=method, json=body, headers=headers)
 
     return ask
@@ -81,7 +80,7 @@ def _unchecked(method: str, below: str, body: Any) -> Ask:
     """To a benchmark whose gold nobody has checked yet."""
 
     def ask(stage: Stage) -> TestResponse:
-        with asleep(stage):
+        with stage.asleep():
             at = SharedTask(stage).address + below
         return stage.client().open(at, method=method, json=body)
 
@@ -94,11 +93,8 @@ def _compared(*, sleeping: bool = False, feedback: str = "scores", tail: str | N
     def ask(stage: Stage) -> TestResponse:
         task = SharedTask(stage, feedback=feedback)
         question, client = {"submissions": task.two()}, task.team("metz")
-        if not sleeping:
+        with stage.asleep() if sleeping else nullcontext():
             answer = client.post(f"{task.address}/comparisons", json=question)
-        else:
-            with asleep(stage):
-                answer = client.post(f"{task.address}/comparisons", json=question)
         return answer if tail is None else client.get(answer.headers["Location"] + tail)
 
     return ask
@@ -107,7 +103,7 @@ def _compared(*, sleeping: bool = False, feedback: str = "scores", tail: str | N
 def _too_many_asked(stage: Stage) -> TestResponse:
     task = SharedTask(stage, feedback="scores")
     at, question, client = f"{task.address}/comparisons", {"submissions": task.two()}, task.team("metz")
-    with asleep(stage), pytest.MonkeyPatch.context() as patch:
+    with stage.asleep(), pytest.MonkeyPatch.context() as patch:
         patch.setattr("service.usecases.comparisons.ask.MOST_WAITING", 1)
         client.post(at, json=question)
         return client.post(at, json={**question, "seed": 2})

@@ -47,11 +47,8 @@ def _post(document: Any, **headers: str) -> Ask:
 
 
 def _accepted(stage: Stage) -> TestResponse:
-    stage.queue.asleep = True
-    try:
+    with stage.asleep():
         return stage.client().post("/v1/jobs", json=JOB)
-    finally:
-        stage.queue.asleep = False
 
 
 def _being_taken(stage: Stage) -> TestResponse:

@@ -12,9 +12,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from sqlalchemy import text
 
-from service.store.database import Store
 from tests.deployment.container_files import ROOT, SECRETS, compose_services, health_command
 from tests.fixtures.servers import Valkey
 from tests.fixtures.service_process import PATIENCE, free_port, until
@@ -70,23 +68,13 @@ class Containers:
             process.wait()
 
 
-def emptied(url: str) -> None:
-    """Take away what other tests left in the database."""
-    store = Store(url)
-    with store.write() as db:
-        db.execute(text("DROP SCHEMA public CASCADE"))
-        db.execute(text("CREATE SCHEMA public"))
-    store.close()
-
-
 @pytest.fixture
 def containers(request: pytest.FixtureRequest) -> Iterator[Containers]:
     """On PostgreSQL as compose has it, on SQLite where none is installed; the queue is a server of its own."""
     with tempfile.TemporaryDirectory(prefix="ts-") as name:
         folder = Path(name)
         try:
-            url = request.getfixturevalue("postgres_url")
-            emptied(url)
+            url = request.getfixturevalue("empty_postgres_url")
         except pytest.skip.Exception:
             url = f"sqlite:///{folder}/store.db"
         valkey = Valkey(folder)

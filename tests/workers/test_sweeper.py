@@ -12,7 +12,7 @@ from service.queue import ABANDONED_AFTER
 from service.schemas.jobs import JobRequest
 from service.store import runs
 from service.usecases.jobs.jobs import submit_job, view_job
-from tests.fixtures.contexts import SCORER, on_own_clock, with_config
+from tests.fixtures.contexts import SCORER, later, on_own_clock, with_config
 from tests.fixtures.requests import DEPENDENCIES, loaded
 from workers.entry import do
 from workers.sweeper import Sweeper
@@ -30,24 +30,19 @@ def job(context):
     return submit_job(context, SCORER, loaded(JobRequest, DEPENDENCIES))[0]
 
 
-def later(context):
-    now = context.now()
-    return type(context)(context.config, context.store, context.queue, lambda: now + timedelta(minutes=1))
-
-
 def state(context, run_id):
     with context.store.read() as db:
         return runs.get(db, run_id).state
 
 
 def test_a_waiting_job_is_left_alone(context, job):
-    sweeper = Sweeper(later(context))
+    sweeper = Sweeper(later(context, minutes=1))
     assert [sweeper.sweep(), sweeper.sweep(), sweeper.sweep()] == [[], [], []]
 
 
 def test_a_job_that_redis_lost_is_queued_again_at_the_second_look(context, job, rq_work):
     context.queue.redis.flushall()
-    sweeper = Sweeper(later(context))
+    sweeper = Sweeper(later(context, minutes=1))
     assert sweeper.sweep() == []
     assert sweeper.sweep() == [job]
     assert sweeper.sweep() == []
@@ -64,7 +59,7 @@ def test_a_young_job_may_still_be_on_its_way(context, job):
 def test_a_job_taken_from_the_queue_by_a_worker_that_died_at_once_is_queued_again(context, job, rq_work):
     queue = context.queue.rq_queue("live")
     context.queue.redis.lpop(queue.key)
-    sweeper = Sweeper(later(context))
+    sweeper = Sweeper(later(context, minutes=1))
     assert [sweeper.sweep(), sweeper.sweep()] == [[], [job]]
     rq_work()
     assert state(context, job) == runs.SUCCEEDED
@@ -82,7 +77,7 @@ def test_work_that_breaks_off_too_often_fails_as_the_services_fault(context, job
 
 def test_old_jobs_go_where_retention_is_set(context, job, work):
     work()
-    aged = with_config(later(context), retain_jobs_days=1)
+    aged = with_config(later(context, minutes=1), retain_jobs_days=1)
     fresh = Sweeper(aged)
     fresh.clean_up()
     assert state(context, job) == runs.SUCCEEDED
@@ -103,13 +98,13 @@ def at_work(context, run_id, seen):
 
 def test_a_further_run_of_a_work_horse_is_left_alone(context, job):
     at_work(context, job, now())
-    sweeper = Sweeper(later(context))
+    sweeper = Sweeper(later(context, minutes=1))
     assert [sweeper.sweep(), sweeper.sweep()] == [[], []]
 
 
 def test_a_further_run_is_queued_again_where_the_worker_gives_no_sign_of_life(context, job, rq_work):
     at_work(context, job, now() - timedelta(seconds=ABANDONED_AFTER + 1))
-    sweeper = Sweeper(later(context))
+    sweeper = Sweeper(later(context, minutes=1))
     assert [sweeper.sweep(), sweeper.sweep()] == [[], [job]]
     rq_work()
     assert state(context, job) == runs.SUCCEEDED

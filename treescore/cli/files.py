@@ -32,13 +32,9 @@ def named_value(text: str) -> Json:
 
 
 def evaluate_files(request: Mapping[str, Json], gold: str, outputs: Sequence[str], system_format: Json) -> Result:
-    """Score files as a job would. Input errors end the command with status 2, one line each.
+    """Score files (outputs are paths, or `NAME=PATH`) as a job would.
 
-    Args:
-        request: what is asked.
-        gold: path of the gold standard.
-        outputs: paths, or `NAME=PATH`.
-        system_format: of the outputs; None for gold's.
+    Input errors end the command with status 2, one line each.
     """
     try:
         choice = format_choice(request["format"], "/format")

@@ -10,12 +10,7 @@ import click
 
 
 def service_command(name: str, help_line: str) -> click.Command:
-    """Return a command that replaces this process by the service's command of the same name.
-
-    Args:
-        name: of the command.
-        help_line: its short help.
-    """
+    """Return a command that replaces this process by the service's command of the same name."""
 
     @click.command(
         name,

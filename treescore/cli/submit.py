@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import click
 import orjson
@@ -17,8 +16,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from treescore.cli.exits import NO_SERVICE, OK, REFUSED, WRONG_INPUT, Stopped, exit_status
-from treescore.cli.verdicts import Outcome, outcome_of, parse_threshold, report_lines, resolved
-from treescore.client import Client, ClientError, problem_lines
+from treescore.cli.verdicts import Outcome, address_of, outcome_of, parse_threshold, report_lines, resolved
+from treescore.client import UNFINISHED, Client, ClientError, problem_lines
 
 BEST = "best"
 RECEIVED = "received"
@@ -57,10 +56,7 @@ def submit(**given: Any) -> None:
         status = _run(**given)
     except (Stopped, ClientError) as error:
         status = error.status if isinstance(error, Stopped) else exit_status(error)
-        for line in error.lines:
-            click.echo(line, err=True)
-        if given["as_json"]:
-            click.echo(orjson.dumps({"exit_status": status, "problems": error.lines}, option=orjson.OPT_INDENT_2))
+        _print(status, {"problems": error.lines}, (), error.lines, as_json=given["as_json"])
     sys.exit(status)
 
 
@@ -70,7 +66,7 @@ def _run(**given: Any) -> int:
         raise Stopped(REFUSED, f"Set {TOKEN} to your team's token (in CI: from the secrets).")
     thresholds = [parse_threshold(text) for text in given["thresholds"]]
     with Client(given["url"], token, given["timeout"], agent="treescore-submit") as client:
-        benchmark = client.get(_address(given["slug"]))
+        benchmark = client.get(address_of(given["slug"]))
         files = _files(given["outputs"], benchmark)
         if given["validate_only"]:
             return _validate(client, given, files)
@@ -80,10 +76,6 @@ def _run(**given: Any) -> int:
         opponents = _opponents(given, best, submission["id"])
         outcome = outcome_of(client, benchmark, submission, thresholds, opponents)
         return _report(outcome, files, as_json=given["as_json"])
-
-
-def _address(slug: str) -> str:
-    return f"/v1/benchmarks/{quote(slug, safe='')}"
 
 
 def _files(outputs: Sequence[str], benchmark: Mapping[str, Any]) -> dict[str, Path]:
@@ -135,29 +127,24 @@ def _reading(path: Path) -> Iterator[bytes]:
 
 def _validate(client: Client, given: Mapping[str, Any], files: Mapping[str, Path]) -> int:
     """Have the files checked; return status 0 where they would be scored."""
-    path = f"{_address(given['slug'])}/submissions?validate_only=true"
+    path = f"{address_of(given['slug'])}/submissions?validate_only=true"
     with _progress() as bar:
         bar("sending", 0, None)
         job = orjson.loads(client.send("POST", path, json=_meta(given), form=files).content)
-        if job["state"] in ("queued", "running"):
+        if job["state"] in UNFINISHED:
             job = client.wait(f"/v1/jobs/{job['id']}", lambda document: _show(bar, document, "checking"))
     if job["state"] != "succeeded":
         raise _failed(job.get("failure"), files)
     results = job["results"]
     # `valid` is null at the feedback level `none`
     status = WRONG_INPUT if results["valid"] is False else OK
-    lines = []
+    lines, problems = [], []
     for part, checked in results["parts"].items():
+        size = f", {checked['sentences']} sentences, {checked['words']} words" if "words" in checked else ""
+        lines.append(f"{part}: {checked['state']}{size}")
         if checked.get("failure") is not None:
-            lines += _failure_lines(checked["failure"], part, files)
-    if given["as_json"]:
-        click.echo(orjson.dumps({"exit_status": status, **results}, option=orjson.OPT_INDENT_2))
-    else:
-        for part, checked in results["parts"].items():
-            size = f", {checked['sentences']} sentences, {checked['words']} words" if "words" in checked else ""
-            click.echo(f"{part}: {checked['state']}{size}")
-    for line in lines:
-        click.echo(line, err=True)
+            problems += _failure_lines(checked["failure"], part, files)
+    _print(status, results, lines, problems, as_json=given["as_json"])
     return status
 
 
@@ -169,7 +156,7 @@ def _best(client: Client, given: Mapping[str, Any]) -> list[str]:
     if BEST not in (given["compare_with"], given["fail_if_worse_than"]):
         return []
     try:
-        rows = client.get(f"{_address(given['slug'])}/leaderboard")["rows"]
+        rows = client.get(f"{address_of(given['slug'])}/leaderboard")["rows"]
     except ClientError as error:
         if error.status in (401, 403, 404):
             return []
@@ -189,11 +176,11 @@ def _scored(client: Client, given: Mapping[str, Any], token: str, files: Mapping
     key = {"Idempotency-Key": _key(given, token, files)}
     with _progress() as bar:
         bar("sending", 0, None)
-        path = f"{_address(given['slug'])}/submissions"
+        path = f"{address_of(given['slug'])}/submissions"
         response = client.send("POST", path, json=_meta(given), form=files, headers=key)
         submission: dict[str, Any] = orjson.loads(response.content)
         own = f"/v1/submissions/{submission['id']}"
-        if submission["state"] in ("queued", "running"):
+        if submission["state"] in UNFINISHED:
             submission = client.wait(own, lambda document: _show(bar, document, "scoring"))
         elif "Idempotent-Replayed" in response.headers and (submission.get("failure") or {}).get("kind") == "service":
             client.send("POST", f"{own}/retry")
@@ -221,20 +208,28 @@ def _failure_lines(failure: Mapping[str, Any], part: str, files: Mapping[str, Pa
 
 def _report(outcome: Outcome, files: Mapping[str, Path], *, as_json: bool) -> int:
     """Print the outcome; return the exit status."""
-    lines = []
+    problems = []
     for part, failure in outcome.failed_parts.items():
-        lines += _failure_lines(failure, part, files)
+        problems += _failure_lines(failure, part, files)
     status = outcome.status
-    if status == OK and lines:
+    if status == OK and problems:
         status = WRONG_INPUT
-    if as_json:
-        click.echo(orjson.dumps({"exit_status": status, **outcome.document}, option=orjson.OPT_INDENT_2))
-    else:
-        for line in report_lines(outcome.document):
-            click.echo(line)
-    for line in (*lines, *outcome.complaints):
-        click.echo(line, err=True)
+    lines = () if as_json else report_lines(outcome.document)
+    _print(status, outcome.document, lines, [*problems, *outcome.complaints], as_json=as_json)
     return status
+
+
+def _print(
+    status: int, document: Mapping[str, Any], lines: Sequence[str], problems: Sequence[str], *, as_json: bool
+) -> None:
+    """Print the document or the lines for people; problems go to standard error."""
+    if as_json:
+        click.echo(orjson.dumps({"exit_status": status, **document}, option=orjson.OPT_INDENT_2))
+    else:
+        for line in lines:
+            click.echo(line)
+    for problem in problems:
+        click.echo(problem, err=True)
 
 
 @contextmanager

@@ -75,6 +75,11 @@ def parse_threshold(text: str) -> Threshold:
     return Threshold(address, bound)
 
 
+def address_of(slug: str) -> str:
+    """Return the address of a benchmark, below the URL of the service."""
+    return f"/v1/benchmarks/{quote(slug, safe='')}"
+
+
 def resolved(client: Client, benchmark: Mapping[str, Any], thresholds: Sequence[Threshold]) -> list[Threshold]:
     """Return thresholds with the direction of their scores, checked before anything is sent.
 
@@ -185,7 +190,7 @@ def _rank(client: Client, slug: str, submission: Mapping[str, Any]) -> dict[str,
 
 def _board(client: Client, slug: str) -> dict[str, Any]:
     """Return the board with the rows of all its pages."""
-    path = f"/v1/benchmarks/{quote(slug, safe='')}/leaderboard"
+    path = f"{address_of(slug)}/leaderboard"
     board: dict[str, Any] = client.get(path)
     cursor = board["next"]
     while cursor is not None:
@@ -236,7 +241,7 @@ def _compared(client: Client, document: Mapping[str, Any], opponent: str | None)
         return {**unknown, "reason": "the feedback level of this benchmark hides scores."}
     question = {"score": main["score"], "submissions": [own, opponent]}
     try:
-        asked = client.post(f"/v1/benchmarks/{quote(document['benchmark'], safe='')}/comparisons", question)
+        asked = client.post(f"{address_of(document['benchmark'])}/comparisons", question)
         answer = client.wait(f"/v1/comparisons/{asked['id']}")
     except ClientError as error:
         if error.status == 403:

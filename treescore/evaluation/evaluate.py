@@ -11,7 +11,7 @@ from treescore.core.params import escape
 from treescore.core.registry import ItemInfo, Outcome, Text
 from treescore.core.trees import Treebank
 from treescore.core.vocabulary import Vocabulary
-from treescore.errors import InputError, Problem, ScoringError
+from treescore.errors import InputError, Problem, placed
 from treescore.evaluation.slices import with_sentence_slices
 from treescore.evaluation.spec import Entry, FormatChoice, Spec, Step, check_fit
 
@@ -38,18 +38,14 @@ class Evaluation:
         self.part = part
         self._pointer = pointer
         self._vocabulary = Vocabulary()
-        try:
+        with placed(pointer, part):
             self.gold: Treebank = spec.format.format.read(gold, self._vocabulary, limits)
-        except ScoringError as error:
-            raise error.at(pointer, part) from error
         self._stages: dict[tuple[int, ...], Any] = {}
         _check_items(self.items, len(self.gold))
         for entry in spec.entries:
             after = self._gold_after(entry.steps)
-            try:
+            with placed(pointer, part):
                 entry.metric.check_gold(after, self.items, limits)
-            except ScoringError as error:
-                raise error.at(pointer, part) from error
 
     def score(
         self, output: Text, choice: FormatChoice | None = None, pointer: str = "", name: str = ""
@@ -73,18 +69,14 @@ class Evaluation:
 
     def read(self, output: Text, choice: FormatChoice, pointer: str = "") -> Treebank:
         """Read one system's output; the first half of `score`."""
-        try:
+        with placed(pointer, self.part):
             return choice.format.read(output, self._vocabulary, self.limits)
-        except ScoringError as error:
-            raise error.at(pointer, self.part) from error
 
     def compare(self, system: Treebank, choice: FormatChoice, pointer: str = "", name: str = "") -> dict[str, Outcome]:
         """Score a treebank of `read` under every metric entry; the second half of `score`."""
         items = replace(self.items, system=name)
-        try:
+        with placed(pointer, self.part):
             return {entry.key: self._outcome(entry, system, choice, items) for entry in self.spec.entries}
-        except ScoringError as error:
-            raise error.at(pointer, self.part) from error
 
     def _outcome(self, entry: Entry, system: Treebank, choice: FormatChoice, items: ItemInfo) -> Outcome:
         check_fit(entry, self.spec.format, choice)
@@ -105,10 +97,8 @@ class Evaluation:
         if key not in self._stages:
             before = self._gold_after(steps[:-1])
             on = steps[-1].on != "system"
-            try:
+            with placed(self._pointer, self.part):
                 self._stages[key] = steps[-1].transform.apply(before, before) if on else before
-            except ScoringError as error:
-                raise error.at(self._pointer, self.part) from error
         return self._stages[key]
 
 

@@ -38,18 +38,16 @@ class PartScores:
     macro_interval: FloatArray
 
 
-def part_scores(table: ScoreTable, rows: Sequence[Counts], resamples: int = RESAMPLES, seed: int = SEED) -> PartScores:
-    """Compute the figures of one metric over parts.
+def part_scores(table: ScoreTable, rows: Sequence[Counts]) -> PartScores:
+    """Compute the figures of one metric over parts; for the intervals, sentences are redrawn within their part.
 
     Args:
         table: the metric's counts and scores.
         rows: counts of each part, (n, k), one row a sentence; all zero where the part is missing or failed.
-        resamples: bootstrap resamples, sentences redrawn within their part (percentile intervals).
-        seed: of the resamples.
     """
     totals = np.stack([part.sum(axis=0) for part in rows])
     by_part = _columns(table, totals)
-    pooled, macro = resampled_scores(table, rows, resamples, seed)
+    pooled, macro = _resampled_scores(table, rows)
     tails = np.array([0.5 * (1 - LEVEL), 0.5 * (1 + LEVEL)])
     return PartScores(
         by_part,
@@ -70,18 +68,16 @@ def macro_mean(table: ScoreTable, values: FloatArray) -> FloatArray:
     return np.where(np.isnan(values).all(axis=-2), np.nan, filled.mean(axis=-2))
 
 
-def resampled_scores(
-    table: ScoreTable, rows: Sequence[Counts], resamples: int, seed: int
-) -> tuple[FloatArray, FloatArray]:
-    """Compute all scores in every resample, pooled and as the mean of parts: two float64 (s, resamples)."""
+def _resampled_scores(table: ScoreTable, rows: Sequence[Counts]) -> tuple[FloatArray, FloatArray]:
+    """Compute all scores in every resample, pooled and as the mean of parts: two float64 (s, RESAMPLES)."""
     units = sum(len(part) for part in rows)
-    step = max(1, min(resamples, BATCH_DRAWS // max(1, units)))
+    step = max(1, min(RESAMPLES, BATCH_DRAWS // max(1, units)))
     grids = [_on_grid(part) for part in rows]
     worst = _worst(table)
     pooled, macro = [], []
-    for batch, start in enumerate(range(0, resamples, step)):
-        size = min(step, resamples - start)
-        seeds = np.random.SeedSequence([seed, batch])
+    for batch, start in enumerate(range(0, RESAMPLES, step)):
+        size = min(step, RESAMPLES - start)
+        seeds = np.random.SeedSequence([SEED, batch])
         states = np.asarray(seeds.generate_state(size * len(rows), np.uint64), np.uint64)
         total = np.zeros((size, len(table.count_names)))
         filled = np.zeros((size, len(table.scores)))

@@ -10,7 +10,7 @@ from treescore.core.params import Json
 from treescore.core.registry import ItemInfo, Outcome, Text
 from treescore.core.scores import Score
 from treescore.core.trees import Treebank
-from treescore.errors import InputError, Problem
+from treescore.errors import InputError, Problem, placed
 from treescore.evaluation.agreement import agreement as agree
 from treescore.evaluation.document import outcome_document, signature_document
 from treescore.evaluation.evaluate import Evaluation
@@ -59,14 +59,6 @@ class Report:
     evaluation: Evaluation
 
 
-def _silent(_done: int, _total: int, _step: str) -> None:
-    return
-
-
-def _uncounted(_done: int, _address: str) -> None:
-    return
-
-
 def evaluate_systems(
     spec: Spec,
     gold: Text,
@@ -77,7 +69,7 @@ def evaluate_systems(
     agreement: Sequence[Sequence[str]] = (),
     items: ItemInfo | None = None,
     limits: Limits = DEFAULT_LIMITS,
-    progress: Callable[[int, int, str], None] = _silent,
+    progress: Callable[[int, int, str], None] = lambda _done, _total, _step: None,
 ) -> Report:
     """Score all systems, then compare them on the asked scores.
 
@@ -110,11 +102,10 @@ def evaluate_systems(
         warnings += _warnings_of(system, scored, unusual)
     comparisons = []
     if addresses is not None and significance is not None:
-
-        def comparing(done: int, address: str) -> None:
-            progress(len(systems) + done, total, f"comparing {address}")
-
-        comparisons = compare_outcomes(addresses, evaluation, systems, outcomes, significance, gold_digest, comparing)
+        comparisons = compare_outcomes(
+            addresses, evaluation, systems, outcomes, significance, gold_digest,
+            lambda done, address: progress(len(systems) + done, total, f"comparing {address}"),
+        )  # fmt: skip
     document: dict[str, Json] = {
         "systems": [
             {"name": system.name, "metrics": _metrics(spec, system, scored, gold_digest)}
@@ -143,7 +134,7 @@ def compare_outcomes(
     outcomes: Sequence[Mapping[str, Outcome]],
     significance: Mapping[str, Json],
     gold_digest: str,
-    progress: Callable[[int, str], None] = _uncounted,
+    progress: Callable[[int, str], None] = lambda _done, _address: None,
 ) -> list[dict[str, Json]]:
     """Compare the systems on scores, runs of one system pooled.
 
@@ -161,10 +152,8 @@ def compare_outcomes(
     """
     from treescore.significance import Candidate, compare, parse_settings  # noqa: PLC0415 - what scores alone can spare
 
-    try:
+    with placed("/significance"):
         settings = parse_settings(significance)
-    except InputError as error:
-        raise error.at("/significance") from error
     documents = []
     for done, address in enumerate(addresses):
         progress(done, address)
@@ -182,12 +171,10 @@ def compare_outcomes(
         ]
         names = entry.metric.table.count_names
         blocks = documents_of(evaluation)
-        try:
+        with placed("/significance"):
             documents.append(
                 compare(address, score, names, candidates, settings, blocks=blocks, gold_digest=gold_digest)
             )
-        except InputError as error:
-            raise error.at("/significance") from error
     return documents
 
 
@@ -241,10 +228,8 @@ def asked_scores(spec: Spec, asked: Json) -> list[str]:
         return [full_address(first, first.metric.table.scores[0])]
     addresses = []
     for index, address in enumerate(asked):
-        try:
+        with placed(f"/significance/scores/{index}"):
             addresses.append(full_address(*find_score(spec, address)))
-        except InputError as error:
-            raise error.at(f"/significance/scores/{index}") from error
     return list(dict.fromkeys(addresses))
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 import orjson
@@ -16,7 +16,7 @@ from treescore.core.registry import Format, Text, make_format, register
 from treescore.core.text import BOM, checked_bytes
 from treescore.core.trees import Alignments, DependencyTreebank, ParallelTreebank, Sentences
 from treescore.core.vocabulary import Vocabulary
-from treescore.errors import InputError, Problem, ScoringError
+from treescore.errors import InputError, Problem, placed
 from treescore.formats.shared.links import Links, alignments_of, lines_of_names
 
 FIELDS = ("source", "target", "alignment")
@@ -24,7 +24,6 @@ FIELDS = ("source", "target", "alignment")
 _NESTED = {
     "anyOf": [{"type": "string"}, {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}]
 }
-_T = TypeVar("_T")
 
 
 @register
@@ -66,14 +65,15 @@ class Parallel(Format):
             LimitError: as the formats inside.
         """
         texts = _texts(text)
-        read: list[Any] = [
-            _at(name, lambda name=name, inner=inner: inner.read(texts[name], vocabulary, limits))  # type: ignore[misc]
-            for name, inner in zip(FIELDS, (self._trees, self._trees, self._alignment), strict=True)
-        ]
+        read: list[Any] = []
+        for name, inner in zip(FIELDS, (self._trees, self._trees, self._alignment), strict=True):
+            with placed(f"/{name}"):
+                read.append(inner.read(texts[name], vocabulary, limits))
         source, target, links = read
         if len(target) != len(source):
             raise InputError(_unequal("target", len(target), len(source)))
-        aligned = _at("alignment", lambda: _by_sentence(links, source))
+        with placed("/alignment"):
+            aligned = _by_sentence(links, source)
         warnings = [
             warning.at(f"/{name}")
             for name, part in zip(FIELDS, read, strict=True)
@@ -95,10 +95,8 @@ class Parallel(Format):
 def _nested(option: str, value: Json, kind: type[Any]) -> Format:
     name = value if isinstance(value, str) else value["name"]
     options = {} if isinstance(value, str) else {key: given for key, given in value.items() if key != "name"}
-    try:
+    with placed(f"/{option}"):
         found = make_format(name, options)
-    except ScoringError as error:
-        raise error.at(f"/{option}") from error
     if found.yields is not kind:
         wanted = "dependency trees" if kind is DependencyTreebank else "word alignments"
         detail = f"The format {name!r} does not hold {wanted}. Name one that does."
@@ -136,13 +134,6 @@ def _not_json(error: orjson.JSONDecodeError) -> Problem:
         '{"source": "…", "target": "…", "alignment": "…"}.'
     )
     return Problem("parallel-not-three-texts", detail, line=error.lineno, column=error.colno)
-
-
-def _at(name: str, read: Callable[[], _T]) -> _T:
-    try:
-        return read()
-    except ScoringError as error:
-        raise error.at(f"/{name}") from error
 
 
 def _by_sentence(links: Alignments, source: DependencyTreebank) -> Alignments:

@@ -40,8 +40,8 @@ class CrossTable:
 
     @property
     def names(self) -> list[str]:
-        """Names of the systems, best first."""
-        return [str(system["name"]) for system in self.systems]
+        """Names of the systems, best first, each on one line."""
+        return [clean(system["name"]) for system in self.systems]
 
     def boundary_above(self, row: int) -> bool:
         """Return whether a cluster begins at this row (not at the first)."""
@@ -139,7 +139,21 @@ def interval_text(low: float | None, high: float | None) -> str:
     return f"[{low:.4f}, {high:.4f}]"
 
 
-def system_cells(system: Document) -> list[str]:
+def evidence(cell: Cell) -> str:
+    """Return the p-value of a pair; its interval where there is none."""
+    return interval_text(cell.low, cell.high) if cell.p is None else p_text(cell.p)
+
+
+def system_table(table: CrossTable) -> tuple[list[str], list[list[str]]]:
+    """Return the heads and the rows of a table of the systems, without columns that are empty throughout."""
+    rows = [_system_cells(system) for system in table.systems]
+    for index, row in enumerate(rows):
+        row[2] += _dagger(table, index)
+    kept = [column for column in range(len(SYSTEM_HEADS)) if any(row[column] for row in rows)]
+    return [SYSTEM_HEADS[column] for column in kept], [[row[column] for column in kept] for row in rows]
+
+
+def _system_cells(system: Document) -> list[str]:
     """Return rank, name, score, interval, rank range and spread over runs as cells of a table."""
     ci = system.get("ci") or {"low": None, "high": None}
     ranks = system.get("rank_interval")
@@ -157,11 +171,6 @@ def system_cells(system: Document) -> list[str]:
 SYSTEM_HEADS = ("rank", "system", "score", "interval", "ranks", "runs")
 
 
-def shown_columns(rows: Sequence[Sequence[str]]) -> list[int]:
-    """Return the columns of a table that are not empty throughout."""
-    return [column for column in range(len(SYSTEM_HEADS)) if any(row[column] for row in rows)]
-
-
 def clean(name: str) -> str:
     """Return a name on one line, without control characters."""
     return "".join(
@@ -171,9 +180,10 @@ def clean(name: str) -> str:
     )
 
 
-def untested_lines(document: Document) -> list[str]:
-    """Return a line for each system that was not tested, with the reason."""
-    return [f"not tested: {clean(each['name'])} ({each['reason']})" for each in document["untested"]]
+def notes(document: Document) -> list[str]:
+    """Return a line for each system that was not tested, with the reason; then the document's own notes."""
+    untested = [f"not tested: {clean(each['name'])} ({each['reason']})" for each in document["untested"]]
+    return [*untested, *document["warnings"], *document["notes"]]
 
 
 def dagger_line(table: CrossTable) -> str:
@@ -181,7 +191,7 @@ def dagger_line(table: CrossTable) -> str:
     cell = table.cells.get((0, 1))
     if cell is None:
         return ""
-    first, second = (clean(name) for name in table.names[:2])
+    first, second = table.names[:2]
     gap = f"difference {signed(cell.difference)}"
     if cell.low is not None and cell.high is not None:
         gap += f" {interval_text(cell.low, cell.high)}"
@@ -191,7 +201,7 @@ def dagger_line(table: CrossTable) -> str:
     return f"{'† ' if cell.significant else ''}{verdict}: {gap}, p = {p_text(cell.p)}."
 
 
-def dagger(table: CrossTable, row: int) -> str:
+def _dagger(table: CrossTable, row: int) -> str:
     """Return the mark at a system's score where two are compared and it is significantly better."""
     cell = table.cells.get((0, 1))
     if len(table.systems) != 2 or cell is None or not cell.significant:

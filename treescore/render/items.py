@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import orjson
 
 from treescore.render.comparisons import Rendered
-from treescore.render.rows import safe_value
+from treescore.render.rows import safe_value, separated
 
 Item = Mapping[str, Any]
 
@@ -23,11 +21,8 @@ def _table(items: Sequence[Item]) -> bytes:
     """Write a column for each number or text, named by its path (`scores.las`); lists are JSON in their cell."""
     flat = [_flat(item) for item in items]
     columns = list(dict.fromkeys(name for row in flat for name in row))
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow([safe_value(column) for column in columns])
-    writer.writerows([safe_value(row.get(column)) for column in columns] for row in flat)
-    return out.getvalue().encode()
+    rows: list[list[Any]] = [columns, *([row.get(column) for column in columns] for row in flat)]
+    return separated([safe_value(value) for value in row] for row in rows)
 
 
 def _flat(item: Item) -> dict[str, Any]:

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from treescore.render.crosstable import (
-    SYSTEM_HEADS,
     Cell,
     CrossTable,
     cross_table,
-    dagger,
     dagger_line,
+    evidence,
     headline,
-    interval_text,
-    p_text,
-    shown_columns,
+    notes,
     signed,
-    system_cells,
-    untested_lines,
+    system_table,
 )
 
+LEGEND = (
+    "% cells: difference (row - column) and adjusted p; $\\leftarrow$ the row's system is better, "
+    "$\\uparrow$ the column's; bold: significant"
+)
 _ESCAPES = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -43,14 +43,35 @@ _ESCAPES = {
 def latex(document: Mapping[str, Any]) -> str:
     """Return two tables for a paper; they need the packages booktabs and textcomp (T1 encoding)."""
     table = cross_table(document)
-    lines = ["% needs \\usepackage[T1]{fontenc} and \\usepackage{booktabs}", f"% {_comment(headline(document))}"]
-    lines += _systems(table)
+    lines = [*preamble(headline(document)), *_systems(table)]
     if len(table.systems) == 2:
         lines += ["", escaped(dagger_line(table))]
     elif table.cells:
         lines += ["", *_pairs(table)]
-    lines += [f"% {_comment(note)}" for note in (*untested_lines(document), *document["warnings"], *document["notes"])]
+    lines += map(comment, notes(document))
     return "\n".join(lines) + "\n"
+
+
+def preamble(headline: str) -> list[str]:
+    """Return the comments above the tables: the packages that they need, and what they show."""
+    return ["% needs \\usepackage[T1]{fontenc} and \\usepackage{booktabs}", comment(headline)]
+
+
+def comment(words: str) -> str:
+    """Return words as a comment of one line."""
+    return f"% {' '.join(words.split())}"
+
+
+def tabular(
+    alignment: str, heads: Sequence[str], rows: Sequence[Sequence[str]], ruled: Callable[[int], bool]
+) -> list[str]:
+    """Return a table of cells that are escaped already, with a rule above each row whose index is `ruled`."""
+    lines = [f"\\begin{{tabular}}{{{alignment}}}", "\\toprule", " & ".join(heads) + r" \\", "\\midrule"]
+    for index, row in enumerate(rows):
+        if ruled(index):
+            lines.append("\\midrule")
+        lines.append(" & ".join(row) + r" \\")
+    return [*lines, "\\bottomrule", "\\end{tabular}"]
 
 
 def escaped(words: str) -> str:
@@ -58,46 +79,24 @@ def escaped(words: str) -> str:
     return "".join(_ESCAPES.get(character, character) for character in words)
 
 
-def _comment(words: str) -> str:
-    return " ".join(words.split())
-
-
 def _systems(table: CrossTable) -> list[str]:
-    rows = [system_cells(system) for system in table.systems]
-    kept = shown_columns(rows)
-    alignment = "".join("l" if column in (1, 5) else "r" for column in kept)
-    lines = [f"\\begin{{tabular}}{{{alignment}}}", "\\toprule"]
-    lines += [" & ".join(SYSTEM_HEADS[column] for column in kept) + r" \\", "\\midrule"]
-    for index, row in enumerate(rows):
-        if table.boundary_above(index):
-            lines.append("\\midrule")
-        row[2] += dagger(table, index)
-        lines.append(" & ".join(escaped(row[column]) for column in kept) + r" \\")
-    return [*lines, "\\bottomrule", "\\end{tabular}"]
+    heads, rows = system_table(table)
+    alignment = "".join("l" if head in ("system", "runs") else "r" for head in heads)
+    return tabular(alignment, heads, [[escaped(cell) for cell in row] for row in rows], table.boundary_above)
 
 
 def _pairs(table: CrossTable) -> list[str]:
     size = len(table.systems)
-    names = [escaped(system_cells(system)[1]) for system in table.systems]
-    lines = [f"\\begin{{tabular}}{{l{'r' * (size - 1)}}}", "\\toprule"]
-    lines += [" & ".join(["", *names[1:]]) + r" \\", "\\midrule"]
-    for row in range(size - 1):
-        if table.boundary_above(row):
-            lines.append("\\midrule")
-        cells = [_cell(table.cells.get((row, column))) for column in range(1, size)]
-        lines.append(" & ".join([names[row], *cells]) + r" \\")
-    lines += ["\\bottomrule", "\\end{tabular}"]
-    lines.append(
-        "% cells: difference (row - column) and adjusted p; $\\leftarrow$ the row's system is better, "
-        "$\\uparrow$ the column's; bold: significant"
-    )
-    return lines
+    names = [escaped(name) for name in table.names]
+    rows = [
+        [names[row], *(_cell(table.cells.get((row, column))) for column in range(1, size))] for row in range(size - 1)
+    ]
+    return [*tabular("l" + "r" * (size - 1), ["", *names[1:]], rows, table.boundary_above), LEGEND]
 
 
 def _cell(cell: Cell | None) -> str:
     if cell is None:
         return ""
     side = {"row": r"$\leftarrow$", "column": r"$\uparrow$", None: "$=$"}[cell.winner]
-    second = interval_text(cell.low, cell.high) if cell.p is None else p_text(cell.p)
-    words = f"{signed(cell.difference)} ({second})"
+    words = f"{signed(cell.difference)} ({evidence(cell)})"
     return f"{chr(92)}textbf{{{words}}} {side}" if cell.significant else f"{words} {side}"

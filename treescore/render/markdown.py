@@ -6,17 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from treescore.render.crosstable import (
-    SYSTEM_HEADS,
-    CrossTable,
-    cross_table,
-    dagger,
-    dagger_line,
-    headline,
-    shown_columns,
-    system_cells,
-    untested_lines,
-)
+from treescore.render.crosstable import CrossTable, cross_table, dagger_line, headline, notes, system_table
 from treescore.render.text import cell_text, legend
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$&!])")
@@ -30,9 +20,7 @@ def markdown(document: Mapping[str, Any]) -> str:
         blocks.append(escaped(dagger_line(table)))
     elif table.cells:
         blocks += [_pairs(table), escaped(legend(table))]
-    notes = [*untested_lines(document), *document["warnings"], *document["notes"]]
-    if notes:
-        blocks.append("\n".join(f"- {escaped(note)}" for note in notes))
+    blocks.append("\n".join(f"- {escaped(note)}" for note in notes(document)))
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -42,20 +30,17 @@ def escaped(words: str) -> str:
 
 
 def _systems(table: CrossTable) -> str:
-    rows = [system_cells(system) for system in table.systems]
-    kept = shown_columns(rows)
-    heads = [SYSTEM_HEADS[column] for column in kept]
+    heads, rows = system_table(table)
     lines = []
-    for index, row in enumerate(rows):
-        row[2] += dagger(table, index)
-        cluster = table.systems[index].get("cluster")
-        lines.append([*(escaped(row[column]) for column in kept), "-" if cluster is None else str(cluster)])
-    return _table([*heads, "cluster"], lines)
+    for system, row in zip(table.systems, rows, strict=True):
+        cluster = system.get("cluster")
+        lines.append([*map(escaped, row), "-" if cluster is None else str(cluster)])
+    return pipe_table([*heads, "cluster"], lines)
 
 
 def _pairs(table: CrossTable) -> str:
     size = len(table.systems)
-    names = [escaped(system_cells(system)[1]) for system in table.systems]
+    names = [escaped(name) for name in table.names]
     rows = []
     for row in range(size - 1):
         line = [names[row]]
@@ -64,9 +49,10 @@ def _pairs(table: CrossTable) -> str:
             words = "" if cell is None else escaped(cell_text(cell))
             line.append(f"**{words}**" if cell is not None and cell.significant else words)
         rows.append(line)
-    return _table(["", *names[1:]], rows)
+    return pipe_table(["", *names[1:]], rows)
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def pipe_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table of cells that are escaped already."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -64,7 +64,7 @@ def described(tables: Sequence[CrossTable]) -> tuple[str, str]:
 
 def _difference(table: CrossTable, pair: tuple[int, int]) -> str:
     cell = table.cells[pair]
-    row, column = (clean(table.names[index]) for index in pair)
+    row, column = (table.names[index] for index in pair)
     better, worse = (row, column) if cell.winner == "row" else (column, row)
     return f"{better} over {worse} by {abs(cell.difference):.4f}, p {p_text(cell.p)}"
 
@@ -92,7 +92,7 @@ def _draw(axis: Any, table: CrossTable) -> None:
     for row in range(1, size):
         if table.boundary_above(row):
             axis.plot([-0.5, size - 0.5], [row - 0.5] * 2, color="black", linewidth=2.0)
-    names = [clean(name) for name in table.names]
+    names = table.names
     marks = range(size) if size <= 100 else range(0, size, size // 50)
     axis.set_xlim(-0.5, size - 0.45)
     axis.set_ylim(size - 0.5, -0.5)

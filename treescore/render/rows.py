@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 COLUMNS = (
@@ -37,9 +37,7 @@ COLUMNS = (
 
 def csv_rows(documents: Sequence[Mapping[str, Any]]) -> bytes:
     """Return all pairs of all comparisons, with a header and numbers in full."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(COLUMNS)
+    rows: list[Sequence[Any]] = [COLUMNS]
     for document in documents:
         for pair in document["pairs"]:
             ci = pair.get("ci") or {}
@@ -50,7 +48,14 @@ def csv_rows(documents: Sequence[Mapping[str, Any]]) -> bytes:
                 "ci_low": ci.get("low"),
                 "ci_high": ci.get("high"),
             }
-            writer.writerow([safe_value(flat.get(column)) for column in COLUMNS])
+            rows.append([safe_value(flat.get(column)) for column in COLUMNS])
+    return separated(rows)
+
+
+def separated(rows: Iterable[Sequence[Any]], delimiter: str = ",", end: str = "\r\n") -> bytes:
+    """Return rows of values as CSV, or with another delimiter and line end."""
+    out = io.StringIO()
+    csv.writer(out, delimiter=delimiter, lineterminator=end).writerows(rows)
     return out.getvalue().encode()
 
 

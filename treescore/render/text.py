@@ -6,19 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from treescore.render.crosstable import (
-    SYSTEM_HEADS,
     Cell,
     CrossTable,
     cross_table,
-    dagger,
     dagger_line,
+    evidence,
     headline,
-    interval_text,
-    p_text,
-    shown_columns,
+    notes,
     signed,
-    system_cells,
-    untested_lines,
+    system_table,
 )
 
 LEGEND = (
@@ -37,9 +33,9 @@ def text(document: Mapping[str, Any]) -> str:
         lines += ["", dagger_line(table)]
     elif table.cells:
         lines += ["", *_pairs(table)]
-    notes = [*untested_lines(document), *document["warnings"], *document["notes"]]
-    if notes:
-        lines += ["", *notes]
+    noted = notes(document)
+    if noted:
+        lines += ["", *noted]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -51,8 +47,7 @@ def mark(cell: Cell) -> str:
 
 def cell_text(cell: Cell) -> str:
     """Return the cell of a pair on one line."""
-    second = interval_text(cell.low, cell.high) if cell.p is None else p_text(cell.p)
-    return f"{signed(cell.difference)} {second} {mark(cell)}"
+    return f"{signed(cell.difference)} {evidence(cell)} {mark(cell)}"
 
 
 def legend(table: CrossTable) -> str:
@@ -61,30 +56,25 @@ def legend(table: CrossTable) -> str:
 
 
 def _systems(table: CrossTable) -> list[str]:
-    rows = [system_cells(system) for system in table.systems]
-    for index, row in enumerate(rows):
-        row[2] += dagger(table, index)
-    kept = shown_columns(rows)
-    lines = aligned([[SYSTEM_HEADS[column] for column in kept], *([row[column] for column in kept] for row in rows)])
-    width = max(len(line) for line in lines)
-    result = [lines[0]]
-    for index, line in enumerate(lines[1:]):
+    heads, rows = system_table(table)
+    first, *lines = aligned([heads, *rows])
+    result = [first]
+    for index, line in enumerate(lines):
         if table.boundary_above(index):
-            result.append("-" * width)
+            result.append("-" * len(first))
         result.append(line)
     return result
 
 
 def _pairs(table: CrossTable) -> list[str]:
     size = len(table.systems)
-    names = [cells[1] for cells in (system_cells(system) for system in table.systems)]
-    head = ["", *(f"({column + 1}) {names[column]}" for column in range(1, size))]
-    rows = [head]
+    names = [f"({number}) {name}" for number, name in enumerate(table.names, 1)]
+    rows = [["", *names[1:]]]
     for row in range(size - 1):
         cells = [
             cell_text(table.cells[row, column]) if (row, column) in table.cells else "" for column in range(1, size)
         ]
-        rows.append([f"({row + 1}) {names[row]}", *cells])
+        rows.append([names[row], *cells])
     return [*aligned(rows), legend(table)]
 
 

@@ -19,11 +19,6 @@ def storable(text: str) -> bool:
     return text.isprintable()
 
 
-def invalid_cursor() -> Unprocessable:
-    """Return the error of an invalid cursor."""
-    return Unprocessable("Invalid cursor. Use the `next` value of the previous page.")
-
-
 def benchmark_of(db: Connection, slug: str, *, lock: bool = False, alone: bool = False) -> Benchmark:
     """Return a benchmark; for the locks see store.benchmarks.get.
 
@@ -85,10 +80,17 @@ def item_number(cursor: str | None) -> int:
     Raises:
         Unprocessable: the cursor is invalid.
     """
-    if cursor is None:
-        return 0
-    if not cursor.isascii() or not cursor.isdecimal() or len(cursor) > 12:
-        raise invalid_cursor()
+    return 0 if cursor is None else cursor_number(cursor, 12)
+
+
+def cursor_number(cursor: str, digits: int) -> int:
+    """Return the number that a cursor is, of at most so many digits.
+
+    Raises:
+        Unprocessable: the cursor is invalid.
+    """
+    if not cursor.isascii() or not cursor.isdecimal() or len(cursor) > digits:
+        raise Unprocessable("Invalid cursor. Use the `next` value of the previous page.")
     return int(cursor)
 
 
@@ -98,8 +100,7 @@ def active_revision(db: Connection, benchmark: Benchmark) -> Revision:
     Raises:
         Conflict: no revision is active yet.
     """
-    number = benchmark.active_revision
-    revision = None if number is None else revisions.get(db, benchmark.id, number)
+    revision = revisions.active(db, benchmark)
     if revision is None:
         raise Conflict(
             f"The gold standard of {benchmark.id!r} has not passed its check. Retry once a revision is active.",

@@ -23,9 +23,10 @@ from service.store.revisions import Part, Revision
 from service.usecases.access.access import benchmark_of
 from service.usecases.access.idempotency import IdempotencyKey, claim_key
 from service.usecases.benchmarks.settings import check_part_name, complete_settings
-from service.usecases.boards.work import put_board, schedule_board_comparison
+from service.usecases.boards.work import schedule_board_comparison
 from service.usecases.events.record import record_event
-from service.usecases.runs.views import Page, View, etag_of, json_view, moment, page_of
+from service.usecases.runs.ending import queue_runs
+from service.usecases.runs.views import TEXT_TYPE, Page, View, body_view, json_view, moment, page_of
 from service.usecases.runs.waiting import wait_for
 from service.usecases.scoring.config import check_scoring, scoring_config
 from service.usecases.scoring.part_texts import GOLD, items_name, named_texts
@@ -132,7 +133,7 @@ def patch_benchmark(
         record_event(db, context, "benchmark.changed", slug, actor=caller.owner, data={"members": members})
         scheduled = schedule_board_comparison(db, context, slug)
         view = _view(db, context, caller, benchmark_of(db, slug))
-    put_board(context, scheduled)
+    queue_runs(context, scheduled)
     return view
 
 
@@ -187,8 +188,7 @@ def part_input(context: Context, caller: Caller, slug: str, part: str) -> View:
     chosen = kind or "words"
     bodies = {name: artifacts.unpack_json(body) for name, body in stored.items() if body is not None}
     if chosen in bodies:
-        text = bodies[chosen].encode()
-        return View(text, etag_of(text), content_type="text/plain; charset=utf-8")
+        return body_view(bodies[chosen].encode(), TEXT_TYPE)
     sides = {name.partition("/")[0]: text for name, text in bodies.items() if name.endswith("/" + chosen)}
     if not sides:
         raise NotFound(f"Part {part!r} has no words to publish: its gold is not checked yet, or contains none.")
@@ -219,10 +219,7 @@ def input_kind(benchmark: Benchmark, revision: Revision) -> str | None:
 
 def shown_revision(db: Connection, benchmark: Benchmark) -> Revision:
     """Return the active revision; before there is one, the newest."""
-    if benchmark.active_revision is not None:
-        revision = revisions.get(db, benchmark.id, benchmark.active_revision)
-    else:
-        revision = next(iter(revisions.listing(db, benchmark.id, None, 1)), None)
+    revision = revisions.active(db, benchmark) or next(iter(revisions.listing(db, benchmark.id, None, 1)), None)
     if revision is None:
         raise NotFound(f"Unknown benchmark {benchmark.id!r}.")
     return revision

@@ -17,7 +17,7 @@ from service.requests import PageQuery, PartGold, RevisionRequest
 from service.store import revisions, runs, texts
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Revision
-from service.usecases.access.access import active_revision, benchmark_of, invalid_cursor
+from service.usecases.access.access import active_revision, benchmark_of, cursor_number
 from service.usecases.access.idempotency import IdempotencyKey, claim_key
 from service.usecases.benchmarks.benchmarks import (
     MAX_PARTS,
@@ -134,7 +134,7 @@ def wait_for_revision(
 
 def list_revisions(context: Context, caller: Caller, slug: str, query: PageQuery) -> Page:
     """List revisions, newest first, without changes of ranks."""
-    before = None if query.cursor is None else _number(query.cursor)
+    before = None if query.cursor is None else cursor_number(query.cursor, 9)
     with context.store.read() as db:
         benchmark = benchmark_of(db, slug)
         rows = revisions.listing(db, slug, before, query.limit + 1, dry_runs=caller.organiser)
@@ -143,7 +143,7 @@ def list_revisions(context: Context, caller: Caller, slug: str, query: PageQuery
 
 
 def _revision_of(db: Connection, caller: Caller, slug: str, number: int) -> Revision:
-    revision = revisions.get(db, slug, number) if 0 < number < 2**31 else None
+    revision = revisions.get(db, slug, number)
     if revision is None or (revision.dry_run and not caller.organiser):
         raise NotFound(f"Unknown revision {number} of benchmark {slug!r}.")
     return revision
@@ -215,9 +215,3 @@ def _may_see_moves(benchmark: Benchmark, level: Level, now: datetime) -> bool:
     frozen = benchmark.frozen_at is not None and benchmark.frozen_at <= now
     open_board = benchmark.leaderboard["public"] and not benchmark.leaderboard["anonymous"] and not frozen
     return level >= Level.GOLD or (level >= Level.SCORES and open_board)
-
-
-def _number(cursor: str) -> int:
-    if not cursor.isascii() or not cursor.isdecimal() or len(cursor) > 9:
-        raise invalid_cursor()
-    return int(cursor)

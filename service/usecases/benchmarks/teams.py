@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
@@ -16,15 +14,14 @@ from service.store import runs, submissions, teams, tokens
 from service.store.teams import Team
 from service.store.tokens import Token
 from service.usecases.access.access import benchmark_of, storable
-from service.usecases.boards.work import board_changed, put_board
+from service.usecases.boards.work import board_changed
 from service.usecases.events.record import record_event
+from service.usecases.runs.ending import queue_runs
 from service.usecases.runs.views import Page, moment, page_of
 
 
-def create_team(
-    context: Context, caller: Caller, slug: str, request: TeamRequest, expires_at: datetime | None = None
-) -> dict[str, object]:
-    """Create a team. Only this answer has its token, which may expire.
+def create_team(context: Context, caller: Caller, slug: str, request: TeamRequest) -> dict[str, object]:
+    """Create a team. Only this answer has its token.
 
     Raises:
         Conflict: the id is taken, perhaps by an erased team.
@@ -37,7 +34,7 @@ def create_team(
             if teams.get(db, slug, team.id) is not None:
                 raise _taken(team.id)
             teams.add(db, team)
-            token = _new_token(db, context, team, expires_at)
+            token = _new_token(db, context, team)
             record_event(db, context, "team.created", slug, actor=caller.owner, team_id=team.id, subject=team.id)
     except IntegrityError as error:
         raise _taken(team.id) from error
@@ -53,16 +50,14 @@ def list_teams(context: Context, caller: Caller, slug: str, query: PageQuery) ->
     return page_of(rows, query.limit, _document)
 
 
-def rotate_token(
-    context: Context, caller: Caller, slug: str, team_id: str, expires_at: datetime | None = None
-) -> dict[str, object]:
+def rotate_token(context: Context, caller: Caller, slug: str, team_id: str) -> dict[str, object]:
     """Make a new token for a team and revoke its earlier ones."""
     caller.require("organise")
     with context.store.write() as db:
         benchmark_of(db, slug)
         team = _team_of(db, slug, team_id)
         tokens.revoke_of(db, slug, team_id, context.now())
-        token = _new_token(db, context, team, expires_at)
+        token = _new_token(db, context, team)
         record_event(db, context, "team.token_rotated", slug, actor=caller.owner, team_id=team_id, subject=team_id)
     return {**_document(team), "token": token}
 
@@ -81,7 +76,7 @@ def erase_team(context: Context, caller: Caller, slug: str, team_id: str) -> Non
             runs.finish(db, run_id, runs.CANCELLED, now)
         scheduled = board_changed(db, context, slug)
         record_event(db, context, "team.erased", slug, actor=caller.owner, team_id=team_id, subject=team_id)
-    put_board(context, scheduled)
+    queue_runs(context, scheduled)
     for run_id in stopped:
         context.queue.stop(run_id)
 
@@ -93,13 +88,10 @@ def _team_of(db: Connection, slug: str, team_id: str) -> Team:
     return team
 
 
-def _new_token(db: Connection, context: Context, team: Team, expires_at: datetime | None) -> str:
+def _new_token(db: Connection, context: Context, team: Team) -> str:
     now = context.now()
     text = new_token()
-    token = Token(
-        new_id("tok", now), token_hash(text), "read submit", None, now, team.id, team.benchmark_id, expires_at
-    )  # fmt: skip
-    tokens.add(db, token)
+    tokens.add(db, Token(new_id("tok", now), token_hash(text), "read submit", None, now, team.id, team.benchmark_id))
     return text
 
 

@@ -168,7 +168,7 @@ def _switch(context: Context, revision: Revision) -> Ending:
         first = benchmark.active_revision is None
         if not first and score_records.unscored(db, benchmark.id, revision.number, 1):
             raise Outdated
-        changes = [] if first else _rank_changes(db, benchmark, revision)
+        changes = _rank_changes(db, benchmark, revision)
         if revision.dry_run:
             revisions.set_state(db, revision.id, revisions.READY, moved=changes)
             _record(db, context, "revision.ready", revision)
@@ -201,7 +201,8 @@ def _record(db: Connection, context: Context, kind: str, revision: Revision) -> 
 
 
 def _rank_changes(db: Connection, benchmark: Benchmark, revision: Revision) -> list[dict[str, object]]:
-    active = None if benchmark.active_revision is None else revisions.get(db, benchmark.id, benchmark.active_revision)
+    """List what changes on the board with this revision; nothing before there is an active one."""
+    active = revisions.active(db, benchmark)
     if active is None:
         return []
     sides = []

@@ -10,8 +10,8 @@ from datetime import datetime
 import orjson
 from sqlalchemy import Connection
 
-from service.errors import NotFound, Unprocessable, unprocessable
-from service.requests import MACRO, PICKS, POOLED
+from service.errors import NotFound, unprocessable
+from service.requests import MACRO, POOLED
 from service.store import boards, revisions
 from service.store.benchmarks import Benchmark
 from service.store.comparisons import Question
@@ -101,10 +101,10 @@ def board_of(
 
     Raises:
         NotFound: the benchmark has no active revision; the revision was never active; the part is unknown.
-        Unprocessable: the score or the pick is unknown.
+        Unprocessable: the score is unknown.
     """
     number = benchmark.active_revision if revision is None else revision
-    stored = None if number is None or not 0 < number < 2**31 else revisions.get(db, benchmark.id, number)
+    stored = None if number is None else revisions.get(db, benchmark.id, number)
     if stored is None or stored.state not in READABLE:
         detail = "has no active revision" if revision is None else f"never had an active revision {revision}"
         raise NotFound(f"The benchmark {benchmark.id!r} {detail}.")
@@ -114,8 +114,6 @@ def board_of(
     except ScoringError as error:
         raise unprocessable(error.at("/score")) from error
     chosen = benchmark.leaderboard["pick"] if pick is None else pick
-    if chosen not in PICKS:
-        raise Unprocessable(f"Unknown pick {chosen!r}. Use one of: {', '.join(PICKS)}.")
     parts = revisions.parts_of(db, stored.id)
     active = stored.number == benchmark.active_revision
     return Board(benchmark.id, stored, scoring, parts, address, _part(parts, part), chosen, until, active)

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from service.caller import Caller
 from service.context import Context
-from service.errors import Forbidden, Unauthorized, Unprocessable
+from service.errors import Forbidden, Unauthorized
 from service.policy import gate
 from service.policy.gate import Level
 from service.render import LEADERBOARD_FORMATS, render_leaderboard
@@ -65,7 +65,7 @@ def viewer_of(benchmark: Benchmark, caller: Caller, now: datetime) -> Viewer:
     Raises:
         Unauthorized, Forbidden: the board is not public, and the caller does not belong to the benchmark.
     """
-    require_reader(benchmark, caller)
+    _require_reader(benchmark, caller)
     level = min(gate.level_of(benchmark, caller, now), Level.SCORES)
     frozen_at = benchmark.frozen_at
     until = None if caller.organiser or frozen_at is None or now < frozen_at else frozen_at
@@ -73,7 +73,7 @@ def viewer_of(benchmark: Benchmark, caller: Caller, now: datetime) -> Viewer:
     return Viewer(level, step, until, named=caller.organiser or not benchmark.leaderboard["anonymous"])
 
 
-def require_reader(benchmark: Benchmark, caller: Caller) -> None:
+def _require_reader(benchmark: Benchmark, caller: Caller) -> None:
     """Refuse a caller who may not see the board.
 
     Raises:
@@ -99,12 +99,10 @@ def leaderboard(context: Context, caller: Caller, slug: str, query: LeaderboardQ
 
     Raises:
         NotFound: unknown benchmark, revision or part.
-        Unprocessable: unknown score, pick or format.
+        Unprocessable: unknown score.
         Unauthorized, Forbidden: the caller may not see the board.
     """
     form = query.format or "json"
-    if form not in LEADERBOARD_FORMATS:
-        raise Unprocessable(f"Unknown format {form!r}. Use one of: {', '.join(LEADERBOARD_FORMATS)}.")
     with context.store.read() as db:
         benchmark = benchmark_of(db, slug)
     viewer = viewer_of(benchmark, caller, context.now())

@@ -17,13 +17,7 @@ class Side(NamedTuple):
 
 
 def rank_changes(pick: str, before: Side, after: Side) -> list[dict[str, object]]:
-    """List the teams and baselines whose submission, rank or main score changes, the largest changes first.
-
-    Args:
-        pick: which of a team's submissions is on the board.
-        before: under the revision that was active so far.
-        after: under the new one.
-    """
+    """List the teams and baselines whose submission, rank or main score changes, the largest changes first."""
     old, new = rows_by_team(pick, before), rows_by_team(pick, after)
     pairs = [(old.get(key), new.get(key)) for key in {**old, **new}]
     changed = [(was, now) for was, now in pairs if was != now]

@@ -28,7 +28,7 @@ from service.usecases.boards.board import (
     tested_of,
 )
 from service.usecases.boards.compare import compare_submissions
-from service.usecases.runs.ending import Ending, Failure, QueuedRun, queue_runs
+from service.usecases.runs.ending import Ending, Failure, QueuedRun
 from service.usecases.runs.progress import Progress
 
 BOARD_KIND = "board"
@@ -49,8 +49,8 @@ def schedule_board_comparison(db: Connection, context: Context, benchmark_id: st
     """Schedule new comparisons of a board, in the transaction that changes the board.
 
     Returns:
-        The new run, to be queued after the transaction. None where an unfinished run will see the change, and where
-        no revision is active.
+        The new run, to be queued after the transaction. Nothing where an unfinished run will see the change, and
+        where no revision is active.
     """
     benchmark = benchmarks.get(db, benchmark_id)
     if benchmark is None or benchmark.active_revision is None or benchmark.deleted_at is not None:
@@ -65,14 +65,9 @@ def schedule_board_comparison(db: Connection, context: Context, benchmark_id: st
 
 
 def board_changed(db: Connection, context: Context, benchmark_id: str) -> Sequence[QueuedRun]:
-    """Count a change of a board and schedule its comparisons; return the run to queue with `put_board`."""
+    """Count a change of a board and schedule its comparisons; return the run to queue with `queue_runs`."""
     benchmarks.touch_board(db, benchmark_id)
     return schedule_board_comparison(db, context, benchmark_id)
-
-
-def put_board(context: Context, scheduled: Sequence[QueuedRun]) -> None:
-    """Queue the run that a transaction has scheduled, after its commit."""
-    queue_runs(context, scheduled)
 
 
 def keep_asked(db: Connection, board: Board, now: datetime) -> None:

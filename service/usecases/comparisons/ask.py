@@ -33,11 +33,11 @@ from service.usecases.boards.board import (
 from service.usecases.boards.leaderboard import Viewer, viewer_of
 from service.usecases.boards.work import keep_asked
 from service.usecases.comparisons.work import record_comparison
-from service.usecases.runs.views import Page, View, etag_of, json_view, moment
+from service.usecases.runs.views import Page, View, body_view, etag_of, json_view, moment
 from service.usecases.runs.waiting import wait_for
 from treescore.core.params import Json
 from treescore.errors import Problem, ScoringError
-from treescore.render import FORMATS, render_comparisons
+from treescore.render import render_comparisons
 from treescore.significance import Settings, parse_settings
 
 COMPARISON_KIND = "comparison"
@@ -89,10 +89,8 @@ def view_comparison(context: Context, caller: Caller, comparison_id: str, form: 
     Raises:
         NotFound: it does not exist, or the caller may not know of one of its submissions.
         Forbidden: the benchmark does not show this caller significance.
-        Unprocessable: the format is unknown, or the comparison is not answered.
+        Unprocessable: the comparison is not answered, so that only JSON can show it.
     """
-    if form not in FORMATS:
-        raise Unprocessable(f"Unknown format {form!r}. Use one of: {', '.join(FORMATS)}.")
     with context.store.read() as db:
         comparison, known, viewer = visible_comparison(db, context, caller, comparison_id)
         run = runs.get(db, comparison.run_id)
@@ -105,7 +103,7 @@ def view_comparison(context: Context, caller: Caller, comparison_id: str, form: 
     if answer.get("comparison") is None:
         raise Unprocessable(f"The comparison {comparison_id} is {document['state']}. Only JSON can show that.")
     shown = render_comparisons([_labelled(answer["comparison"], labels)], form)
-    return View(shown.content, etag_of(shown.content), content_type=shown.media_type)
+    return body_view(shown.content, shown.media_type)
 
 
 def wait_for_comparison(

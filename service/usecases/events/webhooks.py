@@ -26,10 +26,7 @@ MOST = 20
 def create_webhook(context: Context, caller: Caller, request: WebhookRequest) -> dict[str, object]:
     """Create a webhook. Only this answer has its secret.
 
-    Args:
-        context: of this process.
-        caller: a team, which gets its own events and the public ones of its benchmark, or an organiser, who gets all.
-        request: address, kinds and benchmark.
+    A team gets its own events and the public ones of its benchmark, an organiser gets all.
 
     Raises:
         Unprocessable: the service does not send to this URL.

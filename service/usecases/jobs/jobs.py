@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-import orjson
 from sqlalchemy.exc import IntegrityError
 
 from service.caller import Caller
@@ -20,9 +19,9 @@ from service.usecases.runs.views import Page, View, etag_of, json_view, page_of,
 from service.usecases.runs.waiting import wait_for
 from service.usecases.scoring.part_texts import named_texts
 from treescore.core.params import Json, escape
-from treescore.errors import InputError, Problem, ProblemList, ScoringError
+from treescore.errors import InputError, Problem, ProblemList, ScoringError, placed
 from treescore.evaluation.report import asked_scores, find_score
-from treescore.evaluation.spec import parse_format, parse_items, parse_spec
+from treescore.evaluation.spec import parse_format, parse_spec
 from treescore.significance import parse_settings
 
 KIND = "job"
@@ -65,14 +64,14 @@ def significance_of(request: JobRequest) -> dict[str, Json] | None:
 
 
 def view_job(context: Context, caller: Caller, job_id: str) -> View:
-    """Show a job.
+    """Show a job to the token that created it, and to organisers.
 
     Raises:
         NotFound: it does not exist, or belongs to another token.
         Gone: it was deleted.
     """
     known = jobs.answer(context.store, job_id)
-    if known is None or not _may_see(caller, known.owner):
+    if known is None or not (caller.organiser or caller.owner == known.owner):
         raise NotFound(f"Unknown job {job_id}.")
     if known.deleted:
         raise Gone(f"The job {job_id} was deleted.")
@@ -115,10 +114,10 @@ def cancel_job(context: Context, caller: Caller, job_id: str) -> View:
         run = runs.get(db, job_id)
         if run is None:
             raise NotFound(f"Unknown job {job_id}.")
-        document = orjson.dumps(state_document(run))
-        jobs.save_answer(db, job_id, run.state, document, etag_of(document))
+        view = json_view(state_document(run), state=run.state)
+        jobs.save_answer(db, job_id, run.state, view.body, view.etag)
     context.queue.stop(job_id)
-    return View(document, etag_of(document), final=True, state=run.state)
+    return view
 
 
 def delete_job(context: Context, caller: Caller, job_id: str) -> None:
@@ -131,13 +130,8 @@ def delete_job(context: Context, caller: Caller, job_id: str) -> None:
     context.queue.stop(job_id)
 
 
-def _may_see(caller: Caller, owner: str) -> bool:
-    """Return whether a caller may see a job: it belongs to the token that created it, and organisers see all."""
-    return caller.organiser or caller.owner == owner
-
-
 def _check(request: JobRequest) -> None:
-    """Check formats, metrics, transforms, significance and items of a request; it reads no text.
+    """Check formats, metrics, transforms and significance of a request; it reads no text.
 
     Raises:
         Unprocessable: with a pointer for each problem.
@@ -155,7 +149,6 @@ def _check(request: JobRequest) -> None:
         if system.format is not None:
             collect(f"/systems/{index}/format", partial(parse_format, system.format))
     collect("/significance", lambda: parse_settings(significance_of(request) or {}))
-    collect("/items", lambda: parse_items(request.items))
     # parse times of unknown systems would never be read
     names = {system.name for system in request.systems}
     for name in (request.items or {}).get("seconds", {}):
@@ -171,10 +164,8 @@ def _check_scores(request: JobRequest) -> None:
     asked_scores(spec, (significance_of(request) or {}).get("scores"))
     for index, pair in enumerate(request.agreement):
         for side, address in enumerate(pair):
-            try:
+            with placed(f"/agreement/{index}/{side}"):
                 find_score(spec, address)
-            except InputError as error:
-                raise error.at(f"/agreement/{index}/{side}") from error
 
 
 def _texts(request: JobRequest) -> dict[str, bytes]:

@@ -14,9 +14,9 @@ from service.store import artifacts, jobs
 from service.store.runs import SUCCEEDED
 from service.usecases.access.access import item_number
 from service.usecases.jobs.jobs import view_job
-from service.usecases.runs.views import Page, View, etag_of, items_page, json_view
+from service.usecases.runs.views import TEXT_TYPE, Page, View, body_view, items_page, json_view
 from service.usecases.scoring.config import stored_spec
-from service.usecases.scoring.results import ArtifactKey, load_items, load_slices
+from service.usecases.scoring.results import ArtifactKey, load_items, load_slices, slices_view
 from treescore.evaluation.spec import Entry
 from treescore.render import render_comparisons
 
@@ -51,11 +51,7 @@ def job_slices(context: Context, caller: Caller, job_id: str, query: SlicesQuery
     if groupings is None:
         raise NotFound(NOT_KEPT)
     head = {"system": query.system, "metric": query.metric}
-    if query.by is None:
-        return json_view({**head, "groupings": sorted(groupings)})
-    if query.by not in groupings:
-        raise NotFound(f"Unknown grouping {query.by!r}. Known groupings: {', '.join(sorted(groupings)) or 'none'}.")
-    return json_view({**head, "by": query.by, "slices": groupings[query.by]})
+    return slices_view(head, sorted(groupings), query.by, groupings.__getitem__)
 
 
 def job_report(context: Context, caller: Caller, job_id: str, query: ReportQuery) -> View:
@@ -73,8 +69,7 @@ def job_report(context: Context, caller: Caller, job_id: str, query: ReportQuery
     if query.style not in reports:
         known = ", ".join(sorted(reports)) or "none"
         raise NotFound(f"The metric {query.metric!r} has no report style {query.style!r}. Its styles: {known}.")
-    body = reports[query.style].encode()
-    return View(body, etag_of(body), content_type="text/plain; charset=utf-8")
+    return body_view(reports[query.style].encode(), TEXT_TYPE)
 
 
 def job_comparisons(context: Context, caller: Caller, job_id: str, query: ComparisonsQuery) -> View:
@@ -92,7 +87,7 @@ def job_comparisons(context: Context, caller: Caller, job_id: str, query: Compar
     if query.format == "json":
         return json_view({"items": chosen})
     shown = render_comparisons(chosen, query.format)
-    return View(shown.content, etag_of(shown.content), content_type=shown.media_type)
+    return body_view(shown.content, shown.media_type)
 
 
 def job_agreement(context: Context, caller: Caller, job_id: str) -> View:

@@ -13,6 +13,7 @@ import orjson
 from service.store import runs
 
 JSON_TYPE = "application/json"
+TEXT_TYPE = "text/plain; charset=utf-8"
 
 
 class _Identified(Protocol):
@@ -65,6 +66,11 @@ def items_page(items: Sequence[Mapping[str, object]], start: int, limit: int) ->
 def etag_of(body: bytes) -> str:
     """Return the validator of a body."""
     return hashlib.blake2b(body, digest_size=16).hexdigest()
+
+
+def body_view(body: bytes, content_type: str) -> View:
+    """Return a body that never changes."""
+    return View(body, etag_of(body), content_type=content_type)
 
 
 def json_view(value: object, *, final: bool = True, state: str = "") -> View:

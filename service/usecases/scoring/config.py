@@ -10,7 +10,7 @@ import orjson
 
 from treescore.core.params import Json
 from treescore.core.scores import Score
-from treescore.errors import InputError, ScoringError
+from treescore.errors import InputError, placed
 from treescore.evaluation.report import find_score, full_address
 from treescore.evaluation.spec import Entry, Spec, parse_spec
 
@@ -63,10 +63,8 @@ def check_scoring(request: Mapping[str, Json]) -> dict[str, Json]:
     """
     spec = parse_spec(request)
     wanted = request.get("main_score") or spec.entries[0].key
-    try:
+    with placed("/main_score"):
         address = full_address(*find_score(spec, wanted))
-    except ScoringError as error:
-        raise error.at("/main_score") from error
     return {
         "format": request["format"],
         "transforms": list(request.get("transforms") or ()),

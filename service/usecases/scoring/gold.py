@@ -47,7 +47,7 @@ def load_part(db: Connection, revision: Revision, part: str, spec: Spec) -> Gold
     text = text_of(stored, GOLD, part, spec.format)
     if text is None:
         raise RuntimeError(f"gold of {revision.id} is not stored")
-    digest = digest_of_part({name: digest for name, (digest, _) in stored.items()}, GOLD, part, spec.format)
+    digest = digest_of_part(stored, GOLD, part, spec.format)
     if about not in stored:
         return Gold(text, ItemInfo(), digest)
     items_digest, body = stored[about]

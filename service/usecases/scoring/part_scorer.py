@@ -131,10 +131,7 @@ class Scorer:
         with self.context.store.read() as db:
             stored = texts.read(db, submission.id, names_of(OUTPUTS, part.name, choice))
         text = text_of(stored, OUTPUTS, part.name, choice)
-        if text is None:
-            return None, ""
-        digests = {name: digest for name, (digest, _) in stored.items()}
-        return text, digest_of_part(digests, OUTPUTS, part.name, choice)
+        return text, "" if text is None else digest_of_part(stored, OUTPUTS, part.name, choice)
 
     def _evaluation(self, part: Part) -> Evaluation:
         kept = self._kept.get(part.name)

@@ -57,9 +57,9 @@ def text_of(stored: Stored, folder: str, part: str, choice: FormatChoice) -> Tex
     return {field: stored[name][1] for field, name in zip(choice.format.fields, names, strict=True)}
 
 
-def digest_of_part(digests: Mapping[str, str], folder: str, part: str, choice: FormatChoice) -> str:
+def digest_of_part(stored: Stored, folder: str, part: str, choice: FormatChoice) -> str:
     """Return the digest of one part's text; for formats of several texts all digests, with their names."""
     names = names_of(folder, part, choice)
     if not choice.format.fields:
-        return digests[names[0]]
-    return " ".join(f"{field}={digests[name]}" for field, name in zip(choice.format.fields, names, strict=True))
+        return stored[names[0]][0]
+    return " ".join(f"{field}={stored[name][0]}" for field, name in zip(choice.format.fields, names, strict=True))

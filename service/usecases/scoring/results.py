@@ -5,15 +5,17 @@ Items are stored without scores and counts, nine tenths of their size: `load_ite
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from sqlalchemy import Connection
 
+from service.errors import NotFound
 from service.store import artifacts
 from service.store.packing import pack_array, unpack_array
 from service.store.score_records import Packed, artifact_name
+from service.usecases.runs.views import View, json_view
 from treescore.core.registry import Outcome
 from treescore.core.scores import ScoreTable
 from treescore.core.trees import Treebank
@@ -92,6 +94,21 @@ def load_items(
         # a job of a version that stored items complete
         return chosen
     return with_values(table, unpack_array(counts)[start : start + len(chosen)], chosen)
+
+
+def slices_view(
+    head: Mapping[str, object], names: Sequence[str], by: str | None, rows_of: Callable[[str], object]
+) -> View:
+    """Return the rows of the grouping `by` beside the members of `head`; without `by`, the names of the groupings.
+
+    Raises:
+        NotFound: `by` is none of `names`.
+    """
+    if by is None:
+        return json_view({**head, "groupings": names})
+    if by not in names:
+        raise NotFound(f"Unknown grouping {by!r}. Known groupings: {', '.join(names) or 'none'}.")
+    return json_view({**head, "by": by, "slices": rows_of(by)})
 
 
 def load_slices(db: Connection, owner: str, key: ArtifactKey) -> Slices | None:

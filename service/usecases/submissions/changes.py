@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import orjson
 from sqlalchemy import Connection
 
 from service.caller import Caller
@@ -16,9 +15,10 @@ from service.requests import MISSING, SubmissionChanges
 from service.store import runs, submissions, teams, texts
 from service.store.submissions import Submission
 from service.usecases.access.access import locked_submission, require_open, submission_of
-from service.usecases.boards.work import board_changed, put_board
+from service.usecases.boards.work import board_changed
 from service.usecases.events.record import record_event
-from service.usecases.runs.views import View, etag_of
+from service.usecases.runs.ending import queue_runs
+from service.usecases.runs.views import TEXT_TYPE, View, body_view, json_view
 from service.usecases.scoring.part_texts import OUTPUTS
 from service.usecases.submissions import quotas
 from service.usecases.submissions.views import SUBMISSION_KIND, view_of
@@ -52,7 +52,7 @@ def patch_submission(context: Context, caller: Caller, submission_id: str, chang
         scheduled = board_changed(db, context, submission.benchmark_id)
         _record(context, db, caller, "submission.changed", submission, {"members": sorted(given)})
         view = view_of(db, context, caller, benchmark, submission_of(db, caller, submission_id))
-    put_board(context, scheduled)
+    queue_runs(context, scheduled)
     return view
 
 
@@ -75,7 +75,7 @@ def cancel_submission(context: Context, caller: Caller, submission_id: str) -> V
     return view
 
 
-def retry_submission(context: Context, caller: Caller, submission_id: str) -> View:
+def retry_submission(context: Context, caller: Caller, submission_id: str) -> None:
     """Start a new attempt after an internal error; the record of the failed attempt stays.
 
     Raises:
@@ -114,9 +114,7 @@ def retry_submission(context: Context, caller: Caller, submission_id: str) -> Vi
             finished_at=None,
         )
         _record(context, db, caller, "submission.retried", submission, {"attempt": attempt})
-        view = view_of(db, context, caller, benchmark, submission_of(db, caller, submission_id))
     context.queue.put(run_id, LIVE)
-    return view
 
 
 def delete_submission(context: Context, caller: Caller, submission_id: str) -> None:
@@ -137,7 +135,7 @@ def delete_submission(context: Context, caller: Caller, submission_id: str) -> N
         submissions.erase(db, [submission_id], now)
         scheduled = board_changed(db, context, submission.benchmark_id)
         _record(context, db, caller, "submission.deleted", submission)
-    put_board(context, scheduled)
+    queue_runs(context, scheduled)
     context.queue.stop(submission.run_id)
 
 
@@ -164,11 +162,9 @@ def submission_output(context: Context, caller: Caller, submission_id: str, part
         wanted = [name for name in texts.names(db, submission_id) if name == prefix or name.startswith(prefix + "/")]
         stored = texts.read(db, submission_id, wanted)
     if prefix in stored:
-        body = stored[prefix][1]
-        return View(body, etag_of(body), content_type="text/plain; charset=utf-8")
+        return body_view(stored[prefix][1], TEXT_TYPE)
     sides = {name.removeprefix(prefix + "/"): text.decode("utf-8", "replace") for name, (_, text) in stored.items()}
-    body = orjson.dumps(sides)
-    return View(body, etag_of(body))
+    return json_view(sides)
 
 
 def _record(

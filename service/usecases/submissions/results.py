@@ -17,9 +17,9 @@ from service.store.revisions import Part, Revision
 from service.store.runs import SUCCEEDED, UNFINISHED
 from service.store.submissions import Submission
 from service.usecases.access.access import benchmark_of, item_number, submission_of
-from service.usecases.runs.views import Page, View, items_page, json_view
+from service.usecases.runs.views import Page, View, items_page
 from service.usecases.scoring.config import scoring_config, visibility_key
-from service.usecases.scoring.results import ArtifactKey, load_items, load_slices
+from service.usecases.scoring.results import ArtifactKey, load_items, load_slices, slices_view
 from treescore.evaluation.spec import Entry
 
 
@@ -77,14 +77,10 @@ def submission_slices(context: Context, caller: Caller, submission_id: str, quer
         "part": results.part.name,
         "metric": results.entry.key,
     }
-    level, metric, by = results.level, visibility_key(results.entry), query.by
+    level, metric = results.level, visibility_key(results.entry)
+    # gold's own groupings are not among the names, so that they answer as unknown ones
     names = gate.groupings_view(level, metric, sorted(groupings))
-    if by is None:
-        return json_view({**head, "groupings": names})
-    if by not in names:
-        # the same answer for gold's own groupings as for unknown ones
-        raise NotFound(f"Unknown grouping {by!r}. Known groupings: {', '.join(names) or 'none'}.")
-    return json_view({**head, "by": by, "slices": gate.slices_view(level, metric, by, groupings[by])})
+    return slices_view(head, names, query.by, lambda by: gate.slices_view(level, metric, by, groupings[by]))
 
 
 def entry_of(revision: Revision, metric: str | None) -> tuple[int, Entry]:

@@ -53,8 +53,7 @@ def fail(context: Context, run: runs.Run, failure: Failure) -> Ending:
 
 def _active(db: Connection, submission: Submission) -> Revision:
     benchmark = benchmarks.get(db, submission.benchmark_id)
-    number = None if benchmark is None else benchmark.active_revision
-    revision = None if number is None else revisions.get(db, submission.benchmark_id, number)
+    revision = None if benchmark is None else revisions.active(db, benchmark)
     if revision is None:
         raise RuntimeError(f"the benchmark of {submission.id} has no active revision")
     return revision

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from tests.contract.stage import GOLD, JOB, OTHER, Stage
+from tests.contract.stage import JOB, Stage
+from tests.fixtures.requests import GOLD_TREE as GOLD
+from tests.fixtures.requests import OTHER_TREE as OTHER
 
 META = {"format": "bracketed", "metrics": ["parseval"]}
 

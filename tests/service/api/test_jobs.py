@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.contract.stage import GOLD, JOB, OTHER, Stage
-from tests.fixtures.requests import DEPENDENCIES
+from tests.contract.stage import JOB, Stage
+from tests.fixtures.requests import DEPENDENCIES, GOLD_TREE, OTHER_TREE
 from workers.entry import do
 
 
@@ -84,7 +84,7 @@ def test_the_same_key_and_body_is_the_same_job(stage: Stage) -> None:
     assert first.headers["Location"] == second.headers["Location"]
     assert "Idempotent-Replayed" not in first.headers
     assert second.headers["Idempotent-Replayed"] == "true"
-    other = client.post("/v1/jobs", json={**JOB, "gold": OTHER}, headers={"Idempotency-Key": "k-1"})
+    other = client.post("/v1/jobs", json={**JOB, "gold": OTHER_TREE}, headers={"Idempotency-Key": "k-1"})
     assert other.status_code == 422
     assert other.json["type"] == "/problems/idempotency-key-reused"
     assert client.post("/v1/jobs", json=JOB).headers["Location"] != first.headers["Location"]
@@ -113,7 +113,7 @@ def test_jobs_are_paged_newest_first_and_belong_to_their_token(stage: Stage) -> 
 
 
 def test_items_are_paged(stage: Stage) -> None:
-    address = stage.job(gold=GOLD * 7, systems=[{"name": "a/b c", "output": GOLD * 7}])
+    address = stage.job(gold=GOLD_TREE * 7, systems=[{"name": "a/b c", "output": GOLD_TREE * 7}])
     path = f"{address}/items?system=a/b%20c&metric=parseval&limit=3"
     numbers: list[int] = []
     while path:

@@ -16,7 +16,7 @@ from werkzeug.test import TestResponse
 
 from service.requests import TokenRequest
 from service.usecases.tokens.tokens import create_token
-from tests.contract.shared_task import BENCHMARK, SharedTask, asleep
+from tests.contract.shared_task import BENCHMARK, SharedTask
 from tests.contract.stage import Stage
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
@@ -85,7 +85,7 @@ def test_what_ends_by_itself_is_refused_with_the_time_to_come_back(task: SharedT
     finished = task.submit(task.team())
     job = task.organiser.get(task.stage.waiting_job() + "/items?system=A&metric=parseval")
     items = task.organiser.get(task.waiting() + "/items")
-    with asleep(task.stage):
+    with task.stage.asleep():
         task.organiser.post("/v1/benchmarks", json={**BENCHMARK, "id": "new", "parts": gold})
         early = task.organiser.post("/v1/benchmarks/new/submissions", json={"outputs": {"en": ONE_WRONG}})
         task.organiser.post(f"{task.address}/revisions", json={"parts": gold})

@@ -18,7 +18,7 @@ from service.usecases.status.health import metrics_text
 from service.usecases.submissions import changes, submissions
 from service.usecases.submissions.validation import validate
 from tests.fixtures.contexts import ORGANISER
-from tests.fixtures.requests import loaded
+from tests.fixtures.requests import GOLD_TREE, loaded
 from tests.fixtures.tasks import OTHER_WORDS, RIGHT, SLUG, WRONG
 from treescore.core.disclosure import NOTHING
 from treescore.core.registry import METRICS, Example, Metric
@@ -28,7 +28,6 @@ from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
 
 LEVELS = ["none", "status", "rounded", "scores", "items", "gold"]
-GOLD_TREE = "(TOP (S (NP (DT the) (NN dog)) (VP (VBD saw) (NP (PRP it)))))\n"
 OTHER_TREE = "(TOP (S (NP (DT the)) (VP (NN dog) (VBD saw) (NX (PRP it)))))\n"
 
 

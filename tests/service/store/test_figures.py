@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from service.requests import MACRO, POOLED
-from service.store.figures import Figures, Interval, Layout, numbers
+from service.store.figures import Figures, Interval, Layout, interval_of, numbers
 from treescore.evaluation.parts import PartScores
 
 LAYOUT = Layout(("en", "de"), ("a.x", "a.y", "b.z"))
@@ -38,10 +38,13 @@ def test_a_value_is_found_by_part_and_address_in_memory_and_in_bytes(figures, pa
     ("part", "interval"), [("en", None), (POOLED, Interval(42.0, 52.0)), (MACRO, Interval(62.0, 72.0))]
 )
 def test_an_interval_is_found_by_part_and_address(figures, part, interval):
-    assert figures.interval(part, "b.z") == interval
     spans = LAYOUT.interval_spans(part, "b.z")
-    cut = [float(numbers(figures.to_bytes()[span.start - 1 :][: span.length])[0]) for span in spans or ()]
-    assert cut == list(interval or ())
+    cut = [numbers(figures.to_bytes()[span.start - 1 :][: span.length]) for span in spans or ()]
+    assert (interval_of(np.concatenate(cut)) if cut else None) == interval
+
+
+def test_an_interval_without_a_bound_is_none():
+    assert interval_of(np.array([0.5, math.nan])) is None
 
 
 def test_bytes_are_those_of_the_rows_one_after_the_other(figures):
@@ -53,7 +56,6 @@ def test_bytes_are_those_of_the_rows_one_after_the_other(figures):
 def test_what_is_undefined_is_none(figures):
     figures.values[:] = math.nan
     assert figures.value(MACRO, "a.x") is None
-    assert figures.interval(MACRO, "a.x") is None
     assert figures.parts_without_scores() == ["en", "de"]
     figures.values[0, 2] = 0.0
     assert figures.parts_without_scores() == ["de"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from treescore.core.params import BOOLEAN, Json, Param
 from treescore.core.registry import Example, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
 from treescore.core.scores import Ratio, Score, ScoreTable, ratio_score, weighted_mean
 from treescore.core.trees import DependencyTreebank, ParallelTreebank
-from treescore.errors import InputError, Problem, ScoringError
+from treescore.errors import InputError, Problem, placed
 from treescore.metrics.alignment.link_sets import GoldIndex, links_of, range_problems
 from treescore.metrics.alignment.metric import COUNT_NAMES as LINK_COUNTS
 from treescore.metrics.alignment.metric import NULL_LINKS, better_reading, compared, misread, outcome_of, with_null
@@ -33,7 +33,6 @@ ALIGNED = Ratio({"links_in_sure": 1, "links_in_possible": 1}, {"links": 1, "sure
 
 _WEIGHT = {"type": "number", "minimum": 0}
 _PARTS = ("source", "target", "alignment")
-_T = TypeVar("_T")
 _LINKS = (("0-0 1-1 2-2 3-3 4-4\n", "0-1 1-1\n"), ("0-0\n", "0-0\n"), ("0-0 1-1\n", "0-1 1-0\n"))
 _EXAMPLE = tuple(
     ({"source": gold, "target": gold, "alignment": gold_links}, {"source": output, "target": gold, "alignment": links})
@@ -104,7 +103,8 @@ class ParallelTreebankScore(Metric):
         """Check that no link points beyond its sentences. Raises InputError."""
         names = gold.sentences.sent_ids
         found = range_problems(links_of(gold.alignment), _lengths(gold), names, limits.max_problems)
-        _at("alignment", found.raise_if_any)
+        with placed("/alignment"):
+            found.raise_if_any()
 
     def evaluate(self, gold: ParallelTreebank, system: ParallelTreebank, items: ItemInfo, limits: Limits) -> Outcome:
         """Count each sentence pair.
@@ -122,7 +122,8 @@ class ParallelTreebankScore(Metric):
             warnings.append(misread(reading, fall).at("/alignment"))
         else:
             found = range_problems(links, lengths, (), limits.max_problems)
-            _at("alignment", found.raise_if_any)
+            with placed("/alignment"):
+                found.raise_if_any()
         null = self.values["null_links"]
         index = GoldIndex(with_null(gold_links, null, lengths))
         aligned = outcome_of(compared(index, with_null(links, null, lengths), pairs), [])
@@ -146,7 +147,8 @@ class ParallelTreebankScore(Metric):
     def _side(self, gold: ParallelTreebank, system: ParallelTreebank, name: str, limits: Limits) -> _Side:
         trees: DependencyTreebank = getattr(gold, name)
         output: DependencyTreebank = getattr(system, name)
-        _at(name, lambda: check_same_words(trees, output, limits.max_problems))
+        with placed(f"/{name}"):
+            check_same_words(trees, output, limits.max_problems)
         every = np.ones(len(trees.forms), np.bool_)
         scoring = every if self.values["punctuation"] else ~punctuation_of(trees)
         shape = shape_of(output.heads, output.word_offsets)
@@ -236,10 +238,3 @@ def _table(weights: list[float], correct: str) -> ScoreTable:
 
 def _lengths(gold: ParallelTreebank) -> IntArray:
     return np.stack([np.diff(gold.source.word_offsets), np.diff(gold.target.word_offsets)], axis=1)
-
-
-def _at(name: str, call: Callable[[], _T]) -> _T:
-    try:
-        return call()
-    except ScoringError as error:
-        raise error.at(f"/{name}") from error

@@ -26,11 +26,10 @@ from service.usecases.benchmarks.revisions import create_revision, list_revision
 from service.usecases.boards.rank_changes import Side, rank_changes, rows_by_team
 from tests.fixtures.contexts import ORGANISER, work_of
 from tests.fixtures.requests import loaded
-from tests.fixtures.tasks import ONE_SENTENCE, RIGHT, SECOND_PART, SLUG, TWO_PARTS, WRONG, Task
+from tests.fixtures.tasks import ANYONE, ONE_SENTENCE, RIGHT, SECOND_PART, SLUG, TWO_PARTS, WRONG, Task
 from workers.entry import do
 from workers.sweeper import Sweeper
 
-NOBODY = Caller(None, frozenset())
 FIXED = {"reason": "a wrong head", "parts": {"en": {"gold": WRONG}}}
 """Gold that makes the wrong output the right one."""
 
@@ -86,7 +85,7 @@ def test_it_says_who_moved_and_by_how_much(board, context):
         "difference": pytest.approx(-1 / 6),
     }
     assert (rows["oslo"]["rank_before"], rows["oslo"]["rank_after"]) == (2, 1)
-    assert shown(context, 2, NOBODY)["moved"] == shown(context, 2)["moved"]
+    assert shown(context, 2, ANYONE)["moved"] == shown(context, 2)["moved"]
 
 
 @pytest.mark.parametrize("hidden", [{"feedback": "rounded"}, {"leaderboard": {"anonymous": True}},
@@ -96,7 +95,7 @@ def test_who_moved_is_told_where_the_whole_board_is(board, context, hidden):
     patch_benchmark(context, ORGANISER, SLUG, loaded(BenchmarkChanges, hidden), "*")
     create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, FIXED))
     board.work()
-    assert shown(context, 2, NOBODY)["moved"] is None
+    assert shown(context, 2, ANYONE)["moved"] is None
     assert shown(context, 2)["moved"]
 
 
@@ -112,15 +111,15 @@ def test_the_work_is_bulk_work_and_tells_how_far_it_is(board, context):
 
 def test_a_dry_run_tells_the_same_and_switches_nothing(board, context):
     create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, {**FIXED, "dry_run": True}))
-    assert (board.benchmark()["pending_revision"], board.benchmark(NOBODY)["pending_revision"]) == (2, None)
+    assert (board.benchmark()["pending_revision"], board.benchmark(ANYONE)["pending_revision"]) == (2, None)
     board.work()
     tried = shown(context, 2)
     assert (tried["state"], tried["active"], tried["dry_run"]) == ("ready", False, True)
     assert board.benchmark()["active_revision"] == 1
     assert main(board, board.right) == 1.0
     with pytest.raises(NotFound):
-        view_revision(context, NOBODY, SLUG, 2)
-    assert [item["number"] for item in list_revisions(context, NOBODY, SLUG, PageQuery(limit=5)).items] == [1]
+        view_revision(context, ANYONE, SLUG, 2)
+    assert [item["number"] for item in list_revisions(context, ANYONE, SLUG, PageQuery(limit=5)).items] == [1]
     create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, FIXED))
     board.work()
     assert shown(context, 3)["moved"] == tried["moved"] != []
@@ -149,7 +148,7 @@ def test_faulty_gold_leaves_the_old_revision_in_force(board, context):
     document = shown(context, 2)
     assert (document["state"], document["active"]) == ("failed", False)
     assert document["failure"]["errors"][0]["part"] == "en"
-    assert shown(context, 2, NOBODY)["failure"] is None
+    assert shown(context, 2, ANYONE)["failure"] is None
     assert board.benchmark()["active_revision"] == 1
     assert create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, FIXED)) == (3, True)
 
@@ -324,10 +323,10 @@ def test_one_revision_at_a_time(board, context):
 def test_teams_revise_nothing_and_see_revisions_without_gold(board, context):
     with pytest.raises(Forbidden):
         create_revision(context, board.lyon, SLUG, loaded(RevisionRequest, FIXED))
-    assert [item["number"] for item in list_revisions(context, NOBODY, SLUG, PageQuery(limit=5)).items] == [1]
+    assert [item["number"] for item in list_revisions(context, ANYONE, SLUG, PageQuery(limit=5)).items] == [1]
     for number in (0, -1, 2, 2**40):
         with pytest.raises(NotFound):
-            view_revision(context, NOBODY, SLUG, number)
+            view_revision(context, ANYONE, SLUG, number)
 
 
 def test_mending_gold_that_failed_its_check_opens_the_benchmark(task, context):

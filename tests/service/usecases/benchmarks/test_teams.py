@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import orjson
 import pytest
 
@@ -39,15 +37,6 @@ def test_rotating_ends_the_token_before(made, context):
     with pytest.raises(Unauthorized):
         authenticate(context, old)
     assert authenticate(context, new).team == "lyon"
-
-
-def test_a_token_may_expire(made, context):
-    now = context.now()
-    token = create_team(context, ORGANISER, SLUG, TeamRequest("lyon", "Lyon"), expires_at=now)["token"]
-    with pytest.raises(Unauthorized, match="expired"):
-        authenticate(context, token)
-    lasting = rotate_token(context, ORGANISER, SLUG, "lyon", expires_at=now + timedelta(hours=1))["token"]
-    assert authenticate(context, lasting).team == "lyon"
 
 
 def test_an_id_is_taken_once(made, context):

@@ -8,7 +8,6 @@ import hmac
 import socket
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
@@ -27,7 +26,7 @@ from service.usecases.events.listing import list_events
 from service.usecases.events.record import record_event
 from service.usecases.events.webhooks import create_webhook, delete_webhook, list_webhooks
 from service.usecases.tokens.tokens import create_token, revoke_token
-from tests.fixtures.contexts import ORGANISER, on_own_clock, with_config
+from tests.fixtures.contexts import ORGANISER, later, on_own_clock, with_config
 from tests.fixtures.service_process import free_port
 from tests.fixtures.tasks import OTHER_WORDS, SLUG
 
@@ -44,7 +43,7 @@ class Receiver:
     def __call__(self, url, body, headers):
         self.got.append((url, body, dict(headers)))
         if self.status is None:
-            raise NoAnswer("timeout")
+            raise NoAnswer
         return self.status
 
     @property
@@ -61,10 +60,6 @@ def context(context):
 @pytest.fixture
 def receiver() -> Receiver:
     return Receiver()
-
-
-def later(context, **delta):
-    return replace(context, now=lambda: context.now() + timedelta(**delta))
 
 
 def hook(context, caller=ORGANISER, **more):

@@ -7,12 +7,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from service.context import Context
 from service.errors import TooManyRequests
 from service.schemas.submissions import SubmissionRequest
 from service.usecases.submissions.changes import cancel_submission, delete_submission, retry_submission
 from service.usecases.submissions.submissions import rate_limits, submit
-from tests.fixtures.contexts import ORGANISER, give_up, on_own_clock, work_of
+from tests.fixtures.contexts import ORGANISER, at, give_up, on_own_clock, work_of
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import ONE_SENTENCE, RIGHT, SLUG, Task
 
@@ -28,10 +27,6 @@ def context(context):
 @pytest.fixture
 def either_context(either_context):
     return on_own_clock(either_context, NOON)
-
-
-def at(context: Context, moment: str) -> Context:
-    return Context(context.config, context.store, context.queue, lambda: datetime.fromisoformat(moment))
 
 
 def refused(error) -> str:

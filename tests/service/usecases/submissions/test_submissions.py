@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import numpy as np
 import orjson
@@ -25,7 +25,7 @@ from service.usecases.submissions.changes import (
     submission_output,
 )
 from service.usecases.submissions.submissions import list_submissions, submit, view_submission, wait_for_submission
-from tests.fixtures.contexts import ORGANISER, give_up, with_config
+from tests.fixtures.contexts import ORGANISER, at, give_up, with_config
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import (
     BENCHMARK,
@@ -37,10 +37,6 @@ from tests.fixtures.tasks import (
     WRONG,
 )
 from workers.sweeper import Sweeper
-
-
-def at(context: Context, moment: str) -> Context:
-    return Context(context.config, context.store, context.queue, lambda: datetime.fromisoformat(moment))
 
 
 def test_a_submission_is_scored_as_a_job_would_be(task, lyon):
