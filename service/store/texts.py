@@ -13,30 +13,32 @@ from service.store.packing import pack, unpack
 from service.store.tables import owned_texts, texts
 from treescore.core.digests import digest_of
 
-Packed = Mapping[str, tuple[str, int, bytes]]
+PackedTexts = Mapping[str, tuple[str, int, bytes]]
 """Texts ready to be stored: name -> (digest, size, zstd)."""
 
 
-def packed(named: Mapping[str, bytes]) -> Packed:
+def pack_texts(named: Mapping[str, bytes]) -> PackedTexts:
     """Pack texts. Call it before the transaction begins, which keeps others from writing."""
     return {name: (digest_of(body), len(body), pack(body)) for name, body in named.items()}
 
 
-def put(db: Connection, owner: str, named: Mapping[str, bytes]) -> dict[str, str]:
+def put(db: Connection, owner: str, bodies: Mapping[str, bytes]) -> dict[str, str]:
     """Store texts under an owner and return their digests by name."""
-    return put_packed(db, owner, packed(named))
+    return put_packed(db, owner, pack_texts(bodies))
 
 
-def put_packed(db: Connection, owner: str, named: Packed) -> dict[str, str]:
+def put_packed(db: Connection, owner: str, packed: PackedTexts) -> dict[str, str]:
     """Store packed texts under an owner and return their digests by name."""
-    digests = {name: digest for name, (digest, _, _) in named.items()}
-    bodies = {digest: (size, body) for digest, size, body in named.values()}
-    known = set(db.scalars(select(texts.c.digest).where(texts.c.digest.in_(bodies))))
-    fresh = [
-        {"digest": digest, "size": size, "body": body} for digest, (size, body) in bodies.items() if digest not in known
+    digests = {name: digest for name, (digest, _, _) in packed.items()}
+    bodies = {digest: (size, body) for digest, size, body in packed.values()}
+    stored = set(db.scalars(select(texts.c.digest).where(texts.c.digest.in_(bodies))))
+    new_rows = [
+        {"digest": digest, "size": size, "body": body}
+        for digest, (size, body) in bodies.items()
+        if digest not in stored
     ]
-    if fresh:
-        db.execute(insert_or_ignore(db, texts), fresh)
+    if new_rows:
+        db.execute(insert_or_ignore(db, texts), new_rows)
     if digests:
         db.execute(
             insert(owned_texts),
@@ -72,8 +74,8 @@ def drop(db: Connection, owners: Iterable[str]) -> None:
     owners = list(owners)
     digests = list(db.scalars(select(owned_texts.c.digest).where(owned_texts.c.owner.in_(owners)).distinct()))
     db.execute(delete(owned_texts).where(owned_texts.c.owner.in_(owners)))
-    still = select(literal(1)).where(owned_texts.c.digest == texts.c.digest).exists()
-    db.execute(delete(texts).where(texts.c.digest.in_(digests), ~still))
+    has_owner = select(literal(1)).where(owned_texts.c.digest == texts.c.digest).exists()
+    db.execute(delete(texts).where(texts.c.digest.in_(digests), ~has_owner))
 
 
 def insert_or_ignore(db: Connection, table: Table) -> Insert:

@@ -103,7 +103,7 @@ def test_what_changes_while_a_comparison_is_made_is_seen_at_its_end(board, conte
     board.submit(lyon, spoilt(5))
     board.work()
     with context.store.read() as db:
-        first = boards.working(db, SLUG, 1)
+        first = boards.unfinished_run(db, SLUG, 1)
     with context.store.write() as db:
         # a worker has begun, and something changes meanwhile: no second run
         runs.claim(db, first, context.now())
@@ -297,7 +297,7 @@ def test_asking_while_a_board_is_compared_is_not_forgotten(board, context):
     board.submit(board.team("prague"), spoilt(1))
     board.work()
     with context.store.read() as db:
-        run = runs.get(db, boards.working(db, SLUG, 1))
+        run = runs.get(db, boards.unfinished_run(db, SLUG, 1))
         known = boards.keys(db, SLUG, 1)
     ask(context, ORGANISER, SLUG, loaded(ComparisonRequest, {"submissions": "leaderboard", "score": "attachment.uas"}))
     do(context, run.id)
@@ -310,7 +310,7 @@ def test_a_comparison_that_failed_leaves_the_rows(board, context):
     board.submit(board.team("prague"), spoilt(1))
     board.work()
     with context.store.read() as db:
-        run = runs.get(db, boards.working(db, SLUG, 1))
+        run = runs.get(db, boards.unfinished_run(db, SLUG, 1))
     give_up(context, run.id)
     document = board.leaderboard()
     assert run.queue == BULK
