@@ -22,7 +22,7 @@ class WorkFailed(Exception):
 
 
 class _HideDetails:
-    """Lets only WorkFailed out; the log names the exception behind it and its places."""
+    """Replaces any exception by WorkFailed, and logs its type and traceback without texts."""
 
     def __init__(self, run_id: str) -> None:
         self._run_id = run_id
@@ -45,7 +45,7 @@ def process_context() -> Context:
 
 
 def run(run_id: str) -> None:
-    """Do the work stored under an id, unless it is done already.
+    """Perform the run with this id, unless it is final.
 
     Raises:
         WorkFailed: for any unexpected error; RQ runs the work again, and the next claim counts the attempt.
@@ -60,21 +60,21 @@ def do(context: Context, run_id: str) -> None:
     Unexpected errors are raised.
     """
     with context.store.write(durable=False) as db:
-        claimed = runs.claim(db, run_id, context.now())
-    if claimed is None:
+        claimed_run = runs.claim(db, run_id, context.now())
+    if claimed_run is None:
         return
-    kind = KINDS[claimed.kind]
+    kind = KINDS[claimed_run.kind]
     config = context.config
-    if claimed.attempts > config.max_attempts:
+    if claimed_run.attempts > config.max_attempts:
         problem = Problem(code="worker-died", detail=f"The service failed {config.max_attempts} times. Retry.")
-        finish(context, claimed, kind.fail(context, claimed, Failure("service", [problem], 1)))
+        finish(context, claimed_run, kind.fail(context, claimed_run, Failure("service", [problem], 1)))
         return
     context.queue.wake(run_id)
     try:
-        perform(context, kind, claimed)
+        perform(context, kind, claimed_run)
     except Cancelled:
         return
     except JobTimeoutException:
         detail = f"Scoring exceeds the limit of {config.max_job_seconds} s for one job. Send fewer or shorter texts."
         problem = Problem(code="job-timeout", detail=detail)
-        finish(context, claimed, kind.fail(context, claimed, Failure("limit", [problem], 1)))
+        finish(context, claimed_run, kind.fail(context, claimed_run, Failure("limit", [problem], 1)))

@@ -17,12 +17,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m workers.process")
     parser.add_argument("--queue", choices=QUEUES, default=LIVE)
     parser.add_argument("--burst", action="store_true", help="end when the queue is empty")
-    chosen = parser.parse_args()
+    arguments = parser.parse_args()
     configure_logs()
     context = process_context()
     warm_up(context)
     os.environ["TREESCORE_WORKER_PID"] = str(os.getpid())
-    worker_on(context.queue, chosen.queue, burst=chosen.burst).work(burst=chosen.burst, logging_level="WARNING")
+    worker_on(context.queue, arguments.queue, burst=arguments.burst).work(
+        burst=arguments.burst, logging_level="WARNING"
+    )
 
 
 if __name__ == "__main__":

@@ -42,25 +42,25 @@ class Sweeper:
             open_runs = runs.unfinished(db, before=context.now() - GRACE)
         held = context.queue.held()
         lost = {run.id: run.queue for run in open_runs if run.id not in held}
-        again = [run_id for run_id in lost if run_id in self._suspects]
-        for run_id in again:
+        requeued = [run_id for run_id in lost if run_id in self._suspects]
+        for run_id in requeued:
             context.queue.put(run_id, lost[run_id])
             log.warning("requeued", run=run_id)
-        self._suspects = set(lost).difference(again)
+        self._suspects = set(lost).difference(requeued)
         if self._sweeps % HOUSEKEEPING_EVERY == 0:
             self.clean_up()
         self._sweeps += 1
-        return again
+        return requeued
 
     def clean_up(self) -> None:
         """Delete data whose retention time is over."""
         context = self._context
         now = context.now()
         with context.store.write() as db:
-            idempotency.forget_before(db, now - KEEP_KEYS)
+            idempotency.drop_before(db, now - KEEP_KEYS)
             if context.config.retain_jobs_days:
-                old = jobs.finished_before(db, now - timedelta(days=context.config.retain_jobs_days), limit=500)
-                jobs.erase(db, old, now)
+                expired = jobs.finished_before(db, now - timedelta(days=context.config.retain_jobs_days), limit=500)
+                jobs.erase(db, expired, now)
             if context.config.retain_outputs_days:
                 before = now - timedelta(days=context.config.retain_outputs_days)
                 submissions.drop_outputs(db, submissions.with_old_outputs(db, before, limit=500), now)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from service.context import Context
 from service.queue import LIVE
 from service.store import jobs, runs, texts
-from service.store.database import RolledBack
+from service.store.database import RollbackStore
 from service.usecases.jobs.jobs import KIND
 from treescore.warm import warm
 from workers.entry import do
@@ -22,10 +22,10 @@ _TEXTS = {"gold": _RIGHT, "systems/0": _RIGHT, "systems/1": _WRONG}
 def warm_up(context: Context) -> None:
     """Call every compiled function, then perform one whole job in a transaction that is never committed."""
     warm()
-    own = replace(context, store=RolledBack(context.store))
-    with own.store.write() as db:
-        runs.add(db, RUN, KIND, LIVE, own.now())
+    rollback_context = replace(context, store=RollbackStore(context.store))
+    with rollback_context.store.write() as db:
+        runs.add(db, RUN, KIND, LIVE, rollback_context.now())
         jobs.add(db, RUN, "warm-up", _REQUEST)
         texts.put(db, RUN, _TEXTS)
-    do(own, RUN)
-    own.store.close()
+    do(rollback_context, RUN)
+    rollback_context.store.close()

@@ -19,11 +19,11 @@ from workers.entry import WorkFailed, run
 HEARTBEAT_SECONDS = 2
 LINGER = 5.0
 """Seconds for which a work-horse waits for another run before it ends."""
-AGE = 30.0
+MAX_AGE = 30.0
 """Seconds after which a work-horse takes no further run: RQ counts its time from the fork, and kills a minute late."""
-GROWTH = 256 * 1024
+MAX_GROWTH = 256 * 1024
 """KiB by which a work-horse may have grown and still take a further run: only its end surely frees the memory."""
-LOOK_UP = 0.5
+POLL_SECONDS = 0.5
 """Seconds between two checks whether the worker was asked to stop."""
 
 
@@ -51,32 +51,32 @@ class Worker(rq.Worker):  # type: ignore[misc]
 
     def perform_job(self, job: Any, queue: Any) -> bool:
         """Perform RQ's job, then further runs that wait, in the forked process."""
-        begun, size = monotonic(), _peak()
-        done = bool(super().perform_job(job, queue)) and self._in_time(begun)
+        start, start_size = monotonic(), _peak()
+        may_continue = bool(super().perform_job(job, queue)) and self._in_time(start)
         try:
-            while done and monotonic() < begun + AGE and _peak() < size + GROWTH:
+            while may_continue and monotonic() < start + MAX_AGE and _peak() < start_size + MAX_GROWTH:
                 run_id = self._next(queue.name)
-                done = run_id is not None and self._carry(run_id, queue.name)
+                may_continue = run_id is not None and self._perform_run(run_id, queue.name)
         except REDIS_ERRORS:
-            return done
-        return done
+            return may_continue
+        return may_continue
 
     def _next(self, queue: str) -> str | None:
-        """Return the id of the next run; None where none came in time or the worker was asked to stop."""
-        patience = monotonic() + self.linger
+        """Return the id of the next run; None at the deadline or when the worker was asked to stop."""
+        deadline = monotonic() + self.linger
         while not self.connection.hexists(self.key, "shutdown_requested_date"):
-            left = max(0.0, patience - monotonic())
-            run_id = self.runs.take(queue, min(left, LOOK_UP))
-            if run_id is not None or not left:
+            remaining = max(0.0, deadline - monotonic())
+            run_id = self.runs.take(queue, min(remaining, POLL_SECONDS))
+            if run_id is not None or not remaining:
                 return run_id
         return None
 
-    def _carry(self, run_id: str, queue: str) -> bool:
+    def _perform_run(self, run_id: str, queue: str) -> bool:
         """Work on a run under RQ's time limit; return whether this process may take another.
 
         It must end after a run that failed, which waits in the queue again, and after one that reached its limit.
         """
-        begun = monotonic()
+        start = monotonic()
         self.set_current_job_id(run_id)
         try:
             with self.death_penalty_class(self.runs.timeout, JobTimeoutException):
@@ -86,23 +86,23 @@ class Worker(rq.Worker):  # type: ignore[misc]
             return False
         finally:
             self.set_current_job_id(None)
-        return self._in_time(begun)
+        return self._in_time(start)
 
-    def _in_time(self, begun: float) -> bool:
+    def _in_time(self, start: float) -> bool:
         """Return whether a run kept its limit: a signal that ends it may leave this process in any state."""
-        return monotonic() < begun + self.runs.timeout
+        return monotonic() < start + self.runs.timeout
 
     def monitor_work_horse(self, job: Any, queue: Any) -> None:
         """Wait until the work-horse has ended; queue again the further run that it left unfinished."""
         super().monitor_work_horse(job, queue)
-        left = self.get_current_job_id()
-        if left is None or left == job.id:
+        run_id = self.get_current_job_id()
+        if run_id is None or run_id == job.id:
             return
         self.set_current_job_id(None)
-        if left == self._stopped_job_id:  # cancelled
+        if run_id == self._stopped_job_id:  # cancelled
             self._stopped_job_id = None
         else:
-            self.runs.put(left, queue.name)
+            self.runs.put(run_id, queue.name)
 
     def maintain_heartbeats(self, job: Any) -> None:
         """Maintain RQ's heartbeats while its job exists, and only the worker's own afterwards."""

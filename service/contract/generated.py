@@ -10,9 +10,10 @@ from apispec.ext.marshmallow.openapi import OpenAPIConverter
 from marshmallow import Schema, fields
 
 from service.contract.tree import ContractError, Tree, known, mapping, reference
-from service.schemas import base, benchmarks, comparisons, jobs, queries, submissions, teams, tokens, webhooks
+from service.schemas import benchmarks, checked_fields, comparisons, jobs, queries, submissions, teams, tokens, webhooks
+from service.schemas.base import Strict
 
-MODULES = (base, benchmarks, comparisons, jobs, submissions, teams, tokens, webhooks)
+MODULES = (checked_fields, benchmarks, comparisons, jobs, submissions, teams, tokens, webhooks)
 PROSE = ("description", "examples")
 ORDER = ("type", "additionalProperties", "required", "description", "properties")
 
@@ -22,12 +23,12 @@ Prose = Mapping[str, Mapping[str, str]]
 def request_classes() -> dict[str, type[Schema]]:
     """Return the classes of request bodies and of the objects in them, by name."""
     names = {module.__name__ for module in MODULES}
-    return {each.__name__: each for each in _subclasses(base.Strict) if each.__module__ in names}
+    return {each.__name__: each for each in _subclasses(Strict) if each.__module__ in names}
 
 
 def query_classes() -> dict[str, type[Schema]]:
     """Return the classes of query strings, by name."""
-    return {each.__name__: each for each in _subclasses(base.Strict) if each.__module__ == queries.__name__}
+    return {each.__name__: each for each in _subclasses(Strict) if each.__module__ == queries.__name__}
 
 
 def _subclasses(kind: type[Schema]) -> Iterator[type[Schema]]:
@@ -149,4 +150,4 @@ def _converter() -> OpenAPIConverter:
 
 def _custom(_converter: OpenAPIConverter, field: fields.Field[object], **_options: object) -> Tree:
     """Return the schema of a field class of the service; apispec knows marshmallow's own."""
-    return base.field_schema(field) if isinstance(field, base.Checked) else {}
+    return checked_fields.field_schema(field) if isinstance(field, checked_fields.Checked) else {}

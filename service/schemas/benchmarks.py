@@ -10,26 +10,22 @@ from marshmallow import ValidationError, fields, validate
 from service import requests
 from service.policy.gate import LEVELS
 from service.requests import INPUTS, MAX_NOTES, MAX_QUOTA, PICKS
-from service.schemas.base import (
+from service.schemas.base import Fault, Strict, wrong_type
+from service.schemas.checked_fields import (
     Checked,
-    Columns,
-    Fault,
     Flag,
-    Lengths,
     Mapped,
     Name,
     Named,
     Shape,
     Slug,
     Step,
-    Strict,
-    Strings,
     Text,
     Whole,
+    check_year,
     component,
-    sensible,
-    wrong_type,
 )
+from service.schemas.columns import Columns, Lengths, Strings
 from service.schemas.jobs import MAX_METRICS, MAX_TRANSFORMS, FormatChoice, MetricEntry, TransformEntry
 
 _LINES = re.compile(r"[\t\r\n]")
@@ -118,7 +114,7 @@ class LeaderboardSettings(Strict[requests.LeaderboardChanges]):
     public = Flag()
     anonymous = Flag()
     pick = fields.String(validate=validate.OneOf(PICKS))
-    frozen_at = fields.AwareDateTime(format="iso", allow_none=True, validate=sensible)
+    frozen_at = fields.AwareDateTime(format="iso", allow_none=True, validate=check_year)
 
 
 class _Settings:
@@ -126,8 +122,8 @@ class _Settings:
 
     title = Name()
     series = Slug(allow_none=True)
-    opens_at = fields.AwareDateTime(format="iso", allow_none=True, validate=sensible)
-    closes_at = fields.AwareDateTime(format="iso", allow_none=True, validate=sensible)
+    opens_at = fields.AwareDateTime(format="iso", allow_none=True, validate=check_year)
+    closes_at = fields.AwareDateTime(format="iso", allow_none=True, validate=check_year)
     quota = fields.Nested(Quota)
     feedback = fields.String(validate=validate.OneOf(tuple(LEVELS)))
     feedback_after_closing = fields.String(validate=validate.OneOf(tuple(LEVELS)), allow_none=True)

@@ -8,7 +8,8 @@ from marshmallow import ValidationError, fields, post_load, validate
 
 from service import requests
 from service.requests import LEADERBOARD, MAX_COMPARED, PICKS
-from service.schemas.base import Checked, Fault, Shape, Strict, Whole, wrong_type
+from service.schemas.base import Fault, Strict, wrong_type
+from service.schemas.checked_fields import Checked, Shape, Whole
 from treescore.significance import PARAMS
 
 

@@ -7,22 +7,9 @@ from typing import Any, ClassVar
 from marshmallow import INCLUDE, ValidationError, fields, post_load, pre_load, validate, validates_schema
 
 from service import requests
-from service.schemas.base import (
-    Checked,
-    Columns,
-    Fault,
-    Lengths,
-    Name,
-    Named,
-    Parameters,
-    Seconds,
-    Shape,
-    Strict,
-    Strings,
-    Text,
-    component,
-    wrong_type,
-)
+from service.schemas.base import Fault, Strict, wrong_type
+from service.schemas.checked_fields import Checked, Name, Named, Parameters, Shape, Text, component
+from service.schemas.columns import Columns, Lengths, Seconds, Strings
 
 STATES = ("queued", "running", "succeeded", "failed", "cancelled")
 SIDES = ("both", "gold", "system")

@@ -7,8 +7,9 @@ from typing import Any
 from marshmallow import fields, validate
 
 from service import requests
-from service.schemas.base import Fault, Flag, Mapped, Name, Slug, Strict, Text
+from service.schemas.base import Fault, Strict
 from service.schemas.benchmarks import Notes
+from service.schemas.checked_fields import Flag, Mapped, Name, Slug, Text
 
 ROLES = ("system", "baseline")
 

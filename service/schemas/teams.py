@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from service import requests
-from service.schemas.base import Name, Slug, Strict
+from service.schemas.base import Strict
+from service.schemas.checked_fields import Name, Slug
 
 
 class TeamRequest(Strict[requests.TeamRequest]):

@@ -6,7 +6,8 @@ from marshmallow import fields, validate
 
 from service import requests
 from service.requests import SCOPES
-from service.schemas.base import Name, Strict, sensible
+from service.schemas.base import Strict
+from service.schemas.checked_fields import Name, check_year
 
 
 class TokenRequest(Strict[requests.TokenRequest]):
@@ -17,5 +18,5 @@ class TokenRequest(Strict[requests.TokenRequest]):
     scopes = fields.List(
         fields.String(validate=validate.OneOf(SCOPES)), required=True, validate=validate.Length(min=1, max=len(SCOPES))
     )
-    expires_at = fields.AwareDateTime(format="iso", allow_none=True, validate=sensible)
+    expires_at = fields.AwareDateTime(format="iso", allow_none=True, validate=check_year)
     name = Name(allow_none=True)

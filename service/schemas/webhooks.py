@@ -6,7 +6,8 @@ from marshmallow import fields, validate
 
 from service import requests
 from service.requests import EVENT_KINDS
-from service.schemas.base import Slug, Strict
+from service.schemas.base import Strict
+from service.schemas.checked_fields import Slug
 
 
 class WebhookRequest(Strict[requests.WebhookRequest]):

@@ -12,9 +12,9 @@ from service.store.tables import artifacts
 from treescore.core.params import Json
 
 
-def put(db: Connection, owner: str, named: Mapping[tuple[str, int], bytes]) -> None:
+def put(db: Connection, owner: str, bodies: Mapping[tuple[str, int], bytes]) -> None:
     """Store packed bodies: (name, page) -> body."""
-    rows = [{"owner": owner, "name": name, "page": page, "body": body} for (name, page), body in named.items()]
+    rows = [{"owner": owner, "name": name, "page": page, "body": body} for (name, page), body in bodies.items()]
     if rows:
         db.execute(insert(artifacts), rows)
 
@@ -43,10 +43,12 @@ def drop_below(db: Connection, owner: str, prefix: str) -> None:
     )
 
 
-def drop_but(db: Connection, owners: Iterable[str], kept: str) -> None:
-    """Delete the artifacts of owners whose names do not contain `kept`."""
+def drop_but(db: Connection, owners: Iterable[str], name_part: str) -> None:
+    """Delete the artifacts of owners whose names do not contain `name_part`."""
     db.execute(
-        delete(artifacts).where(artifacts.c.owner.in_(list(owners)), ~artifacts.c.name.contains(kept, autoescape=True))
+        delete(artifacts).where(
+            artifacts.c.owner.in_(list(owners)), ~artifacts.c.name.contains(name_part, autoescape=True)
+        )
     )
 
 

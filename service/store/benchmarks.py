@@ -63,8 +63,8 @@ class Benchmark:
     @property
     def leaderboard(self) -> LeaderboardSettings:
         """Return the settings of the leaderboard."""
-        chosen: LeaderboardSettings = self.settings["leaderboard"]
-        return chosen
+        leaderboard: LeaderboardSettings = self.settings["leaderboard"]
+        return leaderboard
 
     @property
     def frozen_at(self) -> datetime | None:
@@ -85,7 +85,7 @@ def add(db: Connection, benchmark: Benchmark) -> None:
     db.execute(insert(benchmarks).values(columns_of(benchmark, settings=json_text(benchmark.settings))))
 
 
-def get(db: Connection, slug: str, *, lock: bool = False, alone: bool = False) -> Benchmark | None:
+def get(db: Connection, slug: str, *, lock: bool = False, exclusive: bool = False) -> Benchmark | None:
     """Return one benchmark, deleted or not, or None.
 
     A transaction that locks more rows than the benchmark's locks that row first, then submissions, then teams: without
@@ -95,11 +95,11 @@ def get(db: Connection, slug: str, *, lock: bool = False, alone: bool = False) -
         db: the transaction.
         slug: of the benchmark.
         lock: keep others from changing the benchmark and its board; submissions can still be added.
-        alone: keep others from adding submissions too.
+        exclusive: keep others from adding submissions too.
     """
     query = select(benchmarks).where(benchmarks.c.id == slug)
-    if lock or alone:
-        query = query.with_for_update(key_share=not alone)
+    if lock or exclusive:
+        query = query.with_for_update(key_share=not exclusive)
     return one(db, query, _benchmark)
 
 
@@ -113,16 +113,16 @@ def listing(db: Connection, after: str | None, limit: int, series: str | None = 
     return [_benchmark(row) for row in db.execute(query)]
 
 
-def change(db: Connection, changed: Benchmark) -> None:
+def change(db: Connection, benchmark: Benchmark) -> None:
     """Store title, series and settings of a locked benchmark, and count both versions up."""
     db.execute(
         update(benchmarks)
-        .where(benchmarks.c.id == changed.id)
+        .where(benchmarks.c.id == benchmark.id)
         .values(
-            title=changed.title,
-            series=changed.series,
-            settings=json_text(changed.settings),
-            updated_at=changed.updated_at,
+            title=benchmark.title,
+            series=benchmark.series,
+            settings=json_text(benchmark.settings),
+            updated_at=benchmark.updated_at,
             version=benchmarks.c.version + 1,
             board_version=benchmarks.c.board_version + 1,
         )

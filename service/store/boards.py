@@ -16,8 +16,8 @@ from service.store.submissions import BoardEntry, on_board
 from service.store.tables import board_comparisons, board_runs, runs, scores, submissions
 from treescore.core.params import Json
 
-_AT_ONCE = 500
-_NOTHING = literal(None, LargeBinary())
+_BATCH = 500
+_NO_BYTES = literal(None, LargeBinary())
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class BoardRun(NamedTuple):
     revision: int
 
 
-class AskedBoard(TypedDict):
-    """A board that a caller has asked for."""
+class RequestedBoard(TypedDict):
+    """A board that a caller requested."""
 
     score: str
     part: str | None
@@ -63,7 +63,7 @@ class BoardBody(TypedDict):
     """
 
     id: str | None
-    asked: AskedBoard | None
+    asked: RequestedBoard | None
     untested: dict[str, str]
     comparison: Mapping[str, Json] | None
 
@@ -73,8 +73,8 @@ class BoardComparison:
     """One row.
 
     Attributes:
-        run_id: of the run that made it; None before the first has.
-        board_version: the board that it was made for.
+        run_id: of the run that computed it; None before the first run ends.
+        board_version: the version of the board that was compared.
         body: what was compared.
     """
 
@@ -131,25 +131,25 @@ def details(
         submission_ids: of the rows.
         revision: number of the revision whose scores are read.
         layout: of the revision's figures.
-        part: whose scores are shown: a part, MACRO or POOLED.
+        part: a part, MACRO or POOLED; its scores are shown.
         address: the score whose interval is shown.
     """
     bounds = layout.interval_spans(part, address)
-    low, high = (_NOTHING, _NOTHING) if bounds is None else map(_cut, bounds)
+    low, high = (_NO_BYTES, _NO_BYTES) if bounds is None else map(_cut, bounds)
     result: dict[str, RowDetails] = {}
     c = submissions.c
-    for start in range(0, len(submission_ids), _AT_ONCE):
+    for start in range(0, len(submission_ids), _BATCH):
         query = (
             select(
                 c.id, c.name, c.created_at, _cut(layout.span(part)).label("row"), low.label("low"), high.label("high")
             )
             .join(scores, (scores.c.submission_id == c.id) & (scores.c.revision == revision), isouter=True)
-            .where(c.id.in_(submission_ids[start : start + _AT_ONCE]))
+            .where(c.id.in_(submission_ids[start : start + _BATCH]))
         )
         for row in db.execute(query):
-            shown = {} if row.row is None else dict(zip(layout.addresses, map(finite, numbers(row.row)), strict=True))
+            values = {} if row.row is None else dict(zip(layout.addresses, map(finite, numbers(row.row)), strict=True))
             interval = None if row.low is None else interval_of(numbers(row.low + row.high))
-            result[row.id] = RowDetails(row.name, row.created_at, shown, interval)
+            result[row.id] = RowDetails(row.name, row.created_at, values, interval)
     return result
 
 
@@ -174,7 +174,7 @@ def get(db: Connection, benchmark_id: str, revision: int, key: str) -> BoardComp
 def save(
     db: Connection, benchmark_id: str, revision: int, key: str, comparison: BoardComparison, now: datetime
 ) -> None:
-    """Store a comparison in place of the one before."""
+    """Store a comparison and delete the one before."""
     remove(db, benchmark_id, revision, [key])
     db.execute(
         insert(board_comparisons).values(
@@ -190,17 +190,17 @@ def save(
 
 
 def keys(db: Connection, benchmark_id: str, revision: int) -> list[str]:
-    """List the keys of the comparisons that are kept for a revision's boards."""
+    """List the keys of the stored comparisons of a revision's boards."""
     c = board_comparisons.c
     query = select(c.key).where(c.benchmark_id == benchmark_id, c.revision == revision)
     return list(db.scalars(query.order_by(c.created_at)))
 
 
-def remove(db: Connection, benchmark_id: str, revision: int, removed: Sequence[str]) -> None:
+def remove(db: Connection, benchmark_id: str, revision: int, removed_keys: Sequence[str]) -> None:
     """Delete comparisons."""
     c = board_comparisons.c
     db.execute(
-        delete(board_comparisons).where(c.benchmark_id == benchmark_id, c.revision == revision, c.key.in_(removed))
+        delete(board_comparisons).where(c.benchmark_id == benchmark_id, c.revision == revision, c.key.in_(removed_keys))
     )
 
 
@@ -217,7 +217,7 @@ def of_run(db: Connection, run_id: str) -> BoardRun | None:
     return None if row is None else BoardRun(row.benchmark_id, row.revision)
 
 
-def working(db: Connection, benchmark_id: str, revision: int) -> str | None:
+def unfinished_run(db: Connection, benchmark_id: str, revision: int) -> str | None:
     """Return the id of the unfinished run that makes a board's comparisons, or None."""
     query = (
         select(runs.c.id)

@@ -1,4 +1,4 @@
-"""Requested comparisons: the question, and the answer once there is one."""
+"""Requested comparisons: the question, and the answer when it is computed."""
 
 from __future__ import annotations
 
@@ -71,13 +71,13 @@ def of_run(db: Connection, run_id: str) -> Comparison | None:
 def listing(db: Connection, benchmark_id: str, after: str | None, limit: int) -> Sequence[Comparison]:
     """List comparisons of a benchmark by id, after a given one, without their answers."""
     c = comparisons.c
-    query = select(*(each for each in c if each is not c.document)).where(c.benchmark_id == benchmark_id)
+    query = select(*(column for column in c if column is not c.document)).where(c.benchmark_id == benchmark_id)
     if after is not None:
         query = query.where(c.id > after)
     return [_comparison(row) for row in db.execute(query.order_by(c.id).limit(limit))]
 
 
-def waiting(db: Connection, benchmark_id: str) -> int:
+def unanswered(db: Connection, benchmark_id: str) -> int:
     """Count the unanswered questions of a benchmark."""
     query = (
         select(func.count())
@@ -97,8 +97,8 @@ def save_answer(db: Connection, comparison_id: str, document: Mapping[str, objec
     )
 
 
-def ask_again(db: Connection, comparison_id: str, run_id: str, attempt: int) -> None:
-    """Begin another attempt at a question that the service failed to answer."""
+def begin_attempt(db: Connection, comparison_id: str, run_id: str, attempt: int) -> None:
+    """Note the run of another attempt at a question that the service failed to answer."""
     db.execute(
         update(comparisons)
         .where(comparisons.c.id == comparison_id)

@@ -27,7 +27,7 @@ class Store:
         self.engine = create_engine(
             url, pool_size=8, max_overflow=64, hide_parameters=True, pool_pre_ping=not self.sqlite
         )
-        self._hot: dict[LookupQuery, _Hot] = {}
+        self._queries: dict[LookupQuery, _CompiledQuery] = {}
         self._readers: deque[DBAPIConnection] = deque()
         if self.sqlite:
             event.listen(self.engine, "connect", _prepare_sqlite)
@@ -66,13 +66,13 @@ class Store:
             query: with bound parameters named as in `values`; compiled once.
             values: of the parameters.
         """
-        hot = self._hot.get(query)
-        if hot is None:
-            hot = self._hot[query] = _Hot(query, self.engine.dialect)
+        compiled = self._queries.get(query)
+        if compiled is None:
+            compiled = self._queries[query] = _CompiledQuery(query, self.engine.dialect)
         try:
             with self._reader() as connection, closing(connection.cursor()) as cursor:
-                cursor.execute(hot.text, hot.arguments(values))
-                return hot.converted(cursor.fetchone())
+                cursor.execute(compiled.text, compiled.arguments(values))
+                return compiled.convert(cursor.fetchone())
         except self.engine.dialect.loaded_dbapi.OperationalError as error:
             raise OperationalError(str(query), None, error) from error
 
@@ -110,7 +110,7 @@ class Store:
         self.engine.dispose()
 
 
-class _Hot:
+class _CompiledQuery:
     """A compiled query: its text, the order of its parameters, and the converters of its columns."""
 
     def __init__(self, query: LookupQuery, dialect: Dialect) -> None:
@@ -123,10 +123,10 @@ class _Hot:
 
     def arguments(self, values: dict[str, object]) -> Mapping[str, object] | Sequence[object]:
         """Return the parameters in the form of the driver."""
-        given = self._compiled.construct_params(values)
-        return given if self._order is None else tuple(given[name] for name in self._order)
+        parameters = self._compiled.construct_params(values)
+        return parameters if self._order is None else tuple(parameters[name] for name in self._order)
 
-    def converted(self, row: Sequence[object] | None) -> Sequence[object] | None:
+    def convert(self, row: Sequence[object] | None) -> Sequence[object] | None:
         """Convert the columns of the driver's row."""
         if row is None or not self._converters:
             return row
@@ -150,12 +150,12 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
 
-class RolledBack(Store):
+class RollbackStore(Store):
     """One transaction of another store that is never committed: warming up compiles statements and stores nothing."""
 
     def __init__(self, store: Store) -> None:
         self.url, self.sqlite, self.engine = store.url, store.sqlite, store.engine
-        self._hot, self._readers = {}, deque()
+        self._queries, self._readers = {}, deque()
         self._connection = self.engine.connect().execution_options(treescore_write=True)
         self._connection.begin()
 
@@ -165,7 +165,7 @@ class RolledBack(Store):
         yield self._connection
 
     @contextmanager
-    def write(self, *, durable: bool = True) -> Iterator[Connection]:  # noqa: ARG002 - nothing of it lasts
+    def write(self, *, durable: bool = True) -> Iterator[Connection]:  # noqa: ARG002 - it is rolled back
         """Return the transaction."""
         yield self._connection
 

@@ -90,8 +90,8 @@ class Figures:
     def of_scores(cls, layout: Layout, metrics: Sequence[PartScores]) -> Figures:
         """Join the figures of all metrics."""
         columns = [
-            np.vstack([each.parts, each.pooled, each.macro, each.pooled_interval, each.macro_interval])
-            for each in metrics
+            np.vstack([scores.parts, scores.pooled, scores.macro, scores.pooled_interval, scores.macro_interval])
+            for scores in metrics
         ]
         return cls(layout, np.concatenate(columns, axis=1))
 

@@ -18,11 +18,11 @@ def find(db: Connection, owner: str, key: str) -> tuple[str, str] | None:
     return None if row is None else (row.digest, row.resource)
 
 
-def remember(db: Connection, owner: str, key: str, digest: str, resource: str, now: datetime) -> None:
+def add(db: Connection, owner: str, key: str, digest: str, resource: str, now: datetime) -> None:
     """Store a request under its key. The primary key refuses a second one."""
     db.execute(insert(idempotency).values(owner=owner, key=key, digest=digest, resource=resource, created_at=now))
 
 
-def forget_before(db: Connection, moment: datetime) -> None:
+def drop_before(db: Connection, moment: datetime) -> None:
     """Delete keys older than a moment."""
     db.execute(delete(idempotency).where(idempotency.c.created_at < moment))

@@ -1,4 +1,4 @@
-"""Scoring jobs: the request, and the answer once there is one."""
+"""Scoring jobs: the request, and the answer when it is computed."""
 
 from __future__ import annotations
 

@@ -26,9 +26,9 @@ def unpack(body: bytes) -> bytes:
 def pack_array(array: Counts) -> bytes:
     """Pack an array of two dimensions by columns, in the smallest integer type that holds it."""
     integers = np.issubdtype(array.dtype, np.integer) and array.size
-    kind = next(each for each in SIZES if _fits(array, each)) if integers else array.dtype
+    dtype = next(size for size in SIZES if _fits(array, size)) if integers else array.dtype
     buffer = io.BytesIO()
-    np.save(buffer, np.asfortranarray(array.astype(kind)), allow_pickle=False)
+    np.save(buffer, np.asfortranarray(array.astype(dtype)), allow_pickle=False)
     return pack(buffer.getvalue())
 
 
@@ -40,6 +40,6 @@ def unpack_array(body: bytes) -> Counts:
     return np.ascontiguousarray(array, np.float64)
 
 
-def _fits(array: Counts, kind: type[np.int8 | np.int16 | np.int32 | np.int64]) -> bool:
-    bounds = np.iinfo(kind)
+def _fits(array: Counts, dtype: type[np.int8 | np.int16 | np.int32 | np.int64]) -> bool:
+    bounds = np.iinfo(dtype)
     return bool(bounds.min <= array.min() and array.max() <= bounds.max)

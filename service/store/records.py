@@ -25,13 +25,13 @@ def record_of(kind: type[Record], row: AnyRow, prefix: str = "", **decoded: obje
         prefix: of the columns' names.
         decoded: fields whose columns hold JSON or packed bytes, decoded.
     """
-    plain = {each.name: getattr(row, prefix + each.name) for each in fields(kind) if each.name not in decoded}
+    plain = {field.name: getattr(row, prefix + field.name) for field in fields(kind) if field.name not in decoded}
     return kind(**plain, **decoded)
 
 
 def columns_of(record: DataclassInstance, **encoded: object) -> dict[str, object]:
     """Return the columns of a record, each from the field of its name; `encoded` replaces fields that are packed."""
-    return {each.name: getattr(record, each.name) for each in fields(record)} | encoded
+    return {field.name: getattr(record, field.name) for field in fields(record)} | encoded
 
 
 def one(db: Connection, query: Executable, make: Callable[[AnyRow], Record]) -> Record | None:

@@ -23,7 +23,7 @@ CHECKING, RESCORING, ACTIVE, SUPERSEDED, FAILED, READY = (
     "ready",
 )
 """States; a dry run ends as `ready`."""
-SETTLED = (ACTIVE, SUPERSEDED, FAILED, READY)
+FINAL_STATES = (ACTIVE, SUPERSEDED, FAILED, READY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One test file of a revision. What is None is known once gold has been checked.
+    """One test file of a revision. Members that are None are set when gold has been checked.
 
     Attributes:
         name: of the part.
@@ -108,7 +108,7 @@ def listing(
     return [_revision(row) for row in db.execute(query)]
 
 
-def unsettled(db: Connection, benchmark_id: str) -> Revision | None:
+def unfinished(db: Connection, benchmark_id: str) -> Revision | None:
     """Return the revision that is being checked or rescored, or None."""
     query = select(revisions).where(
         revisions.c.benchmark_id == benchmark_id, revisions.c.state.in_((CHECKING, RESCORING))
@@ -118,12 +118,12 @@ def unsettled(db: Connection, benchmark_id: str) -> Revision | None:
 
 def set_state(db: Connection, revision_id: str, state: str, **values: object) -> None:
     """Set the state of a revision, and `failure`, `moved` or `activated_at` where given."""
-    ready = dict(values)
-    if "failure" in ready:
-        ready["failure"] = json_text(ready["failure"])
-    if "moved" in ready:
-        ready["moved"] = artifacts.pack_json(ready["moved"])
-    db.execute(update(revisions).where(revisions.c.id == revision_id).values(state=state, **ready))
+    columns = dict(values)
+    if "failure" in columns:
+        columns["failure"] = json_text(columns["failure"])
+    if "moved" in columns:
+        columns["moved"] = artifacts.pack_json(columns["moved"])
+    db.execute(update(revisions).where(revisions.c.id == revision_id).values(state=state, **columns))
 
 
 def begin_rescoring(db: Connection, revision_id: str) -> None:
@@ -149,7 +149,7 @@ def parts_of(db: Connection, revision_id: str) -> list[Part]:
 
 
 def save_part(db: Connection, revision_id: str, part: Part) -> None:
-    """Store what the check of gold has found."""
+    """Store the sizes and the digest of a part, computed by the check of gold."""
     db.execute(
         update(parts)
         .where(parts.c.revision_id == revision_id, parts.c.name == part.name)

@@ -1,4 +1,4 @@
-"""The work of workers. Each run that is stored and not final will be done."""
+"""Runs: the work of workers. Workers perform every run that is stored and not final."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Run:
 
 
 def add(db: Connection, run_id: str, kind: str, queue: str, now: datetime) -> None:
-    """Store work that is to be done."""
+    """Store a queued run."""
     db.execute(insert(runs).values(id=run_id, kind=kind, queue=queue, state=QUEUED, attempts=0, created_at=now))
 
 
@@ -77,7 +77,7 @@ def reset_attempts(db: Connection, run_id: str) -> None:
 
 
 def requeue(db: Connection, run_id: str) -> None:
-    """Leave the rest of the work to the next worker that claims it."""
+    """Set a run back to `queued`, so that the next worker continues it."""
     db.execute(update(runs).where(runs.c.id == run_id, runs.c.state == RUNNING).values(state=QUEUED, attempts=0))
 
 

@@ -16,7 +16,7 @@ from service.store.tables import Utc, scores, submissions
 from treescore.core.arrays import Counts
 from treescore.core.params import Json
 
-Packed = Mapping[tuple[str, int], bytes]
+PackedArtifacts = Mapping[tuple[str, int], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +50,10 @@ def artifact_name(revision: int, kind: str, part: int, metric: int) -> str:
     return f"r{revision}/{kind}/{part}/{metric}"
 
 
-def save(db: Connection, record: ScoreRecord, packed: Packed) -> None:
+def save(db: Connection, record: ScoreRecord, bodies: PackedArtifacts) -> None:
     """Store a record and its artifacts in place of an earlier one of the same revision."""
     remove(db, record.submission_id, record.revision)
-    artifacts.put(db, record.submission_id, packed)
+    artifacts.put(db, record.submission_id, bodies)
     db.execute(insert(scores).values(columns_of(record, document=artifacts.pack_json(record.document))))
 
 
@@ -94,7 +94,7 @@ def needs_rescoring(benchmark_id: str, revision: int) -> ColumnElement[bool]:
     This is not the rule of the leaderboard: a withdrawn submission is scored, because it may be restored, and one
     without outputs cannot be.
     """
-    known = (
+    has_record = (
         select(literal(1))
         .where(scores.c.submission_id == submissions.c.id, scores.c.revision == revision)
         .correlate(submissions)
@@ -105,7 +105,7 @@ def needs_rescoring(benchmark_id: str, revision: int) -> ColumnElement[bool]:
         submissions.c.state == SUCCEEDED,
         submissions.c.deleted_at.is_(None),
         submissions.c.output_deleted_at.is_(None),
-        ~known,
+        ~has_record,
     )
 
 
@@ -121,7 +121,7 @@ def newest(db: Connection, submission_id: str, revision: int) -> ScoreRecord | N
     return one(db, query.order_by(scores.c.revision.desc()).limit(1), _record)
 
 
-def scored(db: Connection, revision: int, submission_ids: Sequence[str]) -> set[str]:
+def scored_ids(db: Connection, revision: int, submission_ids: Sequence[str]) -> set[str]:
     """Return those of the submissions that have a record under a revision."""
     query = select(scores.c.submission_id).where(
         scores.c.revision == revision, scores.c.submission_id.in_(list(submission_ids))
@@ -151,9 +151,9 @@ def strip(db: Connection, submission_ids: Sequence[str]) -> None:
                 part["failure"] = None
             for metric in document["metrics"].values():
                 metric["signature"]["output"] = ""
-                for share in metric["parts"].values():
-                    if share is not None:
-                        share.pop("extra", None)
+                for part_scores in metric["parts"].values():
+                    if part_scores is not None:
+                        part_scores.pop("extra", None)
             db.execute(
                 update(scores)
                 .where(scores.c.submission_id == submission_id, scores.c.revision == row.revision)

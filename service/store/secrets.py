@@ -15,10 +15,10 @@ KEY_BYTES = 32
 def get_or_make(db: Connection, name: str) -> bytes:
     """Return the key of this name, and create it the first time, which needs a writing transaction."""
     query = select(secrets.c.value).where(secrets.c.name == name)
-    known: bytes | None = db.scalar(query)
-    if known is not None:
-        return known
+    stored: bytes | None = db.scalar(query)
+    if stored is not None:
+        return stored
     # two may do this at once: both return the key that was stored first
     db.execute(insert_or_ignore(db, secrets), {"name": name, "value": random.token_bytes(KEY_BYTES)})
-    stored: bytes = db.execute(query).scalar_one()
-    return stored
+    winner: bytes = db.execute(query).scalar_one()
+    return winner

@@ -38,7 +38,7 @@ class Submission:
         outputs_digest: of all outputs together.
         failures: failure documents of the failed attempts, oldest first.
         chosen: whether the team chose it for the leaderboard.
-        withdrawn_at, deleted_at, output_deleted_at: when that happened.
+        withdrawn_at, deleted_at, output_deleted_at: when it was withdrawn or deleted, or its outputs were.
     """
 
     id: str
@@ -100,7 +100,7 @@ class BoardEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
+class QuotaUse:
     """What a team has used of its quota. Service faults and cancelled submissions are not charged."""
 
     attempts_today: int
@@ -162,7 +162,7 @@ def count(db: Connection, benchmark_id: str, *, state: str | None = None) -> int
     return int(db.scalar(query) or 0)
 
 
-def used(db: Connection, benchmark_id: str, team_id: str, utc_day: str, *, blind: bool) -> Used:
+def quota_use(db: Connection, benchmark_id: str, team_id: str, utc_day: str, *, blind: bool) -> QuotaUse:
     """Count what is charged to a team's quota, deleted and withdrawn submissions included.
 
     A submission that is not final counts as scored. With `blind`, so does one whose outputs are invalid, so that the
@@ -179,7 +179,7 @@ def used(db: Connection, benchmark_id: str, team_id: str, utc_day: str, *, blind
             func.coalesce(func.sum(case((scored, 1), else_=0)), 0),
         ).where(c.benchmark_id == benchmark_id, c.team_id == team_id)
     ).one()
-    return Used(int(row[0]), int(row[1]), int(row[2]))
+    return QuotaUse(int(row[0]), int(row[1]), int(row[2]))
 
 
 def recent_seconds(db: Connection, benchmark_id: str, limit: int) -> float:
@@ -213,17 +213,17 @@ def scored_equal(
         .order_by(c.id.desc())
         .limit(1)
     )
-    equal: str | None = db.scalar(query)
-    return equal
+    equal_id: str | None = db.scalar(query)
+    return equal_id
 
 
 def change(db: Connection, submission_id: str, **values: object) -> None:
     """Set columns; `outputs` and `failures` are given as JSON values."""
-    ready = dict(values)
+    columns = dict(values)
     for name in ("outputs", "failures"):
-        if name in ready:
-            ready[name] = json_text(ready[name])
-    db.execute(update(submissions).where(submissions.c.id == submission_id).values(**ready))
+        if name in columns:
+            columns[name] = json_text(columns[name])
+    db.execute(update(submissions).where(submissions.c.id == submission_id).values(**columns))
 
 
 def unchoose_others(db: Connection, benchmark_id: str, team_id: str, chosen_id: str) -> None:
@@ -243,18 +243,18 @@ def anonymise(db: Connection, benchmark_id: str, team_id: str, now: datetime) ->
         The ids of the runs of unfinished submissions, which are cancelled.
     """
     c = submissions.c
-    own = (c.benchmark_id == benchmark_id) & (c.team_id == team_id)
-    rows = db.execute(select(c.id, c.run_id, c.state).where(own)).all()
+    of_team = (c.benchmark_id == benchmark_id) & (c.team_id == team_id)
+    rows = db.execute(select(c.id, c.run_id, c.state).where(of_team)).all()
     ids = [row.id for row in rows]
     texts.drop(db, ids)
     artifacts.drop_but(db, ids, "/counts/")
     score_records.strip(db, ids)
     db.execute(
         update(submissions)
-        .where(own)
+        .where(of_team)
         .values(name="", notes=None, outputs="{}", outputs_digest="", failures="[]", output_deleted_at=now)
     )
-    db.execute(update(submissions).where(own, c.state == QUEUED).values(state=CANCELLED, finished_at=now))
+    db.execute(update(submissions).where(of_team, c.state == QUEUED).values(state=CANCELLED, finished_at=now))
     return [row.run_id for row in rows if row.state == QUEUED]
 
 

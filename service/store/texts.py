@@ -13,32 +13,34 @@ from service.store.packing import pack, unpack
 from service.store.tables import owned_texts, texts
 from treescore.core.digests import digest_of
 
-Packed = Mapping[str, tuple[str, int, bytes]]
+PackedTexts = Mapping[str, tuple[str, int, bytes]]
 """Texts ready to be stored: name -> (digest, size, zstd)."""
 
 
-def packed(named: Mapping[str, bytes]) -> Packed:
+def pack_texts(named: Mapping[str, bytes]) -> PackedTexts:
     """Pack texts. Call it before the transaction begins, which keeps others from writing."""
     return {name: (digest_of(body), len(body), pack(body)) for name, body in named.items()}
 
 
-def put(db: Connection, owner: str, named: Mapping[str, bytes]) -> None:
+def put(db: Connection, owner: str, bodies: Mapping[str, bytes]) -> None:
     """Store texts under an owner."""
-    put_packed(db, owner, packed(named))
+    put_packed(db, owner, pack_texts(bodies))
 
 
-def put_packed(db: Connection, owner: str, named: Packed) -> None:
+def put_packed(db: Connection, owner: str, packed: PackedTexts) -> None:
     """Store packed texts under an owner."""
-    bodies = {digest: (size, body) for digest, size, body in named.values()}
-    known = set(db.scalars(select(texts.c.digest).where(texts.c.digest.in_(bodies))))
-    fresh = [
-        {"digest": digest, "size": size, "body": body} for digest, (size, body) in bodies.items() if digest not in known
+    bodies = {digest: (size, body) for digest, size, body in packed.values()}
+    stored = set(db.scalars(select(texts.c.digest).where(texts.c.digest.in_(bodies))))
+    new_rows = [
+        {"digest": digest, "size": size, "body": body}
+        for digest, (size, body) in bodies.items()
+        if digest not in stored
     ]
-    if fresh:
-        db.execute(insert_or_ignore(db, texts), fresh)
-    owned = [{"owner": owner, "name": name, "digest": digest} for name, (digest, _, _) in named.items()]
-    if owned:
-        db.execute(insert(owned_texts), owned)
+    if new_rows:
+        db.execute(insert_or_ignore(db, texts), new_rows)
+    owned_rows = [{"owner": owner, "name": name, "digest": digest} for name, (digest, _, _) in packed.items()]
+    if owned_rows:
+        db.execute(insert(owned_texts), owned_rows)
 
 
 def read(db: Connection, owner: str, names: Iterable[str] | None = None) -> dict[str, tuple[str, bytes]]:
@@ -68,8 +70,8 @@ def drop(db: Connection, owners: Iterable[str]) -> None:
     owners = list(owners)
     digests = list(db.scalars(select(owned_texts.c.digest).where(owned_texts.c.owner.in_(owners)).distinct()))
     db.execute(delete(owned_texts).where(owned_texts.c.owner.in_(owners)))
-    still = select(literal(1)).where(owned_texts.c.digest == texts.c.digest).exists()
-    db.execute(delete(texts).where(texts.c.digest.in_(digests), ~still))
+    has_owner = select(literal(1)).where(owned_texts.c.digest == texts.c.digest).exists()
+    db.execute(delete(texts).where(texts.c.digest.in_(digests), ~has_owner))
 
 
 def insert_or_ignore(db: Connection, table: Table) -> Insert:

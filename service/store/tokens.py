@@ -35,8 +35,8 @@ def add(db: Connection, token: Token) -> None:
     db.execute(insert(tokens).values(columns_of(token)))
 
 
-class Known(NamedTuple):
-    """What a request needs to know of its token."""
+class TokenFacts(NamedTuple):
+    """The columns of a token that authentication needs."""
 
     id: str
     scopes: str
@@ -47,13 +47,13 @@ class Known(NamedTuple):
     last_used_at: datetime | None
 
 
-_KNOWN = select(*(tokens.c[name] for name in Known._fields)).where(tokens.c.hash == bindparam("hashed"))
+_FACTS = select(*(tokens.c[name] for name in TokenFacts._fields)).where(tokens.c.hash == bindparam("hashed"))
 
 
-def known(store: Store, hashed: str) -> Known | None:
-    """Return the token with this hash, or None; every request asks for it, so that it is a fast lookup."""
-    row = store.lookup(_KNOWN, hashed=hashed)
-    return None if row is None else Known(*row)
+def by_hash(store: Store, hashed: str) -> TokenFacts | None:
+    """Return the token with this hash, or None. Every request needs it: a fast lookup."""
+    row = store.lookup(_FACTS, hashed=hashed)
+    return None if row is None else TokenFacts(*row)
 
 
 def by_id(db: Connection, token_id: str) -> Token | None:
@@ -82,7 +82,7 @@ def revoke(db: Connection, token_id: str, now: datetime) -> bool:
     return result.rowcount == 1
 
 
-def revoke_of(db: Connection, benchmark_id: str, team_id: str | None, now: datetime) -> None:
+def revoke_all(db: Connection, benchmark_id: str, team_id: str | None, now: datetime) -> None:
     """Revoke the tokens of a team, or of all teams of a benchmark."""
     statement = update(tokens).where(tokens.c.benchmark_id == benchmark_id, tokens.c.revoked_at.is_(None))
     if team_id is not None:

@@ -74,18 +74,18 @@ def get(db: Connection, webhook_id: str) -> Webhook | None:
 
 
 def listing(
-    db: Connection, of: tuple[str, str] | None, before: str | None, limit: int, owner: str | None = None
+    db: Connection, team: tuple[str, str] | None, before: str | None, limit: int, owner: str | None = None
 ) -> Sequence[Webhook]:
     """List the webhooks of a team (benchmark, team), or those without a team (of one owner), newest first."""
-    query = select(webhooks).where(*_of(of, owner)).order_by(webhooks.c.id.desc()).limit(limit)
+    query = select(webhooks).where(*_owned_by(team, owner)).order_by(webhooks.c.id.desc()).limit(limit)
     if before is not None:
         query = query.where(webhooks.c.id < before)
     return [_webhook(row) for row in db.execute(query)]
 
 
-def count(db: Connection, of: tuple[str, str] | None, owner: str | None = None) -> int:
+def count(db: Connection, team: tuple[str, str] | None, owner: str | None = None) -> int:
     """Count the webhooks that `listing` shows."""
-    return int(db.scalar(select(func.count()).select_from(webhooks).where(*_of(of, owner))) or 0)
+    return int(db.scalar(select(func.count()).select_from(webhooks).where(*_owned_by(team, owner))) or 0)
 
 
 def drop(db: Connection, webhook_id: str) -> None:
@@ -103,7 +103,7 @@ def disable(db: Connection, webhook_id: str, now: datetime) -> bool:
     return result.rowcount == 1
 
 
-def note(db: Connection, webhook_id: str, *, delivered: bool) -> int:
+def count_failures(db: Connection, webhook_id: str, *, delivered: bool) -> int:
     """Count failures in a row and return their number."""
     failures = 0 if delivered else webhooks.c.failures + 1
     result = db.execute(
@@ -112,8 +112,8 @@ def note(db: Connection, webhook_id: str, *, delivered: bool) -> int:
     return int(result.scalar() or 0)
 
 
-def interested(db: Connection, event: Event) -> Sequence[Webhook]:
-    """List the webhooks that want an event. Whether they may see it is checked on delivery."""
+def subscribed(db: Connection, event: Event) -> Sequence[Webhook]:
+    """List the webhooks that an event is sent to. Whether they may see it is checked on delivery."""
     c = webhooks.c
     query = select(webhooks).where(
         c.disabled_at.is_(None),
@@ -162,12 +162,12 @@ def claim(db: Connection, delivery: Delivery, until: datetime) -> bool:
     return result.rowcount == 1
 
 
-def delivered(db: Connection, delivery_id: str) -> None:
+def drop_delivery(db: Connection, delivery_id: str) -> None:
     """Delete a delivery that succeeded."""
     db.execute(delete(deliveries).where(deliveries.c.id == delivery_id))
 
 
-def put_off(db: Connection, delivery_id: str, attempts: int, next_at: datetime, status: int | None) -> None:
+def reschedule(db: Connection, delivery_id: str, attempts: int, next_at: datetime, status: int | None) -> None:
     """Schedule another attempt."""
     db.execute(
         update(deliveries)
@@ -176,13 +176,7 @@ def put_off(db: Connection, delivery_id: str, attempts: int, next_at: datetime, 
     )
 
 
-def waiting(db: Connection, webhook_id: str) -> int:
-    """Count the pending deliveries to a webhook."""
-    query = select(func.count()).select_from(deliveries).where(deliveries.c.webhook_id == webhook_id)
-    return int(db.scalar(query) or 0)
-
-
-def _of(team: tuple[str, str] | None, owner: str | None) -> list[ColumnElement[bool]]:
+def _owned_by(team: tuple[str, str] | None, owner: str | None) -> list[ColumnElement[bool]]:
     c = webhooks.c
     if team is not None:
         return [c.benchmark_id == team[0], c.team_id == team[1]]

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
+Int32Array = NDArray[np.int32]
+Bytes = NDArray[np.uint8]
 Bits = NDArray[np.uint64]
 """64 in a number: one for each unit, or the state of a stream of random numbers."""
 Counts = NDArray[np.int64] | NDArray[np.float64]

@@ -72,11 +72,11 @@ class Bracketed(Format):
             checked_bytes(text)
         text = text.removeprefix(BOM)
         by_line = _by_line(text) if self.values["layout"] is None else self.values["layout"] == "lines"
-        scanned = _scanned(text, limits, by_line=by_line)
+        scanned = _scan_text(text, limits, by_line=by_line)
         strings = _strings(text, scanned)
         faults = np.flatnonzero(scanned.sentences.fault != READABLE).tolist()
-        shown = faults if lenient else faults[: limits.max_problems]
-        unreadable = dict(zip(shown, problems_of(text, scanned, shown), strict=True))
+        reported = faults if lenient else faults[: limits.max_problems]
+        unreadable = dict(zip(reported, problems_of(text, scanned, reported), strict=True))
         if faults and not lenient:
             raise InputError(list(unreadable.values()), len(faults))
         warnings = _bare_carriage_return(text) if by_line else []
@@ -86,10 +86,10 @@ class Bracketed(Format):
     def write(self, treebank: ConstituentTreebank) -> str:
         """Write one tree a line; square brackets where no word has a tag."""
         square = len(treebank.tags) > 0 and bool((treebank.tags == NO_TAG).all())
-        return "".join(line + "\n" for line in written(treebank, square=square))
+        return "".join(line + "\n" for line in tree_lines(treebank, square=square))
 
 
-def _scanned(text: bytes, limits: Limits, *, by_line: bool) -> Scan:
+def _scan_text(text: bytes, limits: Limits, *, by_line: bool) -> Scan:
     brackets = SQUARE if text.lstrip(_SPACE)[:1] == b"[" else ROUND
     array = np.frombuffer(text + (b"\0" if text.endswith(b"\n") else b"\n\0"), np.uint8)
     bounds = Bounds(limits.max_depth, limits.max_words, limits.max_sentences)
@@ -171,7 +171,7 @@ def _treebank(
     )
 
 
-def written(treebank: ConstituentTreebank, *, square: bool) -> list[str]:
+def tree_lines(treebank: ConstituentTreebank, *, square: bool) -> list[str]:
     """Write each sentence in brackets, on one line.
 
     An empty node is written inside the deepest node before it that it touches; a lone word without a tag in a

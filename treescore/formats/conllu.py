@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from treescore.core.arrays import BoolArray, IntArray, offsets_of, sums_by
+from treescore.core.arrays import BoolArray, Int32Array, IntArray, offsets_of, sums_by
 from treescore.core.heads import heads_of, plain_number
 from treescore.core.limits import Limits
 from treescore.core.registry import Format, Text, register
@@ -23,14 +22,14 @@ from treescore.formats.shared.columns import (
     Outline,
     columns_of,
     fields_per_line,
-    known,
     outline_of,
+    passes,
     short,
     unix_lines,
     without_spaces,
 )
 from treescore.formats.shared.fields import Fields
-from treescore.formats.shared.rows import written
+from treescore.formats.shared.rows import write_rows
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(COLUMNS)
 
@@ -74,30 +73,30 @@ class ConllU(Format):
         cap = limits.max_problems
         _check_layout(outline, cap)
         fields = columns_of(outline, vocabulary)
-        findings, odd = Findings(), Findings()
+        findings, warnings = Findings(), Findings()
         ids = _ids_of(outline, fields[ID], vocabulary, findings)
         _check_ranges(outline, ids, findings)
         _check_words(outline, ids, findings)
         words = np.flatnonzero(ids.kinds == _WORD)
-        _check_forms(outline, ids, fields[FORM], vocabulary, (findings, odd))
+        _check_forms(outline, ids, fields[FORM], vocabulary, findings, warnings)
         heads = heads_of(fields[HEAD][words], vocabulary)
         _check_heads(outline, ids, fields[HEAD], vocabulary, findings)
         findings.raise_if_any(cap)
-        _check_empty_nodes(outline, ids, odd)
-        return _treebank(outline, ids, fields, heads, vocabulary, _warnings(outline, odd, cap))
+        _check_empty_nodes(outline, ids, warnings)
+        return _treebank(outline, ids, fields, heads, vocabulary, _warnings(outline, warnings, cap))
 
     def write(self, treebank: DependencyTreebank) -> str:
         """Write the text that reads back as `treebank`; multiword tokens keep their forms, empty nodes their DEPS."""
-        return written(treebank)
+        return write_rows(treebank)
 
 
 @dataclass(frozen=True, slots=True)
 class _Ids:
     """The ID column of r rows: kind, one or two numbers (at most nine digits), words before it in its sentence."""
 
-    kinds: NDArray[np.int32]
-    first: NDArray[np.int32]
-    second: NDArray[np.int32]
+    kinds: Int32Array
+    first: Int32Array
+    second: Int32Array
     before: IntArray
     inside: BoolArray
     word_offsets: IntArray
@@ -146,8 +145,10 @@ def _ids_of(outline: Outline, numbers: IntArray, vocabulary: Vocabulary, finding
     last_range[ranges] = np.arange(len(ranges))
     last_range = np.maximum.accumulate(last_range)
     inside = last_range >= 0
-    at = ranges[last_range[inside]]
-    inside[inside] = (outline.sentences[at] == outline.sentences[inside]) & (before[inside] < second[at])
+    range_rows = ranges[last_range[inside]]
+    inside[inside] = (outline.sentences[range_rows] == outline.sentences[inside]) & (
+        before[inside] < second[range_rows]
+    )
     bad = np.flatnonzero(kinds == _BAD)
     findings.add(
         bad,
@@ -179,9 +180,9 @@ def _check_words(outline: Outline, ids: _Ids, findings: Findings) -> None:
     words = np.flatnonzero(ids.kinds == _WORD)
     wrong = words[ids.first[words] != ids.before[words] + 1]
     # A missing line shifts all IDs after it: only the first of a sentence is reported.
-    _, places = np.unique(outline.sentences[wrong], return_index=True)
+    _, firsts = np.unique(outline.sentences[wrong], return_index=True)
     findings.add(
-        wrong[places],
+        wrong[firsts],
         lambda row: outline.problem(
             row,
             ID + 1,
@@ -229,10 +230,9 @@ def _bad_range(outline: Outline, ids: _Ids, what: str) -> Callable[[int], Proble
 
 
 def _check_forms(
-    outline: Outline, ids: _Ids, forms: IntArray, vocabulary: Vocabulary, found: tuple[Findings, Findings]
+    outline: Outline, ids: _Ids, forms: IntArray, vocabulary: Vocabulary, findings: Findings, warnings: Findings
 ) -> None:
-    findings, odd = found
-    empty = known(forms, vocabulary, lambda form: not without_spaces(form)) & (ids.kinds != _EMPTY)
+    empty = passes(forms, vocabulary, lambda form: not without_spaces(form)) & (ids.kinds != _EMPTY)
     inner = empty & ids.inside & (ids.kinds == _WORD)
     findings.add(
         np.flatnonzero(empty & ~inner),
@@ -240,7 +240,7 @@ def _check_forms(
             row, FORM + 1, "conllu-empty-form", "FORM is empty. Write the word, or _ where there is none."
         ),
     )
-    odd.add(
+    warnings.add(
         np.flatnonzero(inner),
         lambda row: outline.problem(
             row, FORM + 1, "conllu-empty-form", "FORM of a word in a multiword token is empty. It aligns with no word."
@@ -250,7 +250,7 @@ def _check_forms(
 
 def _check_heads(outline: Outline, ids: _Ids, strings: IntArray, vocabulary: Vocabulary, findings: Findings) -> None:
     words = np.flatnonzero(ids.kinds == _WORD)
-    bad = known(strings[words], vocabulary, lambda head: head != "_" and plain_number(head) is None)
+    bad = passes(strings[words], vocabulary, lambda head: head != "_" and plain_number(head) is None)
     findings.add(
         words[bad],
         lambda row: outline.problem(
@@ -279,9 +279,9 @@ def _check_heads(outline: Outline, ids: _Ids, strings: IntArray, vocabulary: Voc
     findings.add(words[outside & ~bad], out_of_range)
 
 
-def _check_empty_nodes(outline: Outline, ids: _Ids, odd: Findings) -> None:
+def _check_empty_nodes(outline: Outline, ids: _Ids, warnings: Findings) -> None:
     rows = np.flatnonzero(ids.kinds == _EMPTY)
-    odd.add(
+    warnings.add(
         rows[ids.first[rows] != ids.before[rows]],
         lambda row: outline.problem(
             row,
@@ -293,12 +293,12 @@ def _check_empty_nodes(outline: Outline, ids: _Ids, odd: Findings) -> None:
     )
 
 
-def _warnings(outline: Outline, odd: Findings, cap: int) -> list[Problem]:
-    odd.add(
+def _warnings(outline: Outline, warnings: Findings, cap: int) -> list[Problem]:
+    warnings.add(
         outline.spare,
         lambda line: Problem("conllu-spare-blank-line", "A blank line ends no sentence and is ignored.", line=line),
     )
-    return odd.shown(cap)[0]
+    return warnings.first(cap)[0]
 
 
 def _treebank(

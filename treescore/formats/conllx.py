@@ -25,11 +25,11 @@ from treescore.formats.shared.columns import (
     unix_lines,
 )
 from treescore.formats.shared.fields import Fields
-from treescore.formats.shared.rows import written
+from treescore.formats.shared.rows import write_rows
 
 ID, FORM, LEMMA, CPOSTAG, POSTAG, FEATS, HEAD, DEPREL, PHEAD, PDEPREL = range(COLUMNS)
 
-ENOUGH = 8
+MIN_COLUMNS = 8
 """Columns that each line needs; PHEAD and PDEPREL may be missing."""
 
 _SPACES = (b" ", b"\v", b"\f")
@@ -75,7 +75,7 @@ class ConllX(Format):
 
     def write(self, treebank: DependencyTreebank) -> str:
         """Write the words of `treebank`; the format has no comments, multiword tokens and empty nodes."""
-        return written(treebank, words_only=True)
+        return write_rows(treebank, words_only=True)
 
 
 def _regular(text: bytes, cap: int) -> bytes:
@@ -97,7 +97,7 @@ def _regular(text: bytes, cap: int) -> bytes:
         sentence += not inside
         inside = True
         fields = [field.strip(" \v\f") for field in stripped.split("\t")] if "\t" in stripped else stripped.split()
-        if len(fields) < ENOUGH:
+        if len(fields) < MIN_COLUMNS:
             problems.add(_too_few(number + 1, sentence, len(fields), comment=line.startswith("#")))
         lines[number] = "\t".join([*fields, "_", "_"][:COLUMNS])
     problems.raise_if_any()
@@ -109,7 +109,7 @@ def _too_few(line: int, sentence: int, fields: int, *, comment: bool) -> Problem
         detail = "A comment stands between the words of a sentence. Move it before the first word."
         return Problem("conllx-comment-inside-sentence", detail, line=line, sentence=sentence)
     detail = (
-        f"The line has {fields} columns; at least {ENOUGH} are needed, separated by tabs (ID FORM LEMMA CPOSTAG "
+        f"The line has {fields} columns; at least {MIN_COLUMNS} are needed, separated by tabs (ID FORM LEMMA CPOSTAG "
         "POSTAG FEATS HEAD DEPREL). Write _ where one has no value."
     )
     return Problem("conllx-column-count", detail, line=line, sentence=sentence)
@@ -128,10 +128,10 @@ def _treebank(outline: Outline, fields: Fields, vocabulary: Vocabulary, cap: int
     strings = vocabulary.strings
     heads = heads_of(fields[HEAD], vocabulary)
     positions = np.arange(len(outline.lines)) - outline.row_offsets[outline.sentences] + 1
-    odd = Findings()
+    warnings = Findings()
     ids, written_heads = fields[ID], fields[HEAD]
     numbers = vocabulary.table(ids, lambda string: plain_number(string) or 0)[ids]
-    odd.add(
+    warnings.add(
         np.flatnonzero(numbers != positions),
         lambda row: outline.problem(
             row,
@@ -141,7 +141,7 @@ def _treebank(outline: Outline, fields: Fields, vocabulary: Vocabulary, cap: int
             f"{positions[row]}, as eval07.pl does. If the file has multiword tokens, its format is conllu.",
         ),
     )
-    odd.add(
+    warnings.add(
         np.flatnonzero(heads <= ODD_HEAD),
         lambda row: outline.problem(
             row,
@@ -161,7 +161,9 @@ def _treebank(outline: Outline, fields: Fields, vocabulary: Vocabulary, cap: int
             heads=heads,
             deprels=fields[DEPREL],
             lines=outline.lines,
-            sentences=Sentences(sent_ids=outline.sent_ids, attributes=outline.attributes, warnings=odd.shown(cap)[0]),
+            sentences=Sentences(
+                sent_ids=outline.sent_ids, attributes=outline.attributes, warnings=warnings.first(cap)[0]
+            ),
         ),
         feats=fields[FEATS],
         deps=fields[PHEAD],

@@ -61,7 +61,7 @@ class Minipar(Format):
                 continue
             columns.check(limits)
             parsed = _parsed(line)
-            if isinstance(parsed, _Wrong):
+            if isinstance(parsed, _Fault):
                 sentence = len(columns.lengths) + 1
                 problems.add(Problem(parsed.code, parsed.detail, line=number, column=parsed.column, sentence=sentence))
             else:
@@ -82,11 +82,11 @@ class Minipar(Format):
         bounds = treebank.word_offsets.tolist()
         for sentence, (start, end) in enumerate(pairwise(bounds)):
             words = [strings[number] for number in treebank.forms[start:end].tolist()]
-            places = _places(words)
+            positions = _positions(words)
             for position in range(1, end - start + 1):
                 word = start + position - 1
                 category, label = strings[treebank.upos[word]], strings[treebank.deprels[word]]
-                head = _reference(int(treebank.heads[word]), position, words, places, strings)
+                head = _reference(int(treebank.heads[word]), position, words, positions, strings)
                 fields = [words[position - 1], category, *(head or ())]
                 if head and label != BLANK:
                     fields.append(label)
@@ -102,7 +102,7 @@ class Minipar(Format):
 
 
 @dataclass(frozen=True, slots=True)
-class _Wrong:
+class _Fault:
     code: str
     detail: str
     column: int = 1
@@ -117,23 +117,23 @@ class _Tuple:
     label: str
 
 
-def _parsed(line: str) -> _Tuple | _Wrong:
+def _parsed(line: str) -> _Tuple | _Fault:
     stripped = line.strip(SPACES)
     column = line.index(stripped) + 1
     if len(stripped) < 2 or stripped[0] != "(" or stripped[-1] != ")":
-        return _Wrong("minipar-no-parentheses", f"The line is not a tuple in parentheses. {_FORM}", column)
+        return _Fault("minipar-no-parentheses", f"The line is not a tuple in parentheses. {_FORM}", column)
     fields = [field for field in _SPACE.split(stripped[1:-1]) if field]
     if len(fields) == 2:
         return _Tuple(fields[0], fields[1], "", "", BLANK)
     if len(fields) == 3:
         detail = f"The tuple has a third field, {_short(fields[2])}, but no indicator and head. {_FORM}"
-        return _Wrong("minipar-three-fields", detail, column)
+        return _Fault("minipar-three-fields", detail, column)
     if len(fields) not in (4, 5):
         detail = f"The tuple has {len(fields)} fields; 2, 4 or 5 are allowed, and no word may hold a space. {_FORM}"
-        return _Wrong("minipar-field-count", detail, column)
+        return _Fault("minipar-field-count", detail, column)
     if set(fields[2]) not in ({"<"}, {">"}):
         detail = f"The third field is {_short(fields[2])}, not < or > repeated, with a space behind. {_FORM}"
-        return _Wrong("minipar-bad-indicator", detail, column)
+        return _Fault("minipar-bad-indicator", detail, column)
     return _Tuple(fields[0], fields[1], fields[2], fields[3], fields[4] if len(fields) == 5 else BLANK)
 
 
@@ -149,7 +149,7 @@ class _Columns:
     lines: list[int] = field(default_factory=list)
     heads: list[int | str] = field(default_factory=list)
     lengths: list[int] = field(default_factory=list)
-    begun: int = 0
+    sentence_start: int = 0
 
     def add(self, line: int, parsed: _Tuple) -> None:
         self.tuples.append(parsed)
@@ -157,7 +157,7 @@ class _Columns:
 
     def check(self, limits: Limits) -> None:
         """Raise LimitError where one more word or sentence exceeds a limit."""
-        if len(self.tuples) - self.begun >= limits.max_words:
+        if len(self.tuples) - self.sentence_start >= limits.max_words:
             detail = f"Sentence {len(self.lengths) + 1} exceeds {limits.max_words} words. Split it."
             raise LimitError(Problem("sentence-too-long", detail, sentence=len(self.lengths) + 1))
         if len(self.lengths) >= limits.max_sentences:
@@ -165,50 +165,50 @@ class _Columns:
             raise LimitError(Problem("too-many-sentences", detail))
 
     def end_sentence(self) -> None:
-        sentence = self.tuples[self.begun :]
+        sentence = self.tuples[self.sentence_start :]
         if not sentence:
             return
-        places = _places([one.word for one in sentence])
-        self.heads.extend(_resolved(one, position, places) for position, one in enumerate(sentence, 1))
+        positions = _positions([token.word for token in sentence])
+        self.heads.extend(_resolved(token, position, positions) for position, token in enumerate(sentence, 1))
         self.lengths.append(len(sentence))
-        self.begun = len(self.tuples)
+        self.sentence_start = len(self.tuples)
 
     def treebank(self, vocabulary: Vocabulary) -> DependencyTreebank:
-        categories = vocabulary.numbers([one.category for one in self.tuples])
+        categories = vocabulary.numbers([token.category for token in self.tuples])
         heads = [head if isinstance(head, int) else ODD_HEAD - vocabulary.number(head) for head in self.heads]
         return DependencyTreebank.of_columns(
             vocabulary,
             offsets_of(np.array(self.lengths, np.int64)),
-            forms=vocabulary.numbers([one.word for one in self.tuples]),
+            forms=vocabulary.numbers([token.word for token in self.tuples]),
             heads=np.array(heads, np.int64),
-            deprels=vocabulary.numbers([one.label for one in self.tuples]),
+            deprels=vocabulary.numbers([token.label for token in self.tuples]),
             upos=categories,
             xpos=categories,
             lines=np.array(self.lines, np.int64),
         )
 
 
-def _places(words: Sequence[str]) -> Mapping[str, list[int]]:
+def _positions(words: Sequence[str]) -> Mapping[str, list[int]]:
     """Map each word form to its positions, from 1, in order."""
-    places: dict[str, list[int]] = defaultdict(list)
+    positions: dict[str, list[int]] = defaultdict(list)
     for position, word in enumerate(words, 1):
-        places[word].append(position)
-    return places
+        positions[word].append(position)
+    return positions
 
 
-def _resolved(one: _Tuple, position: int, places: Mapping[str, list[int]]) -> int | str:
+def _resolved(token: _Tuple, position: int, positions: Mapping[str, list[int]]) -> int | str:
     """Return the head's position, or the reference as written where the word is missing."""
-    if not one.indicator:
+    if not token.indicator:
         return ROOT
-    found = places.get(one.head, [])
-    count = len(one.indicator)
-    right = one.indicator[0] == "<"
-    index = bisect_right(found, position) + count - 1 if right else bisect_left(found, position) - count
-    return found[index] if 0 <= index < len(found) else f"{one.indicator} {one.head}"
+    candidates = positions.get(token.head, [])
+    count = len(token.indicator)
+    right = token.indicator[0] == "<"
+    index = bisect_right(candidates, position) + count - 1 if right else bisect_left(candidates, position) - count
+    return candidates[index] if 0 <= index < len(candidates) else f"{token.indicator} {token.head}"
 
 
 def _reference(
-    head: int, position: int, words: Sequence[str], places: Mapping[str, list[int]], strings: Sequence[str]
+    head: int, position: int, words: Sequence[str], positions: Mapping[str, list[int]], strings: Sequence[str]
 ) -> tuple[str, ...] | None:
     """Return indicator and word that name a head: empty for a root, None where the format cannot name it."""
     if head in (ROOT, NO_HEAD):
@@ -218,8 +218,8 @@ def _reference(
         return written if len(written) == 2 and set(written[0]) in ({"<"}, {">"}) else None
     if head > len(words) or head == position:
         return None
-    found = places[words[head - 1]]
-    place = bisect_left(found, head)
+    candidates = positions[words[head - 1]]
+    index = bisect_left(candidates, head)
     if head > position:
-        return "<" * (place - bisect_right(found, position) + 1), words[head - 1]
-    return ">" * (bisect_left(found, position) - place), words[head - 1]
+        return "<" * (index - bisect_right(candidates, position) + 1), words[head - 1]
+    return ">" * (bisect_left(candidates, position) - index), words[head - 1]

@@ -16,18 +16,18 @@ from treescore.core.vocabulary import Vocabulary
 from treescore.errors import ProblemList
 from treescore.formats.shared.links import (
     REVERSED,
+    Fault,
     Links,
     Tokens,
-    Wrong,
     alignments_of,
     base_param,
     checked_sentences,
     directed,
     number_of,
-    shown,
+    numbers_of_links,
+    quoted,
     tokens_of,
     unified,
-    written,
 )
 
 _SENTENCES = Param(
@@ -67,7 +67,7 @@ class Naacl(Format):
         problems.raise_if_any()
         starts = np.flatnonzero(np.diff(tokens.lines, prepend=-1))
         names = [tokens.strings[start] for start in starts.tolist()]
-        numbers = [_numbers(tokens, starts + place, limits, problems) for place in (1, 2)]
+        numbers = [_numbers(tokens, starts + field, limits, problems) for field in (1, 2)]
         sure = _flags(tokens, starts, fields[fields > 0], problems)
         pairs, pair_ids, sent_ids = self._pairs(tokens, starts, names, limits, problems)
         problems.raise_if_any()
@@ -77,7 +77,7 @@ class Naacl(Format):
 
     def write(self, treebank: Alignments) -> str:
         """Write one line a link with its flag, under the names as they were read; pairs without links are left out."""
-        first, second = written(self.values, treebank)
+        first, second = numbers_of_links(self.values, treebank)
         counts = np.diff(treebank.offsets).tolist()
         named = treebank.sentences.sent_ids or treebank.pair_ids
         pairs = zip(named, treebank.pair_ids, counts, strict=True)
@@ -90,59 +90,59 @@ class Naacl(Format):
         self, tokens: Tokens, starts: IntArray, names: list[bytes], limits: Limits, problems: ProblemList
     ) -> tuple[IntArray, list[str], list[str | None]]:
         """Return the pair of each link, int64 (l,), then identifier and name of each pair."""
-        known = {name: _normalised(name) for name in dict.fromkeys(names)}
+        normalised = {name: _normalised(name) for name in dict.fromkeys(names)}
         total = self.values["sentences"]
         if total is None:
             spelled: dict[str, str] = {}
-            for name, normal in known.items():
+            for name, normal in normalised.items():
                 spelled.setdefault(normal, name.decode("utf-8"))
-            place = {normal: number for number, normal in enumerate(spelled)}
+            index_of = {normal: number for number, normal in enumerate(spelled)}
             checked_sentences(len(spelled), limits)
-            pairs = np.array([place[known[name]] for name in names], np.int64)
+            pairs = np.array([index_of[normalised[name]] for name in names], np.int64)
             return pairs, list(spelled), list(spelled.values())
         checked_sentences(total, limits)
         ids = [str(number + 1) for number in range(total)]
-        place = {normal: number for number, normal in enumerate(ids)}
+        index_of = {normal: number for number, normal in enumerate(ids)}
         for start, name in zip(starts.tolist(), names, strict=True):
-            if known[name] not in place:
-                detail = f"Unknown sentence {shown(name)}. The format option `sentences` allows 1 to {total}."
+            if normalised[name] not in index_of:
+                detail = f"Unknown sentence {quoted(name)}. The format option `sentences` allows 1 to {total}."
                 problems.add(tokens.problem(start, "alignment-unknown-sentence", detail, named=True))
-        return np.array([place.get(known[name], 0) for name in names], np.int64), ids, list(ids)
+        return np.array([index_of.get(normalised[name], 0) for name in names], np.int64), ids, list(ids)
 
 
 def _check_fields(tokens: Tokens, fields: IntArray, problems: ProblemList) -> None:
     for line in np.flatnonzero((fields > 5) | ((fields > 0) & (fields < 3))).tolist():
-        place = int(np.searchsorted(tokens.lines, line))
+        token = int(np.searchsorted(tokens.lines, line))
         detail = f"The line has {int(fields[line])} fields. Write 3 to 5. {_FORM}"
-        problems.add(tokens.problem(place, "alignment-wrong-field-count", detail, named=True))
+        problems.add(tokens.problem(token, "alignment-wrong-field-count", detail, named=True))
 
 
-def _numbers(tokens: Tokens, places: IntArray, limits: Limits, problems: ProblemList) -> IntArray:
+def _numbers(tokens: Tokens, indices: IntArray, limits: Limits, problems: ProblemList) -> IntArray:
     """Return the number of each of these tokens, int64; 0 for a token that is not a number, which is a problem."""
-    strings = [tokens.strings[place] for place in places.tolist()]
-    known = {string: number_of(string, limits) for string in set(strings)}
-    wrong = {string: number for string, number in known.items() if isinstance(number, Wrong)}
-    if wrong:
-        for place, string in zip(places.tolist(), strings, strict=True):
-            if string in wrong:
-                code, what = wrong[string]
-                problems.add(tokens.problem(place, code, f"Word number {shown(string)} {what}. {_FORM}", named=True))
-        known.update(dict.fromkeys(wrong, 0))
-    return np.array([known[string] for string in strings], np.int64)
+    strings = [tokens.strings[token] for token in indices.tolist()]
+    number_by_string = {string: number_of(string, limits) for string in set(strings)}
+    faults = {string: number for string, number in number_by_string.items() if isinstance(number, Fault)}
+    if faults:
+        for token, string in zip(indices.tolist(), strings, strict=True):
+            if string in faults:
+                code, what = faults[string]
+                problems.add(tokens.problem(token, code, f"Word number {quoted(string)} {what}. {_FORM}", named=True))
+        number_by_string.update(dict.fromkeys(faults, 0))
+    return np.array([number_by_string[string] for string in strings], np.int64)
 
 
 def _flags(tokens: Tokens, starts: IntArray, fields: IntArray, problems: ProblemList) -> BoolArray:
     """Tell whether each link is sure, bool (l,); flag and confidence may stand in either order."""
     owners = np.repeat(np.arange(len(starts)), fields)
     extra = np.flatnonzero(np.arange(len(owners)) - starts[owners] >= 3)
-    strings = [tokens.strings[place] for place in extra.tolist()]
-    known = {string: _kind(string) for string in set(strings)}
-    kinds = np.array([known[string] for string in strings], np.int64)
-    again = np.zeros(len(extra), np.bool_)
-    again[1:] = (owners[extra[1:]] == owners[extra[:-1]]) & ((kinds[1:] == NUMBER) == (kinds[:-1] == NUMBER))
-    for place in extra[(kinds == OTHER) | again].tolist():
-        detail = f"{shown(tokens.strings[place])} is not S, P or a confidence, or repeats one of them. {_FORM}"
-        problems.add(tokens.problem(place, "alignment-bad-flag", detail, named=True))
+    strings = [tokens.strings[token] for token in extra.tolist()]
+    kind_of = {string: _kind(string) for string in set(strings)}
+    kinds = np.array([kind_of[string] for string in strings], np.int64)
+    repeated = np.zeros(len(extra), np.bool_)
+    repeated[1:] = (owners[extra[1:]] == owners[extra[:-1]]) & ((kinds[1:] == NUMBER) == (kinds[:-1] == NUMBER))
+    for token in extra[(kinds == OTHER) | repeated].tolist():
+        detail = f"{quoted(tokens.strings[token])} is not S, P or a confidence, or repeats one of them. {_FORM}"
+        problems.add(tokens.problem(token, "alignment-bad-flag", detail, named=True))
     sure = np.ones(len(starts), np.bool_)
     sure[owners[extra[kinds == POSSIBLE]]] = False
     return sure

@@ -94,14 +94,14 @@ class Parallel(Format):
 
 def _nested(option: str, value: Json, kind: type[Any]) -> Format:
     name = value if isinstance(value, str) else value["name"]
-    options = {} if isinstance(value, str) else {key: given for key, given in value.items() if key != "name"}
+    options = {} if isinstance(value, str) else {key: option for key, option in value.items() if key != "name"}
     with placed(f"/{option}"):
-        found = make_format(name, options)
-    if found.yields is not kind:
-        wanted = "dependency trees" if kind is DependencyTreebank else "word alignments"
-        detail = f"The format {name!r} does not hold {wanted}. Name one that does."
+        format_ = make_format(name, options)
+    if format_.yields is not kind:
+        expected = "dependency trees" if kind is DependencyTreebank else "word alignments"
+        detail = f"The format {name!r} does not hold {expected}. Name one that does."
         raise InputError(Problem("bad-parameter", detail, pointer=f"/{option}"))
-    return found
+    return format_
 
 
 def _texts(text: Text) -> Mapping[str, bytes]:
@@ -113,11 +113,11 @@ def _texts(text: Text) -> Mapping[str, bytes]:
     if isinstance(text, bytes):
         checked_bytes(text)
         try:
-            given = orjson.loads(text.removeprefix(BOM))
+            document = orjson.loads(text.removeprefix(BOM))
         except orjson.JSONDecodeError as error:
             raise InputError(_not_json(error)) from error
-        known = isinstance(given, dict) and all(isinstance(part, str) for part in given.values())
-        text = {name: part.encode() for name, part in given.items()} if known else {}
+        valid = isinstance(document, dict) and all(isinstance(part, str) for part in document.values())
+        text = {name: part.encode() for name, part in document.items()} if valid else {}
     problems = [
         Problem("parallel-missing-text", f"The text {name!r} is missing. Add it.", pointer=f"/{name}")
         for name in FIELDS
@@ -139,13 +139,13 @@ def _not_json(error: orjson.JSONDecodeError) -> Problem:
 def _by_sentence(links: Alignments, source: DependencyTreebank) -> Alignments:
     """Return the alignment with one pair for each sentence of the trees, in their order."""
     rows = _rows(links, source)
-    beyond = np.flatnonzero((rows < 0) | (rows >= len(source)))
-    if len(beyond):
-        name = links.pair_ids[int(beyond[0])]
+    unknown = np.flatnonzero((rows < 0) | (rows >= len(source)))
+    if len(unknown):
+        name = links.pair_ids[int(unknown[0])]
         detail = f"Unknown sentence {name} in the alignment. The trees have {len(source)} sentences."
         raise InputError(Problem("alignment-unknown-sentence", detail, sent_id=name))
-    placed = Links(rows[owners_of(links.offsets)], links.source, links.target, links.sure, links.lines, links.columns)
-    return alignments_of(placed, [str(number + 1) for number in range(len(source))], Sentences())
+    matched = Links(rows[owners_of(links.offsets)], links.source, links.target, links.sure, links.lines, links.columns)
+    return alignments_of(matched, [str(number + 1) for number in range(len(source))], Sentences())
 
 
 def _rows(links: Alignments, source: DependencyTreebank) -> IntArray:
@@ -153,13 +153,13 @@ def _rows(links: Alignments, source: DependencyTreebank) -> IntArray:
         if len(links) != len(source):
             raise InputError(_unequal("alignment", len(links), len(source), pointer=""))
         return np.arange(len(links), dtype=np.int64)
-    known = {name: row for row, name in enumerate(source.sentences.sent_ids) if name is not None}
+    row_of = {name: row for row, name in enumerate(source.sentences.sent_ids) if name is not None}
     names = [name for name in links.sentences.sent_ids if name is not None]
-    if names and all(name in known for name in names):
-        return np.array([known[name] for name in names], np.int64)
+    if names and all(name in row_of for name in names):
+        return np.array([row_of[name] for name in names], np.int64)
     return lines_of_names(links.pair_ids, len(source))
 
 
-def _unequal(name: str, found: int, source: int, pointer: str | None = None) -> Problem:
-    detail = f"The text {name!r} has {found} sentences, 'source' has {source}. Send one for each, in its order."
+def _unequal(name: str, count: int, source: int, pointer: str | None = None) -> Problem:
+    detail = f"The text {name!r} has {count} sentences, 'source' has {source}. Send one for each, in its order."
     return Problem("parallel-sentence-count", detail, pointer=f"/{name}" if pointer is None else pointer)

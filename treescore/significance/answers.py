@@ -31,22 +31,22 @@ def mcnemar_tests(
     sample: Sample, pairs: Sequence[tuple[int, int]], settings: Settings, bits: Sequence[TokenBits | None] | None
 ) -> tuple[list[Test], list[dict[str, Json]]]:
     """Run McNemar's test of each pair; return the tests, and all their forms as documents."""
-    right = right_units(sample) if bits is None else np.stack([each.bits for each in bits if each is not None])
+    right = right_units(sample) if bits is None else np.stack([column.bits for column in bits if column is not None])
     tests, documents = [], []
     for first, second in pairs:
         a_only = int((right[first] & ~right[second]).sum())
         b_only = int((right[second] & ~right[first]).sum())
-        found = mcnemar(a_only, b_only, settings.alternative)
+        result = mcnemar(a_only, b_only, settings.alternative)
         tests.append(
             Test(
-                found.p(settings.mcnemar),
+                result.p(settings.mcnemar),
                 "exact" if settings.mcnemar == "exact" else None,
                 f"McNemar, {_NAMES[settings.mcnemar]}",
                 differing=a_only + b_only,
                 smallest=smallest_p(a_only + b_only, settings.alternative),
             )
         )
-        documents.append({"mcnemar": found.document()})
+        documents.append({"mcnemar": result.document()})
     return tests, documents
 
 

@@ -27,16 +27,16 @@ def document(
     question: Question,
     tests: Sequence[Test],
     extras: Sequence[Mapping[str, Json]],
-    own: Mapping[int, Interval],
-    apart: Sequence[Interval | None],
+    system_intervals: Mapping[int, Interval],
+    difference_intervals: Sequence[Interval | None],
     gold_digest: str | None,
 ) -> dict[str, Json]:
     """Make the comparison document without its parts."""
     settings, sample = question.settings, question.sample
-    pairs = pair_documents(question, tests, extras, apart)
+    pairs = pair_documents(question, tests, extras, difference_intervals)
     order = _order(question)
     better = significantly_better(question, pairs)
-    found: dict[str, Json] = {
+    result: dict[str, Json] = {
         "score": question.score_name,
         "metric": question.score_name,
         "higher_is_better": sample.score.higher_is_better,
@@ -54,7 +54,7 @@ def document(
             "size": len(question.pairs),
             "definition": "all unordered pairs of the listed submissions on this metric",
         },
-        "systems": _systems(question, order, own),
+        "systems": _systems(question, order, system_intervals),
         "pairs": pairs,
         "untested": _untested(question),
         "smallest_p": _smallest(question, tests),
@@ -65,18 +65,21 @@ def document(
         ordered = better[np.ix_(order, order)]
         kind = settings.clusters
         clusters = ranking.separable(ordered) if kind == "separable" else ranking.greedy(ordered)
-        found["clusters"] = {"definition": ranking.DEFINITIONS[kind], "kind": kind, "cluster": clusters}
-        found["rank_ranges"] = ranking.rank_ranges(ordered)
-        for system, cluster, reach in zip(found["systems"], clusters, found["rank_ranges"], strict=True):
-            system.update(cluster=cluster, rank_interval=reach)
-    found["notes"] = _notes(question, tests, found["smallest_p"])
-    found["warnings"] = [DEPENDENT_TOKENS] if settings.unit == "token" else []
-    found["signature"] = signature(question, tests, gold_digest)
-    return found
+        result["clusters"] = {"definition": ranking.DEFINITIONS[kind], "kind": kind, "cluster": clusters}
+        result["rank_ranges"] = ranking.rank_ranges(ordered)
+        for system, cluster, interval in zip(result["systems"], clusters, result["rank_ranges"], strict=True):
+            system.update(cluster=cluster, rank_interval=interval)
+    result["notes"] = _notes(question, tests, result["smallest_p"])
+    result["warnings"] = [DEPENDENT_TOKENS] if settings.unit == "token" else []
+    result["signature"] = signature(question, tests, gold_digest)
+    return result
 
 
 def pair_documents(
-    question: Question, tests: Sequence[Test], extras: Sequence[Mapping[str, Json]], apart: Sequence[Interval | None]
+    question: Question,
+    tests: Sequence[Test],
+    extras: Sequence[Mapping[str, Json]],
+    difference_intervals: Sequence[Interval | None],
 ) -> list[dict[str, Json]]:
     """Make one document for each unordered pair in the order of the systems given, untested ones without a p."""
     settings = question.settings
@@ -85,23 +88,23 @@ def pair_documents(
     if len(p) == len(tests):
         columns = {method: adjusted(p, method).tolist() for method in (*SHOWN, "none")}
     unit_values = question.sample.unit_values()
-    place = {pair: at for at, pair in enumerate(question.pairs)}
+    index_of = {pair: index for index, pair in enumerate(question.pairs)}
     documents = []
     size = len(question.candidates)
     for first in range(size):
         for second in range(first + 1, size):
-            at = place.get((first, second))
+            index = index_of.get((first, second))
             head = _head(question, first, second)
-            if at is None:
+            if index is None:
                 documents.append({**head, **_NO_TEST, "reason": question.sample.score.undefined})
                 continue
-            test = tests[at]
-            each = {f"p_{method}": columns[method][at] if columns else None for method in SHOWN}
-            decisive = columns[settings.correction][at] if columns else None
+            test = tests[index]
+            adjusted_p = {f"p_{method}": columns[method][index] if columns else None for method in SHOWN}
+            decisive_p = columns[settings.correction][index] if columns else None
             documents.append(
                 {
                     **head,
-                    "ci": _ci(question, apart[at], paired=True),
+                    "ci": _ci(question, difference_intervals[index], paired=True),
                     **_test_document(question, test),
                     "effect": effect_document(
                         question.sample.score,
@@ -110,10 +113,10 @@ def pair_documents(
                         unit_values[first],
                         unit_values[second],
                     ),
-                    **extras[at],
-                    **each,
-                    "p_adjusted": decisive,
-                    "significant": None if decisive is None else decisive <= settings.alpha,
+                    **extras[index],
+                    **adjusted_p,
+                    "p_adjusted": decisive_p,
+                    "significant": None if decisive_p is None else decisive_p <= settings.alpha,
                 }
             )
     return documents
@@ -137,11 +140,11 @@ def significantly_better(question: Question, pairs: Sequence[Mapping[str, Json]]
         return None
     size = len(question.candidates)
     better = np.zeros((size, size), np.bool_)
-    at = 0
+    index = 0
     for first in range(size):
         for second in range(first + 1, size):
-            pair = pairs[at]
-            at += 1
+            pair = pairs[index]
+            index += 1
             if pair["significant"] and pair["better"] is not None:
                 winner, loser = (first, second) if pair["better"] == "a" else (second, first)
                 better[winner, loser] = True
@@ -149,28 +152,31 @@ def significantly_better(question: Question, pairs: Sequence[Mapping[str, Json]]
 
 
 def add_parts(
-    found: dict[str, Json], question: Question, tests: Sequence[Mapping[str, Sequence[float]]] | None
+    document: dict[str, Json], question: Question, tests: Sequence[Mapping[str, Sequence[float]]] | None
 ) -> None:
     """Add to the document on how many parts each of a pair is better (Dror et al. 2017)."""
     if tests is None:
         if question.settings.test in ("auto", "permutation"):
-            found["notes"].append("Too many pairs and parts to test each part by itself.")
+            document["notes"].append("Too many pairs and parts to test each part by itself.")
         return
     alpha = question.settings.alpha
-    place = {pair: at for at, pair in enumerate(question.pairs)}
-    at = 0
+    index_of = {pair: row for row, pair in enumerate(question.pairs)}
+    row = 0
     for first in range(len(question.candidates)):
         for second in range(first + 1, len(question.candidates)):
-            pair = found["pairs"][at]
-            at += 1
-            index = place.get((first, second))
+            pair = document["pairs"][row]
+            row += 1
+            index = index_of.get((first, second))
             if index is None:
                 continue
             pair["parts"] = {
-                name: {"p": list(tests[index][way]), **partial_conjunction(tests[index][way], alpha).document()}
-                for name, way in (("a_better", "greater"), ("b_better", "less"))
+                name: {
+                    "p": list(tests[index][alternative]),
+                    **partial_conjunction(tests[index][alternative], alpha).document(),
+                }
+                for name, alternative in (("a_better", "greater"), ("b_better", "less"))
             }
-    found["notes"].append(
+    document["notes"].append(
         "parts: one-sided p of each part, and on at least how many of them the one system is better "
         "(partial conjunction, Dror et al. 2017)"
     )
@@ -179,10 +185,10 @@ def add_parts(
 def _order(question: Question) -> list[int]:
     defined = [index for index, value in enumerate(question.values) if math.isfinite(value)]
     higher = question.sample.score.higher_is_better
-    return [defined[at] for at in ranking.order_of(question.values[defined], higher_is_better=higher)]
+    return [defined[index] for index in ranking.order_of(question.values[defined], higher_is_better=higher)]
 
 
-def _systems(question: Question, order: Sequence[int], own: Mapping[int, Interval]) -> list[dict[str, Json]]:
+def _systems(question: Question, order: Sequence[int], intervals: Mapping[int, Interval]) -> list[dict[str, Json]]:
     ranks = ranking.ranks_of(question.values[list(order)])
     documents = []
     for index, rank in zip(order, ranks, strict=True):
@@ -192,7 +198,7 @@ def _systems(question: Question, order: Sequence[int], own: Mapping[int, Interva
                 "name": candidate.name,
                 "score": float(question.values[index]),
                 "rank": rank,
-                "ci": _ci(question, own.get(index), paired=False),
+                "ci": _ci(question, intervals.get(index), paired=False),
                 **_runs(question, index),
             }
         )
@@ -204,15 +210,15 @@ def _runs(question: Question, index: int) -> dict[str, Json]:
     if len(runs) < 2:
         return {}
     values = run_values(question, index)
-    known = values[np.isfinite(values)]
+    finite = values[np.isfinite(values)]
     return {
         "runs": {
             "count": len(runs),
             "scores": [_number(value) for value in values],
-            "mean": _number(known.mean()) if len(known) else None,
-            "sd": _number(known.std(ddof=1)) if len(known) > 1 else None,
-            "low": _number(known.min()) if len(known) else None,
-            "high": _number(known.max()) if len(known) else None,
+            "mean": _number(finite.mean()) if len(finite) else None,
+            "sd": _number(finite.std(ddof=1)) if len(finite) > 1 else None,
+            "low": _number(finite.min()) if len(finite) else None,
+            "high": _number(finite.max()) if len(finite) else None,
         }
     }
 
@@ -253,18 +259,18 @@ def _test_document(question: Question, test: Test) -> dict[str, Json]:
     settings = question.settings
     unit = "document" if settings.unit == "block" else settings.unit
     if test.p is None:
-        described = None
+        description = None
     elif settings.test == "mcnemar":
-        described = f"{test.how} ({unit}s), {settings.alternative}"
+        description = f"{test.how} ({unit}s), {settings.alternative}"
     else:
-        way = "one-sided in the observed direction" if settings.test == "compare_pl" else settings.alternative
-        described = f"paired permutation ({unit} swap), {way}, >="
+        direction = "one-sided in the observed direction" if settings.test == "compare_pl" else settings.alternative
+        description = f"paired permutation ({unit} swap), {direction}, >="
     shuffled = test.kind == "monte-carlo"
     return {
         "p": test.p,
         "p_kind": test.kind,
         "log10_p": test.log10_p if test.p is not None and test.p <= SMALLEST else _log10(test.p),
-        "test": described,
+        "test": description,
         "how": test.how,
         "shuffles": test.shuffles if shuffled else None,
         "seed": settings.seed if shuffled else None,
@@ -294,7 +300,7 @@ def _ci(question: Question, interval: Interval | None, *, paired: bool) -> dict[
 
 def _unit_count(question: Question) -> int:
     if question.settings.unit == "token":
-        tokens = next((each.tokens for each in question.candidates if each.tokens is not None), None)
+        tokens = next((candidate.tokens for candidate in question.candidates if candidate.tokens is not None), None)
         return 0 if tokens is None else len(tokens.bits)
     return question.sample.units
 
@@ -305,12 +311,12 @@ def _smallest(question: Question, tests: Sequence[Test]) -> dict[str, Json]:
     reachable = [test.smallest for test in tests if test.p is not None]
     if not reachable:
         return {"p": None, "p_adjusted": None, "significance_possible": None}
-    best = adjusted(np.array(reachable), settings.correction)
+    smallest = adjusted(np.array(reachable), settings.correction)
     threshold = first_threshold(len(reachable), settings.alpha, settings.correction)
     return {
         "p": min(reachable),
-        "p_adjusted": float(best.min()),
-        "significance_possible": bool(best.min() <= settings.alpha),
+        "p_adjusted": float(smallest.min()),
+        "significance_possible": bool(smallest.min() <= settings.alpha),
         "needed_alone": threshold,
     }
 
@@ -318,10 +324,10 @@ def _smallest(question: Question, tests: Sequence[Test]) -> dict[str, Json]:
 def _notes(question: Question, tests: Sequence[Test], smallest: Mapping[str, Json]) -> list[str]:
     settings = question.settings
     notes = ["p of identical outputs is 1", "undefined scores (0/0) are excluded and listed"]
-    raised = max((test.shuffles for test in tests if test.shuffles), default=0)
-    if raised > settings.shuffles:
+    most_shuffles = max((test.shuffles for test in tests if test.shuffles), default=0)
+    if most_shuffles > settings.shuffles:
         notes.append(
-            f"Shuffles raised from {settings.shuffles} to {raised}: with fewer, {settings.correction} over "
+            f"Shuffles raised from {settings.shuffles} to {most_shuffles}: with fewer, {settings.correction} over "
             f"{len(question.pairs)} pairs could reject nothing, or only just."
         )
     if smallest["significance_possible"] is False:

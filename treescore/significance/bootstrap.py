@@ -38,9 +38,9 @@ class Interval:
     high: float
 
 
-def affordable_resamples(asked: int, units: int) -> int:
+def affordable_resamples(requested: int, units: int) -> int:
     """Return the resamples asked for, or as many as a test set of this size allows."""
-    return min(asked, max(FEWEST_RESAMPLES, MOST_DRAWS // max(1, units)))
+    return min(requested, max(FEWEST_RESAMPLES, MOST_DRAWS // max(1, units)))
 
 
 def resampled(sample: Sample, resamples: int, seed: int) -> FloatArray:
@@ -50,13 +50,15 @@ def resampled(sample: Sample, resamples: int, seed: int) -> FloatArray:
     on the order in which a processor adds them up.
     """
     step = max(1, min(resamples, BATCH_DRAWS // max(1, sample.units)))
-    whole, scales = _stacked(sample)
+    columns, scales = _stacked(sample)
     order, sizes = _strata(sample)
-    whole = whole[:, order]
+    columns = columns[:, order]
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    single = sample.integer and float(np.abs(whole).max(initial=0)) * max(1, int(sizes.max(initial=0))) < EXACT_SINGLE
-    kind: type[Any] = np.float32 if single else np.float64
-    stack: Any = np.ascontiguousarray(whole.T, kind)
+    exact_in_float32 = (
+        sample.integer and float(np.abs(columns).max(initial=0)) * max(1, int(sizes.max(initial=0))) < EXACT_SINGLE
+    )
+    dtype: type[Any] = np.float32 if exact_in_float32 else np.float64
+    stack: Any = np.ascontiguousarray(columns.T, dtype)
 
     def run(start: int) -> FloatArray:
         size = min(step, resamples - start)
@@ -64,18 +66,18 @@ def resampled(sample: Sample, resamples: int, seed: int) -> FloatArray:
         states = seeds.generate_state(size * len(sizes), np.uint64).reshape(len(sizes), size)
         sums = np.empty((len(sizes), size, stack.shape[1]))
         for part, length in enumerate(sizes.tolist()):
-            weights = np.zeros((size, length), kind)
+            weights = np.zeros((size, length), dtype)
             draw_weights(states[part], weights)
             sums[part] = weights @ stack[starts[part] : starts[part + 1]]
         return _scores(sample, sums, scales)
 
     batches = range(0, resamples, step)
     if len(batches) == 1 or sample.units * resamples < BATCH_DRAWS:
-        found = [run(start) for start in batches]
+        batches_of_scores = [run(start) for start in batches]
     else:
         with ThreadPoolExecutor(_THREADS) as pool:
-            found = list(pool.map(run, batches))
-    return np.concatenate(found, axis=1) if found else np.zeros((sample.systems, 0))
+            batches_of_scores = list(pool.map(run, batches))
+    return np.concatenate(batches_of_scores, axis=1) if batches_of_scores else np.zeros((sample.systems, 0))
 
 
 def intervals(replicates: FloatArray, level: float) -> list[Interval]:
@@ -94,46 +96,46 @@ def bca_interval(replicates: FloatArray, observed: float, jackknife: FloatArray,
         jackknife: the statistic without each unit, one after the other, (n,).
         level: of the interval.
     """
-    kept = replicates[~np.isnan(replicates)]
-    below = float((kept < observed).sum() + 0.5 * (kept == observed).sum())
-    if not len(kept) or below in (0.0, float(len(kept))):
+    finite = replicates[~np.isnan(replicates)]
+    below = float((finite < observed).sum() + 0.5 * (finite == observed).sum())
+    if not len(finite) or below in (0.0, float(len(finite))):
         return intervals(replicates[None], level)[0]
-    bias = float(ndtri(below / len(kept)))
-    pulls = jackknife.mean() - jackknife
-    spread = float((pulls**2).sum())
-    acceleration = float((pulls**3).sum()) / (6.0 * spread**1.5) if spread > 0 else 0.0
+    bias = float(ndtri(below / len(finite)))
+    influences = jackknife.mean() - jackknife
+    spread = float((influences**2).sum())
+    acceleration = float((influences**3).sum()) / (6.0 * spread**1.5) if spread > 0 else 0.0
     tail = 0.5 * (1.0 - level)
-    at = []
+    shares = []
     for share in (tail, 1.0 - tail):
         z = bias + float(ndtri(share))
-        at.append(float(ndtr(bias + z / (1.0 - acceleration * z))))
-    low, high = quantiles(kept[None], np.array(at))
+        shares.append(float(ndtr(bias + z / (1.0 - acceleration * z))))
+    low, high = quantiles(finite[None], np.array(shares))
     return Interval(float(low[0]), float(high[0]))
 
 
 def jackknife_scores(sample: Sample) -> FloatArray:
     """Compute scores without each unit, one after the other: (N, n); undefined ones as if no unit were left out."""
-    whole = sample.values()
+    values_of_all = sample.values()
     left_out = [
         (_without_each(sample, top), _without_each(sample, bottom))
         for top, bottom in zip(sample.tops, sample.bottoms, strict=True)
     ]
     plain = sample.parts is None
     values = sample.score.of_terms(left_out) if plain else _macro_without_each(sample, left_out)
-    return np.where(np.isnan(values), whole[:, None], values)
+    return np.where(np.isnan(values), values_of_all[:, None], values)
 
 
-def quantiles(values: FloatArray, at: FloatArray) -> FloatArray:
+def quantiles(values: FloatArray, shares: FloatArray) -> FloatArray:
     """Compute quantiles (q, m) of values (m, resamples), linearly interpolated, undefined ones left out."""
     if values.shape[1] == 0:
-        return np.full((len(at), len(values)), np.nan)
+        return np.full((len(shares), len(values)), np.nan)
     undefined = np.isnan(values)
     if undefined.any():
         share = undefined.mean(axis=1)
         filled = np.where((share > 0.5)[:, None], 0.0, values)
-        found = np.nanquantile(filled, at, axis=1)
-        return np.where(share > 0.5, np.nan, found)
-    position = at * (values.shape[1] - 1)
+        result = np.nanquantile(filled, shares, axis=1)
+        return np.where(share > 0.5, np.nan, result)
+    position = shares * (values.shape[1] - 1)
     below = np.floor(position).astype(np.int64)
     above = np.minimum(below + 1, values.shape[1] - 1)
     ordered = np.partition(values, np.unique(np.concatenate([below, above])), axis=1)
@@ -166,8 +168,8 @@ def _scores(sample: Sample, sums: FloatArray, scales: FloatArray) -> FloatArray:
     systems = sample.systems
     terms = []
     for ratio in range(len(sample.tops)):
-        at = 2 * ratio * systems
-        terms.append((sums[:, :, at : at + systems].T, sums[:, :, at + systems : at + 2 * systems].T))
+        column = 2 * ratio * systems
+        terms.append((sums[:, :, column : column + systems].T, sums[:, :, column + systems : column + 2 * systems].T))
     return sample.joined(terms)
 
 

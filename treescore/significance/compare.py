@@ -51,12 +51,12 @@ def compare(
         gold_digest: for the signature.
 
     Raises:
-        InputError: the unit asked for is not there (pointers below the settings' object).
+        InputError: the counts do not have the requested unit (pointers below the settings' object).
     """
     question = _question(score_name, score, count_names, candidates, settings, blocks, parts)
     tests, extras = _tests(question)
-    own, apart = _intervals(question)
-    document = assembly.document(question, tests, extras, own, apart, gold_digest)
+    system_intervals, pair_intervals = _intervals(question)
+    document = assembly.document(question, tests, extras, system_intervals, pair_intervals, gold_digest)
     if parts is not None:
         assembly.add_parts(document, question, _part_tests(question))
     return document
@@ -117,9 +117,9 @@ def _check_unit(candidates: Sequence[Candidate], settings: Settings, blocks: Seq
 def _tests(question: Question) -> tuple[list[Test], list[dict[str, Json]]]:
     """Run the test of each pair; return the tests and further members of the pairs' documents."""
     settings, sample, pairs = question.settings, question.sample, question.pairs
-    nothing: list[dict[str, Json]] = [{} for _ in pairs]
+    no_extras: list[dict[str, Json]] = [{} for _ in pairs]
     if settings.test == "bootstrap":
-        return [Test(None, None) for _ in pairs], nothing
+        return [Test(None, None) for _ in pairs], no_extras
     if settings.test == "mcnemar":
         bits = [candidate.tokens for candidate in question.candidates] if settings.unit == "token" else None
         return mcnemar_tests(sample, pairs, settings, bits)
@@ -127,7 +127,7 @@ def _tests(question: Question) -> tuple[list[Test], list[dict[str, Json]]]:
         brackets = compare_pl.recall_and_precision(question.names, question.rows, question.blocks, pairs, question.plan)
         tests = compare_pl.directed(sample, pairs, question.plan)
         return tests, [{"compare_pl": document} if document else {} for document in brackets]
-    return permutation(sample, pairs, settings.alternative, question.plan), nothing
+    return permutation(sample, pairs, settings.alternative, question.plan), no_extras
 
 
 def _intervals(question: Question) -> tuple[Mapping[int, Interval], list[Interval | None]]:
@@ -136,17 +136,18 @@ def _intervals(question: Question) -> tuple[Mapping[int, Interval], list[Interva
     defined = [index for index, value in enumerate(question.values) if math.isfinite(value)]
     if settings.interval == "none" or not defined or not sample.units:
         return {}, [None] * len(pairs)
-    chosen = sample.chosen(defined)
-    place = {index: at for at, index in enumerate(defined)}
-    replicates = resampled(chosen, question.resamples, settings.seed)
-    local = [(place[first], place[second]) for first, second in pairs]
+    defined_sample = sample.of_systems(defined)
+    row_of = {system: row for row, system in enumerate(defined)}
+    replicates = resampled(defined_sample, question.resamples, settings.seed)
+    local = [(row_of[first], row_of[second]) for first, second in pairs]
     if settings.interval == "bca":
         values = question.values[defined]
-        left_out = jackknife_scores(chosen)
-        own = [
-            bca_interval(replicates[at], float(values[at]), left_out[at], settings.level) for at in range(len(defined))
+        left_out = jackknife_scores(defined_sample)
+        system_intervals = [
+            bca_interval(replicates[index], float(values[index]), left_out[index], settings.level)
+            for index in range(len(defined))
         ]
-        apart = [
+        pair_intervals = [
             bca_interval(
                 replicates[first] - replicates[second],
                 float(values[first] - values[second]),
@@ -156,18 +157,18 @@ def _intervals(question: Question) -> tuple[Mapping[int, Interval], list[Interva
             for first, second in local
         ]
     else:
-        own = intervals(replicates, settings.level)
-        apart = difference_intervals(replicates, local, settings.level)
-    return dict(zip(defined, own, strict=True)), list(apart)
+        system_intervals = intervals(replicates, settings.level)
+        pair_intervals = difference_intervals(replicates, local, settings.level)
+    return dict(zip(defined, system_intervals, strict=True)), list(pair_intervals)
 
 
 def difference_intervals(replicates: FloatArray, pairs: Sequence[tuple[int, int]], level: float) -> list[Interval]:
     """Compute percentile intervals of all differences, a bounded number of pairs at once."""
-    found: list[Interval] = []
+    result: list[Interval] = []
     for start in range(0, len(pairs), PAIRS_AT_ONCE):
-        chosen = np.array(pairs[start : start + PAIRS_AT_ONCE])
-        found += intervals(replicates[chosen[:, 0]] - replicates[chosen[:, 1]], level)
-    return found
+        indices = np.array(pairs[start : start + PAIRS_AT_ONCE])
+        result += intervals(replicates[indices[:, 0]] - replicates[indices[:, 1]], level)
+    return result
 
 
 def _part_tests(question: Question) -> list[dict[str, list[float]]] | None:
@@ -175,16 +176,18 @@ def _part_tests(question: Question) -> list[dict[str, list[float]]] | None:
     sample, settings = question.sample, question.settings
     if settings.test not in ("auto", "permutation") or len(question.pairs) * sample.part_count > PART_TESTS:
         return None
-    found: list[dict[str, list[float]]] = [{"greater": [], "less": []} for _ in question.pairs]
+    tests_of_pairs: list[dict[str, list[float]]] = [{"greater": [], "less": []} for _ in question.pairs]
     plan = replace(question.plan, family=1, law_budget=question.plan.law_budget / max(1, sample.part_count))
     for part in range(sample.part_count):
-        within = sample.part(part)
-        values = within.values()
-        usable = [index for index, pair in enumerate(question.pairs) if all(math.isfinite(values[at]) for at in pair)]
-        for way in ("greater", "less"):
-            tests = permutation(within, [question.pairs[index] for index in usable], way, plan)
+        part_sample = sample.part(part)
+        values = part_sample.values()
+        usable = [
+            index for index, pair in enumerate(question.pairs) if all(math.isfinite(values[system]) for system in pair)
+        ]
+        for alternative in ("greater", "less"):
+            tests = permutation(part_sample, [question.pairs[index] for index in usable], alternative, plan)
             p = dict(zip(usable, tests, strict=True))
             for index in range(len(question.pairs)):
                 test = p.get(index)
-                found[index][way].append(1.0 if test is None or test.p is None else test.p)
-    return found
+                tests_of_pairs[index][alternative].append(1.0 if test is None or test.p is None else test.p)
+    return tests_of_pairs

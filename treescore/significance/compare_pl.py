@@ -32,14 +32,14 @@ _COLUMNS = (
 
 def directed(sample: Sample, pairs: Sequence[tuple[int, int]], plan: ShufflePlan) -> list[Test]:
     """Run one-sided tests, each in the observed direction of its pair."""
-    ways = [observed_alternative(sample, first, second) for first, second in pairs]
-    found: dict[int, Test] = {}
-    for way in ("greater", "less"):
-        chosen = [index for index, each in enumerate(ways) if each == way]
-        if chosen:
-            tests = permutation(sample, [pairs[index] for index in chosen], way, plan)
-            found.update(zip(chosen, tests, strict=True))
-    return [found[index] for index in range(len(pairs))]
+    alternatives = [observed_alternative(sample, first, second) for first, second in pairs]
+    test_of: dict[int, Test] = {}
+    for alternative in ("greater", "less"):
+        indices = [index for index, observed in enumerate(alternatives) if observed == alternative]
+        if indices:
+            tests = permutation(sample, [pairs[index] for index in indices], alternative, plan)
+            test_of.update(zip(indices, tests, strict=True))
+    return [test_of[index] for index in range(len(pairs))]
 
 
 def recall_and_precision(
@@ -72,7 +72,9 @@ def _fill(
     plan: ShufflePlan,
 ) -> None:
     values = sample.values()
-    defined = [index for index, pair in enumerate(pairs) if not any(values[at] != values[at] for at in pair)]
+    defined = [
+        index for index, pair in enumerate(pairs) if not any(values[system] != values[system] for system in pair)
+    ]
     for document in documents:
         document[name] = {"difference": None, "p": None, "p_kind": None, "reason": score.undefined}
     tests = directed(sample, [pairs[index] for index in defined], plan)

@@ -26,18 +26,18 @@ def effect_document(
         units_a: the first's score of each unit by itself, (n,), NaN where undefined; such units are ties.
         units_b: the second's.
     """
-    apart = np.nan_to_num(units_a - units_b)
-    better = apart if score.higher_is_better else -apart
+    differences = np.nan_to_num(units_a - units_b)
+    better = differences if score.higher_is_better else -differences
     # equal unit scores may differ in the last bit where terms are real
     won = int((better > 1e-12).sum())
     lost = int((better < -1e-12).sum())
-    spread = float(apart.std(ddof=1)) if len(apart) > 1 else 0.0
+    spread = float(differences.std(ddof=1)) if len(differences) > 1 else 0.0
     return {
         "relative_error_reduction": error_reduction(score, value_a, value_b),
         "units_won": won,
-        "units_tied": len(apart) - won - lost,
+        "units_tied": len(differences) - won - lost,
         "units_lost": lost,
-        "d_z": float(apart.mean()) / spread if spread > 0 else None,
+        "d_z": float(differences.mean()) / spread if spread > 0 else None,
     }
 
 

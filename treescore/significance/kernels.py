@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 from numba.extending import intrinsic
+from numpy.typing import NDArray
 
 from treescore.core.arrays import Bits, FloatArray, IntArray
 from treescore.core.jit import compiled
@@ -104,11 +105,11 @@ def swapped_real_sums(signs: Bits, values: FloatArray, out: FloatArray) -> None:
     """
     columns = values.shape[1]
     groups = values.shape[0] // 8
-    at_once = max(1, min(groups, _TABLE_NUMBERS // (256 * max(1, columns))))
-    table = np.zeros((at_once, 256, columns))
+    block_groups = max(1, min(groups, _TABLE_NUMBERS // (256 * max(1, columns))))
+    table = np.zeros((block_groups, 256, columns))
     sums = np.empty(columns)
-    for start in range(0, groups, at_once):
-        count = min(at_once, groups - start)
+    for start in range(0, groups, block_groups):
+        count = min(block_groups, groups - start)
         for group in range(count):
             for bit in range(8):
                 # subsets with `bit` as their last unit: those without it, and it
@@ -119,17 +120,24 @@ def swapped_real_sums(signs: Bits, values: FloatArray, out: FloatArray) -> None:
         for row in range(signs.shape[0]):
             sums[:] = 0.0
             for group in range(count):
-                place = start + group
-                chosen = np.int64((signs[row, place >> 3] >> np.uint64(8 * (place & 7))) & np.uint64(255))
+                byte = start + group
+                subset = np.int64((signs[row, byte >> 3] >> np.uint64(8 * (byte & 7))) & np.uint64(255))
                 for column in range(columns):
-                    sums[column] += table[group, chosen, column]
+                    sums[column] += table[group, subset, column]
             for column in range(columns):
                 out[column, row] += sums[column]
 
 
 @compiled
 def count_extreme(
-    tops: Any, bottoms: Any, pairs: PairTerms, limits: Any, slacks: Any, direction: float, two_sided: Any, hits: Any
+    tops: FloatArray,
+    bottoms: FloatArray,
+    pairs: PairTerms,
+    limits: FloatArray,
+    slacks: FloatArray,
+    direction: float,
+    two_sided: bool,  # noqa: FBT001 - a compiled function is called by position
+    hits: IntArray,
 ) -> None:
     """Count shuffles at least as extreme as the observed difference, where no denominator can become 0.
 
@@ -163,7 +171,15 @@ def count_extreme(
 
 
 @compiled
-def mean_ratios(sums: Any, top: int, bottom: int, system: Any, sign: float, one_minus: Any, worst: float) -> Any:
+def mean_ratios(
+    sums: FloatArray,
+    top: int,
+    bottom: int,
+    system: FloatArray,
+    sign: float,
+    one_minus: bool,  # noqa: FBT001 - a compiled function is called by position
+    worst: float,
+) -> FloatArray:
     """Return the mean over parts of one ratio of one system, after each shuffle: float64 (shuffles,).
 
     Args:
@@ -196,7 +212,7 @@ def mean_ratios(sums: Any, top: int, bottom: int, system: Any, sign: float, one_
 
 
 @compiled
-def draw_weights(states: Bits, weights: Any) -> None:
+def draw_weights(states: Bits, weights: FloatArray | NDArray[np.float32]) -> None:
     """Count how often each unit is drawn, drawing as many units as there are, with replacement.
 
     Each row draws from its own splitmix64 stream (Steele, Lea & Flood 2014), two units from each 64 bits.
@@ -244,20 +260,22 @@ def subset_tail(values: IntArray, top: int) -> tuple[float, int]:
         if value > top:
             break  # ascending: no larger one fits either
         used = min(top, used + value)
-        for place in range(used, value - 1, -1):
-            cells[place] += cells[place - value]
+        for cell in range(used, value - 1, -1):
+            cells[cell] += cells[cell - value]
         steps += 1
         if steps == _SHIFT:  # cells at most double in a step: between two looks they grow by 2**400 at most
             steps = 0
             if cells.max() > _HIGH:
-                for place in range(used + 1):
-                    cells[place] *= 2.0**-_SHIFT
+                for cell in range(used + 1):
+                    cells[cell] *= 2.0**-_SHIFT
                 exponent += _SHIFT
     return cells.sum(), exponent
 
 
 @compiled
-def tilted_tail(values: Any, copies: Any, top: int, theta: float, period: int, reach: int) -> tuple[float, float]:
+def tilted_tail(
+    values: IntArray, copies: IntArray, top: int, theta: float, period: int, reach: int
+) -> tuple[float, float]:
     """Compute P(sum <= top) under an exponential tilt, times exp(theta * top), from the characteristic function.
 
     Each of `copies` units of a value v is in the sum with odds exp(-theta v), which moves the sum's mean to `top`
@@ -284,17 +302,17 @@ def tilted_tail(values: Any, copies: Any, top: int, theta: float, period: int, r
         log_size = 0.0
         phase = 0.0
         for index in range(size):
-            odd = odds[index]
+            unit_odds = odds[index]
             half = np.sin(0.5 * angle * values[index])
-            inside = 1.0 - 4.0 * odd * half * half / ((1.0 + odd) * (1.0 + odd))
-            if inside <= 0.0:
+            squared_size = 1.0 - 4.0 * unit_odds * half * half / ((1.0 + unit_odds) * (1.0 + unit_odds))
+            if squared_size <= 0.0:
                 log_size = -np.inf
                 break
-            log_size += 0.5 * copies[index] * np.log(inside)
+            log_size += 0.5 * copies[index] * np.log(squared_size)
             if log_size < -48.0:
                 break
             turn = angle * values[index]
-            phase += copies[index] * np.arctan2(odd * np.sin(turn), 1.0 + odd * np.cos(turn))
+            phase += copies[index] * np.arctan2(unit_odds * np.sin(turn), 1.0 + unit_odds * np.cos(turn))
         if log_size < -48.0:
             continue
         phase -= angle * top
@@ -314,7 +332,9 @@ def tilted_tail(values: Any, copies: Any, top: int, theta: float, period: int, r
 
 
 @compiled
-def subset_grid(us: Any, vs: Any, low_u: int, cells: Any, reach_u: float, reach_v: float) -> tuple[int, Window]:
+def subset_grid(
+    us: IntArray, vs: IntArray, low_u: int, cells: FloatArray, reach_u: float, reach_v: float
+) -> tuple[int, Window]:
     """Count the subsets of units with each pair of sums, by a dynamic programme of positive terms.
 
     Args:
@@ -372,7 +392,14 @@ def subset_grid(us: Any, vs: Any, low_u: int, cells: Any, reach_u: float, reach_
 
 
 @compiled
-def extreme_mass(cells: Any, window: Window, terms: GridTerms, limit: float, direction: float, two_sided: Any) -> float:
+def extreme_mass(
+    cells: FloatArray,
+    window: Window,
+    terms: GridTerms,
+    limit: float,
+    direction: float,
+    two_sided: bool,  # noqa: FBT001 - a compiled function is called by position
+) -> float:
     """Sum the cells of a grid of subset sums that are at least as extreme as the observed difference.
 
     Args:

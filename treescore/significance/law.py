@@ -9,9 +9,9 @@ import numpy as np
 from treescore.significance.plane import Plane, log_mass, plane_cost
 from treescore.significance.ratio import TOLERANCE, Pair, grid_cost, grid_p, normal_log_p, reduced
 
-CHEAP = 2e6
+ALWAYS_ADDITIONS = 2e6
 """Additions up to which the dynamic programme is always run."""
-LONG = 3e9
+MAX_ADDITIONS = 3e9
 """Additions of the longest dynamic programme that is run where the transform is not precise enough."""
 _LN2 = math.log(2.0)
 
@@ -21,7 +21,7 @@ def law_cost(pair: Pair) -> float:
     if pair.zero_possible or not len(pair.us) or _beyond_integers(pair):
         return math.inf
     grid = grid_cost(pair, normal_log_p(pair))
-    return grid if grid <= CHEAP else min(grid, plane_cost(plane_of(pair, abs(pair.observed), strict=False)))
+    return grid if grid <= ALWAYS_ADDITIONS else min(grid, plane_cost(plane_of(pair, abs(pair.observed), strict=False)))
 
 
 def law_p(pair: Pair, alternative: str) -> tuple[float, float] | None:
@@ -30,11 +30,11 @@ def law_p(pair: Pair, alternative: str) -> tuple[float, float] | None:
         return None
     log_p = normal_log_p(pair)
     cost = grid_cost(pair, log_p)
-    if cost > CHEAP:
-        found = _by_plane(pair, alternative)
-        if found is not None:
-            return found
-    return grid_p(pair, alternative, log_p) if cost <= LONG else None
+    if cost > ALWAYS_ADDITIONS:
+        result = _by_plane(pair, alternative)
+        if result is not None:
+            return result
+    return grid_p(pair, alternative, log_p) if cost <= MAX_ADDITIONS else None
 
 
 def _beyond_integers(pair: Pair) -> bool:
@@ -47,14 +47,14 @@ def _by_plane(pair: Pair, alternative: str) -> tuple[float, float] | None:
     if alternative == "two-sided" and observed == 0:
         return 1.0, 0.0
     if alternative == "two-sided" or observed > 0:
-        found = log_mass(plane_of(pair, abs(observed), strict=False))
-        if found is None:
+        log_p = log_mass(plane_of(pair, abs(observed), strict=False))
+        if log_p is None:
             return None
-        found = min(0.0, found + (_LN2 if alternative == "two-sided" else 0.0))
-        return math.exp(found), found
+        log_p = min(0.0, log_p + (_LN2 if alternative == "two-sided" else 0.0))
+        return math.exp(log_p), log_p
     # the law is symmetric: P(T >= o) = 1 - P(T > -o) for o <= 0
-    beyond = log_mass(plane_of(pair, -observed, strict=True))
-    return None if beyond is None else (-math.expm1(beyond), math.log(-math.expm1(beyond)))
+    log_rest = log_mass(plane_of(pair, -observed, strict=True))
+    return None if log_rest is None else (-math.expm1(log_rest), math.log(-math.expm1(log_rest)))
 
 
 def plane_of(pair: Pair, limit: float, *, strict: bool) -> Plane:

@@ -18,11 +18,11 @@ from treescore.core.arrays import IntArray
 from treescore.significance.kernels import subset_tail, tilted_tail
 
 LN2 = math.log(2.0)
-SHORT = 150_000
+ALWAYS_ADDITIONS = 150_000
 """Additions up to which the dynamic programme is always run."""
-LONG = 4_000_000_000
+MAX_ADDITIONS = 4_000_000_000
 """Additions of the longest dynamic programme that is run (seconds)."""
-WIDE = 1 << 20
+MAX_POINTS = 1 << 20
 """Points of the longest transform."""
 _PRECISION = 2e-11
 
@@ -65,7 +65,7 @@ def differences(d: IntArray) -> Differences:
     return Differences(values // divisor, copies.astype(np.int64), int(d.sum()) // divisor)
 
 
-def exact_p(found: Differences, alternative: str) -> tuple[float, float]:
+def exact_p(differences: Differences, alternative: str) -> tuple[float, float]:
     """Return the exact p and its natural logarithm: two-sided, greater (of the signed sum), or less.
 
     The first is 0.0 where it is smaller than a float can be; the second is always right.
@@ -74,81 +74,81 @@ def exact_p(found: Differences, alternative: str) -> tuple[float, float]:
         TooLargeError: counts so large that no exact method stays within its budget.
     """
     if alternative == "less":
-        found = Differences(found.values, found.copies, -found.observed)
-    observed = found.observed
-    if not found.units:
+        differences = Differences(differences.values, differences.copies, -differences.observed)
+    observed = differences.observed
+    if not differences.units:
         return 1.0, 0.0
     if alternative == "two-sided":
         if not observed:
             return 1.0, 0.0
-        p, log_p = tail(found, abs(observed))
+        p, log_p = tail(differences, abs(observed))
         return min(1.0, 2.0 * p), min(0.0, LN2 + log_p)
     if observed > 0:
-        return tail(found, observed)
+        return tail(differences, observed)
     # P(S >= o) = 1 - P(S <= o - 2): sums keep their parity, and the law is symmetric
-    if 2 - observed > found.largest:
+    if 2 - observed > differences.largest:
         return 1.0, 0.0
-    below, _ = tail(found, 2 - observed)
+    below, _ = tail(differences, 2 - observed)
     return 1.0 - below, math.log1p(-below)
 
 
-def tail(found: Differences, observed: int) -> tuple[float, float]:
+def tail(differences: Differences, observed: int) -> tuple[float, float]:
     """Compute P(S >= observed) and its logarithm, for an observed sum in 1 .. largest near one that swaps reach."""
-    top = (found.largest - observed) // 2
-    units = found.units
-    if units * (top + 1) <= SHORT:
-        return _by_subsets(found, top)
-    tilted = _by_tilting(found, top)
+    top = (differences.largest - observed) // 2
+    units = differences.units
+    if units * (top + 1) <= ALWAYS_ADDITIONS:
+        return _by_subsets(differences, top)
+    tilted = _by_tilting(differences, top)
     if tilted is not None:
         return math.exp(tilted), tilted
-    if units * (top + 1) > LONG:
+    if units * (top + 1) > MAX_ADDITIONS:
         raise TooLargeError
-    return _by_subsets(found, top)
+    return _by_subsets(differences, top)
 
 
-def _by_subsets(found: Differences, top: int) -> tuple[float, float]:
-    number, exponent = subset_tail(np.repeat(found.values, found.copies), top)
-    power = exponent - found.units
+def _by_subsets(differences: Differences, top: int) -> tuple[float, float]:
+    number, exponent = subset_tail(np.repeat(differences.values, differences.copies), top)
+    power = exponent - differences.units
     return math.ldexp(number, power), math.log(number) + power * LN2
 
 
-def _by_tilting(found: Differences, top: int) -> float | None:
+def _by_tilting(differences: Differences, top: int) -> float | None:
     """Return the tail by inversion, or None where its error bound is not small enough."""
-    theta, mean = _tilt(found, top)
+    theta, mean = _tilt(differences, top)
     # Hoeffding (1963): under any tilt, mass further from the mean than this is below 1e-20
-    squares = float((found.values.astype(np.float64) ** 2) @ found.copies)
+    squares = float((differences.values.astype(np.float64) ** 2) @ differences.copies)
     spread = math.ceil(4.9 * math.sqrt(squares)) + 1 + math.ceil(abs(top - mean))
     reach = min(top, spread)
-    period = min(found.largest + 1, reach + spread + 1)
-    if period > WIDE:
+    period = min(differences.largest + 1, reach + spread + 1)
+    if period > MAX_POINTS:
         return None
-    order = np.argsort(-found.copies * np.minimum(found.values, 3), kind="stable")
-    value, magnitude = tilted_tail(found.values[order], found.copies[order], top, theta, period, reach)
-    if not value > 0 or magnitude * 1e-15 * (4 + math.sqrt(found.units)) + 1e-19 > _PRECISION * value:
+    order = np.argsort(-differences.copies * np.minimum(differences.values, 3), kind="stable")
+    value, magnitude = tilted_tail(differences.values[order], differences.copies[order], top, theta, period, reach)
+    if not value > 0 or magnitude * 1e-15 * (4 + math.sqrt(differences.units)) + 1e-19 > _PRECISION * value:
         return None
-    cumulant = float(np.log1p(np.exp(-theta * found.values)) @ found.copies)
-    return math.log(value) + cumulant - found.units * LN2 + theta * top
+    cumulant = float(np.log1p(np.exp(-theta * differences.values)) @ differences.copies)
+    return math.log(value) + cumulant - differences.units * LN2 + theta * top
 
 
-def _tilt(found: Differences, top: int) -> tuple[float, float]:
+def _tilt(differences: Differences, top: int) -> tuple[float, float]:
     """Return the tilt that moves the mean to `top`, and the mean it reaches (Newton's steps, kept in a bracket)."""
     low, high, theta = 0.0, 1.0, 0.0
-    values = found.values.astype(np.float64)
+    values = differences.values.astype(np.float64)
     for _ in range(60):
-        if _moments(values, found.copies, high)[0] < top:
+        if _moments(values, differences.copies, high)[0] < top:
             break
         high *= 2.0
-    mean, variance = _moments(values, found.copies, theta)
+    mean, variance = _moments(values, differences.copies, theta)
     for _ in range(60):
         if abs(mean - top) < 0.25 or mean <= top:
             break
         low = theta
         step = theta + (mean - top) / variance if variance > 0 else math.inf
         theta = step if low < step < high else 0.5 * (low + high)
-        mean, variance = _moments(values, found.copies, theta)
+        mean, variance = _moments(values, differences.copies, theta)
         while mean < top - 0.25 and theta - low > 1e-12:
             high, theta = theta, 0.5 * (low + theta)
-            mean, variance = _moments(values, found.copies, theta)
+            mean, variance = _moments(values, differences.copies, theta)
     return theta, mean
 
 

@@ -87,15 +87,15 @@ def mcnemar(a_only: int, b_only: int, alternative: str = "two-sided") -> McNemar
         fewer = b_only if alternative == "greater" else a_only
         exact = binomial_tail(fewer, total)
         mid_p = max(SMALLEST, exact - 0.5 * math.exp(_log_share(fewer, total)))
-    apart = abs(a_only - b_only)
-    z = (apart - 1) / math.sqrt(total)
+    difference = abs(a_only - b_only)
+    z = (difference - 1) / math.sqrt(total)
     return McNemar(
         a_only=a_only,
         b_only=b_only,
         exact=max(exact, SMALLEST),
         mid_p=mid_p,
-        chi2=_chi_square(a_only, b_only, apart, alternative),
-        chi2_corrected=_chi_square(a_only, b_only, max(0, apart - 1), alternative),
+        chi2=_chi_square(a_only, b_only, difference, alternative),
+        chi2_corrected=_chi_square(a_only, b_only, max(0, difference - 1), alternative),
         z=z,
         p05=z >= MALTEVAL_P05,
         p01=z >= MALTEVAL_P01,
@@ -111,8 +111,8 @@ def _log_share(right: int, total: int) -> float:
     return float(gammaln(total + 1) - gammaln(right + 1) - gammaln(total - right + 1)) - total * math.log(2.0)
 
 
-def _chi_square(a_only: int, b_only: int, apart: int, alternative: str) -> ChiSquare:
-    statistic = apart * apart / (a_only + b_only)
+def _chi_square(a_only: int, b_only: int, difference: int, alternative: str) -> ChiSquare:
+    statistic = difference * difference / (a_only + b_only)
     if alternative == "two-sided":
         return ChiSquare(statistic, max(SMALLEST, float(chdtrc(1, statistic))))
     ahead = (a_only >= b_only) == (alternative == "greater")

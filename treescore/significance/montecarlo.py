@@ -35,9 +35,9 @@ Words = NDArray[np.uint64]
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Places of the units' bits: part p has the words `offsets[p]:offsets[p + 1]`."""
+    """The bit of each unit, and the words of each part: part p has the words `offsets[p]:offsets[p + 1]`."""
 
-    places: IntArray
+    bits: IntArray
     offsets: IntArray
 
     @property
@@ -58,22 +58,22 @@ class Columns:
     count: int
 
 
-def shuffles_needed(asked: int, pairs: int, alpha: float, correction: str) -> int:
+def shuffles_needed(requested: int, pairs: int, alpha: float, correction: str) -> int:
     """Return the shuffles with which a single real difference can pass the correction over all pairs, with a margin."""
     least = math.ceil(1.0 / first_threshold(pairs, alpha, correction))
-    if asked + 1 >= 2 * least:
-        return asked
+    if requested + 1 >= 2 * least:
+        return requested
     round_number = int(10 ** math.ceil(math.log10(2 * least)))
-    return max(asked, round_number if round_number <= 5 * least else 4 * least)
+    return max(requested, round_number if round_number <= 5 * least else 4 * least)
 
 
-def affordable_shuffles(wanted: int, asked: int, sample: Sample, pairs: int) -> int:
+def affordable_shuffles(wanted: int, requested: int, sample: Sample, pairs: int) -> int:
     """Return `wanted`, or as many as the budget allows, at least those asked for."""
     columns = 2 * len(sample.tops) * sample.systems
     per_step = _step_cost(sample)
     per_unit = 4.0 / 64.0 if sample.integer else 1.0
     work = columns * sample.units * per_unit + pairs * per_step
-    return max(asked, min(wanted, MOST_SHUFFLES, int(MOST_WORK / max(1.0, work))))
+    return max(requested, min(wanted, MOST_SHUFFLES, int(MOST_WORK / max(1.0, work))))
 
 
 def _step_cost(sample: Sample) -> float:
@@ -96,8 +96,8 @@ def extreme_counts(
     columns = _columns(sample, spread=not sample.plain)
     step = _batch(columns)
     batches = [(start, min(step, shuffles - start)) for start in range(0, shuffles, step)]
-    plan = _Plan(sample, columns, [pair for pair, quick in zip(pairs, fast, strict=True) if quick], alternative)
-    slow = [pair for pair, quick in zip(pairs, fast, strict=True) if not quick]
+    plan = _Plan(sample, columns, [pair for pair, is_fast in zip(pairs, fast, strict=True) if is_fast], alternative)
+    slow = [pair for pair, is_fast in zip(pairs, fast, strict=True) if not is_fast]
 
     def run(batch: tuple[int, int]) -> tuple[IntArray, IntArray]:
         start, size = batch
@@ -108,15 +108,15 @@ def extreme_counts(
 
     work = shuffles * (len(pairs) + columns.count * sample.units / 16)
     if work < _SMALL_WORK or len(batches) == 1:
-        found = [run(batch) for batch in batches]
+        batch_counts = [run(batch) for batch in batches]
     else:
         with ThreadPoolExecutor(THREADS) as pool:
-            found = list(pool.map(run, batches))
+            batch_counts = list(pool.map(run, batches))
     result = np.zeros(len(pairs), np.int64)
-    quick_rows = np.flatnonzero(fast)
+    fast_rows = np.flatnonzero(fast)
     slow_rows = np.flatnonzero(~fast)
-    for quick_hits, slow_hits in found:
-        result[quick_rows] += quick_hits
+    for fast_hits, slow_hits in batch_counts:
+        result[fast_rows] += fast_hits
         result[slow_rows] += slow_hits
     return result
 
@@ -188,11 +188,11 @@ def _slow_counts(sample: Sample, pairs: Sequence[tuple[int, int]], sums: FloatAr
     macro = sample.parts is not None and sample.score.join is None
     for row, (first, second) in enumerate(pairs):
         if macro:
-            found = _macro_differences(sample, sums, totals[0], first, second)
+            differences = _macro_differences(sample, sums, totals[0], first, second)
         else:
-            found = _differences(sample, sums, totals, first, second)
+            differences = _differences(sample, sums, totals, first, second)
         difference = float(observed[first] - observed[second])
-        hits[row] = int(extreme(found, difference, alternative, sample.score.higher_is_better).sum())
+        hits[row] = int(extreme(differences, difference, alternative, sample.score.higher_is_better).sum())
     return hits
 
 
@@ -201,16 +201,16 @@ def _differences(
 ) -> FloatArray:
     """Compute the difference of two systems' scores after each shuffle, any score; undefined ones count as 0."""
     systems = sample.systems
-    moved_a, moved_b = [], []
+    terms_a, terms_b = [], []
     for ratio, terms in enumerate(totals):
         halves = []
         for half, total in enumerate(terms):
-            at = (2 * ratio + half) * systems
-            moved = (sums[:, at + first] - sums[:, at + second]).T
-            halves.append((total[first] - moved, total[second] + moved))
-        moved_a.append((halves[0][0], halves[1][0]))
-        moved_b.append((halves[0][1], halves[1][1]))
-    return np.asarray(np.nan_to_num(sample.joined(moved_a)) - np.nan_to_num(sample.joined(moved_b)))
+            column = (2 * ratio + half) * systems
+            change = (sums[:, column + first] - sums[:, column + second]).T
+            halves.append((total[first] - change, total[second] + change))
+        terms_a.append((halves[0][0], halves[1][0]))
+        terms_b.append((halves[0][1], halves[1][1]))
+    return np.asarray(np.nan_to_num(sample.joined(terms_a)) - np.nan_to_num(sample.joined(terms_b)))
 
 
 def _macro_differences(
@@ -219,10 +219,10 @@ def _macro_differences(
     """Do the same for the mean of one ratio over parts, in one compiled pass."""
     worst = math.nan if sample.score.worst is None else float(sample.score.worst)
     one_minus = sample.score.ratios[0].one_minus
-    moved = sums[:, [first, sample.systems + first]] - sums[:, [second, sample.systems + second]]
+    changes = sums[:, [first, sample.systems + first]] - sums[:, [second, sample.systems + second]]
     means = [
         np.nan_to_num(
-            mean_ratios(moved, 0, 1, np.stack([total[system] for total in totals]) * 1.0, sign, one_minus, worst)
+            mean_ratios(changes, 0, 1, np.stack([total[system] for total in totals]) * 1.0, sign, one_minus, worst)
         )
         for system, sign in ((first, -1.0), (second, 1.0))
     ]
@@ -236,9 +236,9 @@ def _layout(sample: Sample, *, spread: bool) -> Layout:
     offsets = np.concatenate([[0], np.cumsum((sizes + 63) // 64)]).astype(np.int64)
     order = np.argsort(sample.parts, kind="stable")
     within = np.arange(sample.units) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    places = np.empty(sample.units, np.int64)
-    places[order] = offsets[sample.parts[order]] * 64 + within
-    return Layout(places, offsets)
+    bits = np.empty(sample.units, np.int64)
+    bits[order] = offsets[sample.parts[order]] * 64 + within
+    return Layout(bits, offsets)
 
 
 def _columns(sample: Sample, *, spread: bool) -> Columns:
@@ -249,7 +249,7 @@ def _columns(sample: Sample, *, spread: bool) -> Columns:
         stacks += [top - top.min(axis=0), bottom - bottom.min(axis=0)]
     if not sample.integer:
         values = np.zeros((layout.words * 64, sum(len(stack) for stack in stacks)))
-        values[layout.places] = np.concatenate(stacks).T
+        values[layout.bits] = np.concatenate(stacks).T
         empty = np.zeros(0, np.int64)
         return Columns(layout, None, empty, empty, values, values.shape[1])
     values_by_column = np.concatenate(stacks)
@@ -257,7 +257,7 @@ def _columns(sample: Sample, *, spread: bool) -> Columns:
     for column, values_of in enumerate(values_by_column):
         for bit in range(int(values_of.max(initial=0)).bit_length()):
             bits = np.zeros(layout.words * 64, np.uint8)
-            bits[layout.places] = (values_of >> bit) & 1
+            bits[layout.bits] = (values_of >> bit) & 1
             planes.append(np.packbits(bits, bitorder="little").view(np.uint64))
             columns.append(column)
             weights.append(1 << bit)
@@ -271,10 +271,10 @@ def _swapped(columns: Columns, signs: Words) -> FloatArray:
     sums = np.zeros((len(offsets) - 1, columns.count, len(signs)))
     for part in range(len(offsets) - 1):
         first, last = int(offsets[part]), int(offsets[part + 1])
-        used = np.ascontiguousarray(signs[:, first:last])
+        part_signs = np.ascontiguousarray(signs[:, first:last])
         if columns.planes is not None:
             planes = np.ascontiguousarray(columns.planes[:, first:last])
-            swapped_sums(used, planes, columns.plane_columns, columns.weights, sums[part])
+            swapped_sums(part_signs, planes, columns.plane_columns, columns.weights, sums[part])
         elif columns.reals is not None:
-            swapped_real_sums(used, columns.reals[first * 64 : last * 64], sums[part])
+            swapped_real_sums(part_signs, columns.reals[first * 64 : last * 64], sums[part])
     return sums

@@ -55,12 +55,12 @@ def partial_conjunction(p: Sequence[float], alpha: float) -> PartialConjunction:
     """Count and identify the datasets with a difference from one p for each, all for the same two systems."""
     values = np.asarray(p, np.float64)
     ordered = np.sort(values)
-    left = np.arange(len(ordered), 0, -1, dtype=np.float64)
-    bonferroni = np.minimum(1.0, np.maximum.accumulate(left * ordered)) if len(ordered) else ordered
+    remaining = np.arange(len(ordered), 0, -1, dtype=np.float64)
+    bonferroni = np.minimum(1.0, np.maximum.accumulate(remaining * ordered)) if len(ordered) else ordered
     logs = np.log(np.maximum(ordered, _SMALLEST))
     tails = -np.cumsum(logs[::-1])[::-1]
     # Fisher's -2 sum(log p) is chi-square with 2 degrees of freedom a dataset: its tail is a gamma function
-    fisher = np.maximum.accumulate(gammaincc(left, tails)) if len(ordered) else ordered
+    fisher = np.maximum.accumulate(gammaincc(remaining, tails)) if len(ordered) else ordered
     return PartialConjunction(
         bonferroni=bonferroni,
         fisher=fisher,

@@ -57,9 +57,9 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class ShufflePlan:
-    """Shuffles that a test may use, and the decision that they serve."""
+    """How many shuffles a test may use, and the decision that they serve."""
 
-    asked: int
+    requested: int
     seed: int
     alpha: float
     correction: str
@@ -69,22 +69,22 @@ class ShufflePlan:
 
 def permutation(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: str, plan: ShufflePlan) -> list[Test]:
     """Test each pair of systems, in order. No system may have an undefined score."""
-    found: dict[int, Test] = {}
+    test_of: dict[int, Test] = {}
     rest: list[int] = []
     for index, (first, second) in enumerate(pairs):
         test = _cheap(sample, first, second, alternative)
         if test is None:
             rest.append(index)
         else:
-            found[index] = test
+            test_of[index] = test
     if sample.plain and sample.integer and rest:
-        _laws(sample, pairs, rest, alternative, plan, found)
-        rest = [index for index in rest if index not in found]
+        _laws(sample, pairs, rest, alternative, plan, test_of)
+        rest = [index for index in rest if index not in test_of]
     if rest:
-        found.update(_by_shuffles(sample, pairs, rest, alternative, plan))
+        test_of.update(_by_shuffles(sample, pairs, rest, alternative, plan))
         if sample.plain and sample.integer:
-            found.update(_near_threshold(sample, pairs, rest, alternative, plan, found))
-    return [found[index] for index in range(len(pairs))]
+            test_of.update(_near_threshold(sample, pairs, rest, alternative, plan, test_of))
+    return [test_of[index] for index in range(len(pairs))]
 
 
 def observed_alternative(sample: Sample, first: int, second: int) -> str:
@@ -103,9 +103,9 @@ def _cheap(sample: Sample, first: int, second: int, alternative: str) -> Test | 
     if not sample.integer or sample.parts is not None:
         return None
     if sample.plain and np.array_equal(sample.bottoms[0][first], sample.bottoms[0][second]):
-        way = alternative if sample.direction > 0 else _TURNED[alternative]
+        alternative_of_tops = alternative if sample.direction > 0 else _OPPOSITE[alternative]
         try:
-            p, log_p = exact_p(differences(sample.tops[0][first] - sample.tops[0][second]), way)
+            p, log_p = exact_p(differences(sample.tops[0][first] - sample.tops[0][second]), alternative_of_tops)
         except TooLargeError:
             return None
         how = "exact law of a sum"
@@ -116,7 +116,7 @@ def _cheap(sample: Sample, first: int, second: int, alternative: str) -> Test | 
     return None
 
 
-_TURNED = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
+_OPPOSITE = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
 
 
 def smallest_p(differing: int, alternative: str) -> float:
@@ -131,7 +131,7 @@ def _laws(
     rest: Sequence[int],
     alternative: str,
     plan: ShufflePlan,
-    found: dict[int, Test],
+    test_of: dict[int, Test],
 ) -> None:
     """Compute exact laws for all remaining pairs, if the whole is affordable."""
     jobs: dict[int, ratio.Pair] = {}
@@ -144,23 +144,23 @@ def _laws(
         spent += cost
         jobs[index] = pair
         # the mean cost of a few pairs predicts the cost of all
-        ahead = spent / len(jobs) * len(rest) if len(jobs) >= _FEW else 0.0
-        if spent > plan.law_budget or ahead > 2.0 * plan.law_budget:
+        predicted = spent / len(jobs) * len(rest) if len(jobs) >= _FEW else 0.0
+        if spent > plan.law_budget or predicted > 2.0 * plan.law_budget:
             return
-    found.update(_solved(jobs, alternative, "exact law of a ratio"))
+    test_of.update(_solved(jobs, alternative, "exact law of a ratio"))
 
 
 def _solved(jobs: dict[int, ratio.Pair], alternative: str, how: str) -> dict[int, Test]:
     def solve(index: int) -> Test | None:
         pair = jobs[index]
-        found = law_p(pair, alternative)
-        if found is None:
+        result = law_p(pair, alternative)
+        if result is None:
             return None
         return Test(
-            max(found[0], SMALLEST),
+            max(result[0], SMALLEST),
             "exact",
             how,
-            log10_p=found[1] / _LOG10,
+            log10_p=result[1] / _LOG10,
             differing=len(pair.us),
             smallest=smallest_p(len(pair.us), alternative),
         )
@@ -179,11 +179,11 @@ def _mapped(function: Callable[[int], Test | None], indices: Sequence[int]) -> l
 def _by_shuffles(
     sample: Sample, pairs: Sequence[tuple[int, int]], rest: Sequence[int], alternative: str, plan: ShufflePlan
 ) -> dict[int, Test]:
-    chosen = [pairs[index] for index in rest]
-    differing = [int(sample.differing_units(first, second).sum()) for first, second in chosen]
+    rest_pairs = [pairs[index] for index in rest]
+    differing = [int(sample.differing_units(first, second).sum()) for first, second in rest_pairs]
     smallest = [smallest_p(units, alternative) for units in differing]
     shuffles = _shuffles(sample, min(smallest), len(rest), plan)
-    counts = extreme_counts(sample, chosen, shuffles, plan.seed, alternative)
+    counts = extreme_counts(sample, rest_pairs, shuffles, plan.seed, alternative)
     return {
         index: Test(
             (int(count) + 1) / (shuffles + 1),
@@ -201,10 +201,10 @@ def _shuffles(sample: Sample, smallest: float, pairs: int, plan: ShufflePlan) ->
     """Return the shuffles asked for; more where the correction needs them and a rejection is possible."""
     threshold = first_threshold(plan.family, plan.alpha, plan.correction)
     if smallest > threshold:
-        return plan.asked
-    wanted = shuffles_needed(plan.asked, plan.family, plan.alpha, plan.correction)
-    shuffles = affordable_shuffles(wanted, plan.asked, sample, pairs)
-    return shuffles if 1 / (shuffles + 1) <= threshold else plan.asked
+        return plan.requested
+    wanted = shuffles_needed(plan.requested, plan.family, plan.alpha, plan.correction)
+    shuffles = affordable_shuffles(wanted, plan.requested, sample, pairs)
+    return shuffles if 1 / (shuffles + 1) <= threshold else plan.requested
 
 
 def _near_threshold(
@@ -213,16 +213,16 @@ def _near_threshold(
     rest: Sequence[int],
     alternative: str,
     plan: ShufflePlan,
-    found: dict[int, Test],
+    test_of: dict[int, Test],
 ) -> dict[int, Test]:
     """Compute exact laws for the Monte Carlo p nearest to the threshold, as the budget allows."""
-    p = np.array([found[index].p for index in sorted(found)], np.float64)
+    p = np.array([test_of[index].p for index in sorted(test_of)], np.float64)
     order = np.argsort(p, kind="stable")
-    turns = np.empty(len(p))
-    for place, at in enumerate(order):
-        turns[at] = first_threshold(max(1, plan.family - place), plan.alpha, plan.correction)
-    where = {index: position for position, index in enumerate(sorted(found))}
-    distances = {index: abs(math.log(p[where[index]] / turns[where[index]])) for index in rest}
+    thresholds = np.empty(len(p))
+    for rank, row in enumerate(order):
+        thresholds[row] = first_threshold(max(1, plan.family - rank), plan.alpha, plan.correction)
+    position_of = {index: position for position, index in enumerate(sorted(test_of))}
+    distances = {index: abs(math.log(p[position_of[index]] / thresholds[position_of[index]])) for index in rest}
     jobs: dict[int, ratio.Pair] = {}
     spent = 0.0
     for index in sorted(rest, key=distances.__getitem__):

@@ -75,8 +75,8 @@ def _transform_cost(plane: Plane) -> float:
         return math.inf
     tables = 40.0 * len(plane.us) * size
     # a factor of n copies is (1 / 2)^n in the middle: so many are looked at before a point is known to add nothing
-    looked_at = 1 + int(np.searchsorted(np.cumsum(np.sort(plane.copies)[::-1]) * _LN2, -NOTHING))
-    search = (2.0 + 2.0 * min(looked_at, len(plane.us))) * extent.width * extent.height
+    factors_tested = 1 + int(np.searchsorted(np.cumsum(np.sort(plane.copies)[::-1]) * _LN2, -NOTHING))
+    search = (2.0 + 2.0 * min(factors_tested, len(plane.us))) * extent.width * extent.height
     return 3e6 + tables + search + 1e4 * extent.height
 
 
@@ -97,15 +97,15 @@ def log_mass(plane: Plane) -> float | None:
         return None
     sizes, turns = np.empty((len(us), size)), np.empty((len(us), size))
     factor_tables(np.exp(-powers), copies, size, sizes, turns)
-    found = np.empty((_MOST_POINTS, 2), np.int64)
-    count = significant_points(us, vs, sizes, extent.width, extent.height, found)
+    points = np.empty((_MOST_POINTS, 2), np.int64)
+    count = significant_points(us, vs, sizes, extent.width, extent.height, points)
     if count < 0:
         return None
     rows = np.arange(extent.top, extent.bottom + 1)
     bounds = np.floor(plane.bound(rows.astype(np.float64)))
     tops = np.clip(bounds, extent.low - 1, extent.high).astype(np.int64)
     shape = Shape(extent.width, extent.height)
-    mass, magnitude = region_sum(found[:count], us, vs, sizes, turns, shape, tops, rows, extent.low, tilt)
+    mass, magnitude = region_sum(points[:count], us, vs, sizes, turns, shape, tops, rows, extent.low, tilt)
     units = int(copies.sum())
     if not mass > 0 or magnitude * 1e-15 * (4 + math.sqrt(units)) + 1e-18 > _PRECISION * mass:
         return None
@@ -129,9 +129,9 @@ def _reach(values: IntArray, copies: IntArray, powers: FloatArray) -> tuple[int,
     steps = np.geomspace(0.3, 300.0, 28) / math.sqrt(squares)
     bounds = []
     for sign in (-1.0, 1.0):
-        moved = np.clip(powers - sign * steps[:, None] * values, -700.0, 700.0)
-        grown = (np.log1p(np.exp(-moved)) - np.log1p(np.exp(-powers))) @ copies
-        bounds.append(sign * float(((grown + _CHERNOFF) / steps).min()))
+        shifted = np.clip(powers - sign * steps[:, None] * values, -700.0, 700.0)
+        log_means = (np.log1p(np.exp(-shifted)) - np.log1p(np.exp(-powers))) @ copies
+        bounds.append(sign * float(((log_means + _CHERNOFF) / steps).min()))
     return max(least, math.floor(bounds[0])), min(most, math.ceil(bounds[1]))
 
 

@@ -44,8 +44,8 @@ class Region(NamedTuple):
 
     Attributes:
         cosines, sines: of all multiples of 2 pi / size, float64 (size,).
-        grown: the tilt's weight just after the top of each row, float64 (rows,).
-        began: its weight at `low`.
+        weights_after: the tilt's weight just after the top of each row, float64 (rows,).
+        weights_before: its weight at `low` in each row, float64 (rows,).
         tops: the largest x that counts in each row, int64 (rows,); smaller than `low`: none.
         rows: the values of y, int64 (rows,).
         low: the smallest x with mass.
@@ -53,8 +53,8 @@ class Region(NamedTuple):
 
     cosines: FloatArray
     sines: FloatArray
-    grown: FloatArray
-    began: FloatArray
+    weights_after: FloatArray
+    weights_before: FloatArray
     tops: IntArray
     rows: IntArray
     low: int
@@ -83,7 +83,7 @@ def factor_tables(odds: FloatArray, copies: IntArray, size: int, sizes: FloatArr
 
 
 @compiled
-def significant_points(us: IntArray, vs: IntArray, sizes: FloatArray, width: int, height: int, found: IntArray) -> int:
+def significant_points(us: IntArray, vs: IntArray, sizes: FloatArray, width: int, height: int, points: IntArray) -> int:
     """Find the points of the half plane at which the characteristic function is above NOTHING.
 
     Args:
@@ -92,7 +92,7 @@ def significant_points(us: IntArray, vs: IntArray, sizes: FloatArray, width: int
         sizes: as `factor_tables` fills it.
         width: points in the first direction, a power of two, as `height` and the tables' size are.
         height: points in the second.
-        found: int64 (most, 2), filled with points, those of one second coordinate together.
+        points: int64 (most, 2), filled with points, those of one second coordinate together.
 
     Returns:
         How many there are, or -1 if they do not fit.
@@ -100,15 +100,15 @@ def significant_points(us: IntArray, vs: IntArray, sizes: FloatArray, width: int
     size = sizes.shape[1]
     mask = size - 1
     by_width, by_height = size // width, size // height
-    worth = np.empty((width + _WIDE - 1) // _WIDE, np.bool_)
+    may_matter = np.empty((width + _WIDE - 1) // _WIDE, np.bool_)
     count = 0
     for second in range(height // 2 + 1):
         if second % _TALL == 0:
-            for block in range(len(worth)):
+            for block in range(len(may_matter)):
                 start = block * _WIDE * by_width, second * by_height
-                worth[block] = _may_matter(us, vs, sizes, start, (_WIDE * by_width, _TALL * by_height))
+                may_matter[block] = _may_matter(us, vs, sizes, start, (_WIDE * by_width, _TALL * by_height))
         for first in range(width):
-            if not worth[first // _WIDE]:
+            if not may_matter[first // _WIDE]:
                 continue
             total = 0.0
             for kind in range(len(us)):
@@ -116,10 +116,10 @@ def significant_points(us: IntArray, vs: IntArray, sizes: FloatArray, width: int
                 if total < NOTHING:
                     break
             if total >= NOTHING:
-                if count == len(found):
+                if count == len(points):
                     return -1
-                found[count, 0] = first
-                found[count, 1] = second
+                points[count, 0] = first
+                points[count, 1] = second
                 count += 1
     return count
 
@@ -148,41 +148,41 @@ def _may_matter(us: IntArray, vs: IntArray, sizes: FloatArray, start: tuple[int,
 @compiled
 def _whole_rows(amount: complex, second: int, region: Region, tilt: float) -> tuple[float, float]:
     """Sum what points with a first coordinate of 0 add: the sum over x has no phase."""
-    cosines, sines, grown, began, tops, rows, low = region
+    cosines, sines, weights_after, weights_before, tops, rows, low = region
     mask = len(cosines) - 1
     steep = np.exp(tilt) - 1.0
     real = 0.0
-    added = 0.0
+    magnitude = 0.0
     for row in range(len(rows)):
         if tops[row] < low:
             continue
         terms = tops[row] + 1 - low
         if tilt * terms > 1.0:
-            inner = (grown[row] - began[row]) / steep
+            inner = (weights_after[row] - weights_before[row]) / steep
         else:
-            inner = began[row] * (np.expm1(tilt * terms) / steep if steep > 0.0 else float(terms))
+            inner = weights_before[row] * (np.expm1(tilt * terms) / steep if steep > 0.0 else float(terms))
         turn = (second * rows[row]) & mask
         real += inner * (amount.real * cosines[turn] + amount.imag * sines[turn])
-        added += inner
-    return real, added
+        magnitude += inner
+    return real, magnitude
 
 
 @compiled
 def _turning_rows(amount: complex, first: int, second: int, region: Region) -> tuple[float, float]:
     """Sum what any other point adds: in each row a geometric sum from low to tops."""
-    cosines, sines, grown, began, tops, rows, low = region
+    cosines, sines, weights_after, weights_before, tops, rows, low = region
     mask = len(cosines) - 1
     real = 0.0
-    added = 0.0
+    magnitude = 0.0
     for row in range(len(rows)):
         if tops[row] < low:
             continue
         turn = (second * rows[row] + first * (tops[row] + 1)) & mask
         back = (second * rows[row] + first * low) & mask
-        real += grown[row] * (amount.real * cosines[turn] + amount.imag * sines[turn])
-        real -= began[row] * (amount.real * cosines[back] + amount.imag * sines[back])
-        added += grown[row]
-    return real, added
+        real += weights_after[row] * (amount.real * cosines[turn] + amount.imag * sines[turn])
+        real -= weights_before[row] * (amount.real * cosines[back] + amount.imag * sines[back])
+        magnitude += weights_after[row]
+    return real, magnitude
 
 
 @compiled
@@ -219,32 +219,32 @@ def region_sum(
     size = sizes.shape[1]
     mask = size - 1
     by_width, by_height = size // width, size // height
-    grown = np.exp(tilt.x * (tops + 1 - tilt.mean_x) + tilt.y * (rows - tilt.mean_y))
-    began = np.exp(tilt.x * (low - tilt.mean_x) + tilt.y * (rows - tilt.mean_y))
+    weights_after = np.exp(tilt.x * (tops + 1 - tilt.mean_x) + tilt.y * (rows - tilt.mean_y))
+    weights_before = np.exp(tilt.x * (low - tilt.mean_x) + tilt.y * (rows - tilt.mean_y))
     cosines = np.cos(2.0 * np.pi * np.arange(size) / size)
     sines = np.sin(2.0 * np.pi * np.arange(size) / size)
-    region = Region(cosines, sines, grown, began, tops, rows, low)
+    region = Region(cosines, sines, weights_after, weights_before, tops, rows, low)
     result = 0.0
     magnitude = 0.0
-    for at in range(len(points)):
-        first, second = points[at, 0], points[at, 1]
+    for index in range(len(points)):
+        first, second = points[index, 0], points[index, 1]
         log_size = 0.0
         phase = 0.0
         for kind in range(len(us)):
-            place = (first * us[kind] * by_width + second * vs[kind] * by_height) & mask
-            log_size += sizes[kind, place]
-            phase += turns[kind, place]
+            point = (first * us[kind] * by_width + second * vs[kind] * by_height) & mask
+            log_size += sizes[kind, point]
+            phase += turns[kind, point]
         height_weight = 1.0 if second == 0 or 2 * second == height else 2.0
         amount = complex(np.cos(phase), np.sin(phase)) * np.exp(log_size) * height_weight
         step = first * by_width
         rise = second * by_height
         if first == 0:
-            real, added = _whole_rows(amount, rise, region, tilt.x)
+            real, point_magnitude = _whole_rows(amount, rise, region, tilt.x)
         else:
             ratio = np.exp(tilt.x) * complex(cosines[step & mask], -sines[step & mask]) - 1.0
-            real, added = _turning_rows(amount / ratio, step, rise, region)
-            added /= abs(ratio)
+            real, point_magnitude = _turning_rows(amount / ratio, step, rise, region)
+            point_magnitude /= abs(ratio)
         result += real
-        magnitude += added * np.exp(log_size) * height_weight
+        magnitude += point_magnitude * np.exp(log_size) * height_weight
     points_of_plane = float(width) * float(height)
     return result / points_of_plane, magnitude / points_of_plane

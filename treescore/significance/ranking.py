@@ -22,8 +22,8 @@ def order_of(values: FloatArray, *, higher_is_better: bool) -> list[int]:
 def ranks_of(ordered: FloatArray) -> list[int]:
     """Return ranks of values ordered from best to worst: equal values share the best of theirs (1, 2, 2, 4)."""
     ranks: list[int] = []
-    for place, value in enumerate(ordered):
-        ranks.append(ranks[-1] if place and value == ordered[place - 1] else place + 1)
+    for index, value in enumerate(ordered):
+        ranks.append(ranks[-1] if index and value == ordered[index - 1] else index + 1)
     return ranks
 
 
@@ -34,7 +34,7 @@ def rank_ranges(better: BoolArray) -> list[list[int]]:
         better: (N, N), whether the row's system is significantly better than the column's.
     """
     size = len(better)
-    return [[1 + int(better[:, at].sum()), size - int(better[at].sum())] for at in range(size)]
+    return [[1 + int(better[:, system].sum()), size - int(better[system].sum())] for system in range(size)]
 
 
 def separable(better: BoolArray) -> list[int]:
@@ -42,8 +42,8 @@ def separable(better: BoolArray) -> list[int]:
     size = len(better)
     clusters = []
     number = 1
-    for place in range(size):
-        if place and better[:place, place:].all():
+    for index in range(size):
+        if index and better[:index, index:].all():
             number += 1
         clusters.append(number)
     return clusters
@@ -53,9 +53,9 @@ def greedy(better: BoolArray) -> list[int]:
     """Return cluster numbers as mt-metrics-eval does: a cluster ends where one of its members beats the next."""
     clusters = []
     number, start = 1, 0
-    for place in range(len(better)):
-        if better[start:place, place].any():
+    for index in range(len(better)):
+        if better[start:index, index].any():
             number += 1
-            start = place
+            start = index
         clusters.append(number)
     return clusters

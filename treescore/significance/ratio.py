@@ -81,27 +81,27 @@ def enumerated_p(sample: Sample, first: int, second: int, alternative: str) -> f
         sums.append(tuple(_all_swaps(terms[first], terms[second], differ) for terms in (top, bottom)))
     a = sample.joined([(top[0][:, None], bottom[0][:, None]) for top, bottom in sums])
     b = sample.joined([(top[1][:, None], bottom[1][:, None]) for top, bottom in sums])
-    found = np.nan_to_num(a) - np.nan_to_num(b)
-    return float(extreme(found, float(found[0]), alternative, sample.score.higher_is_better).mean())
+    differences = np.nan_to_num(a) - np.nan_to_num(b)
+    return float(extreme(differences, float(differences[0]), alternative, sample.score.higher_is_better).mean())
 
 
-def extreme(found: FloatArray, observed: float, alternative: str, higher_is_better: bool) -> np.ndarray:  # noqa: FBT001
+def extreme(differences: FloatArray, observed: float, alternative: str, higher_is_better: bool) -> np.ndarray:  # noqa: FBT001
     """Tell which differences of scores are at least as extreme as the observed one, ties included."""
     better = 1.0 if higher_is_better else -1.0
     if alternative == "less":
         better = -better
     slack = max(TOLERANCE * abs(observed), 1e-13)
     if alternative == "two-sided":
-        return np.asarray(np.abs(found) >= abs(observed) - slack)
-    return np.asarray(better * found >= better * observed - slack)
+        return np.asarray(np.abs(differences) >= abs(observed) - slack)
+    return np.asarray(better * differences >= better * observed - slack)
 
 
 def _all_swaps(first: Counts, second: Counts, differ: np.ndarray) -> tuple[Counts, Counts]:
     """Compute sums of two systems under all 2^m swaps; the first is without a swap."""
-    moved = np.zeros(1, first.dtype)
+    changes = np.zeros(1, first.dtype)
     for difference in (first - second)[differ]:
-        moved = np.concatenate([moved, moved + difference])
-    return first.sum() - moved, second.sum() + moved
+        changes = np.concatenate([changes, changes + difference])
+    return first.sum() - changes, second.sum() + changes
 
 
 def grid_cost(pair: Pair, log_p: float) -> float:
@@ -135,10 +135,10 @@ def grid_p(pair: Pair, alternative: str, log_p: float) -> tuple[float, float]:
         cells = np.zeros((int(vs.sum()) + 1, int(np.abs(us).sum()) + 1))
         exponent, window = subset_grid(us, vs, low, cells, reach_u, reach_v)
         mass = extreme_mass(cells, window, terms, limit, direction, two_sided)
-        found = math.log(mass) + (exponent - len(us)) * _LN2 if mass > 0 else -math.inf
-        if found >= log_p - _SLACK or log_p < -_FAR:
-            return min(1.0, math.ldexp(mass, exponent - len(us))), min(0.0, found)
-        log_p = found if math.isfinite(found) else 3.0 * log_p - 10.0
+        found_log_p = math.log(mass) + (exponent - len(us)) * _LN2 if mass > 0 else -math.inf
+        if found_log_p >= log_p - _SLACK or log_p < -_FAR:
+            return min(1.0, math.ldexp(mass, exponent - len(us))), min(0.0, found_log_p)
+        log_p = found_log_p if math.isfinite(found_log_p) else 3.0 * log_p - 10.0
 
 
 def normal_log_p(pair: Pair) -> float:

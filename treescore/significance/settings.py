@@ -90,8 +90,8 @@ def parse_settings(document: Mapping[str, Json]) -> Settings:
     Raises:
         InputError: unknown names and wrong values, each with its pointer below the object.
     """
-    given = {name: value for name, value in document.items() if name != "scores"}
-    values = checked("significance", PARAMS, given)
+    options = {name: value for name, value in document.items() if name != "scores"}
+    values = checked("significance", PARAMS, options)
     for name in ("shuffles", "resamples", "seed"):
         values[name] = int(values[name])
     settings = Settings(**values)

@@ -93,22 +93,22 @@ class Sample:
             different |= terms[first] != terms[second]
         return different
 
-    def chosen(self, systems: Sequence[int]) -> Sample:
+    def of_systems(self, systems: Sequence[int]) -> Sample:
         """Return the sample of some systems only."""
-        kept = list(systems)
+        indices = list(systems)
         return Sample(
             self.score,
-            tuple(top[kept] for top in self.tops),
-            tuple(bottom[kept] for bottom in self.bottoms),
+            tuple(top[indices] for top in self.tops),
+            tuple(bottom[indices] for bottom in self.bottoms),
             self.parts,
             self.part_count,
         )
 
     def part(self, number: int) -> Sample:
         """Return the units of one part as a sample of their own."""
-        kept = self.parts == number
-        tops = tuple(top[:, kept] for top in self.tops)
-        return Sample(self.score, tops, tuple(bottom[:, kept] for bottom in self.bottoms), None, 0)
+        in_part = self.parts == number
+        tops = tuple(top[:, in_part] for top in self.tops)
+        return Sample(self.score, tops, tuple(bottom[:, in_part] for bottom in self.bottoms), None, 0)
 
     def _pairs(self) -> list[tuple[Counts, Counts]]:
         return list(zip(self.tops, self.bottoms, strict=True))
@@ -120,15 +120,15 @@ def pooled(runs: Sequence[Sequence[Counts]]) -> list[Counts]:
     Runs are summed where all systems have as many; otherwise each sum is brought to their least common multiple,
     so that integer counts stay integer and a swap exchanges like with like.
     """
-    scale = math.lcm(*(len(each) for each in runs)) if runs else 1
+    scale = math.lcm(*(len(system_runs) for system_runs in runs)) if runs else 1
     rows: list[Counts] = []
-    for each in runs:
-        stack = np.stack(each)
+    for system_runs in runs:
+        stack = np.stack(system_runs)
         total: Counts = stack.sum(axis=0, dtype=np.float64 if stack.dtype.kind == "f" else np.int64)
         if scale > _MOST_RUNS_SCALE:
-            total = np.asarray(total / len(each), np.float64)
-        elif scale != len(each):
-            total = total * (scale // len(each))
+            total = np.asarray(total / len(system_runs), np.float64)
+        elif scale != len(system_runs):
+            total = total * (scale // len(system_runs))
         rows.append(total)
     return rows
 
@@ -155,10 +155,10 @@ def sample_of(
 
 def block_numbers(blocks: Sequence[str], parts: IntArray | None) -> IntArray:
     """Return numbers of blocks, int64 (n,), in order of appearance; equal names in two parts are two blocks."""
-    known: dict[tuple[str, int], int] = {}
+    number_of: dict[tuple[str, int], int] = {}
     strata = [0] * len(blocks) if parts is None else parts.tolist()
     return np.fromiter(
-        (known.setdefault(key, len(known)) for key in zip(blocks, strata, strict=True)), np.int64, len(blocks)
+        (number_of.setdefault(key, len(number_of)) for key in zip(blocks, strata, strict=True)), np.int64, len(blocks)
     )
 
 
@@ -166,7 +166,7 @@ def _stacked(rows: Sequence[Counts]) -> Counts:
     """Make one term of all systems, (N, n): int64, also where whole numbers came as floats, else float64."""
     if not rows:
         return np.zeros((0, 0), np.int64)
-    if all(each.dtype.kind == "i" for each in rows):
+    if all(row.dtype.kind == "i" for row in rows):
         return np.stack(rows).astype(np.int64)
     terms = np.stack(rows).astype(np.float64)
     whole = (np.abs(terms) < _LARGEST_WHOLE).all() and (terms == np.rint(terms)).all()
@@ -179,10 +179,10 @@ def _by_block(terms: Counts, blocks: IntArray | None) -> Counts:
     return _sums_at(terms, blocks, int(blocks.max(initial=-1)) + 1)
 
 
-def _sums_at(terms: Counts, places: IntArray, size: int) -> Counts:
+def _sums_at(terms: Counts, groups: IntArray, size: int) -> Counts:
     """Sum terms (N, n) whose places (n,) are equal: (N, size)."""
     shape = (len(terms), size)
     sums: Counts = np.zeros(shape, np.int64) if terms.dtype.kind == "i" else np.zeros(shape, np.float64)
     for system in range(len(terms)):
-        np.add.at(sums[system], places, terms[system])
+        np.add.at(sums[system], groups, terms[system])
     return sums

@@ -27,7 +27,7 @@ def warm_kernels() -> None:
     grid_p(pair, "two-sided", -1.0)
     log_mass(plane_of(pair, abs(pair.observed), strict=False))
     one = np.ones(1, np.int64)
-    for kind in (np.float32, np.float64):
-        kernels.draw_weights(one.astype(np.uint64), np.zeros((1, 1), kind))
+    kernels.draw_weights(one.astype(np.uint64), np.zeros((1, 1), np.float32))
+    kernels.draw_weights(one.astype(np.uint64), np.zeros((1, 1), np.float64))
     kernels.subset_tail(one, 1)
     kernels.tilted_tail(one, one, 0, 0.5, 2, 1)

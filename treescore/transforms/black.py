@@ -13,7 +13,7 @@ from treescore.core.registry import Transform, register
 from treescore.core.structure import NONE, structure_of
 from treescore.core.trees import NO_TAG, ConstituentTreebank
 from treescore.transforms.drop_punctuation import punctuation
-from treescore.transforms.drop_traces import NULL_TAGS, null_elements, place_holders
+from treescore.transforms.drop_traces import NULL_TAGS, null_elements, placeholders
 from treescore.transforms.shared import english
 from treescore.transforms.shared.rewriting import dropped_by
 from treescore.transforms.shared.rule_sets import RULES_SCHEMA, rules_of
@@ -95,8 +95,8 @@ class Black(Transform):
             # Gold usually has null elements and systems have none: positions agree after they are deleted.
             tags = frozenset(values["null_tags"])
             same = guide is treebank
-            treebank = without_words(treebank, null_elements(treebank, tags) | place_holders(treebank))
-            guide = treebank if same else without_words(guide, null_elements(guide, tags) | place_holders(guide))
+            treebank = without_words(treebank, null_elements(treebank, tags) | placeholders(treebank))
+            guide = treebank if same else without_words(guide, null_elements(guide, tags) | placeholders(guide))
         treebank = without_words(treebank, decided_by(treebank, guide, self._deleted))
         treebank = without_nodes(treebank, dropped_by(self._rules, treebank))
         if values["nullary"]:
@@ -135,16 +135,16 @@ class Black(Transform):
         links = structure_of(side)
         phrases = numbered(side.vocabulary, side.labels, lambda label: base_label(label) in labels)
         phrases &= side.starts < side.ends
-        places = np.arange(len(side.words), dtype=np.int64) - np.repeat(
+        positions = np.arange(len(side.words), dtype=np.int64) - np.repeat(
             side.word_offsets[:-1], np.diff(side.word_offsets)
         )
         word_groups = _groups(links.anchors, side.word_offsets, len(side.labels))
         node_groups = _groups(links.parents, side.node_offsets, len(side.labels))
         last = np.full(len(side.labels) + len(side), NONE, np.int64)
         verbs = self._verbs(side)
-        np.maximum.at(last, word_groups[verbs], places[verbs])
+        np.maximum.at(last, word_groups[verbs], positions[verbs])
         np.maximum.at(last, node_groups[phrases], side.starts[phrases])
-        return np.asarray(last[word_groups] > places, np.bool_)
+        return np.asarray(last[word_groups] > positions, np.bool_)
 
 
 def _groups(parents: IntArray, offsets: IntArray, nodes: int) -> IntArray:

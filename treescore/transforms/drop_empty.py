@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from treescore.core.registry import Transform, register
 from treescore.core.trees import ConstituentTreebank
-from treescore.transforms.drop_traces import place_holders
+from treescore.transforms.drop_traces import placeholders
 from treescore.transforms.shared.tree_edit import empty_nodes, without_nodes, without_words
 
 
@@ -19,5 +19,5 @@ class DropEmpty(Transform):
 
     def apply(self, treebank: ConstituentTreebank, guide: ConstituentTreebank) -> ConstituentTreebank:  # noqa: ARG002 - emptiness is each side's own
         """Delete empty phrases."""
-        treebank = without_words(treebank, place_holders(treebank))
+        treebank = without_words(treebank, placeholders(treebank))
         return without_nodes(treebank, empty_nodes(treebank))

@@ -53,16 +53,18 @@ class DropTraces(Transform):
         tags = frozenset(self.values["tags"])
         deleted = decided_by(treebank, guide, lambda side: null_elements(side, tags))
         if self.values["emptied"] == "word":
-            places = _first_words_of_emptied(treebank, deleted)
-            deleted = deleted & ~places
+            first_words = _first_words_of_emptied(treebank, deleted)
+            deleted = deleted & ~first_words
             # What holds the place of an emptied phrase is a word without form and tag: no constituent of its own.
             treebank = replace(
-                treebank, words=np.where(places, 0, treebank.words), tags=np.where(places, NO_TAG, treebank.tags)
+                treebank,
+                words=np.where(first_words, 0, treebank.words),
+                tags=np.where(first_words, NO_TAG, treebank.tags),
             )
         return without_words(treebank, deleted)
 
 
-def place_holders(treebank: ConstituentTreebank) -> BoolArray:
+def placeholders(treebank: ConstituentTreebank) -> BoolArray:
     """Find words that hold the place of an emptied phrase: bool (w,)."""
     return np.asarray((treebank.words == 0) & (treebank.tags == NO_TAG), np.bool_)
 
@@ -76,6 +78,6 @@ def _first_words_of_emptied(treebank: ConstituentTreebank, deleted: BoolArray) -
     firsts = np.repeat(treebank.word_offsets[:-1], np.diff(treebank.node_offsets))
     starts, ends = firsts + treebank.starts, firsts + treebank.ends
     emptied = childless & (ends > starts) & (before[ends] - before[starts] == ends - starts)
-    places = np.zeros(len(deleted), np.bool_)
-    places[starts[emptied]] = True
-    return places
+    first_words = np.zeros(len(deleted), np.bool_)
+    first_words[starts[emptied]] = True
+    return first_words

@@ -10,7 +10,7 @@ from treescore.core.params import BOOLEAN, STRINGS, Json, Param
 from treescore.core.registry import Transform, register
 from treescore.core.trees import ConstituentTreebank
 from treescore.errors import LimitError, Problem
-from treescore.transforms.drop_traces import NULL_TAGS, null_elements, place_holders
+from treescore.transforms.drop_traces import NULL_TAGS, null_elements, placeholders
 from treescore.transforms.shared.rewriting import dropped_by
 from treescore.transforms.shared.rule_sets import RULES_SCHEMA, rules_of
 from treescore.transforms.shared.rule_text import Rule
@@ -71,7 +71,7 @@ class Flatten(Transform):
             LimitError: `rule-limit`, the rules would take too long.
         """
         tags = frozenset(self.values["null_tags"])
-        null = decided_by(treebank, guide, lambda side: null_elements(side, tags) | place_holders(side))
+        null = decided_by(treebank, guide, lambda side: null_elements(side, tags) | placeholders(side))
         treebank = replace(treebank, labels=base_labels(treebank.vocabulary, treebank.labels))
         visited = 0
         while True:

@@ -66,9 +66,9 @@ class Heads(Transform):
         super().__init__(**values)
         table = values["table"]
         self._table: Mapping[str, Sequence[Step]] = TABLES[table] if isinstance(table, str) else table
-        given = values["conjunctions"]
-        named = CONJUNCTIONS[table] if isinstance(table, str) else ()
-        self._conjunctions: Sequence[str] = named if given is None else given
+        conjunctions = values["conjunctions"]
+        default = CONJUNCTIONS[table] if isinstance(table, str) else ()
+        self._conjunctions: Sequence[str] = default if conjunctions is None else conjunctions
 
     def yields(self, kind: type[Any]) -> type[Any]:  # noqa: ARG002 - always dependencies
         """Return the type of dependency trees."""
@@ -107,7 +107,7 @@ class Heads(Transform):
         """Find the head word of every phrase and word, numbered as `_Children` numbers them: int64."""
         bases = _Bases(vocabulary)
         heads = list(range(-children.first_word, children.count - children.first_word))
-        known: dict[tuple[int, ...], int] = {}
+        head_of_labels: dict[tuple[int, ...], int] = {}
         items, labels = children.items.tolist(), children.labels[children.items].tolist()
         phrases, starts = children.groups.tolist(), children.offsets.tolist()
         phrase_labels = children.labels[children.groups].tolist()
@@ -115,29 +115,31 @@ class Heads(Transform):
         for group in range(len(phrases) - 1, -1, -1):
             start, end = starts[group], starts[group + 1]
             key = (phrase_labels[group], *labels[start:end])
-            place = known.get(key)
-            if place is None:
+            head_index = head_of_labels.get(key)
+            if head_index is None:
                 steps = self._table.get(bases[key[0]], self._table.get("*", ()))
-                place = known[key] = head_of(steps, [bases[label] for label in key[1:]], self._conjunctions)
-            heads[phrases[group]] = heads[items[start + place]]
+                head_index = head_of_labels[key] = head_of(
+                    steps, [bases[label] for label in key[1:]], self._conjunctions
+                )
+            heads[phrases[group]] = heads[items[start + head_index]]
         return np.array(heads, np.int64)
 
 
 def _readable(treebank: ConstituentTreebank) -> ConstituentTreebank:
     """Empty the sentences that could not be read: what was read of them is not a parse."""
-    lost = np.zeros(len(treebank), np.bool_)
-    lost[list(treebank.sentences.unreadable)] = True
-    nodes = ~lost[owners_of(treebank.node_offsets)]
-    words = ~lost[owners_of(treebank.word_offsets)]
+    unreadable = np.zeros(len(treebank), np.bool_)
+    unreadable[list(treebank.sentences.unreadable)] = True
+    nodes = ~unreadable[owners_of(treebank.node_offsets)]
+    words = ~unreadable[owners_of(treebank.word_offsets)]
     return replace(
         treebank,
         labels=treebank.labels[nodes],
         starts=treebank.starts[nodes],
         ends=treebank.ends[nodes],
-        node_offsets=offsets_of(np.where(lost, 0, np.diff(treebank.node_offsets))),
+        node_offsets=offsets_of(np.where(unreadable, 0, np.diff(treebank.node_offsets))),
         words=treebank.words[words],
         tags=treebank.tags[words],
-        word_offsets=offsets_of(np.where(lost, 0, np.diff(treebank.word_offsets))),
+        word_offsets=offsets_of(np.where(unreadable, 0, np.diff(treebank.word_offsets))),
     )
 
 
@@ -163,8 +165,8 @@ class _Children:
         tops = owners_of(treebank.node_offsets), owners_of(treebank.word_offsets)
         above = np.concatenate(
             [
-                np.where(found == NONE, owners, found + sentences)
-                for found, owners in zip((structure.parents, structure.anchors), tops, strict=True)
+                np.where(parents == NONE, owners, parents + sentences)
+                for parents, owners in zip((structure.parents, structure.anchors), tops, strict=True)
             ]
         )
         starts = np.concatenate([treebank.starts + treebank.word_offsets[tops[0]], np.arange(words, dtype=np.int64)])
@@ -173,8 +175,8 @@ class _Children:
         self.labels = np.concatenate([blank, treebank.labels, tags])
         full = np.ones(nodes + words, np.bool_)
         full[:nodes] = treebank.ends > treebank.starts
-        chosen = np.flatnonzero(full)
-        order = chosen[np.lexsort((starts[chosen], above[chosen]))]
+        nonempty = np.flatnonzero(full)
+        order = nonempty[np.lexsort((starts[nonempty], above[nonempty]))]
         self.items = order + sentences
         self.phrases = above[order]
         firsts = np.flatnonzero(np.diff(self.phrases, prepend=-1))
@@ -190,8 +192,8 @@ class _Bases(dict[int, str]):
         self._strings = vocabulary.strings
 
     def __missing__(self, number: int) -> str:
-        found = self[number] = parts_of(self._strings[number])[0]
-        return found
+        base = self[number] = parts_of(self._strings[number])[0]
+        return base
 
 
 def _relations(children: _Children, dependent: IntArray, vocabulary: Vocabulary) -> IntArray:
@@ -201,10 +203,10 @@ def _relations(children: _Children, dependent: IntArray, vocabulary: Vocabulary)
     phrases, labels = children.labels[children.phrases[dependent]], children.labels[items]
     words = items >= children.first_word
     size = len(vocabulary)
-    distinct, places = np.unique((phrases * size + labels) * 2 + words, return_inverse=True)
-    found = []
+    distinct, codes_of_items = np.unique((phrases * size + labels) * 2 + words, return_inverse=True)
+    relations = []
     for code in distinct.tolist():
         pair, word = divmod(code, 2)
         phrase, label = divmod(pair, size)
-        found.append(vocabulary.number(relation_of(bases[phrase], vocabulary.strings[label], word=bool(word))))
-    return np.array(found, np.int64)[places]
+        relations.append(vocabulary.number(relation_of(bases[phrase], vocabulary.strings[label], word=bool(word))))
+    return np.array(relations, np.int64)[codes_of_items]

@@ -20,7 +20,7 @@ def base_label(label: str, cut_at: str = CUT_AT) -> str:
     """Cut a label at its first cut character (NP-SBJ-68 is NP), unless it begins with one (-LRB-, -NONE-)."""
     if not label or label[0] in cut_at:
         return label
-    return label[: min((place for place in map(label.find, cut_at) if place > 0), default=len(label))]
+    return label[: min((position for position in map(label.find, cut_at) if position > 0), default=len(label))]
 
 
 def base_labels(vocabulary: Vocabulary, labels: IntArray, cut_at: str = CUT_AT) -> IntArray:

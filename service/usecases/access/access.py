@@ -19,14 +19,14 @@ def storable(text: str) -> bool:
     return text.isprintable()
 
 
-def benchmark_of(db: Connection, slug: str, *, lock: bool = False, alone: bool = False) -> Benchmark:
+def benchmark_of(db: Connection, slug: str, *, lock: bool = False, exclusive: bool = False) -> Benchmark:
     """Return a benchmark; for the locks see store.benchmarks.get.
 
     Raises:
         NotFound: it does not exist.
         Gone: it was deleted.
     """
-    benchmark = benchmarks.get(db, slug, lock=lock, alone=alone) if storable(slug) else None
+    benchmark = benchmarks.get(db, slug, lock=lock, exclusive=exclusive) if storable(slug) else None
     if benchmark is None:
         raise NotFound(f"Unknown benchmark {slug!r}.")
     if benchmark.deleted_at is not None:
@@ -106,7 +106,7 @@ def active_revision(db: Connection, benchmark: Benchmark) -> Revision:
             f"The gold standard of {benchmark.id!r} has not passed its check. Retry once a revision is active.",
             slug="no-active-revision",
             title="No revision is active yet",
-            headers=None if revisions.unsettled(db, benchmark.id) is None else SOON,
+            headers=None if revisions.unfinished(db, benchmark.id) is None else SOON,
         )
     return revision
 

@@ -28,7 +28,7 @@ def authenticate(context: Context, bearer: str | None) -> Caller:
     if admin and hmac.compare_digest(bearer.encode(), admin.encode()):
         return Caller(ADMIN, frozenset({"organise"}))
     now = context.now()
-    row = tokens.known(context.store, token_hash(bearer))
+    row = tokens.by_hash(context.store, token_hash(bearer))
     if row is None or row.revoked_at is not None:
         raise Unauthorized("The token is unknown or was revoked.")
     if row.expires_at is not None and row.expires_at <= now:

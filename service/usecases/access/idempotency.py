@@ -33,7 +33,7 @@ def claim_key(
         return None
     stored = idempotency.find(db, caller.owner, idempotency_key.key)
     if stored is None:
-        idempotency.remember(db, caller.owner, idempotency_key.key, idempotency_key.digest, created, now)
+        idempotency.add(db, caller.owner, idempotency_key.key, idempotency_key.digest, created, now)
         return None
     digest, resource = stored
     if digest != idempotency_key.digest:

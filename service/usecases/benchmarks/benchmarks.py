@@ -146,7 +146,7 @@ def delete_benchmark(context: Context, caller: Caller, slug: str) -> None:
     caller.require("organise")
     now = context.now()
     with context.store.write() as db:
-        benchmark_of(db, slug, alone=True)
+        benchmark_of(db, slug, exclusive=True)
         number = submissions.count(db, slug)
         if number:
             raise Conflict(
@@ -159,7 +159,7 @@ def delete_benchmark(context: Context, caller: Caller, slug: str) -> None:
             runs.finish(db, revision_id, runs.CANCELLED, now)
         texts.drop(db, ids)
         artifacts.drop(db, ids)
-        tokens.revoke_of(db, slug, None, now)
+        tokens.revoke_all(db, slug, None, now)
         benchmarks.mark_deleted(db, slug, now)
         record_event(db, context, "benchmark.deleted", slug, actor=caller.owner)
     for revision_id in ids:
@@ -253,7 +253,7 @@ def _view(db: Connection, context: Context, caller: Caller, benchmark: Benchmark
 def _document(db: Connection, context: Context, caller: Caller, benchmark: Benchmark) -> dict[str, object]:
     level = gate.level_of(benchmark, caller, context.now())
     shown = shown_revision(db, benchmark)
-    pending = revisions.unsettled(db, benchmark.id)
+    pending = revisions.unfinished(db, benchmark.id)
     if pending is not None and pending.dry_run and not caller.organiser:
         pending = None
     # running text does not tell how gold divides it

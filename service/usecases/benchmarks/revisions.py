@@ -99,7 +99,7 @@ def create_revision(
 
 
 def _require_settled(db: Connection, slug: str) -> None:
-    under_way = revisions.unsettled(db, slug)
+    under_way = revisions.unfinished(db, slug)
     if under_way is not None:
         raise Conflict(
             f"Revision {under_way.number} is {under_way.state}. Retry once it has settled.",
@@ -119,7 +119,7 @@ def view_revision(context: Context, caller: Caller, slug: str, number: int) -> V
         benchmark = benchmark_of(db, slug)
         revision = _revision_of(db, caller, slug, number)
         document = _document(db, context, caller, benchmark, revision)
-    return json_view(document, final=revision.state in revisions.SETTLED, state=revision.state)
+    return json_view(document, final=revision.state in revisions.FINAL_STATES, state=revision.state)
 
 
 def wait_for_revision(

@@ -56,7 +56,7 @@ def rotate_token(context: Context, caller: Caller, slug: str, team_id: str) -> d
     with context.store.write() as db:
         benchmark_of(db, slug)
         team = _team_of(db, slug, team_id)
-        tokens.revoke_of(db, slug, team_id, context.now())
+        tokens.revoke_all(db, slug, team_id, context.now())
         token = _new_token(db, context, team)
         record_event(db, context, "team.token_rotated", slug, actor=caller.owner, team_id=team_id, subject=team_id)
     return {**_document(team), "token": token}
@@ -69,7 +69,7 @@ def erase_team(context: Context, caller: Caller, slug: str, team_id: str) -> Non
     with context.store.write() as db:
         benchmark_of(db, slug, lock=True)
         _team_of(db, slug, team_id)
-        tokens.revoke_of(db, slug, team_id, now)
+        tokens.revoke_all(db, slug, team_id, now)
         teams.erase(db, slug, team_id, now)
         stopped = submissions.anonymise(db, slug, team_id, now)
         for run_id in stopped:

@@ -128,7 +128,7 @@ def _pending(db: Connection, benchmark: Benchmark, board: Board, name: str) -> b
         if run is not None and not run.final:
             return True
     number = board.revision.number
-    if boards.working(db, board.benchmark_id, number) is None:
+    if boards.unfinished_run(db, board.benchmark_id, number) is None:
         return False
     live = _unfrozen(board)
     standard = {each.key for each in standard_boards(board_of(db, benchmark, revision=number))}

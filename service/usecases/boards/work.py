@@ -17,7 +17,7 @@ from service.ids import new_id
 from service.queue import BULK
 from service.store import benchmarks, boards, runs
 from service.store.benchmarks import Benchmark
-from service.store.boards import AskedBoard, BoardBody, BoardComparison, BoardRun
+from service.store.boards import BoardBody, BoardComparison, BoardRun, RequestedBoard
 from service.usecases.boards.board import (
     Board,
     board_of,
@@ -55,7 +55,7 @@ def schedule_board_comparison(db: Connection, context: Context, benchmark_id: st
     benchmark = benchmarks.get(db, benchmark_id)
     if benchmark is None or benchmark.active_revision is None or benchmark.deleted_at is not None:
         return ()
-    if boards.working(db, benchmark_id, benchmark.active_revision) is not None:
+    if boards.unfinished_run(db, benchmark_id, benchmark.active_revision) is not None:
         return ()
     now = context.now()
     run_id = new_id("brd", now)
@@ -76,7 +76,7 @@ def keep_asked(db: Connection, board: Board, now: datetime) -> None:
     known = boards.keys(db, board.benchmark_id, number)
     if board.key in known or len(known) >= MOST_ASKED:
         return
-    asked = AskedBoard(score=board.score, part=board.part, pick=board.pick)
+    asked = RequestedBoard(score=board.score, part=board.part, pick=board.pick)
     body = BoardBody(id=None, asked=asked, untested={}, comparison=None)
     boards.save(db, board.benchmark_id, number, board.key, BoardComparison(None, 0, body), now)
 
@@ -114,10 +114,12 @@ def fail(context: Context, run: runs.Run, _failure: Failure) -> Ending:
 
 def _boards_to_compare(
     db: Connection, context: Context, benchmark: Benchmark, revision: int
-) -> list[tuple[Board, AskedBoard | None]]:
+) -> list[tuple[Board, RequestedBoard | None]]:
     """Return the boards to compare, standard and requested ones, each also as it was frozen, with the request."""
     standard = board_of(db, benchmark, revision=revision)
-    live: dict[str, tuple[Board, AskedBoard | None]] = {board.key: (board, None) for board in standard_boards(standard)}
+    live: dict[str, tuple[Board, RequestedBoard | None]] = {
+        board.key: (board, None) for board in standard_boards(standard)
+    }
     for key in boards.keys(db, benchmark.id, revision):
         kept = boards.get(db, benchmark.id, revision, key)
         asked = None if kept is None else kept.body["asked"]
@@ -130,7 +132,7 @@ def _boards_to_compare(
     return [*live.values(), *frozen]
 
 
-def _compared(context: Context, board: Board, asked: AskedBoard | None) -> _Compared:
+def _compared(context: Context, board: Board, asked: RequestedBoard | None) -> _Compared:
     """Compare the rows of a board, unless the stored comparison is of the same rows."""
     with context.store.read() as db:
         ids, untested = tested_of(db, board, rows_of(db, board))

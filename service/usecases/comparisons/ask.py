@@ -249,9 +249,9 @@ def _stored(
             return None
         run_id = f"{name}-{known.attempt + 1}"
         runs.add(db, run_id, COMPARISON_KIND, _queue(question), now)
-        comparisons.ask_again(db, name, run_id, known.attempt + 1)
+        comparisons.begin_attempt(db, name, run_id, known.attempt + 1)
         return run_id
-    if not caller.organiser and comparisons.waiting(db, board.benchmark_id) >= MOST_WAITING:
+    if not caller.organiser and comparisons.unanswered(db, board.benchmark_id) >= MOST_WAITING:
         raise TooManyRequests(
             f"The limit of {MOST_WAITING} waiting comparisons of this benchmark is reached. Retry later.",
             slug="too-many-comparisons",

@@ -94,7 +94,7 @@ def _deliver(context: Context, batch: Sequence[Delivery], send: Send) -> int:
     for delivery in batch:
         if failed:
             with context.store.write() as db:
-                webhooks.put_off(db, delivery.id, delivery.attempts, context.now() + PAUSES[0], None)
+                webhooks.reschedule(db, delivery.id, delivery.attempts, context.now() + PAUSES[0], None)
             continue
         with context.store.read() as db:
             caller = _reader(db, context, delivery.webhook)
@@ -153,24 +153,24 @@ def _settle(context: Context, delivery: Delivery, status: int | None) -> bool:
     received = status is not None and HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES
     now = context.now()
     with context.store.write() as db:
-        failures = webhooks.note(db, delivery.webhook.id, delivered=received)
+        failures = webhooks.count_failures(db, delivery.webhook.id, delivered=received)
         if received:
-            webhooks.delivered(db, delivery.id)
+            webhooks.drop_delivery(db, delivery.id)
             return True
         attempts = delivery.attempts + 1
         if status == HTTPStatus.GONE or (attempts >= ATTEMPTS and failures >= ATTEMPTS):
             _disable(db, context, delivery.webhook)
         elif attempts >= ATTEMPTS:
             # others were received since: give up only this one
-            webhooks.delivered(db, delivery.id)
+            webhooks.drop_delivery(db, delivery.id)
         else:
-            webhooks.put_off(db, delivery.id, attempts, now + PAUSES[attempts - 1], status)
+            webhooks.reschedule(db, delivery.id, attempts, now + PAUSES[attempts - 1], status)
     return False
 
 
 def _drop(context: Context, delivery: Delivery, *, end_webhook: bool) -> None:
     with context.store.write() as db:
-        webhooks.delivered(db, delivery.id)
+        webhooks.drop_delivery(db, delivery.id)
         if end_webhook:
             _disable(db, context, delivery.webhook)
 

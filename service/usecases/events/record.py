@@ -37,7 +37,7 @@ def record_event(
     """
     now = context.now()
     event = Event(0, new_id("evt", now), benchmark_id, kind, now, actor, team_id, subject, dict(data or {}))
-    hooks = webhooks.interested(db, event)
+    hooks = webhooks.subscribed(db, event)
     seq = events.add(db, event)
     for hook in hooks:
         webhooks.add_delivery(db, new_id("del", now), hook.id, seq, now)

@@ -8,7 +8,7 @@ from service.context import Context
 from service.requests import JobRequest
 from service.store import jobs, runs, texts
 from service.store.jobs import Job
-from service.store.score_records import Packed
+from service.store.score_records import PackedArtifacts
 from service.usecases.jobs.jobs import significance_of
 from service.usecases.runs.ending import Ending, Failure, job_answer
 from service.usecases.runs.progress import Progress
@@ -83,7 +83,7 @@ def _fields(stored: Stored, name: str) -> Mapping[str, tuple[str, bytes]]:
     return {key.removeprefix(below): text for key, text in stored.items() if key.startswith(below)}
 
 
-def _packed(report: Report) -> Packed:
+def _packed(report: Report) -> PackedArtifacts:
     packed: dict[tuple[str, int], bytes] = {}
     for system, outcomes in enumerate(report.outcomes):
         for metric, entry in enumerate(report.spec.entries):

@@ -14,7 +14,7 @@ from service.context import Context
 from service.errors import failure_document, failure_record
 from service.store import artifacts, benchmarks, jobs, runs, texts
 from service.store.runs import Run
-from service.store.score_records import Packed
+from service.store.score_records import PackedArtifacts
 from service.usecases.runs.progress import Progress
 from service.usecases.runs.views import etag_of, moment, state_document
 from treescore.errors import Problem, ScoringError
@@ -133,7 +133,12 @@ def queue_runs(context: Context, queued: Sequence[QueuedRun]) -> None:
 
 
 def job_answer(
-    run: Run, state: str, answer: Mapping[str, object], packed: Packed | None = None, *, keep_texts: bool = True
+    run: Run,
+    state: str,
+    answer: Mapping[str, object],
+    packed: PackedArtifacts | None = None,
+    *,
+    keep_texts: bool = True,
 ) -> Ending:
     """Return the ending that stores the final document of a job.
 

@@ -15,7 +15,7 @@ from service.store import revisions, texts
 from service.store.figures import Figures, Layout
 from service.store.packing import pack_array
 from service.store.revisions import Part, Revision
-from service.store.score_records import Packed, ScoreRecord
+from service.store.score_records import PackedArtifacts, ScoreRecord
 from service.store.submissions import Submission
 from service.usecases.runs.ending import Failure
 from service.usecases.scoring.config import ScoringConfig, scoring_config
@@ -53,7 +53,7 @@ class Scored:
     """
 
     record: ScoreRecord | None
-    packed: Packed
+    packed: PackedArtifacts
     sizes: Mapping[str, Mapping[str, int]]
     failures: Mapping[str, Failure]
 

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from service.errors import NotFound
 from service.store import artifacts
 from service.store.packing import pack_array, unpack_array
-from service.store.score_records import Packed, artifact_name
+from service.store.score_records import PackedArtifacts, artifact_name
 from service.usecases.runs.views import View, json_view
 from treescore.core.registry import Outcome
 from treescore.core.scores import ScoreTable
@@ -52,7 +52,7 @@ class ArtifactKey:
 
 def pack_outcome(
     key: ArtifactKey, entry: Entry, outcome: Outcome, gold: Treebank, *, tokens: bool = False, reports: bool = False
-) -> Packed:
+) -> PackedArtifacts:
     """Return what is stored of an outcome: (name, page) -> packed body; token bits and reports where asked for."""
     packed = {
         (key.name("counts"), 0): pack_array(outcome.rows),

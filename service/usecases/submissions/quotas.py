@@ -53,7 +53,7 @@ def next_day(now: datetime) -> datetime:
 
 def quotas_of(db: Connection, benchmark: Benchmark, team_id: str, now: datetime) -> list[Quota]:
     """Return a team's quotas. They are exact if this transaction has locked the row of the team."""
-    used = submissions.used(db, benchmark.id, team_id, utc_day(now), blind=gate.blind(benchmark, now))
+    used = submissions.quota_use(db, benchmark.id, team_id, utc_day(now), blind=gate.blind(benchmark, now))
     limits = benchmark.settings["quota"]
     return [
         Quota("scored_per_day", limits["scored_per_day"], used.scored_today, daily=True),

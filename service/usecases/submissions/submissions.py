@@ -79,7 +79,7 @@ def submit(
         revision = active_revision(db, benchmark)
         team_id, role = team_and_role(db, caller, slug, request)
         outputs = check_outputs(db, revision, request)
-    packed = texts.packed(outputs.named)
+    packed = texts.pack_texts(outputs.named)
     fresh = Submission(
         id=submission_id,
         benchmark_id=slug,

@@ -77,7 +77,7 @@ def _copied(context: Context, submission: Submission, revision: Revision, source
     def save(db: Connection, now: datetime) -> Sequence[QueuedRun]:
         _require_active(db, submission, revision)
         source = submissions.get(db, source_id)
-        if source is None or not score_records.scored(db, revision.number, [source_id]):
+        if source is None or not score_records.scored_ids(db, revision.number, [source_id]):
             raise Outdated
         score_records.copy(db, source_id, submission.id, revision.number, now)
         return _end(db, context, submission, now, outputs=source.outputs)

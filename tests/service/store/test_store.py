@@ -122,7 +122,7 @@ def test_an_idempotency_key_belongs_to_one_request_under_concurrency(store):
     def remember(number: int) -> bool:
         try:
             with store.write() as db:
-                idempotency.remember(db, "tok_a", "key", "digest", f"job_{number}", NOW)
+                idempotency.add(db, "tok_a", "key", "digest", f"job_{number}", NOW)
         except IntegrityError:
             return False
         return True

@@ -148,7 +148,7 @@ def test_a_run_of_an_old_board_is_still_under_way_after_the_upgrade(stored):
         make_old(db)
     migrate(stored.context.store)
     with stored.context.store.read() as db:
-        assert boards.working(db, SLUG, 1) == scheduled.id
+        assert boards.unfinished_run(db, SLUG, 1) == scheduled.id
         assert boards.of_run(db, scheduled.id) == BoardRun(SLUG, 1)
 
 

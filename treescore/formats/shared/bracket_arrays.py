@@ -7,10 +7,11 @@ an explicit stack keeps the time proportional to the text, at any depth and leng
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from treescore.core.arrays import Bytes, Int32Array, IntArray
 from treescore.core.jit import compiled, inlined
 
 READABLE, UNCLOSED, UNOPENED, OUTSIDE = 0, 1, 2, 3
@@ -65,37 +66,37 @@ class StringTable(NamedTuple):
     Attributes:
         slots: number of the string in each slot, -1 where free, int32, a power of two of them.
         strings: START, STOP and HASH of each string, int64 (capacity, 3).
-        known: strings so far, int64 (1,).
+        size: strings so far, int64 (1,).
     """
 
-    slots: Any
-    strings: Any
-    known: Any
+    slots: Int32Array
+    strings: IntArray
+    size: IntArray
 
 
 class Columns(NamedTuple):
     """Arrays that the reader fills: of nodes, of words, and the open brackets (node and byte of each)."""
 
-    labels: Any
-    starts: Any
-    ends: Any
-    forms: Any
-    tags: Any
-    stack: Any
+    labels: Int32Array
+    starts: Int32Array
+    ends: Int32Array
+    forms: Int32Array
+    tags: Int32Array
+    stack: IntArray
 
 
 class ScannedSentences(NamedTuple):
     """The sentences of a text, columns int64 (n,), named as the columns of a row."""
 
-    first_node: Any
-    first_word: Any
-    first_byte: Any
-    fault: Any
-    fault_byte: Any
-    open: Any
+    first_node: IntArray
+    first_word: IntArray
+    first_byte: IntArray
+    fault: IntArray
+    fault_byte: IntArray
+    open: IntArray
 
 
-def byte_classes(opening: int, closing: int, *, by_line: bool) -> Any:
+def byte_classes(opening: int, closing: int, *, by_line: bool) -> Bytes:
     """Return the class of each byte, uint8 (256,). White space is that of the C locale: U+00A0 is a letter."""
     classes = np.full(256, LETTER, np.uint8)
     classes[list(b" \t\n\v\f\r")] = SPACE
@@ -108,7 +109,7 @@ def byte_classes(opening: int, closing: int, *, by_line: bool) -> Any:
 
 
 @compiled
-def sizes(text: Any, classes: Any) -> tuple[int, int]:
+def sizes(text: Bytes, classes: Bytes) -> tuple[int, int]:
     """Count opening brackets and tokens, which bound the sizes of the arrays."""
     brackets = tokens = 0
     before = SPACE
@@ -121,95 +122,104 @@ def sizes(text: Any, classes: Any) -> tuple[int, int]:
 
 
 @inlined
-def _token(text: Any, at: int, classes: Any, seed: int) -> tuple[int, int]:
-    """Return the end of the token at `at`, and its hash."""
+def _token(text: Bytes, position: int, classes: Bytes, seed: int) -> tuple[int, int]:
+    """Return the end of the token at `position`, and its hash."""
     value = seed
-    while classes[text[at]] == LETTER:
-        value = (value ^ text[at]) * _FNV_PRIME
-        at += 1
-    return at, value ^ (value >> 29)
+    while classes[text[position]] == LETTER:
+        value = (value ^ text[position]) * _FNV_PRIME
+        position += 1
+    return position, value ^ (value >> 29)
 
 
 @inlined
-def _past_space(text: Any, at: int, classes: Any) -> int:
-    while classes[text[at]] == SPACE:
-        at += 1
-    return at
+def _skip_space(text: Bytes, position: int, classes: Bytes) -> int:
+    while classes[text[position]] == SPACE:
+        position += 1
+    return position
 
 
 @inlined
-def _number(text: Any, start: int, stop: int, value: int, table: StringTable) -> int:
+def _number(text: Bytes, start: int, stop: int, value: int, table: StringTable) -> int:
     """Return the number of the string text[start:stop] with hash `value`; a new string is entered."""
-    slots, strings, known = table
+    slots, strings, size = table
     mask = len(slots) - 1
     slot = value & mask
     while True:
-        found = slots[slot]
-        if found < 0:
-            found = known[0]
-            known[0] += 1
-            slots[slot] = found
-            strings[found, START] = start
-            strings[found, STOP] = stop
-            strings[found, HASH] = value
-            return int(found)
-        first = strings[found, START]
-        if strings[found, HASH] == value and strings[found, STOP] - first == stop - start:
-            at = start
-            while at < stop and text[first] == text[at]:
+        number = slots[slot]
+        if number < 0:
+            number = size[0]
+            size[0] += 1
+            slots[slot] = number
+            strings[number, START] = start
+            strings[number, STOP] = stop
+            strings[number, HASH] = value
+            return int(number)
+        first = strings[number, START]
+        if strings[number, HASH] == value and strings[number, STOP] - first == stop - start:
+            position = start
+            while position < stop and text[first] == text[position]:
                 first += 1
-                at += 1
-            if at == stop:
-                return int(found)
+                position += 1
+            if position == stop:
+                return int(number)
         slot = (slot + 1) & mask
 
 
 @compiled
-def _grown(strings: Any, known: int) -> Any:
+def _enlarged(strings: IntArray, count: int) -> tuple[Int32Array, IntArray]:
     """Return slots and strings with twice the capacity."""
-    more = np.empty((2 * len(strings), 3), np.int64)
-    more[:known] = strings[:known]
-    slots = np.full(2 * len(more), -1, np.int32)
+    larger = np.empty((2 * len(strings), 3), np.int64)
+    larger[:count] = strings[:count]
+    slots = np.full(2 * len(larger), -1, np.int32)
     mask = len(slots) - 1
-    for number in range(known):
-        slot = more[number, HASH] & mask
+    for number in range(count):
+        slot = larger[number, HASH] & mask
         while slots[slot] >= 0:
             slot = (slot + 1) & mask
         slots[slot] = number
-    return slots, more
+    return slots, larger
 
 
 @inlined
-def _opened(text: Any, at: int, classes: Any, layout: Layout, table: StringTable) -> tuple[int, int, int]:
-    """Read what the bracket at `at` opens: (label, -1, byte after the label) or (tag, word, byte after the bracket).
+def _read_opening(
+    text: Bytes, position: int, classes: Bytes, layout: Layout, table: StringTable
+) -> tuple[int, int, int]:
+    """Read what the bracket at `position` opens: (label, -1, byte after it) or (tag, word, byte after the bracket).
 
     EVALB's rules; beyond them, blanks before the label and before the closing bracket are skipped.
     """
     tagged, seed = layout.tagged, layout.seed
-    start = at + 1
+    start = position + 1
     stop, value = _token(text, start, classes, seed)
     after = stop
     if classes[text[stop]] == SPACE and (tagged or stop == start):
-        word = _past_space(text, stop, classes)
+        word = _skip_space(text, stop, classes)
         word_stop, word_value = _token(text, word, classes, seed)
-        closing = _past_space(text, word_stop, classes)
-        if stop == start and word_stop > word and classes[text[closing]] != CLOSING:
+        close = _skip_space(text, word_stop, classes)
+        if stop == start and word_stop > word and classes[text[close]] != CLOSING:
             start, stop, value = word, word_stop, word_value
             after = stop
-            word = closing
+            word = close
             word_stop, word_value = _token(text, word, classes, seed)
-            closing = _past_space(text, word_stop, classes)
-        if tagged and word > stop and classes[text[closing]] == CLOSING:
+            close = _skip_space(text, word_stop, classes)
+        if tagged and word > stop and classes[text[close]] == CLOSING:
             tag = _number(text, start, stop, value, table)
-            return tag, _number(text, word, word_stop, word_value, table), closing + 1
+            return tag, _number(text, word, word_stop, word_value, table), close + 1
     return _number(text, start, stop, value, table), -1, after
 
 
 @compiled
 def _sentence(  # noqa: C901, PLR0912, PLR0915 - one loop over bytes: calls would cost more than they do
-    text: Any, at: int, classes: Any, layout: Layout, table: StringTable, columns: Columns, counts: Any, bounds: Bounds
-) -> Any:
-    """Read one sentence from byte `at`; return the byte after it, fault, fault's byte, brackets left open, limit.
+    text: Bytes,
+    position: int,
+    classes: Bytes,
+    layout: Layout,
+    table: StringTable,
+    columns: Columns,
+    counts: IntArray,
+    bounds: Bounds,
+) -> tuple[int, int, int, int, int]:
+    """Read one sentence from byte `position`; return the byte after it, fault, fault's byte, brackets left open, limit.
 
     Arrays are never reassigned here: numba would count references at every byte.
     """
@@ -217,18 +227,18 @@ def _sentence(  # noqa: C901, PLR0912, PLR0915 - one loop over bytes: calls woul
     labels, starts, ends, forms, tags, stack = columns
     node, first_word = counts[0], counts[1]
     word = first_word
-    fault, fault_at, limit, depth = READABLE, 0, NO_LIMIT, 0
+    fault, fault_position, limit, depth = READABLE, 0, NO_LIMIT, 0
     while limit == NO_LIMIT:
-        kind = classes[text[at]]
+        kind = classes[text[position]]
         if kind == SPACE:
-            at += 1
+            position += 1
             continue
-        if kind == END or (resync and depth > 0 and kind == OPENING and text[at - 1] == _LINE_FEED):
+        if kind == END or (resync and depth > 0 and kind == OPENING and text[position - 1] == _LINE_FEED):
             break
-        if table.known[0] + 2 > len(table.strings):
+        if table.size[0] + 2 > len(table.strings):
             limit = FULL
         elif kind == OPENING:
-            label, form, after = _opened(text, at, classes, layout, table)
+            label, form, after = _read_opening(text, position, classes, layout, table)
             if form >= 0:
                 forms[word], tags[word] = form, label
                 word += 1
@@ -237,67 +247,91 @@ def _sentence(  # noqa: C901, PLR0912, PLR0915 - one loop over bytes: calls woul
                 break
             else:
                 labels[node], starts[node] = label, word - first_word
-                stack[depth, 0], stack[depth, 1] = node, at
+                stack[depth, 0], stack[depth, 1] = node, position
                 depth += 1
                 node += 1
-            at = after
+            position = after
         elif kind == CLOSING:
             if depth > 0:
                 depth -= 1
                 ends[stack[depth, 0]] = word - first_word
             elif fault == READABLE:
-                fault, fault_at = UNOPENED, at
-            at += 1
+                fault, fault_position = UNOPENED, position
+            position += 1
         else:
-            stop, value = _token(text, at, classes, layout.seed)
+            stop, value = _token(text, position, classes, layout.seed)
             if depth > 0:
-                forms[word], tags[word] = _number(text, at, stop, value, table), -1
+                forms[word], tags[word] = _number(text, position, stop, value, table), -1
                 word += 1
             elif fault != OUTSIDE:
-                fault, fault_at = OUTSIDE, at
-            at = stop
+                fault, fault_position = OUTSIDE, position
+            position = stop
         if word - first_word > bounds.words:
             limit = LONG
         if depth == 0 and not by_line:
             break
     if depth > 0 and fault != OUTSIDE:
-        fault, fault_at = UNCLOSED, stack[depth - 1, 1]
+        fault, fault_position = UNCLOSED, stack[depth - 1, 1]
     for level in range(depth):
         ends[stack[level, 0]] = word - first_word
     if fault != OUTSIDE and limit == NO_LIMIT:
         counts[0], counts[1] = node, word
-    return at, fault, fault_at, 0 if fault == OUTSIDE else depth, limit
+    return position, fault, fault_position, 0 if fault == OUTSIDE else depth, limit
+
+
+class _Extent(NamedTuple):
+    """How much of the columns a text fills.
+
+    Attributes:
+        nodes, words: used of the columns of nodes and of words.
+        sentences: int64 (n, 6), columns as the constants above.
+        unclosed: how many nodes were left open.
+        strings: START, STOP and HASH of each string, int64 (s, 3).
+        limit: the bound that was exceeded, or NO_LIMIT.
+        byte: where reading stopped.
+    """
+
+    nodes: int
+    words: int
+    sentences: IntArray
+    unclosed: int
+    strings: IntArray
+    limit: int
+    byte: int
 
 
 @compiled
-def _scan(text: Any, classes: Any, layout: Layout, columns: Columns, unclosed: Any, bounds: Bounds) -> Any:
+def _scan(
+    text: Bytes, classes: Bytes, layout: Layout, columns: Columns, unclosed: Int32Array, bounds: Bounds
+) -> _Extent:
+    """Read all sentences into `columns` and `unclosed`."""
     by_line, stack = layout.by_line, columns.stack
     sentences = np.empty((1024, 6), np.int64)
     table = StringTable(np.full(2048, -1, np.int32), np.empty((1024, 3), np.int64), np.zeros(1, np.int64))
     _number(text, 0, 0, layout.seed ^ (layout.seed >> 29), table)
     counts = np.zeros(2, np.int64)
-    at = sentence = left_open = limit = 0
+    position = sentence = left_open = limit = 0
     while True:
         if not by_line:
-            at = _past_space(text, at, classes)
-        if text[at] == 0:
+            position = _skip_space(text, position, classes)
+        if text[position] == 0:
             break
         if sentence == bounds.sentences:
             limit = MANY
             break
         if sentence == len(sentences):
-            longer = np.empty((2 * sentence, 6), np.int64)
-            longer[:sentence] = sentences
-            sentences = longer
+            larger = np.empty((2 * sentence, 6), np.int64)
+            larger[:sentence] = sentences
+            sentences = larger
         row = sentences[sentence]
-        row[FIRST_NODE], row[FIRST_WORD], row[FIRST_BYTE] = counts[0], counts[1], at
-        at, row[FAULT], row[FAULT_BYTE], row[OPEN], limit = _sentence(
-            text, at, classes, layout, table, columns, counts, bounds
+        row[FIRST_NODE], row[FIRST_WORD], row[FIRST_BYTE] = counts[0], counts[1], position
+        position, row[FAULT], row[FAULT_BYTE], row[OPEN], limit = _sentence(
+            text, position, classes, layout, table, columns, counts, bounds
         )
         if limit == FULL:
-            slots, strings = _grown(table.strings, table.known[0])
-            table = StringTable(slots, strings, table.known)
-            at = row[FIRST_BYTE]
+            slots, strings = _enlarged(table.strings, table.size[0])
+            table = StringTable(slots, strings, table.size)
+            position = row[FIRST_BYTE]
             continue
         if limit != NO_LIMIT:
             break
@@ -306,15 +340,16 @@ def _scan(text: Any, classes: Any, layout: Layout, columns: Columns, unclosed: A
             left_open += 1
         sentence += 1
         if by_line:
-            at += 1
+            position += 1
         elif row[FAULT] == OUTSIDE:
-            while text[at] != 0 and text[at] != _LINE_FEED and classes[text[at]] != OPENING:
-                at += 1
+            while text[position] != 0 and text[position] != _LINE_FEED and classes[text[position]] != OPENING:
+                position += 1
         elif row[FAULT] == UNOPENED and sentence > 1 and sentences[sentence - 2, FAULT] == READABLE:
             sentence -= 1
             sentences[sentence - 1, FAULT] = UNOPENED
             sentences[sentence - 1, FAULT_BYTE] = row[FAULT_BYTE]
-    return counts[0], counts[1], sentences[:sentence], left_open, table.strings[: table.known[0]], limit, at
+    strings = table.strings[: table.size[0]]
+    return _Extent(counts[0], counts[1], sentences[:sentence], left_open, strings, limit, position)
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,22 +362,22 @@ class Scan:
         sentences: where each sentence begins, and what is wrong with it.
         unclosed: numbers inside their sentences of the nodes left open, sentence by sentence, int32.
         strings: bytes of each distinct string, half-open, int64 (s, 2).
-        limit: the bound that was exceeded, or NO_LIMIT, and `limit_at` its byte.
+        limit: the bound that was exceeded, or NO_LIMIT, and `limit_byte` its byte.
     """
 
-    labels: Any
-    starts: Any
-    ends: Any
-    forms: Any
-    tags: Any
+    labels: Int32Array
+    starts: Int32Array
+    ends: Int32Array
+    forms: Int32Array
+    tags: Int32Array
     sentences: ScannedSentences
-    unclosed: Any
-    strings: Any
+    unclosed: Int32Array
+    strings: IntArray
     limit: int
-    limit_at: int
+    limit_byte: int
 
 
-def scan(text: Any, brackets: tuple[int, int], bounds: Bounds, *, by_line: bool, resync: bool, seed: int) -> Scan:
+def scan(text: Bytes, brackets: tuple[int, int], bounds: Bounds, *, by_line: bool, resync: bool, seed: int) -> Scan:
     """Read a whole text that ends with a NUL, and before it, where a sentence is a line, with a line feed.
 
     Args:
@@ -354,25 +389,24 @@ def scan(text: Any, brackets: tuple[int, int], bounds: Bounds, *, by_line: bool,
         seed: of the hash.
     """
     classes = byte_classes(*brackets, by_line=by_line)
-    opened, tokens = sizes(text, classes)
+    opening_count, tokens = sizes(text, classes)
     # Allocated here: numpy asks for huge pages, numba does not, and half the time would go into page faults.
-    nodes = np.empty((3, opened), np.int32)
-    words = np.empty((2, opened + tokens), np.int32)
-    unclosed = np.empty(opened, np.int32)
-    stack = np.empty((min(opened, bounds.depth) + 1, 2), np.int64)
+    nodes = np.empty((3, opening_count), np.int32)
+    words = np.empty((2, opening_count + tokens), np.int32)
+    unclosed = np.empty(opening_count, np.int32)
+    stack = np.empty((min(opening_count, bounds.depth) + 1, 2), np.int64)
     layout = Layout(by_line, resync, brackets == ROUND, seed)
-    m, w, sentences, left_open, strings, limit, at = _scan(
-        text, classes, layout, Columns(nodes[0], nodes[1], nodes[2], words[0], words[1], stack), unclosed, bounds
-    )
+    columns = Columns(nodes[0], nodes[1], nodes[2], words[0], words[1], stack)
+    extent = _scan(text, classes, layout, columns, unclosed, bounds)
     return Scan(
-        labels=nodes[0, :m],
-        starts=nodes[1, :m],
-        ends=nodes[2, :m],
-        forms=words[0, :w],
-        tags=words[1, :w],
-        sentences=ScannedSentences(*sentences.T),
-        unclosed=unclosed[:left_open],
-        strings=strings[:, :HASH],
-        limit=limit,
-        limit_at=at,
+        labels=columns.labels[: extent.nodes],
+        starts=columns.starts[: extent.nodes],
+        ends=columns.ends[: extent.nodes],
+        forms=columns.forms[: extent.words],
+        tags=columns.tags[: extent.words],
+        sentences=ScannedSentences(*extent.sentences.T),
+        unclosed=unclosed[: extent.unclosed],
+        strings=extent.strings[:, :HASH],
+        limit=extent.limit,
+        limit_byte=extent.byte,
     )

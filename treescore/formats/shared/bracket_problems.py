@@ -32,27 +32,27 @@ def problems_of(text: bytes, scanned: Scan, sentences: Sequence[int]) -> list[Pr
     """Describe what is wrong with each of these unreadable sentences."""
     if not sentences:
         return []
-    places = _Places(text)
+    line_index = _LineIndex(text)
     opened = scanned.sentences.open
     before = np.cumsum(opened) - opened
-    found = []
+    problems = []
     for sentence in sentences:
-        begin, at, left = (
+        begin, byte, left_open = (
             int(column[sentence])
             for column in (scanned.sentences.first_byte, scanned.sentences.fault_byte, scanned.sentences.open)
         )
         fault = scanned.sentences.fault[sentence]
-        line, column = places.of(at)
+        line, column = line_index.of(byte)
         if fault == OUTSIDE:
-            found.append(_outside(text[at : at + 200], sentence + 1, line, column))
+            problems.append(_outside(text[byte : byte + 200], sentence + 1, line, column))
         elif fault == UNOPENED:
-            found.append(_unopened(sentence + 1, line, column))
+            problems.append(_unopened(sentence + 1, line, column))
         else:
             first = int(before[sentence])
-            unclosed = tuple(scanned.unclosed[first : first + left].tolist())
-            begun = places.of(begin)[0]
-            found.append(_unclosed(text[at : at + 200], sentence + 1, begun, (line, column), unclosed))
-    return found
+            unclosed = tuple(scanned.unclosed[first : first + left_open].tolist())
+            first_line = line_index.of(begin)[0]
+            problems.append(_unclosed(text[byte : byte + 200], sentence + 1, first_line, (line, column), unclosed))
+    return problems
 
 
 def limit_problem(text: bytes, scanned: Scan, limits: Limits) -> Problem:
@@ -62,7 +62,7 @@ def limit_problem(text: bytes, scanned: Scan, limits: Limits) -> Problem:
         LONG: ("too-many-words", limits.max_words, "words in a sentence"),
         MANY: ("too-many-sentences", limits.max_sentences, "sentences"),
     }[scanned.limit]
-    line, column = _Places(text).of(scanned.limit_at)
+    line, column = _LineIndex(text).of(scanned.limit_byte)
     detail = f"The text exceeds {bound:,} {what}. Split it, or ask the operator for a higher limit."
     return Problem(
         code,
@@ -73,22 +73,22 @@ def limit_problem(text: bytes, scanned: Scan, limits: Limits) -> Problem:
     )
 
 
-class _Places:
+class _LineIndex:
     """Lines and columns of bytes; lines end at line feeds, columns count characters."""
 
     def __init__(self, text: bytes) -> None:
         self._text = text
         self._feeds = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")).tolist()
 
-    def of(self, at: int) -> tuple[int, int]:
-        line = bisect_left(self._feeds, at)
+    def of(self, byte: int) -> tuple[int, int]:
+        line = bisect_left(self._feeds, byte)
         begin = self._feeds[line - 1] + 1 if line else 0
-        return line + 1, len(self._text[begin:at].decode("utf-8", "replace")) + 1
+        return line + 1, len(self._text[begin:byte].decode("utf-8", "replace")) + 1
 
 
-def _outside(found: bytes, sentence: int, line: int, column: int) -> Problem:
+def _outside(token_text: bytes, sentence: int, line: int, column: int) -> Problem:
     detail = (
-        f"{_quoted(found)} stands outside brackets. Put every tree in brackets, and leave the line empty "
+        f"{_quoted(token_text)} stands outside brackets. Put every tree in brackets, and leave the line empty "
         f"where the parser failed; {_BRACKET_WORDS}"
     )
     return Problem("text-outside-brackets", detail, sentence=sentence, line=line, column=column)
@@ -104,22 +104,24 @@ def _unopened(sentence: int, line: int, column: int) -> Problem:
     )
 
 
-def _unclosed(found: bytes, sentence: int, begun: int, place: tuple[int, int], unclosed: tuple[int, ...]) -> Problem:
-    where = "" if begun == place[0] else f" that begins in line {begun}"
+def _unclosed(
+    token_text: bytes, sentence: int, first_line: int, place: tuple[int, int], unclosed: tuple[int, ...]
+) -> Problem:
+    where = "" if first_line == place[0] else f" that begins in line {first_line}"
     brackets = "1 bracket is" if len(unclosed) == 1 else f"{len(unclosed)} brackets are"
     return UnbalancedLine(
         code="bracket-unclosed",
         sentence=sentence,
         line=place[0],
         column=place[1],
-        detail=f"The sentence{where} ends while {brackets} open, the last {_quoted(found)}. "
+        detail=f"The sentence{where} ends while {brackets} open, the last {_quoted(token_text)}. "
         f"Close what is open; {_BRACKET_WORDS}",
         unclosed=unclosed,
     )
 
 
-def _quoted(found: bytes) -> str:
-    """Return the token at the beginning of `found`, shortened."""
-    token = _TOKEN.match(found)
+def _quoted(text: bytes) -> str:
+    """Return the token at the beginning of `text`, shortened."""
+    token = _TOKEN.match(text)
     quoted = (token.group() if token else b"").decode("utf-8", "ignore")
     return repr(quoted if len(quoted) <= 30 else quoted[:27] + "...")

@@ -25,7 +25,7 @@ _SKIPPED_KEYS = (b"# text", b"#text")
 
 @dataclass(slots=True)
 class Findings:
-    """Problems of one text by row, kept as arrays until it is known which of them are shown."""
+    """Problems of one text by row; a Problem is made only for those that are shown."""
 
     parts: list[tuple[IntArray, Callable[[int], Problem]]] = field(default_factory=list)
 
@@ -34,7 +34,7 @@ class Findings:
         if len(rows):
             self.parts.append((rows, make))
 
-    def shown(self, cap: int) -> tuple[list[Problem], int]:
+    def first(self, cap: int) -> tuple[list[Problem], int]:
         """Return the first `cap` problems in the order of the text, and how many there are."""
         total = sum(len(rows) for rows, _ in self.parts)
         problems = [make(int(row)) for rows, make in self.parts for row in np.sort(rows)[:cap]]
@@ -44,7 +44,7 @@ class Findings:
     def raise_if_any(self, cap: int) -> None:
         """Raise InputError where something was added."""
         if self.parts:
-            raise InputError(*self.shown(cap))
+            raise InputError(*self.first(cap))
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ def fields_per_line(outline: Outline) -> IntArray:
     return tabs_of(outline.text, outline.starts, outline.ends) + 1
 
 
-def known(numbers: IntArray, vocabulary: Vocabulary, test: Callable[[str], bool]) -> BoolArray:
+def passes(numbers: IntArray, vocabulary: Vocabulary, test: Callable[[str], bool]) -> BoolArray:
     """Tell whether the strings of `numbers` pass a test, each distinct string tested once: bool, the same shape."""
     return vocabulary.table(numbers, test)[numbers] > 0
 

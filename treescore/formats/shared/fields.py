@@ -6,13 +6,10 @@ from dataclasses import dataclass
 from itertools import repeat
 
 import numpy as np
-from numpy.typing import NDArray
 
-from treescore.core.arrays import IntArray
+from treescore.core.arrays import Bytes, Int32Array, IntArray
 from treescore.core.jit import compiled, compiler_loaded
 from treescore.core.vocabulary import Vocabulary
-
-Bytes = NDArray[np.uint8]
 
 _TAB = 9
 _LINES_AT_ONCE = 4096
@@ -29,7 +26,7 @@ class Fields:
         numbers: the vocabulary's number of each distinct string, int64.
     """
 
-    codes: NDArray[np.int32]
+    codes: Int32Array
     numbers: IntArray
 
     def __getitem__(self, column: int) -> IntArray:
@@ -87,7 +84,7 @@ def tabs_of(text: bytes, starts: IntArray, ends: IntArray) -> IntArray:
 @compiled
 def _intern(  # noqa: C901, PLR0912, PLR0915 - one loop over the bytes; compiled code calls nothing
     text: Bytes, starts: IntArray, ends: IntArray, columns: int
-) -> tuple[NDArray[np.int32], IntArray, IntArray, bool]:
+) -> tuple[Int32Array, IntArray, IntArray, bool]:
     """Number equal fields equally, in order of appearance, by open addressing on a hash of their bytes.
 
     Returns:
@@ -101,18 +98,18 @@ def _intern(  # noqa: C901, PLR0912, PLR0915 - one loop over the bytes; compiled
     first = np.zeros(capacity, np.int64)
     last = np.zeros(capacity, np.int64)
     hashes = np.zeros(capacity, np.uint64)
-    known = 0
+    count = 0
     budget = lines * columns * _PROBES_PER_FIELD + 100_000
     for line in range(lines):
-        place = starts[line]
+        position = starts[line]
         for column in range(columns):
-            begin = place
+            begin = position
             value = np.uint64(14695981039346656037)
-            while place < ends[line] and text[place] != _TAB:
-                value = (value ^ np.uint64(text[place])) * np.uint64(1099511628211)
-                place += 1
+            while position < ends[line] and text[position] != _TAB:
+                value = (value ^ np.uint64(text[position])) * np.uint64(1099511628211)
+                position += 1
             value ^= value >> np.uint64(32)
-            length = place - begin
+            length = position - begin
             slot = np.int64(value & np.uint64(size - 1))
             while True:
                 code = table[slot]
@@ -129,30 +126,30 @@ def _intern(  # noqa: C901, PLR0912, PLR0915 - one loop over the bytes; compiled
                 slot = (slot + 1) & (size - 1)
                 budget -= 1
                 if budget < 0:
-                    return codes, first[:known], last[:known], False
+                    return codes, first[:count], last[:count], False
             if code < 0:
-                if known == capacity:
+                if count == capacity:
                     capacity *= 2
-                    first = np.append(first, np.zeros(known, np.int64))
-                    last = np.append(last, np.zeros(known, np.int64))
-                    hashes = np.append(hashes, np.zeros(known, np.uint64))
-                code = np.int32(known)
-                first[known] = begin
-                last[known] = place
-                hashes[known] = value
+                    first = np.append(first, np.zeros(count, np.int64))
+                    last = np.append(last, np.zeros(count, np.int64))
+                    hashes = np.append(hashes, np.zeros(count, np.uint64))
+                code = np.int32(count)
+                first[count] = begin
+                last[count] = position
+                hashes[count] = value
                 table[slot] = code
-                known += 1
-                if known * 2 > size:
+                count += 1
+                if count * 2 > size:
                     size *= 2
                     table = np.full(size, -1, np.int32)
-                    for old in range(known):
-                        slot = np.int64(hashes[old] & np.uint64(size - 1))
+                    for number in range(count):
+                        slot = np.int64(hashes[number] & np.uint64(size - 1))
                         while table[slot] >= 0:
                             slot = (slot + 1) & (size - 1)
                             budget -= 1
                             if budget < 0:
-                                return codes, first[:known], last[:known], False
-                        table[slot] = old
+                                return codes, first[:count], last[:count], False
+                        table[slot] = number
             codes[column, line] = code
-            place += 1
-    return codes, first[:known], last[:known], True
+            position += 1
+    return codes, first[:count], last[:count], True

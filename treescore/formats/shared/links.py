@@ -96,11 +96,12 @@ def tokens_of(text: bytes) -> Tokens:
     lines = np.searchsorted(ends_of_lines, starts)
     line_starts = np.concatenate([[0], ends_of_lines + 1])
     line_count = len(ends_of_lines) + (not text.endswith(b"\n"))
-    begun = np.cumsum((characters & 0xC0) != 0x80)  # characters up to each byte: continuation bytes begin none
-    return Tokens(text.split(), lines, begun[starts] - begun[line_starts[lines]] + 1, line_count)
+    # Characters up to each byte: continuation bytes begin none.
+    counts = np.cumsum((characters & 0xC0) != 0x80)
+    return Tokens(text.split(), lines, counts[starts] - counts[line_starts[lines]] + 1, line_count)
 
 
-def shown(token: bytes) -> str:
+def quoted(token: bytes) -> str:
     """Quote a token of the text for a message."""
     text = token.decode("utf-8")
     return repr(text if len(text) <= 40 else text[:37] + "...")
@@ -113,22 +114,22 @@ def checked_sentences(count: int, limits: Limits) -> None:
         raise LimitError(Problem("too-many-sentences", detail))
 
 
-class Wrong(NamedTuple):
+class Fault(NamedTuple):
     """What is wrong with a token."""
 
     code: str
     what: str
 
 
-def number_of(digits: bytes, limits: Limits) -> int | Wrong:
+def number_of(digits: bytes, limits: Limits) -> int | Fault:
     """Return a word's number as written, or what is wrong with it."""
     if not digits.isdigit():
         if digits[:1] in (b"-", b"+") and digits[1:].isdigit():
-            return Wrong("alignment-index-out-of-range", "is negative or has a sign")
-        return Wrong("alignment-bad-link", "is not a number")
+            return Fault("alignment-index-out-of-range", "is negative or has a sign")
+        return Fault("alignment-bad-link", "is not a number")
     number = int(digits) if len(digits) <= MAX_DIGITS else None
     if number is None or number > limits.max_words:
-        return Wrong("alignment-index-out-of-range", f"exceeds the limit of {limits.max_words} words in a sentence")
+        return Fault("alignment-index-out-of-range", f"exceeds the limit of {limits.max_words} words in a sentence")
     return number
 
 
@@ -138,16 +139,16 @@ def alignments_of(links: Links, pair_ids: Sequence[str], sentences: Sentences) -
     ends = np.stack([links.pairs[order], links.source[order], links.target[order]])
     first = np.ones(len(order), np.bool_)
     first[1:] = (ends[:, 1:] != ends[:, :-1]).any(axis=0)
-    kept = order[first]
+    unique = order[first]
     sure = np.logical_or.reduceat(links.sure[order], np.flatnonzero(first)) if len(order) else links.sure
     return Alignments(
-        source=links.source[kept],
-        target=links.target[kept],
+        source=links.source[unique],
+        target=links.target[unique],
         sure=np.asarray(sure, np.bool_),
-        offsets=offsets_of(sums_by(links.pairs[kept], len(pair_ids))),
+        offsets=offsets_of(sums_by(links.pairs[unique], len(pair_ids))),
         pair_ids=pair_ids,
-        lines=links.lines[kept],
-        columns=links.columns[kept],
+        lines=links.lines[unique],
+        columns=links.columns[unique],
         sentences=sentences,
     )
 
@@ -202,14 +203,14 @@ class LineFormat(Format):
         Raises:
             InputError: a link to NULL, where words count from 0.
         """
-        first, second = written(self.values, treebank)
+        first, second = numbers_of_links(self.values, treebank)
         marks = ["-" if sure else "p" for sure in treebank.sure.tolist()]
         words = list(starmap("{}{}{}".format, zip(first, marks, second, strict=True)))
         bounds = treebank.offsets.tolist()
         return "".join(" ".join(words[a:b]) + "\n" for a, b in pairwise(bounds))
 
 
-def written(values: Mapping[str, Json], treebank: Alignments) -> tuple[list[int], list[int]]:
+def numbers_of_links(values: Mapping[str, Json], treebank: Alignments) -> tuple[list[int], list[int]]:
     """Return the two numbers of each link as a text with these options writes them.
 
     Raises:
@@ -226,30 +227,30 @@ def written(values: Mapping[str, Json], treebank: Alignments) -> tuple[list[int]
 
 def _parsed(tokens: Tokens, limits: Limits) -> tuple[IntArray, BoolArray]:
     """Return first and second number of each link, int64 (t, 2), and whether it is sure, bool (t,)."""
-    known = {token: _link(token, limits) for token in set(tokens.strings)}
-    if any(isinstance(link, Wrong) for link in known.values()):
+    link_of = {token: _link(token, limits) for token in set(tokens.strings)}
+    if any(isinstance(link, Fault) for link in link_of.values()):
         problems = ProblemList(limits.max_problems)
-        for place, token in enumerate(tokens.strings):
-            wrong = known[token]
-            if isinstance(wrong, Wrong):
-                problems.add(tokens.problem(place, wrong.code, f"{shown(token)} {wrong.what}. {_FORM}"))
+        for index, token in enumerate(tokens.strings):
+            fault = link_of[token]
+            if isinstance(fault, Fault):
+                problems.add(tokens.problem(index, fault.code, f"{quoted(token)} {fault.what}. {_FORM}"))
         problems.raise_if_any()
-    values = np.array([known[token] for token in tokens.strings], np.int64).reshape(-1, 3)
+    values = np.array([link_of[token] for token in tokens.strings], np.int64).reshape(-1, 3)
     return values[:, :2], values[:, 2] != 0
 
 
-def _link(token: bytes, limits: Limits) -> tuple[int, int, bool] | Wrong:
+def _link(token: bytes, limits: Limits) -> tuple[int, int, bool] | Fault:
     for separator, sure in ((b"-", True), (b"p", False), (b"P", False), (b"?", False)):
-        at = token.find(separator, 1)
-        if at < 0:
+        position = token.find(separator, 1)
+        if position < 0:
             continue
-        first, second = number_of(token[:at], limits), number_of(token[at + 1 :], limits)
-        if isinstance(first, Wrong):
-            return Wrong(first.code, f"cannot be read: its first number {first.what}")
-        if isinstance(second, Wrong):
-            return Wrong(second.code, f"cannot be read: its second number {second.what}")
+        first, second = number_of(token[:position], limits), number_of(token[position + 1 :], limits)
+        if isinstance(first, Fault):
+            return Fault(first.code, f"cannot be read: its first number {first.what}")
+        if isinstance(second, Fault):
+            return Fault(second.code, f"cannot be read: its second number {second.what}")
         return first, second, sure
-    return Wrong("alignment-bad-link", "is not a link")
+    return Fault("alignment-bad-link", "is not a link")
 
 
 def _without_prefixes(text: bytes) -> bytes:
@@ -265,7 +266,7 @@ def _without_prefixes(text: bytes) -> bytes:
             prefix = len(number) + 1
             numbers.append(int(number[:MAX_DIGITS]))
             if numbers[-1] != numbers[0] + len(numbers) - 1:
-                raise InputError(_unordered(index + 1, shown(number)))
+                raise InputError(_unordered(index + 1, quoted(number)))
         if prefix:
             lines[index] = b" " * len(line[:prefix].decode("utf-8")) + line[prefix:]
     return b"\n".join(lines)

@@ -8,7 +8,7 @@ from treescore.core.heads import head_string
 from treescore.core.trees import DependencyTreebank
 
 
-def written(treebank: DependencyTreebank, *, words_only: bool = False) -> str:
+def write_rows(treebank: DependencyTreebank, *, words_only: bool = False) -> str:
     """Write a treebank, a blank line after each sentence.
 
     Args:

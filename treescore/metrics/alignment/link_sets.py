@@ -26,7 +26,7 @@ class Links:
         rows: gold pair at which each link is counted, from 0, int64 (l,).
         source, target: positions, 0 is NULL, int64 (l,).
         sure: bool (l,).
-        known: whether gold has the link's sentence; other links cannot be right, bool (l,).
+        in_gold: whether gold has the link's sentence; other links cannot be right, bool (l,).
         lines, columns: place of the link in its text; empty where unknown.
     """
 
@@ -34,24 +34,24 @@ class Links:
     source: IntArray
     target: IntArray
     sure: BoolArray
-    known: BoolArray
+    in_gold: BoolArray
     lines: IntArray
     columns: IntArray
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def only(self, kept: BoolArray) -> Links:
-        """Return the links where `kept`, bool (l,), is true."""
-        placed = bool(len(self.lines))
+    def only(self, mask: BoolArray) -> Links:
+        """Return the links where `mask`, bool (l,), is true."""
+        has_places = bool(len(self.lines))
         return Links(
-            self.rows[kept],
-            self.source[kept],
-            self.target[kept],
-            self.sure[kept],
-            self.known[kept],
-            self.lines[kept] if placed else self.lines,
-            self.columns[kept] if placed else self.columns,
+            self.rows[mask],
+            self.source[mask],
+            self.target[mask],
+            self.sure[mask],
+            self.in_gold[mask],
+            self.lines[mask] if has_places else self.lines,
+            self.columns[mask] if has_places else self.columns,
         )
 
 
@@ -61,15 +61,17 @@ def links_of(alignments: Alignments, rows: IntArray | None = None) -> Links:
     Links of sentences that gold lacks are counted at the gold sentence before them, so that no link is lost.
     """
     owners = owners_of(alignments.offsets)
-    placed = np.arange(len(alignments), dtype=np.int64) if rows is None else rows
-    nearest = np.maximum.accumulate(np.where(placed >= 0, np.arange(len(placed)), 0)) if len(placed) else placed
-    counted = np.maximum(placed[nearest], 0)
+    gold_rows = np.arange(len(alignments), dtype=np.int64) if rows is None else rows
+    nearest_rows = (
+        np.maximum.accumulate(np.where(gold_rows >= 0, np.arange(len(gold_rows)), 0)) if len(gold_rows) else gold_rows
+    )
+    counted_at = np.maximum(gold_rows[nearest_rows], 0)
     return Links(
-        counted[owners],
+        counted_at[owners],
         alignments.source,
         alignments.target,
         alignments.sure,
-        placed[owners] >= 0,
+        gold_rows[owners] >= 0,
         alignments.lines,
         alignments.columns,
     )
@@ -87,23 +89,23 @@ def matched_pairs(gold: Alignments, system: Alignments) -> tuple[IntArray, list[
     Raises:
         InputError: `sentence-count-mismatch`, the pairs cannot be matched.
     """
-    named = _named(gold), _named(system)
+    has_names = _named(gold), _named(system)
     warnings: list[Problem] = []
-    if named == (True, True):
+    if has_names == (True, True):
         row_of = {name: row for row, name in enumerate(gold.pair_ids)}
         rows = np.array([row_of.get(name, -1) for name in system.pair_ids], np.int64)
-    elif named == (False, True):
+    elif has_names == (False, True):
         rows = lines_of_names(system.pair_ids, len(gold))
         rows = np.where(rows < len(gold), rows, -1)
-    elif named == (True, False):
+    elif has_names == (True, False):
         rows = _inverse(lines_of_names(gold.pair_ids, len(system)), len(system), len(gold))
     elif len(gold) == len(system):
         rows = np.arange(len(gold), dtype=np.int64)
     else:
         raise InputError(_unequal(len(gold), len(system)))
-    foreign = np.flatnonzero((rows < 0) & (np.diff(system.offsets) > 0))
-    if len(foreign):
-        warnings.append(_foreign(system, foreign))
+    unmatched = np.flatnonzero((rows < 0) & (np.diff(system.offsets) > 0))
+    if len(unmatched):
+        warnings.append(_not_in_gold(system, unmatched))
     return rows, warnings
 
 
@@ -121,17 +123,17 @@ def _inverse(lines: IntArray, line_count: int, gold: int) -> IntArray:
 
 
 def _unequal(gold: int, system: int) -> Problem:
-    found = f"The output has {system} sentence pairs"
+    sizes = f"The output has {system} sentence pairs"
     advice = "Send one line per pair of gold, in the same order; leave the line blank where nothing is aligned."
-    detail = f"{found}, which differs from gold. {advice}"
-    return Problem("sentence-count-mismatch", detail, gold_detail=f"{found}, gold has {gold}. {advice}")
+    detail = f"{sizes}, which differs from gold. {advice}"
+    return Problem("sentence-count-mismatch", detail, gold_detail=f"{sizes}, gold has {gold}. {advice}")
 
 
-def _foreign(system: Alignments, foreign: IntArray) -> Problem:
-    first = int(foreign[0])
+def _not_in_gold(system: Alignments, unmatched: IntArray) -> Problem:
+    first = int(unmatched[0])
     link = int(system.offsets[first])
     detail = (
-        f"{len(foreign)} sentences of the output are not in gold, the first is {system.pair_ids[first]}. "
+        f"{len(unmatched)} sentences of the output are not in gold, the first is {system.pair_ids[first]}. "
         "Their links count as wrong."
     )
     return Problem(
@@ -166,7 +168,7 @@ def checked_lengths(lengths: Sequence[tuple[int, int]], limits: Limits) -> IntAr
 def out_of_range(links: Links, lengths: IntArray) -> BoolArray:
     """Find the links that point beyond their sentence: lengths int64 (n, 2) -> bool (l,)."""
     limits = lengths[links.rows]
-    return np.asarray(links.known & ((links.source > limits[:, 0]) | (links.target > limits[:, 1])), np.bool_)
+    return np.asarray(links.in_gold & ((links.source > limits[:, 0]) | (links.target > limits[:, 1])), np.bool_)
 
 
 def range_problems(links: Links, lengths: IntArray, names: Sequence[str | None], cap: int) -> ProblemList:
@@ -206,11 +208,11 @@ def completed(links: Links, lengths: IntArray) -> Links:
         offsets = np.zeros(len(lengths) + 1, np.int64)
         np.cumsum(lengths[:, side], out=offsets[1:])
         ends = (links.source, links.target)[side]
-        words = links.known & (ends > 0) & (ends <= lengths[links.rows, side])
-        bare = np.ones(int(offsets[-1]), np.bool_)
-        bare[offsets[links.rows[words]] + ends[words] - 1] = False
-        rows = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths[:, side])[bare]
-        positions = np.flatnonzero(bare) - offsets[rows] + 1
+        words = links.in_gold & (ends > 0) & (ends <= lengths[links.rows, side])
+        unlinked = np.ones(int(offsets[-1]), np.bool_)
+        unlinked[offsets[links.rows[words]] + ends[words] - 1] = False
+        rows = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths[:, side])[unlinked]
+        positions = np.flatnonzero(unlinked) - offsets[rows] + 1
         null = np.zeros(len(rows), np.int64)
         possible = np.zeros(len(rows), np.bool_)
         source, target = (positions, null) if side == 0 else (null, positions)
@@ -220,7 +222,7 @@ def completed(links: Links, lengths: IntArray) -> Links:
         np.concatenate([part.source for part in added]),
         np.concatenate([part.target for part in added]),
         np.concatenate([part.sure for part in added]),
-        np.concatenate([part.known for part in added]),
+        np.concatenate([part.in_gold for part in added]),
         links.lines[:0],
         links.columns[:0],
     )
@@ -238,15 +240,15 @@ class GoldIndex:
 
     def find(self, system: Links) -> IntArray:
         """Return the index of the gold link that equals each of the system's l links, -1 for none: int64 (l,)."""
-        found = np.full(len(system), -1, np.int64)
+        result = np.full(len(system), -1, np.int64)
         if not len(self.links):
-            return found
+            return result
         keys = self._keys(system)
-        places = np.minimum(np.searchsorted(self._keys_in_order, keys), len(self._order) - 1)
-        inside = system.known & (system.source < self._width) & (system.target < self._width)
-        equal = inside & (self._keys_in_order[places] == keys)
-        found[equal] = self._order[places[equal]]
-        return found
+        indices = np.minimum(np.searchsorted(self._keys_in_order, keys), len(self._order) - 1)
+        inside = system.in_gold & (system.source < self._width) & (system.target < self._width)
+        equal = inside & (self._keys_in_order[indices] == keys)
+        result[equal] = self._order[indices[equal]]
+        return result
 
     def _keys(self, links: Links) -> IntArray:
         return (links.rows * self._width + links.source) * self._width + links.target
@@ -282,7 +284,7 @@ class Reading:
         }
         return " and ".join([*base[self.shift], *(["writes the target word first"] if self.reversed else [])])
 
-    def applied(self, links: Links) -> Links:
+    def apply(self, links: Links) -> Links:
         """Return the links under this reading."""
         source, target = links.source + self.shift, links.target + self.shift
         return (
@@ -300,4 +302,4 @@ def readings(links: Links) -> Iterator[tuple[Reading, Links]]:
     lowest = min((int(end.min()) for end in (links.source, links.target) if len(end)), default=0)
     for reading in READINGS:
         if lowest + reading.shift >= 0:
-            yield reading, reading.applied(links)
+            yield reading, reading.apply(links)

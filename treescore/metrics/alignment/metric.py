@@ -35,7 +35,7 @@ COUNT_NAMES = ("links", "sure", "possible", "links_in_sure", "links_in_possible"
 AER = Ratio({"links_in_sure": 1, "links_in_possible": 1}, {"links": 1, "sure": 1}, one_minus=True)
 _NO_LINKS = "the output has no link"
 _NO_SURE = "gold has no sure link"
-STEEP = 0.1
+MIN_FALL = 0.1
 """By how much, and by at least a quarter, AER must fall under another reading for a warning."""
 
 TABLE = ScoreTable(
@@ -132,7 +132,8 @@ class Comparison:
     Attributes:
         gold, system: the links.
         in_possible, in_sure: whether gold has each of the system's links, and has it as sure, bool (system links,).
-        found, found_as_sure: whether the system has each of gold's links, and has it as sure, bool (gold links,).
+        found_in_system, found_as_sure: whether the system has each of gold's links, and has it as sure, bool
+            (gold links,).
         pairs: number of sentence pairs.
     """
 
@@ -140,7 +141,7 @@ class Comparison:
     system: Links
     in_possible: BoolArray
     in_sure: BoolArray
-    found: BoolArray
+    found_in_system: BoolArray
     found_as_sure: BoolArray
     pairs: int
 
@@ -160,17 +161,17 @@ class Comparison:
         return np.stack([sums_by(column, self.pairs) for column in columns], axis=1)
 
 
-def compared(index: GoldIndex, system: Links, pairs: int) -> Comparison:
+def compare_links(index: GoldIndex, system: Links, pairs: int) -> Comparison:
     """Look up every link of a system in gold."""
     gold = index.links
     partners = index.find(system)
     in_possible = partners >= 0
     in_sure = in_possible.copy()
     in_sure[in_possible] = gold.sure[partners[in_possible]]
-    found, found_as_sure = np.zeros(len(gold), np.bool_), np.zeros(len(gold), np.bool_)
-    found[partners[in_possible]] = True
+    found_in_system, found_as_sure = np.zeros(len(gold), np.bool_), np.zeros(len(gold), np.bool_)
+    found_in_system[partners[in_possible]] = True
     found_as_sure[partners[in_possible & system.sure]] = True
-    return Comparison(gold, system, in_possible, in_sure, found, found_as_sure, pairs)
+    return Comparison(gold, system, in_possible, in_sure, found_in_system, found_as_sure, pairs)
 
 
 def aer_of(rows: IntArray) -> float:
@@ -236,11 +237,11 @@ class Alignment(Metric):
         lengths = checked_lengths(items.lengths, limits) if items.lengths is not None else None
         reading, fall = better_reading(gold_links, system_links, len(gold), lengths)
         if reading is not None:
-            warnings.append(misread(reading, fall))
+            warnings.append(misread_warning(reading, fall))
         elif lengths is not None:
             range_problems(system_links, lengths, (), limits.max_problems).raise_if_any()
         null = self.values["null_links"]
-        comparison = compared(
+        comparison = compare_links(
             GoldIndex(with_null(gold_links, null, lengths)), with_null(system_links, null, lengths), len(gold)
         )
         groupings = attributes_of({}, items)
@@ -276,21 +277,21 @@ def better_reading(
         The reading or None; and AER as read and under the best reading.
     """
     index = GoldIndex(without_null(gold))
-    as_read = aer_of(compared(index, without_null(system), pairs).rows)
+    as_read = aer_of(compare_links(index, without_null(system), pairs).rows)
     best: Reading | None = None
     lowest = as_read
-    if len(system) >= 2 and as_read > STEEP:
+    if len(system) >= 2 and as_read > MIN_FALL:
         for reading, links in readings(system):
             if lengths is not None and out_of_range(links, lengths).any():
                 continue
-            rate = aer_of(compared(index, without_null(links), pairs).rows)
+            rate = aer_of(compare_links(index, without_null(links), pairs).rows)
             if rate < lowest:
                 best, lowest = reading, rate
-    steep = as_read - lowest >= STEEP and lowest <= 0.75 * as_read
+    steep = as_read - lowest >= MIN_FALL and lowest <= 0.75 * as_read
     return (best if steep else None), (as_read, lowest)
 
 
-def misread(reading: Reading, fall: tuple[float, float]) -> Problem:
+def misread_warning(reading: Reading, fall: tuple[float, float]) -> Problem:
     """Describe the better reading; how far AER falls is shown only to readers of gold."""
     detail = (
         f"The output probably {reading.fault}: under this reading its links fit gold far better. It was scored as it "
@@ -307,35 +308,37 @@ def outcome_of(comparison: Comparison, warnings: list[Problem]) -> Outcome:
     """Make the outcome: counts, bits of gold's links, and the links that are wrong or missed."""
     gold, system = comparison.gold, comparison.system
     wrong = _by_pair(system.only(~comparison.in_possible), comparison.pairs)
-    missed = _by_pair(gold.only(~comparison.found), comparison.pairs)
+    missed = _by_pair(gold.only(~comparison.found_in_system), comparison.pairs)
 
     def details(index: int) -> dict[str, Json]:
-        return {"wrong": _shown(*wrong, index), "missed": _shown(*missed, index)}
+        return {"wrong": _link_documents(*wrong, index), "missed": _link_documents(*missed, index)}
 
     return Outcome(
         rows=comparison.rows,
         status=all_ok(comparison.pairs),
         tokens={
             "sure_recall": _bits(gold.rows, comparison.found_as_sure, gold.sure, comparison.pairs),
-            "possible_recall": _bits(gold.rows, comparison.found, np.ones(len(gold), np.bool_), comparison.pairs),
+            "possible_recall": _bits(
+                gold.rows, comparison.found_in_system, np.ones(len(gold), np.bool_), comparison.pairs
+            ),
         },
         warnings=warnings,
         details=details,
     )
 
 
-def _bits(rows: IntArray, bits: BoolArray, kept: BoolArray, pairs: int) -> TokenBits:
-    order = np.argsort(rows[kept], kind="stable")
-    return TokenBits(bits[kept][order], offsets_of(sums_by(rows[kept], pairs)))
+def _bits(rows: IntArray, bits: BoolArray, mask: BoolArray, pairs: int) -> TokenBits:
+    order = np.argsort(rows[mask], kind="stable")
+    return TokenBits(bits[mask][order], offsets_of(sums_by(rows[mask], pairs)))
 
 
 def _by_pair(links: Links, pairs: int) -> tuple[Links, IntArray, IntArray]:
     return links, np.argsort(links.rows, kind="stable"), offsets_of(sums_by(links.rows, pairs))
 
 
-def _shown(links: Links, order: IntArray, offsets: IntArray, index: int) -> list[Json]:
-    chosen = order[offsets[index] : offsets[index + 1]].tolist()
-    return [[int(links.source[k]), int(links.target[k]), "S" if links.sure[k] else "P"] for k in chosen]
+def _link_documents(links: Links, order: IntArray, offsets: IntArray, index: int) -> list[Json]:
+    indices = order[offsets[index] : offsets[index + 1]].tolist()
+    return [[int(links.source[k]), int(links.target[k]), "S" if links.sure[k] else "P"] for k in indices]
 
 
 def wa_eval(counts: Mapping[str, int]) -> str:
@@ -353,8 +356,8 @@ def wa_eval(counts: Mapping[str, int]) -> str:
             "-----------------------------------",
         ]
 
-    both = counts["links"] + counts["sure"]
-    error = 1 - (counts["links_in_sure"] + counts["links_in_possible"]) / both if both else 0.0
+    total = counts["links"] + counts["sure"]
+    error = 1 - (counts["links_in_sure"] + counts["links_in_possible"]) / total if total else 0.0
     lines = [
         "",
         "The following results assume correct file formats.",

@@ -19,7 +19,7 @@ from treescore.metrics.shared.examples import DEPENDENCIES
 from treescore.metrics.shared.groupings import OWN_GROUPINGS
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of, shape_problems
 from treescore.metrics.shared.malteval.slice_choice import SLICE_PARAMS, slice_choice
-from treescore.metrics.shared.words import check_same_words, completed, no_parse, punctuation_of
+from treescore.metrics.shared.words import check_same_words, complete, no_parse, punctuation_of
 
 _COUNTS = ("tokens", "correct_head", "correct_label", "correct_both", "sentences", "exact", "exact_unlabelled")
 _NO_TOKENS = "gold has no scoring token"
@@ -107,10 +107,13 @@ class Attachment(Metric):
         cap = limits.max_problems
         shape = shape_of(system.heads, system.word_offsets)
         warnings = list(shape_problems(system, shape, cap, "The output is scored as it is.")[0])
-        system, absent, own = completed(gold, system)
+        system, absent, present = complete(gold, system)
         check_same_words(gold, system, cap)
         scoring = np.ones(len(gold.forms), bool) if self.values["punctuation"] else ~punctuation_of(gold)
-        right = {"uas": (gold.heads == system.heads) & own, "label_accuracy": (gold.deprels == system.deprels) & own}
+        right = {
+            "uas": (gold.heads == system.heads) & present,
+            "label_accuracy": (gold.deprels == system.deprels) & present,
+        }
         right["las"] = right["uas"] & right["label_accuracy"]
         owners = owners_of(gold.word_offsets)
         rows = _rows(owners, len(gold), scoring, right)
@@ -125,7 +128,7 @@ class Attachment(Metric):
             problems=problems,
             tokens={name: TokenBits(bits[scoring], offsets) for name, bits in right.items()},
             warnings=[*warnings, *list(problems.values())[:cap]],
-            slices=lambda: AttachmentSlices(gold, system, scoring, right, own, self._slices),
+            slices=lambda: AttachmentSlices(gold, system, scoring, right, present, self._slices),
             details=lambda index: {"words": _wrong_words(gold, system, index, scoring & ~right["las"])},
         )
 

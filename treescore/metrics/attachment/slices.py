@@ -9,9 +9,9 @@ import numpy as np
 from treescore.core.arrays import BoolArray, IntArray
 from treescore.core.params import Json
 from treescore.core.trees import DependencyTreebank
-from treescore.metrics.shared.groupings import GROUPINGS, Grouped, Groups, groups_by
+from treescore.metrics.shared.groupings import GROUPINGS, Groups, WordAttributes, groups_by
 from treescore.metrics.shared.malteval.error_groupings import ERROR_GROUPINGS, clustering, clustering_2, pre_and_post
-from treescore.metrics.shared.malteval.right_words import SELF, Judged
+from treescore.metrics.shared.malteval.right_words import SELF, WordFacts
 from treescore.metrics.shared.malteval.slice_choice import SliceChoice
 
 MAX_ROWS = 2000
@@ -38,18 +38,18 @@ class AttachmentSlices(Mapping[str, Sequence[Mapping[str, Json]]]):
         system: DependencyTreebank,
         scoring: BoolArray,
         right: Mapping[str, BoolArray],
-        own: BoolArray,
+        present: BoolArray,
         choice: SliceChoice,
     ) -> None:
         """Take treebanks of the same w words, and bool (w,): which score, which are right, which the system has."""
-        self._sides = Grouped(gold), Grouped(system)
+        self._sides = WordAttributes(gold), WordAttributes(system)
         self._scoring = scoring
         self._groupings = choice.groupings
         self._metrics = choice.metrics
-        self._judged = Judged(right["uas"], right["label_accuracy"], own, self._sides)
+        self._facts = WordFacts(right["uas"], right["label_accuracy"], present, self._sides)
         self._right = {name: right[score][scoring] for score, name in (("uas", "head"), ("label_accuracy", "label"))}
         self._right["both"] = right["las"][scoring]
-        self._right |= {name: self._judged.by(name)[scoring] for name in choice.metrics if name != SELF}
+        self._right |= {name: self._facts.by(name)[scoring] for name in choice.metrics if name != SELF}
         self._scores = _SCORES | {name: name for name in choice.metrics}
 
     def __getitem__(self, name: str) -> Sequence[Mapping[str, Json]]:
@@ -86,32 +86,32 @@ class AttachmentSlices(Mapping[str, Sequence[Mapping[str, Json]]]):
         """Return the scoring words that are right, by the name of their count."""
         if SELF not in self._metrics:
             return self._right
-        own = groups.gold == groups.system if groups is not None and groups.own_metric else self._right["both"]
-        return {**self._right, SELF: own}
+        self_right = groups.gold == groups.system if groups is not None and groups.own_metric else self._right["both"]
+        return {**self._right, SELF: self_right}
 
     def _counts(self, groups: Groups) -> dict[str, IntArray]:
-        def counted(members: IntArray, chosen: BoolArray | None = None) -> IntArray:
-            return np.bincount(members if chosen is None else members[chosen], minlength=groups.size).astype(np.int64)
+        def count_by(members: IntArray, mask: BoolArray | None = None) -> IntArray:
+            return np.bincount(members if mask is None else members[mask], minlength=groups.size).astype(np.int64)
 
         same = groups.gold == groups.system
         counts = {
-            "gold": counted(groups.gold),
-            "system": counted(groups.system),
-            "correct": counted(groups.gold, same),
-            "correct_with_head": counted(groups.gold, same & self._right["head"]),
+            "gold": count_by(groups.gold),
+            "system": count_by(groups.system),
+            "correct": count_by(groups.gold, same),
+            "correct_with_head": count_by(groups.gold, same & self._right["head"]),
         }
         columns = self._columns(groups)
         for side, members in (("gold", groups.gold), ("system", groups.system)):
             for name, bits in columns.items():
-                counts[f"{side}_correct_{name}"] = counted(members, bits)
+                counts[f"{side}_correct_{name}"] = count_by(members, bits)
         return counts
 
     def _rows(self, groups: Groups, counts: dict[str, IntArray]) -> Iterator[Mapping[str, Json]]:
         by_size = np.argsort(-(counts["gold"] + counts["system"]), kind="stable")
-        shown, rest = by_size[:MAX_ROWS], by_size[MAX_ROWS:]
+        listed, rest = by_size[:MAX_ROWS], by_size[MAX_ROWS:]
         if groups.ordered:
-            shown = np.sort(shown)
-        for group in shown.tolist():
+            listed = np.sort(listed)
+        for group in listed.tolist():
             yield self._row(groups.value(group), {name: int(column[group]) for name, column in counts.items()})
         if len(rest):
             yield self._row(None, {name: int(column[rest].sum()) for name, column in counts.items()})

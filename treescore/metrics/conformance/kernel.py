@@ -30,15 +30,15 @@ class Constituents(NamedTuple):
     depths: IntArray
     offsets: IntArray
 
-    def where(self, kept: BoolArray) -> Constituents:
-        """Return the constituents where `kept`, bool (k,), is true."""
-        owners = owners_of(self.offsets)[kept]
+    def where(self, mask: BoolArray) -> Constituents:
+        """Return the constituents where `mask`, bool (k,), is true."""
+        owners = owners_of(self.offsets)[mask]
         offsets = offsets_of(sums_by(owners, len(self.offsets) - 1))
-        return Constituents._make([*(column[kept] for column in self[:5]), offsets])
+        return Constituents._make([*(column[mask] for column in self[:5]), offsets])
 
 
-class Found(NamedTuple):
-    """What became of the k constituents of a key: whether each is matched, and whether it is crossed, bool (k,)."""
+class KeyMatches(NamedTuple):
+    """Whether each of the k constituents of a key is matched, and whether it is crossed, bool (k,)."""
 
     matched: BoolArray
     crossed: BoolArray
@@ -67,18 +67,18 @@ def constituents_of(
     lowered = 0 if outer_bracket else outer[tops].astype(np.int64)
     depths = links.depths - lowered
     everything = Constituents(nodes, treebank.labels, treebank.starts, treebank.ends, depths, treebank.node_offsets)
-    kept = (treebank.starts < treebank.ends) & (outer_bracket | ~outer)
+    mask = (treebank.starts < treebank.ends) & (outer_bracket | ~outer)
     if not preterminals:
-        return everything.where(kept)
+        return everything.where(mask)
     tagged = np.flatnonzero(treebank.tags >= 0)
     owners = owners_of(treebank.word_offsets)[tagged]
-    places = tagged - treebank.word_offsets[owners]
-    upper = everything.where(kept)
+    positions = tagged - treebank.word_offsets[owners]
+    upper = everything.where(mask)
     joined = Constituents(
         items=np.concatenate([upper.items, len(nodes) + tagged]),
         labels=np.concatenate([upper.labels, treebank.tags[tagged]]),
-        starts=np.concatenate([upper.starts, places]),
-        ends=np.concatenate([upper.ends, places + 1]),
+        starts=np.concatenate([upper.starts, positions]),
+        ends=np.concatenate([upper.ends, positions + 1]),
         depths=np.concatenate([upper.depths, np.append(depths, 0)[links.anchors[tagged]] + 1]),
         offsets=upper.offsets,
     )
@@ -89,7 +89,7 @@ def constituents_of(
     return Constituents._make([*(column[order] for column in joined[:5]), offsets])
 
 
-def compared(key: Constituents, response: Constituents, words: IntArray, usable: BoolArray) -> Found:
+def match_constituents(key: Constituents, response: Constituents, words: IntArray, usable: BoolArray) -> KeyMatches:
     """Find the key constituents that a response has too and those that one crosses.
 
     Constituents are multisets: of several over the same words as many are matched as the response has.
@@ -100,19 +100,21 @@ def compared(key: Constituents, response: Constituents, words: IntArray, usable:
         words: words of each sentence, int64 (n,).
         usable: sentences that are compared, bool (n,).
     """
-    found = Found(np.zeros(len(key.starts), np.bool_), np.zeros(len(key.starts), np.bool_))
-    most = int(words.max(initial=0)) + 1
-    deepest = int(np.diff(response.offsets).max(initial=0)) + 1
-    scratch = Scratch(np.empty(most, np.int64), np.empty(most, np.int64), np.empty(deepest, np.int64))
-    compare_spans(key, response, words, usable, found, scratch)
-    return found
+    matches = KeyMatches(np.zeros(len(key.starts), np.bool_), np.zeros(len(key.starts), np.bool_))
+    max_words = int(words.max(initial=0)) + 1
+    max_constituents = int(np.diff(response.offsets).max(initial=0)) + 1
+    scratch = Scratch(
+        np.empty(max_words, np.int64), np.empty(max_words, np.int64), np.empty(max_constituents, np.int64)
+    )
+    compare_spans(key, response, words, usable, matches, scratch)
+    return matches
 
 
 @compiled
 def compare_spans(
-    key: Constituents, response: Constituents, words: IntArray, usable: BoolArray, found: Found, scratch: Scratch
+    key: Constituents, response: Constituents, words: IntArray, usable: BoolArray, matches: KeyMatches, scratch: Scratch
 ) -> None:
-    """Fill `found`, all False before.
+    """Fill `matches`, all False before.
 
     A bracket crosses the key [a, b) at its right end iff the narrowest bracket around the gap before word b begins
     after a, and at its left end iff the narrowest around the gap before word a ends before b.
@@ -126,13 +128,13 @@ def compare_spans(
         other = first
         for index in range(key.offsets[sentence], key.offsets[sentence + 1]):
             start, end = key.starts[index], key.ends[index]
-            found.crossed[index] = starts[end] > start or ends[start] < end
+            matches.crossed[index] = starts[end] > start or ends[start] < end
             while other < last and (
                 response.starts[other] < start or (response.starts[other] == start and response.ends[other] > end)
             ):
                 other += 1
             if other < last and response.starts[other] == start and response.ends[other] == end:
-                found.matched[index] = True
+                matches.matched[index] = True
                 other += 1
 
 
@@ -205,14 +207,14 @@ def hash_children(
             here = end if node == node_offsets[sentence + 1] else word_offsets[sentence] + starts[node]
             while word < here:
                 if links.anchors[word] != NONE:
-                    hashes[links.anchors[word]] = mixed(hashes[links.anchors[word]], -2 - tags[word])
+                    hashes[links.anchors[word]] = mix(hashes[links.anchors[word]], -2 - tags[word])
                 word += 1
             if node < node_offsets[sentence + 1] and links.parents[node] != NONE:
-                hashes[links.parents[node]] = mixed(hashes[links.parents[node]], labels[node] + 1)
+                hashes[links.parents[node]] = mix(hashes[links.parents[node]], labels[node] + 1)
 
 
 @compiled
-def mixed(value: int, more: int) -> int:
+def mix(value: int, more: int) -> int:
     """Mix one more value into a hash over int64."""
     product = (value ^ more) * np.int64(1099511628211)
     return int(product ^ (product >> np.int64(29)))

@@ -16,7 +16,13 @@ from treescore.core.structure import structure_of
 from treescore.core.trees import ConstituentTreebank
 from treescore.core.word_check import WordCheck, check_words
 from treescore.errors import InputError, Problem
-from treescore.metrics.conformance.kernel import Constituents, Found, compared, constituents_of, labelled_matches
+from treescore.metrics.conformance.kernel import (
+    Constituents,
+    KeyMatches,
+    constituents_of,
+    labelled_matches,
+    match_constituents,
+)
 from treescore.metrics.conformance.report import KeyReport
 from treescore.metrics.shared.examples import TREES
 from treescore.transforms.shared.tree_edit import numbered, rewritten
@@ -146,16 +152,16 @@ class Conformance(Metric):
         """Compare constituents; sentences whose words differ from gold's have status ERROR."""
         check = check_words(gold, system)
         links = structure_of(gold)
-        which = {name: bool(self.values[name]) for name in ("preterminals", "outer_bracket")}
-        key = self._selected(gold, constituents_of(gold, links, **which))
-        response = constituents_of(system, structure_of(system), **which)
+        options = {name: bool(self.values[name]) for name in ("preterminals", "outer_bracket")}
+        key = self._selected(gold, constituents_of(gold, links, **options))
+        response = constituents_of(system, structure_of(system), **options)
         usable = np.asarray(check.status == OK)
-        found = compared(key, response, np.diff(gold.word_offsets), usable)
-        rows = self._rows(key, response, found, check)
+        matches = match_constituents(key, response, np.diff(gold.word_offsets), usable)
+        rows = self._rows(key, response, matches, check)
         if self.values["categories"] is not None:
             sides = (self._categorized(gold, key), self._categorized(gold, response))
             rows[:, COUNT_NAMES.index("labelled_matched")] = labelled_matches(*sides, usable)
-        report = KeyReport(gold, links, key, usable, found, self.values["limit"])
+        report = KeyReport(gold, links, key, usable, matches, self.values["limit"])
         return Outcome(
             rows=rows,
             status=check.status,
@@ -167,17 +173,19 @@ class Conformance(Metric):
 
     def _selected(self, gold: ConstituentTreebank, key: Constituents) -> Constituents:
         select = self.values["select"]
-        kept = (key.depths >= select.get("min_depth", 1)) & (key.depths <= select.get("max_depth", np.iinfo(int).max))
+        mask = (key.depths >= select.get("min_depth", 1)) & (key.depths <= select.get("max_depth", np.iinfo(int).max))
         if "categories" in select:
-            wanted = frozenset(select["categories"])
-            kept &= numbered(gold.vocabulary, key.labels, lambda label: label in wanted or base_label(label) in wanted)
-        return key if kept.all() else key.where(kept)
+            categories = frozenset(select["categories"])
+            mask &= numbered(
+                gold.vocabulary, key.labels, lambda label: label in categories or base_label(label) in categories
+            )
+        return key if mask.all() else key.where(mask)
 
     def _categorized(self, gold: ConstituentTreebank, side: Constituents) -> Constituents:
         labels = rewritten(gold.vocabulary, side.labels, lambda label: self._category.get(label, label))
         return side._replace(labels=labels)
 
-    def _rows(self, key: Constituents, response: Constituents, found: Found, check: WordCheck) -> IntArray:
+    def _rows(self, key: Constituents, response: Constituents, matches: KeyMatches, check: WordCheck) -> IntArray:
         usable = np.asarray(check.status == OK)
         owners = owners_of(key.offsets)
         counts = np.diff(key.offsets)
@@ -185,8 +193,8 @@ class Conformance(Metric):
         columns: list[Any] = [
             np.where(usable | wrong, counts, 0),
             np.where(usable, np.diff(response.offsets), 0),
-            sums_by(owners, len(usable), found.matched),
-            np.where(wrong, counts, sums_by(owners, len(usable), found.crossed)),
+            sums_by(owners, len(usable), matches.matched),
+            np.where(wrong, counts, sums_by(owners, len(usable), matches.crossed)),
             np.zeros(len(usable), np.int64),
             check.status == ERROR,
             check.status == SKIP,

@@ -12,24 +12,24 @@ from treescore.core.grouping import grouped
 from treescore.core.params import Json
 from treescore.core.structure import NONE, Structure
 from treescore.core.trees import NO_TAG, ConstituentTreebank
-from treescore.metrics.conformance.kernel import Constituents, Found, hash_children
+from treescore.metrics.conformance.kernel import Constituents, KeyMatches, hash_children
 
 EXAMPLES = 3
 SHOWN_CHILDREN = 20
 SHOWN_WORDS = 20
 """Limits on what one entry shows; an ellipsis stands for the rest."""
-MORE = "..."
+ELLIPSIS = "..."
 
 
 @dataclass(frozen=True, slots=True)
 class KeyReport:
-    """What became of each of the k key constituents of n sentences."""
+    """Which of the k key constituents of n sentences are matched or crossed, as items, slices and tables."""
 
     gold: ConstituentTreebank
     links: Structure
     key: Constituents
     usable: BoolArray
-    found: Found
+    matches: KeyMatches
     limit: int
 
     def item(self, sentence: int) -> dict[str, Json]:
@@ -38,8 +38,8 @@ class KeyReport:
             return {}
         indices = np.arange(self.key.offsets[sentence], self.key.offsets[sentence + 1])
         return {
-            "missed": [self._constituent(index) for index in indices[~self.found.matched[indices]].tolist()],
-            "violated": [self._constituent(index) for index in indices[self.found.crossed[indices]].tolist()],
+            "missed": [self._constituent(index) for index in indices[~self.matches.matched[indices]].tolist()],
+            "violated": [self._constituent(index) for index in indices[self.matches.crossed[indices]].tolist()],
         }
 
     def slices(self) -> dict[str, list[dict[str, Json]]]:
@@ -55,7 +55,7 @@ class KeyReport:
         values, inverse = np.unique(groups[compared], return_inverse=True)
         total, matched, violated = (
             np.bincount(inverse, weights=weights, minlength=len(values)).astype(np.int64)
-            for weights in (None, self.found.matched[compared], self.found.crossed[compared])
+            for weights in (None, self.matches.matched[compared], self.matches.crossed[compared])
         )
         return [
             {
@@ -79,16 +79,16 @@ class KeyReport:
         kinds, firsts = grouped(self._contexts())
         totals = np.bincount(kinds[compared], minlength=len(firsts))
         return {
-            "missed": self._table(kinds, totals, compared & ~self.found.matched),
-            "violated": self._table(kinds, totals, self.found.crossed),
+            "missed": self._table(kinds, totals, compared & ~self.matches.matched),
+            "violated": self._table(kinds, totals, self.matches.crossed),
         }
 
-    def _table(self, kinds: IntArray, totals: IntArray, chosen: BoolArray) -> list[dict[str, Json]]:
-        counts = np.bincount(kinds[chosen], minlength=len(totals))
+    def _table(self, kinds: IntArray, totals: IntArray, mask: BoolArray) -> list[dict[str, Json]]:
+        counts = np.bincount(kinds[mask], minlength=len(totals))
         leading = np.argsort(-counts, kind="stable")[: self.limit]
         rows = []
         for kind in leading[counts[leading] > 0].tolist():
-            examples = np.flatnonzero(chosen & (kinds == kind))[:EXAMPLES].tolist()
+            examples = np.flatnonzero(mask & (kinds == kind))[:EXAMPLES].tolist()
             rows.append(
                 {
                     **self._context(examples[0]),
@@ -135,10 +135,10 @@ class KeyReport:
         words = words[self.links.anchors[words] == node]
         nodes = np.arange(node + 1, last)
         nodes = nodes[self.links.parents[nodes] == node]
-        found = [(int(gold.starts[child]), 0, int(gold.labels[child])) for child in nodes.tolist()]
-        found += [(word - int(gold.word_offsets[sentence]), 1, int(gold.tags[word])) for word in words.tolist()]
-        children: list[str | None] = [None if label == NO_TAG else strings[label] for _, _, label in sorted(found)]
-        return children if len(children) <= SHOWN_CHILDREN else [*children[:SHOWN_CHILDREN], MORE]
+        entries = [(int(gold.starts[child]), 0, int(gold.labels[child])) for child in nodes.tolist()]
+        entries += [(word - int(gold.word_offsets[sentence]), 1, int(gold.tags[word])) for word in words.tolist()]
+        children: list[str | None] = [None if label == NO_TAG else strings[label] for _, _, label in sorted(entries)]
+        return children if len(children) <= SHOWN_CHILDREN else [*children[:SHOWN_CHILDREN], ELLIPSIS]
 
     def _sentence(self, index: int) -> int:
         return int(np.searchsorted(self.key.offsets, index, side="right")) - 1
@@ -155,5 +155,5 @@ class KeyReport:
             "label": strings[self.key.labels[index]],
             "start": start,
             "end": end,
-            "text": " ".join([*words, MORE] if end - start > SHOWN_WORDS else words),
+            "text": " ".join([*words, ELLIPSIS] if end - start > SHOWN_WORDS else words),
         }

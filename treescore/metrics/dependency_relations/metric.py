@@ -18,7 +18,7 @@ from treescore.core.scores import ScoreTable
 from treescore.core.trees import NO_HEAD, DependencyTreebank
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, Problem, ProblemList
-from treescore.metrics.dependency_relations.tables import COUNT_NAMES, TABLE, Found, Side, tables_of
+from treescore.metrics.dependency_relations.tables import COUNT_NAMES, TABLE, Matches, Side, tables_of
 from treescore.metrics.shared.examples import RESEGMENTED
 from treescore.metrics.shared.heads import lengths_to_offsets, positions_of, shape_of
 from treescore.metrics.shared.segmentation import UNALIGNED, alignment_of
@@ -123,34 +123,36 @@ class DependencyRelations(Metric):
             return Outcome(rows=np.zeros((len(gold), len(COUNT_NAMES)), np.int64), status=all_ok(len(gold)))
         absent = _without_answer(gold, system)
         present = np.flatnonzero(~absent)
-        kept = np.flatnonzero(~absent[owners_of(gold.word_offsets)])
-        answered = _only(gold, present, kept) if absent.any() else gold
-        words = alignment_of(answered, system)
-        partners = np.where(words.gold_of >= 0, kept[np.maximum(words.gold_of, 0)], UNALIGNED)
+        present_words = np.flatnonzero(~absent[owners_of(gold.word_offsets)])
+        answered_gold = _only(gold, present, present_words) if absent.any() else gold
+        words = alignment_of(answered_gold, system)
+        partners = np.where(words.gold_of >= 0, present_words[np.maximum(words.gold_of, 0)], UNALIGNED)
         labels = _label_map(self.values["equivalent_labels"], gold.vocabulary)
         starts = words.system.token_starts[words.system.token_of_word]
         key = _side(gold, labels, owners_of(gold.word_offsets))
         answer = _side(system, labels, present[words.sentences_of(starts)])
         right = _right(key, answer, partners, labelled=bool(self.values["labelled"]))
-        found = np.zeros(len(gold.forms), np.bool_)
-        found[partners[right]] = True
+        key_right = np.zeros(len(gold.forms), np.bool_)
+        key_right[partners[right]] = True
         sentences = _sentences(self.values["select"], gold, items)
         key_selected = _selected(self.values["select"], key, labels) & sentences[key.owners]
         answer_selected = _selected(self.values["select"], answer, labels) & sentences[answer.owners]
-        pair = Found(key, answer, key_selected, answer_selected, found, right, sentences)
+        pair = Matches(key, answer, key_selected, answer_selected, key_right, right, sentences)
         status = all_ok(len(gold))
         status[absent] = ERROR
         status[~sentences] = SKIP
-        lost = {
+        problems = {
             sentence: no_parse(system, sentence, "none of its dependencies is found")
             for sentence in np.flatnonzero(absent).tolist()
         }
         return Outcome(
             rows=pair.rows(),
             status=status,
-            tokens={"recall": TokenBits(found[key_selected], lengths_to_offsets(key_selected, key.owners, len(gold)))},
-            problems=lost,
-            warnings=list(lost.values())[:cap],
+            tokens={
+                "recall": TokenBits(key_right[key_selected], lengths_to_offsets(key_selected, key.owners, len(gold)))
+            },
+            problems=problems,
+            warnings=list(problems.values())[:cap],
             details=_Details(pair, partners),
             slices=lambda: tables_of(pair, items),
         )
@@ -165,7 +167,7 @@ def _without_answer(gold: DependencyTreebank, system: DependencyTreebank) -> Boo
 
 def _only(gold: DependencyTreebank, sentences: IntArray, words: IntArray) -> DependencyTreebank:
     """Keep the columns that the alignment needs, of some sentences and their words."""
-    places = np.searchsorted(words, np.arange(len(gold.forms) + 1))
+    new_index = np.searchsorted(words, np.arange(len(gold.forms) + 1))
     tokens = np.isin(gold.mwt_starts, words)
     return replace(
         DependencyTreebank.of_columns(
@@ -176,8 +178,8 @@ def _only(gold: DependencyTreebank, sentences: IntArray, words: IntArray) -> Dep
             deprels=gold.deprels[words],
             lines=gold.lines[words],
         ),
-        mwt_starts=places[gold.mwt_starts[tokens]],
-        mwt_ends=places[gold.mwt_ends[tokens]],
+        mwt_starts=new_index[gold.mwt_starts[tokens]],
+        mwt_ends=new_index[gold.mwt_ends[tokens]],
         mwt_forms=gold.mwt_forms[tokens],
         mwt_misc=gold.mwt_misc[tokens],
     )
@@ -213,52 +215,52 @@ def _right(key: Side, answer: Side, partners: IntArray, *, labelled: bool) -> Bo
     return np.asarray(right, np.bool_)
 
 
-def _label_map(given: Json, vocabulary: Vocabulary) -> dict[int, int]:
-    if isinstance(given, Mapping):
-        pairs = list(given.items())
+def _label_map(option: Json, vocabulary: Vocabulary) -> dict[int, int]:
+    if isinstance(option, Mapping):
+        pairs = list(option.items())
     else:
-        pairs = [(label, group[0]) for group in given for label in group[1:]]
+        pairs = [(label, group[0]) for group in option for label in group[1:]]
     return {vocabulary.number(old): vocabulary.number(new) for old, new in pairs}
 
 
 def _selected(select: Json, side: Side, labels: Mapping[int, int]) -> BoolArray:
     """Select the dependencies of a side by its own relations, words and categories, bool (w,)."""
-    kept = side.dependencies.copy()
+    mask = side.dependencies.copy()
     if not select:
-        return kept
+        return mask
     treebank = side.treebank
 
     def numbers(name: str) -> list[int]:
-        known = (treebank.vocabulary.get(string) for string in select[name])
-        return [number for number in known if number is not None]
+        candidates = (treebank.vocabulary.get(string) for string in select[name])
+        return [number for number in candidates if number is not None]
 
     if "relations" in select:
-        kept &= np.isin(side.labels, [labels.get(number, number) for number in numbers("relations")])
+        mask &= np.isin(side.labels, [labels.get(number, number) for number in numbers("relations")])
     if "words" in select:
-        kept &= np.isin(treebank.forms, numbers("words"))
+        mask &= np.isin(treebank.forms, numbers("words"))
     if "categories" in select:
-        wanted = numbers("categories")
-        kept &= np.isin(treebank.upos, wanted) | np.isin(treebank.xpos, wanted)
-    return kept
+        numbers_of_categories = numbers("categories")
+        mask &= np.isin(treebank.upos, numbers_of_categories) | np.isin(treebank.xpos, numbers_of_categories)
+    return mask
 
 
 def _sentences(select: Json, gold: DependencyTreebank, items: ItemInfo) -> BoolArray:
     """Select sentences, bool (n,). Raises InputError for an attribute that no sentence has."""
-    kept = np.ones(len(gold), np.bool_)
+    mask = np.ones(len(gold), np.bool_)
     if not select:
-        return kept
+        return mask
     lengths = np.diff(gold.word_offsets)
     bounds = select.get("length", {})
-    kept &= (lengths >= bounds.get("min", 0)) & (lengths <= bounds.get("max", np.iinfo(np.int64).max))
+    mask &= (lengths >= bounds.get("min", 0)) & (lengths <= bounds.get("max", np.iinfo(np.int64).max))
     attributes = {**gold.sentences.attributes, **items.attributes}
     for name, values in select.get("attributes", {}).items():
         if name not in attributes:
-            known = ", ".join(sorted(attributes)) or "none"
-            detail = f"Unknown attribute {name!r} in `select`. Choose from: {known}."
+            names = ", ".join(sorted(attributes)) or "none"
+            detail = f"Unknown attribute {name!r} in `select`. Choose from: {names}."
             raise InputError(Problem("unknown-attribute", detail))
-        wanted = {values} if isinstance(values, str) else set(values)
-        kept &= np.array([value in wanted for value in attributes[name]], np.bool_)
-    return kept
+        allowed = {values} if isinstance(values, str) else set(values)
+        mask &= np.array([value in allowed for value in attributes[name]], np.bool_)
+    return mask
 
 
 def _not_a_tree(gold: DependencyTreebank, sentence: int, word: int | None, detail: str) -> Problem:
@@ -275,12 +277,12 @@ def _not_a_tree(gold: DependencyTreebank, sentence: int, word: int | None, detai
 class _Details:
     """Makes items: the answer's wrong dependencies with gold's of the same word, and the key's missed ones."""
 
-    def __init__(self, pair: Found, partners: IntArray) -> None:
+    def __init__(self, pair: Matches, partners: IntArray) -> None:
         self._pair, self._partners = pair, partners
         self._key_positions = positions_of(pair.key.treebank.word_offsets)
         self._positions = positions_of(pair.answer.treebank.word_offsets)
         self._wrong = np.flatnonzero(pair.answer_selected & ~pair.right)
-        self._missed = np.flatnonzero(pair.key_selected & ~pair.found)
+        self._missed = np.flatnonzero(pair.key_selected & ~pair.key_right)
 
     def __call__(self, index: int) -> dict[str, Json]:
         """Return the item of one sentence of the key."""
@@ -289,14 +291,14 @@ class _Details:
         offsets = answer.treebank.word_offsets
         words = []
         for word in _between(self._wrong, answer.owners, index):
-            shown = {
+            document = {
                 "sentence": int(np.searchsorted(offsets, word, "right")),
                 "word": int(self._positions[word]),
                 "form": strings[int(answer.treebank.forms[word])],
                 **_arc("system", answer, self._positions, word),
             }
             partner = int(self._partners[word])
-            words.append(shown | _arc("gold", key, self._key_positions, partner) if partner >= 0 else shown)
+            words.append(document | _arc("gold", key, self._key_positions, partner) if partner >= 0 else document)
         missed = [
             {
                 "gold_word": int(self._key_positions[word]),
@@ -311,13 +313,13 @@ class _Details:
 def _between(words: IntArray, owners: IntArray, sentence: int) -> list[int]:
     """Return those of the sorted `words` that count at a sentence."""
     start, end = np.searchsorted(owners, [sentence, sentence + 1])
-    chosen: list[int] = words[np.searchsorted(words, start) : np.searchsorted(words, end)].tolist()
-    return chosen
+    result: list[int] = words[np.searchsorted(words, start) : np.searchsorted(words, end)].tolist()
+    return result
 
 
 def _arc(role: str, side: Side, positions: IntArray, word: int) -> dict[str, Json]:
     """Return head (0 for the root, null for a head outside the sentence) and relation of a word."""
     head = int(side.heads[word])
-    shown = int(positions[head]) if head >= 0 else None if side.dependencies[word] else 0
+    head_position = int(positions[head]) if head >= 0 else None if side.dependencies[word] else 0
     label = side.treebank.vocabulary.strings[int(side.treebank.deprels[word])]
-    return {f"{role}_head": shown, f"{role}_deprel": label}
+    return {f"{role}_head": head_position, f"{role}_deprel": label}

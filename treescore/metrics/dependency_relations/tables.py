@@ -61,13 +61,13 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Matches:
     """Key and answer after their dependencies were looked up in each other.
 
     Attributes:
         key, answer: the two sides.
         key_selected, answer_selected: the dependencies that count, bool over each side's words.
-        found: the key's dependencies that the answer has, bool over the key's words.
+        key_right: the key's dependencies that the answer has, bool over the key's words.
         right: the answer's dependencies that the key has, bool over the answer's words.
         sentences: the sentences that count, bool (n,).
     """
@@ -76,7 +76,7 @@ class Found:
     answer: Side
     key_selected: BoolArray
     answer_selected: BoolArray
-    found: BoolArray
+    key_right: BoolArray
     right: BoolArray
     sentences: BoolArray
 
@@ -91,13 +91,13 @@ class Found:
                 sums_by(answer_groups[self.answer_selected], groups),
                 sums_by(key_groups[self.key_selected], groups),
                 sums_by(answer_groups[self.answer_selected & self.right], groups),
-                sums_by(key_groups[self.key_selected & self.found], groups),
+                sums_by(key_groups[self.key_selected & self.key_right], groups),
             ],
             axis=1,
         )
 
 
-def tables_of(pair: Found, items: ItemInfo) -> Mapping[str, Sequence[Row]]:
+def tables_of(pair: Matches, items: ItemInfo) -> Mapping[str, Sequence[Row]]:
     """Make every table: relation (also `deprel`), word, category, each sentence attribute, sentence length.
 
     Rows of word groups count each side by its own annotation. Rows of sentence groups also have the number of
@@ -118,33 +118,33 @@ def tables_of(pair: Found, items: ItemInfo) -> Mapping[str, Sequence[Row]]:
     }
 
 
-def _by_string(pair: Found, key_values: IntArray, answer_values: IntArray) -> list[Row]:
+def _by_string(pair: Matches, key_values: IntArray, answer_values: IntArray) -> list[Row]:
     """Make one row per string, most frequent in the key first."""
     strings = pair.key.treebank.vocabulary.strings
     used = np.unique(np.concatenate([key_values[pair.key_selected], answer_values[pair.answer_selected]]))
     if not len(used):
         return []
-    counts = pair.counts(_places(used, key_values), _places(used, answer_values), len(used))
-    seen = counts.any(axis=1)
-    rows = table_rows(TABLE, [strings[number] for number in used[seen].tolist()], counts[seen])
+    counts = pair.counts(_indices(used, key_values), _indices(used, answer_values), len(used))
+    nonzero = counts.any(axis=1)
+    rows = table_rows(TABLE, [strings[number] for number in used[nonzero].tolist()], counts[nonzero])
     return sorted(rows, key=lambda row: (-row["counts"]["key"], -row["counts"]["answer"], row["value"]))
 
 
-def _places(used: IntArray, values: IntArray) -> IntArray:
+def _indices(used: IntArray, values: IntArray) -> IntArray:
     """Return the index of each value among those used; for values that are not used it is arbitrary."""
     return np.minimum(np.searchsorted(used, values), len(used) - 1)
 
 
-def _by_sentence(pair: Found, items: ItemInfo, values: Values) -> list[Row]:
+def _by_sentence(pair: Matches, items: ItemInfo, values: Values) -> list[Row]:
     """Make one row per value of a sentence attribute, in order of the values."""
     table, groups = grouped(TABLE, pair.rows(), values, pair.sentences)
     words = sums_by(groups, len(table) + 1, np.diff(pair.key.treebank.word_offsets))
     seconds = items.seconds.get(items.system)
-    spent = None if seconds is None else np.bincount(groups, np.array(seconds, np.float64), len(table) + 1)
+    seconds_of_groups = None if seconds is None else np.bincount(groups, np.array(seconds, np.float64), len(table) + 1)
     for number, row in enumerate(table):
         row |= {"words": int(words[number]), "mean_length": int(words[number]) / row["sentences"]}
-        if spent is not None:
-            total = float(spent[number])
+        if seconds_of_groups is not None:
+            total = float(seconds_of_groups[number])
             row |= {
                 "seconds": total,
                 "seconds_per_sentence": total / row["sentences"],

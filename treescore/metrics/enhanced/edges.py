@@ -82,7 +82,7 @@ class _Reader:
                 )
 
     def edges(self) -> Edges:
-        found: list[tuple[int, int, str]] = []
+        edges: list[tuple[int, int, str]] = []
         owners = owners_of(self._treebank.word_offsets).tolist()
         lines = self._treebank.lines.tolist()
         for word, number in enumerate(self._treebank.deps.tolist()):
@@ -93,17 +93,17 @@ class _Reader:
                 if "." in head:
                     paths.update(dict.fromkeys(resolved))
                 else:
-                    found += [(word, at, path) for at, path in resolved]
-            found += [(word, at, path) for at, path in paths]
+                    edges += [(word, source, path) for source, path in resolved]
+            edges += [(word, source, path) for source, path in paths]
         for node, number in enumerate(self._treebank.empty_deps.tolist()):
             self._read(number, int(self._treebank.empty_lines[node]), int(self._treebank.empty_sentences[node]))
         self._problems.raise_if_any()
         vocabulary = self._treebank.vocabulary
-        labels = vocabulary.numbers([label for _, _, label in found])
+        labels = vocabulary.numbers([label for _, _, label in edges])
         plain = vocabulary.table(labels, lambda label: vocabulary.number(plain_path(label)))[labels]
         return Edges(
-            words=np.array([word for word, _, _ in found], np.int64),
-            heads=np.array([head for _, head, _ in found], np.int64),
+            words=np.array([word for word, _, _ in edges], np.int64),
+            heads=np.array([head for _, head, _ in edges], np.int64),
             labels=labels,
             plain_labels=plain,
         )
@@ -111,7 +111,7 @@ class _Reader:
     def _read(self, number: int, line: int, sentence: int) -> list[_Edge]:
         """Read the edges of one DEPS field; add a problem and return none where it is invalid."""
         if number not in self._parsed:
-            self._parsed[number] = _parsed(self._strings[number])
+            self._parsed[number] = _parse(self._strings[number])
         edges = self._parsed[number]
         if edges is None:
             field = short(self._strings[number])
@@ -127,25 +127,25 @@ class _Reader:
     def _resolved(self, head: str, label: str, line: int, sentence: int) -> Iterator[tuple[int, str]]:
         """Return the sources of an edge: its head, or every word from which a path through empty nodes leads here."""
         # A path is (node, relations so far, the empty nodes on it as a linked list of pairs).
-        waiting: list[tuple[str, str, tuple[str, object] | None]] = [(head, label, None)]
-        while waiting:
-            at, path, passed = waiting.pop()
-            if "." not in at:
-                word = self._word(at, line, sentence)
+        stack: list[tuple[str, str, tuple[str, object] | None]] = [(head, label, None)]
+        while stack:
+            node_id, path, passed = stack.pop()
+            if "." not in node_id:
+                word = self._word(node_id, line, sentence)
                 if word is not None:
                     yield word, path
                 continue
-            node = self._empty[sentence].get(at) if self._empty else None
+            node = self._empty[sentence].get(node_id) if self._empty else None
             if node is None:
                 if self._collapse:
-                    self._add(line, sentence, "enhanced-unknown-empty-node", f"DEPS names {at}, which is not an "
+                    self._add(line, sentence, "enhanced-unknown-empty-node", f"DEPS names {node_id}, which is not an "
                               "empty node of the sentence. Add its line, or name a word.")  # fmt: skip
                 continue
-            if not self._collapse or self._was_passed(at, passed):
+            if not self._collapse or self._was_passed(node_id, passed):
                 continue
             edges = self._read(int(self._treebank.empty_deps[node]), int(self._treebank.empty_lines[node]), sentence)
             self._spend(len(edges) * (len(path) + 8))
-            waiting += [(above, f"{step}>{path}", (at, passed)) for above, step in reversed(edges)]
+            stack += [(above, f"{step}>{path}", (node_id, passed)) for above, step in reversed(edges)]
 
     def _was_passed(self, node: str, passed: tuple[str, object] | None) -> bool:
         chain: object = passed
@@ -195,7 +195,7 @@ def plain_path(label: str) -> str:
     return ">".join(step.partition(":")[0] for step in label.split(">"))
 
 
-def _parsed(deps: str) -> list[_Edge] | None:
+def _parse(deps: str) -> list[_Edge] | None:
     if deps in ("_", ""):
         return []
     edges = []

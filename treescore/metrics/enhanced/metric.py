@@ -107,14 +107,14 @@ class Enhanced(Metric):
         edges = self._edges(gold, limits), self._edges(system, limits)
         alignment = alignment_of(gold, system)
         product = self.values["counting"] == "cross-product"
-        own = owners_of(gold.word_offsets)
-        held = alignment.sentences_of(alignment.system.token_starts)[alignment.system.token_of_word]
-        totals = [sums_by(own[edges[0].words], len(gold)), sums_by(held[edges[1].words], len(gold))]
+        gold_owners = owners_of(gold.word_offsets)
+        system_owners = alignment.sentences_of(alignment.system.token_starts)[alignment.system.token_of_word]
+        totals = [sums_by(gold_owners[edges[0].words], len(gold)), sums_by(system_owners[edges[1].words], len(gold))]
         columns: list[IntArray] = []
         right = {}
         for name, labels in (("elas", "labels"), ("eulas", "plain_labels")):
             right[name] = _right_edges(alignment, edges, labels, product=product)
-            columns += [np.bincount(own, right[name], len(gold)).astype(np.int64), *totals]
+            columns += [np.bincount(gold_owners, right[name], len(gold)).astype(np.int64), *totals]
         return Outcome(
             rows=np.stack(columns, axis=1),
             status=all_ok(len(gold)),
@@ -129,16 +129,16 @@ def _right_edges(alignment: Alignment, edges: tuple[Edges, Edges], labels: str, 
     """Count the right edges of each gold word: int64 (gold words,)."""
     gold, system = edges
     words = len(alignment.system_of)
-    mapped = alignment.gold_of[system.words]
+    dependents_in_gold = alignment.gold_of[system.words]
     heads = np.where(system.heads == ROOT, ROOT, alignment.gold_of[system.heads])
-    kept = (mapped != UNALIGNED) & (heads != UNALIGNED)
-    distinct, places = np.unique(
-        np.concatenate([getattr(gold, labels), getattr(system, labels)[kept]]), return_inverse=True
+    aligned = (dependents_in_gold != UNALIGNED) & (heads != UNALIGNED)
+    distinct, label_index = np.unique(
+        np.concatenate([getattr(gold, labels), getattr(system, labels)[aligned]]), return_inverse=True
     )
-    dependents = np.concatenate([gold.words, mapped[kept]])
-    arcs = dependents * (words + 1) + np.concatenate([gold.heads, heads[kept]]) + 1
+    dependents = np.concatenate([gold.words, dependents_in_gold[aligned]])
+    arcs = dependents * (words + 1) + np.concatenate([gold.heads, heads[aligned]]) + 1
     _, arcs = np.unique(arcs, return_inverse=True)
-    _, first, same = np.unique(arcs * len(distinct) + places, return_index=True, return_inverse=True)
+    _, first, same = np.unique(arcs * len(distinct) + label_index, return_index=True, return_inverse=True)
     golds = np.bincount(same[: len(gold.words)], minlength=len(first))
     systems = np.bincount(same[len(gold.words) :], minlength=len(first))
     matched = golds * systems if product else np.minimum(golds, systems)
@@ -151,26 +151,26 @@ def _wrong_words(alignment: Alignment, edges: tuple[Edges, Edges], right: IntArr
     golds = np.bincount(edges[0].words, minlength=len(gold.forms))
     systems = np.bincount(edges[1].words, minlength=len(system.forms))
     strings = gold.vocabulary.strings
-    shown = []
+    documents = []
     for word in range(start, end):
         partner = int(alignment.system_of[word])
-        found = int(systems[partner]) if partner != UNALIGNED else 0
-        if golds[word] == right[word] == found and partner != UNALIGNED:
+        edge_count = int(systems[partner]) if partner != UNALIGNED else 0
+        if golds[word] == right[word] == edge_count and partner != UNALIGNED:
             continue
-        sentence, place = _own_place(system, partner)
-        shown.append(
+        sentence, system_word = _sentence_and_word(system, partner)
+        documents.append(
             {
                 "word": word - start + 1,
                 "system_sentence": sentence,
-                "system_word": place,
+                "system_word": system_word,
                 "gold_deps": strings[gold.deps[word]],
                 "system_deps": None if partner == UNALIGNED else strings[system.deps[partner]],
             }
         )
-    return shown
+    return documents
 
 
-def _own_place(system: DependencyTreebank, word: int) -> tuple[int | None, int | None]:
+def _sentence_and_word(system: DependencyTreebank, word: int) -> tuple[int | None, int | None]:
     """Return the sentence and the word of the output, both from 1."""
     if word == UNALIGNED:
         return None, None

@@ -63,31 +63,31 @@ def worst(groups: IntArray, scores: FloatArray, regularity: Regularity) -> list[
         scores: in 0..1, (u,), NaN for units that were not scored.
         regularity: which groups are reported.
     """
-    counts, sums, lost = tallied(groups, scores, int(groups.max(initial=-1)) + 1)
+    counts, sums, imperfect = tally(groups, scores, int(groups.max(initial=-1)) + 1)
     means = np.minimum(sums / np.maximum(counts, 1), 1.0)
     bounds = regularity.upper_bound(means, counts)
-    candidates = np.flatnonzero((counts >= regularity.min_count) & (lost > 0))
-    leading = candidates[np.lexsort((candidates, bounds[candidates]))][: regularity.limit]
+    candidates = np.flatnonzero((counts >= regularity.min_count) & (imperfect > 0))
+    group_numbers = candidates[np.lexsort((candidates, bounds[candidates]))][: regularity.limit]
     rows = np.full(len(counts), -1, np.int64)
-    rows[leading] = np.arange(len(leading))
-    examples = lowest_units(groups, scores, rows, np.full((len(leading), EXAMPLES), -1, np.int64))
+    rows[group_numbers] = np.arange(len(group_numbers))
+    examples = lowest_units(groups, scores, rows, np.full((len(group_numbers), EXAMPLES), -1, np.int64))
     return [
         Configuration(group, int(counts[group]), float(means[group]), float(bounds[group]), units[units >= 0])
-        for group, units in zip(leading.tolist(), examples, strict=True)
+        for group, units in zip(group_numbers.tolist(), examples, strict=True)
     ]
 
 
 @compiled
-def tallied(groups: IntArray, scores: FloatArray, size: int) -> tuple[IntArray, FloatArray, IntArray]:
+def tally(groups: IntArray, scores: FloatArray, size: int) -> tuple[IntArray, FloatArray, IntArray]:
     """Count the scored units of each group, sum their scores, and count those below 1."""
-    counts, sums, lost = np.zeros(size, np.int64), np.zeros(size), np.zeros(size, np.int64)
+    counts, sums, imperfect = np.zeros(size, np.int64), np.zeros(size), np.zeros(size, np.int64)
     for unit in range(len(groups)):
         group, score = groups[unit], scores[unit]
         if group >= 0 and not np.isnan(score):
             counts[group] += 1
             sums[group] += score
-            lost[group] += score < 1.0
-    return counts, sums, lost
+            imperfect[group] += score < 1.0
+    return counts, sums, imperfect
 
 
 @compiled
@@ -98,11 +98,11 @@ def lowest_units(groups: IntArray, scores: FloatArray, rows: IntArray, lowest: I
         if group < 0 or rows[group] < 0 or np.isnan(score):
             continue
         row = lowest[rows[group]]
-        room = len(row)
-        while room > 0 and (row[room - 1] < 0 or scores[row[room - 1]] > score):
-            room -= 1
-            if room + 1 < len(row):
-                row[room + 1] = row[room]
-        if room < len(row):
-            row[room] = unit
+        slot = len(row)
+        while slot > 0 and (row[slot - 1] < 0 or scores[row[slot - 1]] > score):
+            slot -= 1
+            if slot + 1 < len(row):
+                row[slot + 1] = row[slot]
+        if slot < len(row):
+            row[slot] = unit
     return lowest

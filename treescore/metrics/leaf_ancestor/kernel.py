@@ -17,7 +17,7 @@ from treescore.core.vocabulary import Vocabulary
 
 BEGIN, END = "[", "]"
 """Boundary markers as they are printed."""
-MORE = "..."
+ELLIPSIS = "..."
 """Replaces the middle of a lineage that is too long to be shown."""
 UNLABELLED = "()"
 """A bracket without a label as it is printed in a lineage."""
@@ -68,12 +68,12 @@ def chains_of(treebank: ConstituentTreebank | DependencyTreebank, *, boundaries:
 
 
 @compiled
-def values_at(places: IntArray, values: IntArray, missing: int) -> IntArray:
-    """Return the values at these indices, `missing` where an index is NONE: the shape of `places`."""
-    found = np.empty(len(places), np.int64)
-    for index in range(len(places)):
-        found[index] = missing if places[index] == NONE else values[places[index]]
-    return found
+def values_at(indices: IntArray, values: IntArray, missing: int) -> IntArray:
+    """Return the values at these indices, `missing` where an index is NONE: the shape of `indices`."""
+    result = np.empty(len(indices), np.int64)
+    for index in range(len(indices)):
+        result[index] = missing if indices[index] == NONE else values[indices[index]]
+    return result
 
 
 class Costs(NamedTuple):
@@ -154,18 +154,18 @@ def replacement(a: int, b: int, costs: Costs) -> float:
 
 
 @compiled
-def write_lineage(chains: Chains, word: int, place: int, symbols: IntArray) -> int:
+def write_lineage(chains: Chains, word: int, position: int, symbols: IntArray) -> int:
     """Write the lineage of a word (its number in the file, its place in the sentence), and return its length."""
     size = 0
     element = chains.anchors[word]
     for _ in range(chains.lengths[word]):
         above = chains.parents[element]
-        if chains.starts[element] == place and (above == NONE or chains.starts[above] != place):
+        if chains.starts[element] == position and (above == NONE or chains.starts[above] != position):
             symbols[size] = 0
             size += 1
         symbols[size] = chains.labels[element] + MARKERS
         size += 1
-        if chains.ends[element] == place + 1 and (above == NONE or chains.ends[above] != place + 1):
+        if chains.ends[element] == position + 1 and (above == NONE or chains.ends[above] != position + 1):
             symbols[size] = 1
             size += 1
         element = above
@@ -233,10 +233,10 @@ def word_scores(gold: Chains, system: Chains, usable: BoolArray, costs: Costs, b
             continue
         first, other = gold.offsets[sentence], system.offsets[sentence]
         cells = 0
-        for place in range(gold.offsets[sentence + 1] - first):
-            length = write_lineage(gold, first + place, place, a)
-            hashes[first + place] = hashed(a, length)
-            width = write_lineage(system, other + place, place, b)
+        for position in range(gold.offsets[sentence + 1] - first):
+            length = write_lineage(gold, first + position, position, a)
+            hashes[first + position] = hash_lineage(a, length)
+            width = write_lineage(system, other + position, position, b)
             total = length + width
             head = 0
             while head < length and head < width and a[head] == b[head]:
@@ -251,13 +251,13 @@ def word_scores(gold: Chains, system: Chains, usable: BoolArray, costs: Costs, b
                 if cells > bounds.sentence or total_cells + cells > bounds.text:
                     return WordScores(scores, hashes, sentence)
                 distance = edit_distance(a[head:length], b[head:width], costs, row)
-            scores[first + place] = 1.0 - distance / total if total > 0 else 1.0
+            scores[first + position] = 1.0 - distance / total if total > 0 else 1.0
         total_cells += cells
     return WordScores(scores, hashes, -1)
 
 
 @compiled
-def hashed(symbols: IntArray, size: int) -> int:
+def hash_lineage(symbols: IntArray, size: int) -> int:
     """Hash a lineage."""
     value = np.int64(size)
     for index in range(size):
@@ -282,9 +282,9 @@ def write_sentence(chains: Chains, sentence: int, symbols: IntArray, ends: IntAr
     """Write the lineages of a sentence one after the other, and where each ends."""
     first = chains.offsets[sentence]
     size = 0
-    for place in range(len(ends)):
-        size += write_lineage(chains, first + place, place, symbols[size:])
-        ends[place] = size
+    for position in range(len(ends)):
+        size += write_lineage(chains, first + position, position, symbols[size:])
+        ends[position] = size
 
 
 def symbol_names(vocabulary: Vocabulary) -> list[str]:
@@ -292,34 +292,37 @@ def symbol_names(vocabulary: Vocabulary) -> list[str]:
     return [BEGIN, END, UNLABELLED, *vocabulary.strings[1:]]
 
 
-def printed_sentence(chains: Chains, names: Sequence[str], sentence: int, most: int) -> list[str]:
+def lineages_of_sentence(chains: Chains, names: Sequence[str], sentence: int, limit: int) -> list[str]:
     """Print the lineages of a sentence's words as the paper does, from leaf to root, symbols joined by a space.
 
-    Where they have more than `most` symbols together, the middle of long lineages is left out.
+    Where they have more than `limit` symbols together, the middle of long lineages is left out.
     """
     first, last = int(chains.offsets[sentence]), int(chains.offsets[sentence + 1])
     words = last - first
-    if int(chains.lengths[first:last].sum()) + 2 * words > most:
-        return [printed(chains, names, first + place, place, max(most // words, 100)) for place in range(words)]
+    if int(chains.lengths[first:last].sum()) + 2 * words > limit:
+        return [
+            lineage_text(chains, names, first + position, position, max(limit // words, 100))
+            for position in range(words)
+        ]
     symbols = np.empty(int(chains.lengths[first:last].sum()) + 2 * words, np.int64)
     ends = np.empty(words, np.int64)
     write_sentence(chains, sentence, symbols, ends)
-    spelled = [names[symbol] for symbol in symbols[: ends[-1]].tolist()] if words else []
+    names_in_order = [names[symbol] for symbol in symbols[: ends[-1]].tolist()] if words else []
     bounds = [0, *ends.tolist()]
-    return [" ".join(spelled[begin:end]) for begin, end in itertools.pairwise(bounds)]
+    return [" ".join(names_in_order[begin:end]) for begin, end in itertools.pairwise(bounds)]
 
 
-def printed(chains: Chains, names: Sequence[str], word: int, place: int, most: int) -> str:
-    """Print the lineage of one word; of more than `most` symbols only the first and last."""
+def lineage_text(chains: Chains, names: Sequence[str], word: int, position: int, limit: int) -> str:
+    """Print the lineage of one word; of more than `limit` symbols only the first and last."""
     symbols = np.empty(chains.lengths[word] + 2, np.int64)
-    size = write_lineage(chains, word, place, symbols)
-    if size <= most:
+    size = write_lineage(chains, word, position, symbols)
+    if size <= limit:
         return " ".join(names[symbol] for symbol in symbols[:size].tolist())
-    head, tail = symbols[: most // 2].tolist(), symbols[size - most // 2 : size].tolist()
-    return " ".join([*(names[symbol] for symbol in head), MORE, *(names[symbol] for symbol in tail)])
+    head, tail = symbols[: limit // 2].tolist(), symbols[size - limit // 2 : size].tolist()
+    return " ".join([*(names[symbol] for symbol in head), ELLIPSIS, *(names[symbol] for symbol in tail)])
 
 
-def costliest(chains: Chains) -> IntArray:
+def cell_bounds(chains: Chains) -> IntArray:
     """Return depth times words of each sentence: int64 (n,)."""
     words = np.diff(chains.offsets)
     filled = np.flatnonzero(words)

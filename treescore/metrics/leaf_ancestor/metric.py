@@ -25,10 +25,10 @@ from treescore.metrics.leaf_ancestor.kernel import (
     Bounds,
     Chains,
     CostFunction,
+    cell_bounds,
     chains_of,
-    costliest,
-    printed,
-    printed_sentence,
+    lineage_text,
+    lineages_of_sentence,
     sentence_sums,
     symbol_names,
     values_at,
@@ -213,10 +213,10 @@ def _cost_function(value: Json) -> CostFunction:
 
 def _check_bound(chains: tuple[Chains, Chains], usable: Any, limits: Limits) -> None:
     for side in chains:
-        cells = costliest(side) * usable
-        passed = (cells > limits.max_lineage_cells) | (np.cumsum(cells) > WHOLE_TEXT * limits.max_lineage_cells)
-        if passed.any():
-            raise _too_costly(int(passed.argmax()), limits.max_lineage_cells)
+        cells = cell_bounds(side) * usable
+        exceeded = (cells > limits.max_lineage_cells) | (np.cumsum(cells) > WHOLE_TEXT * limits.max_lineage_cells)
+        if exceeded.any():
+            raise _too_costly(int(exceeded.argmax()), limits.max_lineage_cells)
 
 
 def _too_costly(sentence: int, bound: int) -> LimitError:
@@ -247,8 +247,8 @@ class _Scored:
         if begin == end or np.isnan(self.scores[begin]):
             return {}
         strings = self.gold.vocabulary.strings
-        golds = printed_sentence(self.gold_chains, self._names, index, SHOWN_IN_ITEMS)
-        systems = printed_sentence(self.system_chains, self._names, index, SHOWN_IN_ITEMS)
+        golds = lineages_of_sentence(self.gold_chains, self._names, index, SHOWN_IN_ITEMS)
+        systems = lineages_of_sentence(self.system_chains, self._names, index, SHOWN_IN_ITEMS)
         forms, scores = forms_of(self.gold)[begin:end].tolist(), self.scores[begin:end].tolist()
         return {
             "words": [
@@ -311,34 +311,37 @@ class _Scored:
         }
         return {
             "diagnosis": {
-                name: [self._shown(found, named) for found in worst(groups, self.scores, self.regularity)]
-                for name, (groups, named) in groupings.items()
+                name: [
+                    self._configuration_document(configuration, name_of)
+                    for configuration in worst(groups, self.scores, self.regularity)
+                ]
+                for name, (groups, name_of) in groupings.items()
             }
         }
 
-    def _shown(self, found: Configuration, named: Any) -> dict[str, Json]:
+    def _configuration_document(self, configuration: Configuration, name_of: Any) -> dict[str, Json]:
         examples = []
-        for word in found.examples.tolist():
+        for word in configuration.examples.tolist():
             sentence = int(np.searchsorted(self.gold.word_offsets, word, side="right")) - 1
             begin = int(self.gold.word_offsets[sentence])
-            place = word - begin
-            other = int(self.system.word_offsets[sentence]) + place
+            position = word - begin
+            other = int(self.system.word_offsets[sentence]) + position
             examples.append(
                 {
                     "item": sentence + 1,
-                    "position": place + 1,
+                    "position": position + 1,
                     "word": self.gold.vocabulary.strings[forms_of(self.gold)[word]],
                     "score": float(self.scores[word]),
-                    "gold_lineage": printed(self.gold_chains, self._names, word, place, SHOWN_IN_EXAMPLES),
-                    "system_lineage": printed(self.system_chains, self._names, other, place, SHOWN_IN_EXAMPLES),
+                    "gold_lineage": lineage_text(self.gold_chains, self._names, word, position, SHOWN_IN_EXAMPLES),
+                    "system_lineage": lineage_text(self.system_chains, self._names, other, position, SHOWN_IN_EXAMPLES),
                 }
             )
-        value = named(found.group) if named is not None else examples[0]["gold_lineage"]
+        value = name_of(configuration.group) if name_of is not None else examples[0]["gold_lineage"]
         return {
             "value": value,
-            "count": found.count,
-            "mean": found.mean,
-            "upper_bound": found.bound,
+            "count": configuration.count,
+            "mean": configuration.mean,
+            "upper_bound": configuration.bound,
             "examples": examples,
         }
 

@@ -19,7 +19,14 @@ from treescore.core.trees import DependencyTreebank, ParallelTreebank
 from treescore.errors import InputError, Problem, placed
 from treescore.metrics.alignment.link_sets import GoldIndex, links_of, range_problems
 from treescore.metrics.alignment.metric import COUNT_NAMES as LINK_COUNTS
-from treescore.metrics.alignment.metric import NULL_LINKS, better_reading, compared, misread, outcome_of, with_null
+from treescore.metrics.alignment.metric import (
+    NULL_LINKS,
+    better_reading,
+    compare_links,
+    misread_warning,
+    outcome_of,
+    with_null,
+)
 from treescore.metrics.shared.examples import DEPENDENCIES
 from treescore.metrics.shared.group_tables import attributes_of, sentence_tables
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of, shape_problems
@@ -87,8 +94,8 @@ class ParallelTreebankScore(Metric):
 
     def __init__(self, **values: Json) -> None:
         super().__init__(**values)
-        given = values["weights"]
-        weights = [float(given[part] if isinstance(given, Mapping) else given[k]) for k, part in enumerate(_PARTS)]
+        option = values["weights"]
+        weights = [float(option[part] if isinstance(option, Mapping) else option[k]) for k, part in enumerate(_PARTS)]
         if not 0 < sum(weights) < float("inf"):
             detail = "The weights must have a positive sum."
             raise InputError(Problem("bad-parameter", detail, pointer="/weights"))
@@ -102,9 +109,9 @@ class ParallelTreebankScore(Metric):
     def check_gold(self, gold: ParallelTreebank, items: ItemInfo, limits: Limits) -> None:  # noqa: ARG002 - the trees have the lengths
         """Check that no link points beyond its sentences. Raises InputError."""
         names = gold.sentences.sent_ids
-        found = range_problems(links_of(gold.alignment), _lengths(gold), names, limits.max_problems)
+        problems = range_problems(links_of(gold.alignment), _lengths(gold), names, limits.max_problems)
         with placed("/alignment"):
-            found.raise_if_any()
+            problems.raise_if_any()
 
     def evaluate(self, gold: ParallelTreebank, system: ParallelTreebank, items: ItemInfo, limits: Limits) -> Outcome:
         """Count each sentence pair.
@@ -119,14 +126,14 @@ class ParallelTreebankScore(Metric):
         reading, fall = better_reading(gold_links, links, pairs, lengths)
         warnings = [warning for side in sides for warning in side.warnings]
         if reading is not None:
-            warnings.append(misread(reading, fall).at("/alignment"))
+            warnings.append(misread_warning(reading, fall).at("/alignment"))
         else:
-            found = range_problems(links, lengths, (), limits.max_problems)
+            problems = range_problems(links, lengths, (), limits.max_problems)
             with placed("/alignment"):
-                found.raise_if_any()
+                problems.raise_if_any()
         null = self.values["null_links"]
         index = GoldIndex(with_null(gold_links, null, lengths))
-        aligned = outcome_of(compared(index, with_null(links, null, lengths), pairs), [])
+        aligned = outcome_of(compare_links(index, with_null(links, null, lengths), pairs), [])
         source, target = sides
         rows = np.concatenate([source.rows(pairs), target.rows(pairs), np.asarray(aligned.rows, np.int64)], axis=1)
         groupings = attributes_of(gold.sentences.attributes, items)
@@ -149,11 +156,11 @@ class ParallelTreebankScore(Metric):
         output: DependencyTreebank = getattr(system, name)
         with placed(f"/{name}"):
             check_same_words(trees, output, limits.max_problems)
-        every = np.ones(len(trees.forms), np.bool_)
-        scoring = every if self.values["punctuation"] else ~punctuation_of(trees)
+        all_words = np.ones(len(trees.forms), np.bool_)
+        scoring = all_words if self.values["punctuation"] else ~punctuation_of(trees)
         shape = shape_of(output.heads, output.word_offsets)
-        odd = shape_problems(output, shape, limits.max_problems, "The output is scored as it is.")[0]
-        warnings = [warning.at(f"/{name}") for warning in odd]
+        tree_problems = shape_problems(output, shape, limits.max_problems, "The output is scored as it is.")[0]
+        warnings = [warning.at(f"/{name}") for warning in tree_problems]
         heads = np.asarray(trees.heads == output.heads, np.bool_)
         both = np.asarray(heads & (trees.deprels == output.deprels), np.bool_)
         return _Side(name, trees, output, np.asarray(scoring, np.bool_), heads, both, warnings)
@@ -174,8 +181,8 @@ class _Side:
     def rows(self, pairs: int) -> IntArray:
         """Count scoring words, right heads, and right heads with relations of each pair: int64 (n, 3)."""
         owners = owners_of(self.gold.word_offsets)
-        kept = (self.scoring, self.scoring & self.heads, self.scoring & self.both)
-        return np.stack([sums_by(owners[bits], pairs) for bits in kept], axis=1)
+        masks = (self.scoring, self.scoring & self.heads, self.scoring & self.both)
+        return np.stack([sums_by(owners[bits], pairs) for bits in masks], axis=1)
 
     def bits(self, pairs: int) -> dict[str, TokenBits]:
         """Return one bit per scoring word."""

@@ -51,8 +51,8 @@ class Choices:
 
     def document(self) -> dict[str, Json]:
         """Return the choices as a request gives them."""
-        shown = {name: getattr(self, name) for name in _CHOICES}
-        return {**shown, "ignored": dict(self.ignored)} if self.ignored else shown
+        members = {name: getattr(self, name) for name in _CHOICES}
+        return {**members, "ignored": dict(self.ignored)} if self.ignored else members
 
 
 EVALB = Choices()
@@ -131,13 +131,13 @@ PARAMS: Mapping[str, Param] = {
 def choices_of(values: Mapping[str, Json]) -> Choices:
     """Apply the choices of the request to the parameter file or the preset."""
     base = PRESETS[values["preset"]] if values["prm"] is None else _of_prm(values["prm"])
-    given = {name: values[name] for name in _CHOICES if values[name] is not None}
-    return replace(base, **given, zero=values["errors"] == "zero")
+    chosen = {name: values[name] for name in _CHOICES if values[name] is not None}
+    return replace(base, **chosen, zero=values["errors"] == "zero")
 
 
 def _of_prm(text: str) -> Choices:
     """Apply a parameter file to the defaults of EVALB."""
     prm = read_prm(text)
     single: dict[str, Json] = {"cutoff": prm.cutoff, "labelled": prm.labelled}
-    given = {**prm.lists, **{name: value for name, value in single.items() if value is not None}}
-    return replace(EVALB, **given, ignored=prm.ignored, warnings=prm.warnings)
+    chosen = {**prm.lists, **{name: value for name, value in single.items() if value is not None}}
+    return replace(EVALB, **chosen, ignored=prm.ignored, warnings=prm.warnings)

@@ -28,7 +28,7 @@ MOST_SHOWN = 100
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedTreebanks:
     """Two treebanks that were compared; details, slices and tables are computed on demand."""
 
     gold: ConstituentTreebank
@@ -47,11 +47,11 @@ class Compared:
             "gold_tree": tree_text(self.gold, index, square=self._square),
             "system_tree": tree_text(self.system, index, square=self._square),
         }
-        shown = self.rows[index, -len(SHOWN) :]
-        if shown.any():
+        figures = self.rows[index, -len(SHOWN) :]
+        if figures.any():
             table = score_table(zero=self.choices.zero)
             row = self.rows[index].copy()
-            row[: len(SHOWN)] = shown
+            row[: len(SHOWN)] = figures
             item["counts"] = count_values(table.count_names, row)
             item["scores"] = score_values(table, row)[0]
         return item
@@ -148,9 +148,9 @@ class Compared:
             {
                 "value": self.gold.vocabulary.strings[label],
                 "counts": {"gold": gold_count, "system": system_count, "matched": matched},
-                "scores": _label_scores(matched, gold_count, taken, system_count),
+                "scores": _label_scores(matched, gold_count, matched_by_system, system_count),
             }
-            for label, gold_count, system_count, matched, taken in zip(
+            for label, gold_count, system_count, matched, matched_by_system in zip(
                 order.tolist(),
                 golds[order].tolist(),
                 systems[order].tolist(),
@@ -163,30 +163,30 @@ class Compared:
     def tables(self) -> dict[str, Json]:
         """Return confusions of labels over equal spans, and the kinds of errors, most frequent first."""
         gold, system = self._scored
-        left_gold, left_system = gold[gold[:, 4] < 0], system[system[:, 4] == 0]
-        mislabelled = _aligned(left_gold, left_system, (0, 1, 2))
-        wrong = left_gold[mislabelled[0], 3], left_system[mislabelled[1], 3]
-        rest_gold, rest_system = _without(left_gold, mislabelled[0]), _without(left_system, mislabelled[1])
-        moved = _aligned(rest_gold, rest_system, (0, 3))
+        unmatched_gold, unmatched_system = gold[gold[:, 4] < 0], system[system[:, 4] == 0]
+        mislabelled = _aligned(unmatched_gold, unmatched_system, (0, 1, 2))
+        wrong_labels = unmatched_gold[mislabelled[0], 3], unmatched_system[mislabelled[1], 3]
+        rest_gold, rest_system = _without(unmatched_gold, mislabelled[0]), _without(unmatched_system, mislabelled[1])
+        wrong_spans = _aligned(rest_gold, rest_system, (0, 3))
         kinds = (
-            ("wrong_label", wrong[0]),
-            ("wrong_span", rest_gold[moved[0], 3]),
-            ("missing", _without(rest_gold, moved[0])[:, 3]),
-            ("spurious", _without(rest_system, moved[1])[:, 3]),
+            ("wrong_label", wrong_labels[0]),
+            ("wrong_span", rest_gold[wrong_spans[0], 3]),
+            ("missing", _without(rest_gold, wrong_spans[0])[:, 3]),
+            ("spurious", _without(rest_system, wrong_spans[1])[:, 3]),
         )
         right = gold[gold[:, 4] >= 0]
-        met = np.concatenate([right[:, 3], wrong[0]]), np.concatenate([right[:, 4], wrong[1]])
-        return {"errors": self._frequent(kinds), "confusion": self._confusion(*met)}
+        label_pairs = np.concatenate([right[:, 3], wrong_labels[0]]), np.concatenate([right[:, 4], wrong_labels[1]])
+        return {"errors": self._frequent(kinds), "confusion": self._confusion(*label_pairs)}
 
     def _frequent(self, kinds: Sequence[tuple[str, IntArray]]) -> dict[str, Json]:
         strings = self.gold.vocabulary.strings
-        found = [
+        errors = [
             {"kind": kind, "label": strings[label], "count": count}
             for kind, labels in kinds
             for label, count in zip(*(part.tolist() for part in np.unique(labels, return_counts=True)), strict=True)
         ]
-        found.sort(key=lambda error: (-int(error["count"]), str(error["kind"]), str(error["label"])))
-        return {"kinds": {kind: len(labels) for kind, labels in kinds}, "frequent": found[:MOST_SHOWN]}
+        errors.sort(key=lambda error: (-int(error["count"]), str(error["kind"]), str(error["label"])))
+        return {"kinds": {kind: len(labels) for kind, labels in kinds}, "frequent": errors[:MOST_SHOWN]}
 
     def _confusion(self, gold: IntArray, system: IntArray) -> list[dict[str, Json]]:
         """Count the pairs of labels of gold and output over the same span, with matched brackets."""
@@ -199,10 +199,10 @@ class Compared:
         ]
 
 
-def _label_scores(matched: int, gold: int, taken: int, system: int) -> dict[str, float | None]:
-    """Compute the scores of a label of which `taken` system brackets matched; equal labels make `matched` differ."""
+def _label_scores(matched: int, gold: int, matched_system: int, system: int) -> dict[str, float | None]:
+    """Compute the scores of a label. With equal labels `matched`, gold's, differs from `matched_system`."""
     recall = matched / gold if gold else None
-    precision = taken / system if system else None
+    precision = matched_system / system if system else None
     f1 = None
     if recall is not None and precision is not None:
         f1 = float(harmonic([np.array(precision), np.array(recall)]))
@@ -234,7 +234,7 @@ def _aligned(gold: IntArray, system: IntArray, columns: Sequence[int]) -> tuple[
     return order[indices], order[partners] - len(gold)
 
 
-def _without(rows: IntArray, taken: IntArray) -> IntArray:
-    left: BoolArray = np.ones(len(rows), np.bool_)
-    left[taken] = False
-    return rows[left]
+def _without(rows: IntArray, removed: IntArray) -> IntArray:
+    mask: BoolArray = np.ones(len(rows), np.bool_)
+    mask[removed] = False
+    return rows[mask]

@@ -73,7 +73,7 @@ class Options(NamedTuple):
     quotes: bool
 
 
-class Room(NamedTuple):
+class Sizes(NamedTuple):
     """Most words, and most brackets with preterminals, of a sentence."""
 
     words: int
@@ -88,7 +88,7 @@ class Inputs(NamedTuple):
     tables: Tables
     options: Options
     faults: NDArray[np.uint8]
-    room: Room
+    sizes: Sizes
 
 
 class Scratch(NamedTuple):
@@ -96,20 +96,20 @@ class Scratch(NamedTuple):
 
     Attributes:
         kept: words that are compared, rows word, tag, int64 (2, words, 2).
-        places: kept words before each word, int64 (2, words).
+        words_before: kept words before each word, int64 (2, words).
         brackets: int64 (2, brackets, 3).
         quotes: words that may be quotes, rows tag, kept words before, place in the sentence, int64 (2, words, 3).
-        again: how often a deleted word is put back, int64 (2, words); zeros between sentences.
+        copies: how often a deleted word is put back, int64 (2, words); zeros between sentences.
         spans: brackets with label 0, int64 (2, brackets, 3).
         reach: of `crossing`.
         table: of `matched`.
     """
 
     kept: IntArray
-    places: IntArray
+    words_before: IntArray
     brackets: IntArray
     quotes: IntArray
-    again: IntArray
+    copies: IntArray
     spans: IntArray
     reach: IntArray
     table: Hash
@@ -133,9 +133,9 @@ class Collected(NamedTuple):
 
 @compiled
 def _keep(
-    side: Side, sentence: int, tables: Tables, again: IntArray, kept: IntArray, places: IntArray
+    side: Side, sentence: int, tables: Tables, copies: IntArray, kept: IntArray, words_before: IntArray
 ) -> tuple[int, int]:
-    """Write the words that are compared into `kept` and the kept words before each into `places`.
+    """Write the words that are compared into `kept` and the kept words before each into `words_before`.
 
     Returns:
         The number of kept words, and the length of the sentence.
@@ -144,57 +144,57 @@ def _keep(
     count = length = 0
     for index in range(first, last):
         tag = side.tags[index]
-        places[index - first] = count
+        words_before[index - first] = count
         length += tag == NO_TAG or (tag >= 0 and not tables.uncounted[tag])
-        copies = again[index - first] if tag >= 0 and tables.deleted[tag] else 1
-        for _ in range(copies):
+        count_of_word = copies[index - first] if tag >= 0 and tables.deleted[tag] else 1
+        for _ in range(count_of_word):
             kept[count, 0] = side.words[index]
             kept[count, 1] = tag
             count += 1
-    places[last - first] = count
+    words_before[last - first] = count
     return count, length
 
 
 @compiled
-def _quotes(side: Side, sentence: int, tables: Tables, places: IntArray, quotes: IntArray) -> int:
+def _quotes(side: Side, sentence: int, tables: Tables, words_before: IntArray, quotes: IntArray) -> int:
     """Write the words that may be quotes into `quotes`, and return how many there are."""
     first, last = side.word_offsets[sentence], side.word_offsets[sentence + 1]
     count = 0
     for index in range(first, last):
         tag = side.tags[index]
         if tag >= 0 and tables.quote_tags[tag] and tables.quote_words[side.words[index]]:
-            quotes[count, 0], quotes[count, 1], quotes[count, 2] = tag, places[index - first], index - first
+            quotes[count, 0], quotes[count, 1], quotes[count, 2] = tag, words_before[index - first], index - first
             count += 1
     return count
 
 
 @compiled
-def _repair(gold: IntArray, golds: int, system: IntArray, systems: int, deleted: BoolArray, again: IntArray) -> None:
-    """Put back a quote that was deleted on one side only, as EVALB does: count it in `again`.
+def _repair(gold: IntArray, golds: int, system: IntArray, systems: int, deleted: BoolArray, copies: IntArray) -> None:
+    """Put back a quote that was deleted on one side only, as EVALB does: count it in `copies`.
 
     EVALB's quirk is kept: of two quotes deleted side by side the first is put back twice.
     """
     low = 0
     for index in range(systems):
-        tag, place = system[index, 0], system[index, 1]
-        while low < golds and gold[low, 1] < place:
+        tag, words_before = system[index, 0], system[index, 1]
+        while low < golds and gold[low, 1] < words_before:
             low += 1
         other = low
-        while other < golds and gold[other, 1] == place:
+        while other < golds and gold[other, 1] == words_before:
             gold_tag = gold[other, 0]
             if gold_tag != tag and deleted[gold_tag] != deleted[tag]:
                 if deleted[gold_tag]:
-                    again[0, gold[other, 2]] += 1
+                    copies[0, gold[other, 2]] += 1
                     gold[other:golds, 1] += 1
                 else:
-                    again[1, system[index, 2]] += 1
+                    copies[1, system[index, 2]] += 1
                     system[index:systems, 1] += 1
             other += 1
 
 
 @compiled
 def _brackets(
-    side: Side, sentence: int, tables: Tables, places: IntArray, inserted: int, options: Options, rows: IntArray
+    side: Side, sentence: int, tables: Tables, words_before: IntArray, inserted: int, options: Options, rows: IntArray
 ) -> int:
     """Write the brackets that are compared into `rows`, in pre-order, and return how many there are.
 
@@ -206,11 +206,15 @@ def _brackets(
     last_node = side.node_offsets[sentence + 1]
     count = word = outer_end = 0
     for node in range(side.node_offsets[sentence], last_node + 1):
-        upto = starts[node] if node < last_node else words
-        while options.preterminals and word < upto:
+        next_start = starts[node] if node < last_node else words
+        while options.preterminals and word < next_start:
             tag = side.tags[first_word + word]
             if tag >= 0 and not tables.deleted[tag] and not tables.dropped[tables.cut[tag]]:
-                rows[count, 0], rows[count, 1], rows[count, 2] = places[word], places[word] + 1, tables.cut[tag]
+                rows[count, 0], rows[count, 1], rows[count, 2] = (
+                    words_before[word],
+                    words_before[word] + 1,
+                    tables.cut[tag],
+                )
                 count += 1
             word += 1
         if node == last_node:
@@ -219,8 +223,8 @@ def _brackets(
             if labels[node] == 0 and not options.outer_bracket:
                 continue
             outer_end = ends[node] if ends[node] >= 0 else words
-        start, label = places[starts[node]], tables.cut[labels[node]]
-        end = places[ends[node]] if ends[node] >= 0 else inserted - 1
+        start, label = words_before[starts[node]], tables.cut[labels[node]]
+        end = words_before[ends[node]] if ends[node] >= 0 else inserted - 1
         if start != end and not tables.dropped[label]:
             rows[count, 0], rows[count, 1], rows[count, 2] = start, end, label
             count += 1
@@ -268,17 +272,17 @@ def _count(
 def _judge(inputs: Inputs, sentence: int, scratch: Scratch, row: IntArray, facts: IntArray) -> int:
     """Compare one sentence: fill its row of the figures and its facts, and return its status."""
     gold, system, tables, options, _, _ = inputs
-    kept, places, brackets, quotes, again = (
+    kept, words_before, brackets, quotes, copies = (
         scratch.kept,
-        scratch.places,
+        scratch.words_before,
         scratch.brackets,
         scratch.quotes,
-        scratch.again,
+        scratch.copies,
     )
     fault = inputs.faults[sentence]
     inserted_gold = inserted_system = 0
-    golds, length = _keep(gold, sentence, tables, again[0], kept[0], places[0])
-    systems, _ = _keep(system, sentence, tables, again[1], kept[1], places[1])
+    golds, length = _keep(gold, sentence, tables, copies[0], kept[0], words_before[0])
+    systems, _ = _keep(system, sentence, tables, copies[1], kept[1], words_before[1])
     status, reason, word = OK, FINE, -1
     if fault == UNREADABLE:
         status = ERROR
@@ -286,34 +290,34 @@ def _judge(inputs: Inputs, sentence: int, scratch: Scratch, row: IntArray, facts
         status = SKIP
     elif options.check_words:
         if golds != systems and options.quotes:
-            found_gold = _quotes(gold, sentence, tables, places[0], quotes[0])
-            found_system = _quotes(system, sentence, tables, places[1], quotes[1])
-            _repair(quotes[0], found_gold, quotes[1], found_system, tables.deleted, again)
-            inserted_gold, inserted_system = again[0].sum(), again[1].sum()
-            golds, _ = _keep(gold, sentence, tables, again[0], kept[0], places[0])
-            systems, _ = _keep(system, sentence, tables, again[1], kept[1], places[1])
-            again[0, : gold.word_offsets[sentence + 1] - gold.word_offsets[sentence]] = 0
-            again[1, : system.word_offsets[sentence + 1] - system.word_offsets[sentence]] = 0
+            gold_quotes = _quotes(gold, sentence, tables, words_before[0], quotes[0])
+            system_quotes = _quotes(system, sentence, tables, words_before[1], quotes[1])
+            _repair(quotes[0], gold_quotes, quotes[1], system_quotes, tables.deleted, copies)
+            inserted_gold, inserted_system = copies[0].sum(), copies[1].sum()
+            golds, _ = _keep(gold, sentence, tables, copies[0], kept[0], words_before[0])
+            systems, _ = _keep(system, sentence, tables, copies[1], kept[1], words_before[1])
+            copies[0, : gold.word_offsets[sentence + 1] - gold.word_offsets[sentence]] = 0
+            copies[1, : system.word_offsets[sentence + 1] - system.word_offsets[sentence]] = 0
         reason, word = _difference(kept[0], golds, kept[1], systems, tables.equal_words)
         if reason != FINE or fault == SHOWN:
             status = ERROR
     elif fault == SHOWN:
         status = ERROR
-    found = _brackets(gold, sentence, tables, places[0], inserted_gold, options, brackets[0])
+    gold_brackets = _brackets(gold, sentence, tables, words_before[0], inserted_gold, options, brackets[0])
     if status == OK or (fault == SHOWN and status == ERROR and reason == FINE):
-        others = _brackets(system, sentence, tables, places[1], inserted_system, options, brackets[1])
-        _count((found, others), (golds, systems), inputs, scratch, sentence, row)
+        system_brackets = _brackets(system, sentence, tables, words_before[1], inserted_system, options, brackets[1])
+        _count((gold_brackets, system_brackets), (golds, systems), inputs, scratch, sentence, row)
     facts[LENGTH], facts[REASON], facts[WORD] = length, reason, word
     facts[GOLD_WORD] = kept[0, word, 0] if word >= 0 else -1
     facts[SYSTEM_WORD] = kept[1, word, 0] if word >= 0 else -1
-    facts[GOLD_BRACKETS], facts[GOLD_WORDS], facts[SYSTEM_WORDS] = found, golds, systems
+    facts[GOLD_BRACKETS], facts[GOLD_WORDS], facts[SYSTEM_WORDS] = gold_brackets, golds, systems
     return status
 
 
 @compiled
-def _scratch(room: Room, options: Options) -> Scratch:
+def _scratch(sizes: Sizes, options: Options) -> Scratch:
     """Allocate the memory that is used again for every sentence."""
-    most_words, most_brackets = room.words * (2 if options.quotes else 1), room.brackets
+    most_words, most_brackets = sizes.words * (2 if options.quotes else 1), sizes.brackets
     size = 16
     while size < 2 * most_brackets:
         size *= 2
@@ -346,7 +350,7 @@ def compare(inputs: Inputs) -> tuple[IntArray, StatusArray, IntArray]:
     figures = np.zeros((sentences, 7), np.int64)
     status = np.zeros(sentences, np.uint8)
     facts = np.zeros((sentences, 8), np.int64)
-    scratch = _scratch(inputs.room, inputs.options)
+    scratch = _scratch(inputs.sizes, inputs.options)
     for sentence in range(sentences):
         status[sentence] = _judge(inputs, sentence, scratch, figures[sentence], facts[sentence])
     return figures, status, facts
@@ -355,7 +359,7 @@ def compare(inputs: Inputs) -> tuple[IntArray, StatusArray, IntArray]:
 @compiled
 def collect(inputs: Inputs, out: Collected) -> None:
     """Write the brackets that `compare` compares, of sentences of any status, into all but `out.offsets`."""
-    scratch = _scratch(inputs.room, inputs.options)
+    scratch = _scratch(inputs.sizes, inputs.options)
     tables, options = inputs.tables, inputs.options
     row, facts = np.zeros(7, np.int64), np.zeros(8, np.int64)
     brackets, partners = scratch.brackets, scratch.table.partners
@@ -364,8 +368,8 @@ def collect(inputs: Inputs, out: Collected) -> None:
         status = _judge(inputs, sentence, scratch, row, facts)
         golds, systems = row[GOLD], row[SYSTEM]
         if status != OK:
-            golds = _brackets(inputs.gold, sentence, tables, scratch.places[0], 0, options, brackets[0])
-            systems = _brackets(inputs.system, sentence, tables, scratch.places[1], 0, options, brackets[1])
+            golds = _brackets(inputs.gold, sentence, tables, scratch.words_before[0], 0, options, brackets[0])
+            systems = _brackets(inputs.system, sentence, tables, scratch.words_before[1], 0, options, brackets[1])
             partners[:golds] = -1
         out.sizes[0, sentence], out.sizes[1, sentence] = golds, systems
         first_gold, first_system = out.offsets[0, sentence], out.offsets[1, sentence]

@@ -98,7 +98,7 @@ def matched(gold: Brackets, system: Brackets, equal: Equal, table: Hash, epoch: 
         stamps[slot] = epoch
         keys[slot] = index
         heads[slot] = index
-    found = 0
+    count = 0
     for index in range(gold.size):
         start, end, label = rows[index, 0], rows[index, 1], rows[index, 2]
         slot = _slot(start, end, label, others, epoch, stamps, keys)
@@ -115,8 +115,8 @@ def matched(gold: Brackets, system: Brackets, equal: Equal, table: Hash, epoch: 
         if best >= 0:
             partners[index] = heads[best]
             heads[best] = following[heads[best]]
-            found += 1
-    return found
+            count += 1
+    return count
 
 
 @compiled
@@ -142,20 +142,20 @@ def crossing(gold: Brackets, system: Brackets, words: int, reach: IntArray) -> i
             reach[1, end] = min(reach[1, end], start)
             reach[2, start // _BLOCK] = max(reach[2, start // _BLOCK], end)
             reach[3, end // _BLOCK] = min(reach[3, end // _BLOCK], start)
-    found = 0
+    count = 0
     for index in range(system.size):
         start, end = system.rows[index, 0], system.rows[index, 1]
-        at = start + 1
-        while at < end:
-            if at % _BLOCK == 0 and at + _BLOCK <= end:
-                block = at // _BLOCK
+        word = start + 1
+        while word < end:
+            if word % _BLOCK == 0 and word + _BLOCK <= end:
+                block = word // _BLOCK
                 if reach[2, block] > end or reach[3, block] < start:
-                    found += 1
+                    count += 1
                     break
-                at += _BLOCK
-            elif reach[0, at] > end or reach[1, at] < start:
-                found += 1
+                word += _BLOCK
+            elif reach[0, word] > end or reach[1, word] < start:
+                count += 1
                 break
             else:
-                at += 1
-    return found
+                word += 1
+    return count

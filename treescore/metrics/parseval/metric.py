@@ -19,7 +19,7 @@ from treescore.core.vocabulary import Vocabulary
 from treescore.errors import Problem
 from treescore.metrics.parseval import kernel
 from treescore.metrics.parseval.choices import PARAMS, Choices, choices_of
-from treescore.metrics.parseval.details import Compared
+from treescore.metrics.parseval.details import ComparedTreebanks
 from treescore.metrics.parseval.report import evalb_report
 from treescore.metrics.parseval.scores import score_table
 from treescore.metrics.parseval.tables import inputs_of
@@ -75,8 +75,8 @@ class Parseval(Metric):
         rows = _rows(self.choices, figures, status, facts)
 
         @cache
-        def compared() -> Compared:
-            return Compared(gold, system, self.choices, inputs, rows, status)
+        def compared() -> ComparedTreebanks:
+            return ComparedTreebanks(gold, system, self.choices, inputs, rows, status)
 
         return Outcome(
             rows=rows,
@@ -101,9 +101,9 @@ def _rows(choices: Choices, figures: IntArray, status: Any, facts: IntArray) -> 
     shares = np.column_stack([(matched == gold) & (gold == system), crossing == 0, crossing <= 2])
     counted = np.column_stack([figures, shares]) * valid[:, None]
     if choices.zero:
-        lost = ~valid
-        counted[lost, kernel.GOLD] = facts[lost, kernel.GOLD_BRACKETS]
-        counted[lost, kernel.WORDS] = facts[lost, kernel.GOLD_WORDS]
+        invalid = ~valid
+        counted[invalid, kernel.GOLD] = facts[invalid, kernel.GOLD_BRACKETS]
+        counted[invalid, kernel.WORDS] = facts[invalid, kernel.GOLD_WORDS]
         # Where gold has no words either, nothing is wrong.
         counted[(status == SKIP) & (facts[:, kernel.GOLD_WORDS] == 0), 7:] = 1
     states = np.column_stack([np.ones(len(status), np.bool_), status == ERROR, status == SKIP, valid])
@@ -119,7 +119,7 @@ def _problems(
 ) -> dict[int, Problem]:
     problems: dict[int, Problem] = {}
     errors = np.flatnonzero(status == ERROR)
-    for index, found in zip(errors.tolist(), facts[errors].tolist(), strict=True):
+    for index, facts_of_sentence in zip(errors.tolist(), facts[errors].tolist(), strict=True):
         unreadable = system.sentences.unreadable.get(index)
         if unreadable is not None:
             problems[index] = unreadable
@@ -131,7 +131,7 @@ def _problems(
                 gold_detail=f"Gold cannot be read: {gold.sentences.unreadable[index].detail}",
             )
         else:
-            problems[index] = _mismatch(gold.vocabulary, index, int(system.lines[index]), found)
+            problems[index] = _mismatch(gold.vocabulary, index, int(system.lines[index]), facts_of_sentence)
     return problems
 
 
@@ -141,11 +141,11 @@ _ADVICE = "Parse gold's words, and use gold's tags for deleted words (punctuatio
 def _mismatch(vocabulary: Vocabulary, index: int, line: int, facts: Sequence[int]) -> Problem:
     """Describe how the words of sentence `index` differ from gold's; EVALB compares them after its deletions."""
     if facts[kernel.REASON] == kernel.LENGTHS_DIFFER:
-        code, there = "word-count-mismatch", f"The sentence has {facts[kernel.SYSTEM_WORDS]} words after deletions"
+        code, statement = "word-count-mismatch", f"The sentence has {facts[kernel.SYSTEM_WORDS]} words after deletions"
         gold = str(facts[kernel.GOLD_WORDS])
     else:
-        shown = vocabulary.strings[facts[kernel.SYSTEM_WORD]]
-        code, there = "word-mismatch", f"Word {facts[kernel.WORD] + 1} after deletions is {shown!r}"
+        word = vocabulary.strings[facts[kernel.SYSTEM_WORD]]
+        code, statement = "word-mismatch", f"Word {facts[kernel.WORD] + 1} after deletions is {word!r}"
         gold = repr(vocabulary.strings[facts[kernel.GOLD_WORD]])
-    detail = f"{there}; gold differs. {_ADVICE}"
-    return Problem(code, detail, sentence=index + 1, line=line, gold_detail=f"{there}; gold has {gold}. {_ADVICE}")
+    detail = f"{statement}; gold differs. {_ADVICE}"
+    return Problem(code, detail, sentence=index + 1, line=line, gold_detail=f"{statement}; gold has {gold}. {_ADVICE}")

@@ -74,8 +74,8 @@ def read_prm(text: str) -> ParameterFile:
         elif key in _LISTS:
             lists[_LISTS[key]].append(value)
         else:
-            found = _NUMBER.match(value)
-            numbers[key] = int(found.group()) if found else 0
+            match = _NUMBER.match(value)
+            numbers[key] = int(match.group()) if match else 0
     for key in ("EQ_LABEL", "EQ_WORD"):
         if len(lists[_LISTS[key]]) > MOST_PAIRS:
             detail = f"The parameter file exceeds {MOST_PAIRS} lines {key}. Rewrite the labels or words in the texts."

@@ -22,22 +22,22 @@ def evalb_report(outcome: Outcome, names: Sequence[str], cutoff: int) -> str:
     """Print what EVALB writes to its standard output; `names` are the columns of `outcome.rows`."""
     column_of = {name: column for column, name in enumerate(names)}
     counted = np.asarray(outcome.rows[:, [column_of[name] for name in SHOWN]], np.int64)
-    shown = np.where(
+    figures = np.where(
         (outcome.status == OK)[:, None], counted, outcome.rows[:, [column_of[f"unscored.{name}"] for name in SHOWN]]
     )
     complete = outcome.rows[:, column_of["complete"]] > 0
     lengths = outcome.rows[:, column_of["length"]]
-    rows = np.column_stack([lengths, outcome.status, shown]).tolist()
-    everything = np.ones(len(rows), np.bool_)
+    rows = np.column_stack([lengths, outcome.status, figures]).tolist()
+    all_sentences = np.ones(len(rows), np.bool_)
     return "".join(
         [
             _HEAD,
             _LINE,
-            *(_row(number, *figures) for number, figures in enumerate(rows, start=1)),
+            *(_row(number, *row) for number, row in enumerate(rows, start=1)),
             _LINE,
             _totals(counted[outcome.status == OK].sum(axis=0).tolist()),
             "=== Summary ===\n",
-            _block("-- All --", everything, outcome.status, counted, complete),
+            _block("-- All --", all_sentences, outcome.status, counted, complete),
             _block(f"-- len<={cutoff} --", lengths <= cutoff, outcome.status, counted, complete),
         ]
     )
@@ -69,11 +69,11 @@ def _totals(figures: Sequence[int]) -> str:
     return f"{brackets}  {words:5d} {tags:5d}   {_percent(tags, words):6.2f}\n"
 
 
-def _block(title: str, chosen: BoolArray, status: Any, counted: IntArray, complete: BoolArray) -> str:
-    valid = chosen & (status == OK)
+def _block(title: str, mask: BoolArray, status: Any, counted: IntArray, complete: BoolArray) -> str:
+    valid = mask & (status == OK)
     matched, gold, system, crossing, words, tags = counted[valid].sum(axis=0).tolist()
-    sentences, valids = int(chosen.sum()), int(valid.sum())
-    skipped = int((chosen & (status == SKIP)).sum())
+    sentences, valids = int(mask.sum()), int(valid.sum())
+    skipped = int((mask & (status == SKIP)).sum())
     recall, precision = _percent(matched, gold), _percent(matched, system)
     # EVALB divides 0 by 0 in C on x86-64, which prints the sign of the NaN.
     total = recall + precision

@@ -32,9 +32,9 @@ SHOWN = COUNTS[:6]
 def score_table(*, zero: bool) -> ScoreTable:
     """Return the table; `zero` makes shares of sentences shares of all sentences instead of valid ones."""
     names = (*COUNTS, *(f"cutoff.{name}" for name in COUNTS), "length", *(f"unscored.{name}" for name in SHOWN))
-    among = "sentences" if zero else "valid"
-    cut = tuple(_scores("cutoff.", " Sentences up to the cut-off length only.", among))
-    return ScoreTable(names, (*_scores("", "", among), *cut))
+    denominator_of_shares = "sentences" if zero else "valid"
+    cutoff_scores = tuple(_scores("cutoff.", " Sentences up to the cut-off length only.", denominator_of_shares))
+    return ScoreTable(names, (*_scores("", "", denominator_of_shares), *cutoff_scores))
 
 
 _NO_GOLD, _NO_SYSTEM = "gold has no brackets", "the output has no brackets"
@@ -70,22 +70,29 @@ _RATIOS = (
 )
 
 
-def _scores(at: str, more: str, among: str) -> list[Score]:
+def _scores(prefix: str, suffix: str, denominator_of_shares: str) -> list[Score]:
     ratios = [
         ratio_score(
-            at + name,
-            doc + more,
-            at + numerator,
-            at + (among if denominator == _AMONG else denominator),
+            prefix + name,
+            doc + suffix,
+            prefix + numerator,
+            prefix + (denominator_of_shares if denominator == _AMONG else denominator),
             higher_is_better=name not in ("mean_crossing", "relative_crossing"),
             high=None if name == "mean_crossing" else 1.0,
             undefined=undefined,
         )
         for name, doc, numerator, denominator, undefined in _RATIOS
     ]
-    gold, system = f"{at}gold", f"{at}system"
-    labelled = f1_score(f"{at}labelled_f1", f"F1 of labelled brackets.{more}", f"{at}matched", gold, system, _NEITHER)
+    gold, system = f"{prefix}gold", f"{prefix}system"
+    labelled = f1_score(
+        f"{prefix}labelled_f1", f"F1 of labelled brackets.{suffix}", f"{prefix}matched", gold, system, _NEITHER
+    )
     unlabelled = f1_score(
-        f"{at}unlabelled_f1", f"F1 of spans, labels ignored.{more}", f"{at}unlabelled_matched", gold, system, _NEITHER
+        f"{prefix}unlabelled_f1",
+        f"F1 of spans, labels ignored.{suffix}",
+        f"{prefix}unlabelled_matched",
+        gold,
+        system,
+        _NEITHER,
     )
     return [labelled, *ratios[:2], unlabelled, *ratios[2:]]

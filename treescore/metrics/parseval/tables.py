@@ -14,7 +14,7 @@ from treescore.core.trees import ConstituentTreebank
 from treescore.core.vocabulary import Vocabulary
 from treescore.formats.shared.bracket_problems import UnbalancedLine
 from treescore.metrics.parseval.choices import Choices
-from treescore.metrics.parseval.kernel import FILLER, READABLE, SHOWN, UNREADABLE, Inputs, Options, Room, Side, Tables
+from treescore.metrics.parseval.kernel import FILLER, READABLE, SHOWN, UNREADABLE, Inputs, Options, Side, Sizes, Tables
 from treescore.metrics.parseval.matching import Equal
 
 _QUOTES = ("'", '"', "/")
@@ -25,10 +25,10 @@ def inputs_of(choices: Choices, gold: ConstituentTreebank, system: ConstituentTr
     faults = np.full(len(gold), READABLE, np.uint8)
     for treebank in (gold, system):
         for sentence, problem in treebank.sentences.unreadable.items():
-            found = SHOWN if isinstance(problem, UnbalancedLine) else UNREADABLE
-            faults[sentence] = max(faults[sentence], found)
+            fault = SHOWN if isinstance(problem, UnbalancedLine) else UNREADABLE
+            faults[sentence] = max(faults[sentence], fault)
     if choices.empty_constituents == "word":
-        gold, system = filled(gold), filled(system)
+        gold, system = fill_empty(gold), fill_empty(system)
     options = Options(
         outer_bracket=choices.outer_bracket,
         preterminals=choices.preterminals,
@@ -37,7 +37,7 @@ def inputs_of(choices: Choices, gold: ConstituentTreebank, system: ConstituentTr
         quotes=bool(choices.quote_labels),
     )
     tables = _tables(choices, gold, system)
-    return Inputs(_side(gold), _side(system), tables, options, faults, _room(gold, system))
+    return Inputs(_side(gold), _side(system), tables, options, faults, _sizes(gold, system))
 
 
 def _side(treebank: ConstituentTreebank) -> Side:
@@ -64,14 +64,14 @@ def _side(treebank: ConstituentTreebank) -> Side:
     return Side._make(np.ascontiguousarray(column, np.int64) for column in side)
 
 
-def _room(gold: ConstituentTreebank, system: ConstituentTreebank) -> Room:
+def _sizes(gold: ConstituentTreebank, system: ConstituentTreebank) -> Sizes:
     words = brackets = 0
     for treebank in (gold, system):
         if len(treebank):
-            most = int(np.diff(treebank.word_offsets).max())
-            words = max(words, most)
-            brackets = max(brackets, int(np.diff(treebank.node_offsets).max()) + most)
-    return Room(words, brackets)
+            max_words = int(np.diff(treebank.word_offsets).max())
+            words = max(words, max_words)
+            brackets = max(brackets, int(np.diff(treebank.node_offsets).max()) + max_words)
+    return Sizes(words, brackets)
 
 
 def _tables(choices: Choices, gold: ConstituentTreebank, system: ConstituentTreebank) -> Tables:
@@ -109,7 +109,7 @@ def _tables(choices: Choices, gold: ConstituentTreebank, system: ConstituentTree
 
 
 def _cut(label: str, at: str) -> str:
-    return label[: min((place for place in map(label.find, at) if place >= 0), default=len(label))]
+    return label[: min((position for position in map(label.find, at) if position >= 0), default=len(label))]
 
 
 def _pairs(vocabulary: Vocabulary, pairs: Sequence[Sequence[str]]) -> IntArray:
@@ -123,7 +123,7 @@ def _flags(vocabulary: Vocabulary, size: int, names: Iterable[str]) -> BoolArray
     return flags
 
 
-def filled(treebank: ConstituentTreebank) -> ConstituentTreebank:
+def fill_empty(treebank: ConstituentTreebank) -> ConstituentTreebank:
     """Put a word of tag FILLER into every constituent that has neither words nor constituents.
 
     An empty constituent is below the lowest one that touches its position.
@@ -138,15 +138,15 @@ def filled(treebank: ConstituentTreebank) -> ConstituentTreebank:
     positions = treebank.word_offsets[:-1].repeat(np.diff(treebank.node_offsets)) + treebank.starts
     starts, ends = treebank.starts.copy(), treebank.ends.copy()
     fill_spans(parents, leaves, treebank.node_offsets, starts, ends)
-    places = positions[leaves]
+    insert_at = positions[leaves]
     fillers = np.add.reduceat(np.append(leaves, False), treebank.node_offsets, dtype=np.int64)[:-1]
     fillers[np.diff(treebank.node_offsets) == 0] = 0
     return replace(
         treebank,
         starts=starts,
         ends=ends,
-        words=np.insert(treebank.words, places, 0),
-        tags=np.insert(treebank.tags, places, FILLER),
+        words=np.insert(treebank.words, insert_at, 0),
+        tags=np.insert(treebank.tags, insert_at, FILLER),
         word_offsets=treebank.word_offsets + np.append(0, np.cumsum(fillers)),
     )
 

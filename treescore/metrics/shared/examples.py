@@ -12,7 +12,7 @@ def conllu(*rows: str) -> str:
         fields = dict(enumerate(row.split(" ")))
         blank = "_"
         order = (0, 1, None, 2, None, 6, 3, 4, 5, None)
-        lines.append("\t".join(fields.get(place, blank) if place is not None else blank for place in order))
+        lines.append("\t".join(fields.get(column, blank) if column is not None else blank for column in order))
     return "\n".join(lines) + "\n\n"
 
 

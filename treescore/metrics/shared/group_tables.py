@@ -24,21 +24,23 @@ def table_rows(table: ScoreTable, values: Sequence[Json], counts: Counts) -> lis
         {
             "value": value,
             "counts": dict(zip(table.count_names, row, strict=True)),
-            "scores": {name: None if math.isnan(score) else score for name, score in zip(names, found, strict=True)},
+            "scores": {
+                name: None if math.isnan(score) else score for name, score in zip(names, values_of_scores, strict=True)
+            },
         }
-        for value, row, found in zip(values, counts.tolist(), scores, strict=True)
+        for value, row, values_of_scores in zip(values, counts.tolist(), scores, strict=True)
     ]
 
 
 def sentence_tables(
-    table: ScoreTable, rows: IntArray, groupings: Mapping[str, Values], kept: BoolArray | None = None
+    table: ScoreTable, rows: IntArray, groupings: Mapping[str, Values], mask: BoolArray | None = None
 ) -> dict[str, list[Row]]:
     """Return a table for each grouping (name -> value of each sentence) of rows (n, k), where kept bool (n,)."""
-    return {name: grouped(table, rows, values, kept)[0] for name, values in groupings.items()}
+    return {name: grouped(table, rows, values, mask)[0] for name, values in groupings.items()}
 
 
 def grouped(
-    table: ScoreTable, rows: IntArray, values: Values, kept: BoolArray | None = None
+    table: ScoreTable, rows: IntArray, values: Values, mask: BoolArray | None = None
 ) -> tuple[list[Row], IntArray]:
     """Sum the rows of sentences that share a value.
 
@@ -46,16 +48,18 @@ def grouped(
         One row per value, in order of the values, with the number of `sentences`; and the group of each sentence,
         int64 (n,). Sentences without a value, or not kept, are in no row; their group is the number of rows.
     """
-    chosen = list(values) if kept is None else [v if keep else None for v, keep in zip(values, kept, strict=True)]
-    used = sorted(set(chosen) - {None}, key=lambda value: (isinstance(value, str), value))
+    values_of_sentences = (
+        list(values) if mask is None else [v if keep else None for v, keep in zip(values, mask, strict=True)]
+    )
+    used = sorted(set(values_of_sentences) - {None}, key=lambda value: (isinstance(value, str), value))
     group_of = {value: number for number, value in enumerate(used)}
-    groups = np.array([group_of.get(value, len(used)) for value in chosen], np.int64)
+    groups = np.array([group_of.get(value, len(used)) for value in values_of_sentences], np.int64)
     size = len(used) + 1
     sums = np.stack([sums_by(groups, size, rows[:, column]) for column in range(rows.shape[1])], axis=1)
-    found = table_rows(table, used, sums[:-1])
-    for row, sentences in zip(found, sums_by(groups, size).tolist(), strict=False):
+    group_rows = table_rows(table, used, sums[:-1])
+    for row, sentences in zip(group_rows, sums_by(groups, size).tolist(), strict=False):
         row["sentences"] = sentences
-    return found, groups
+    return group_rows, groups
 
 
 def attributes_of(treebank_attributes: Mapping[str, Sequence[str | None]], items: ItemInfo) -> dict[str, Values]:

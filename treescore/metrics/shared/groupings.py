@@ -28,7 +28,7 @@ NONE = -2
 RELATIVE_BINS = 14
 
 
-class Grouped:
+class WordAttributes:
     """One side of a comparison, w words, with what its groupings need, computed on first use."""
 
     def __init__(self, treebank: DependencyTreebank) -> None:
@@ -75,10 +75,10 @@ class Grouped:
     def directions(self) -> IntArray:
         """Return indices of DIRECTIONS, int64 (w,): `left` where the head is left of the word."""
         heads = self.heads
-        found = np.select(
+        indices = np.select(
             [heads == 0, heads < 0, heads < self.positions, heads > self.positions], [0, 4, 1, 2], default=3
         )
-        return found.astype(np.int64)
+        return indices.astype(np.int64)
 
     def frames(self) -> IntArray:
         """Return the frame of each word as a string number, int64 (w,).
@@ -91,18 +91,18 @@ class Grouped:
         inside = ~self.shape.outside & (self.heads > 0)
         parents = np.where(inside, treebank.word_offsets[self.owners] + self.heads - 1, -1)
         frames: list[list[str]] = [[] for _ in deprels]
-        own_done = [False] * len(deprels)
+        own_written = [False] * len(deprels)
         for word, parent in enumerate(parents.tolist()):
             if parent < 0:
                 continue
-            if word > parent and not own_done[parent]:
+            if word > parent and not own_written[parent]:
                 frames[parent].append(f"*{deprels[parent]}*")
-                own_done[parent] = True
+                own_written[parent] = True
             if word != parent:
                 frames[parent].append(deprels[word])
         texts = [
             " ".join(frame if done else [*frame, f"*{deprel}*"])
-            for frame, done, deprel in zip(frames, own_done, deprels, strict=True)
+            for frame, done, deprel in zip(frames, own_written, deprels, strict=True)
         ]
         return treebank.vocabulary.numbers(texts)
 
@@ -117,7 +117,7 @@ class Grouping:
         ordered: whether rows are ordered by key instead of frequency.
     """
 
-    keys: Callable[[Grouped], IntArray]
+    keys: Callable[[WordAttributes], IntArray]
     value: Callable[[int, DependencyTreebank], Json]
     ordered: bool = False
 
@@ -144,18 +144,18 @@ class Groups:
     own_metric: bool = False
 
 
-def groups_by(name: str, sides: tuple[Grouped, Grouped], scoring: BoolArray) -> Groups:
+def groups_by(name: str, sides: tuple[WordAttributes, WordAttributes], scoring: BoolArray) -> Groups:
     """Group the scoring words, bool (w,), by a grouping of this name. Raises KeyError."""
     grouping = GROUPINGS[name]
     keys = [grouping.keys(side)[scoring] for side in sides]
-    distinct, places = np.unique(np.concatenate(keys), return_inverse=True)
-    gold, system = np.split(places, 2)
+    distinct, groups = np.unique(np.concatenate(keys), return_inverse=True)
+    gold, system = np.split(groups, 2)
     treebank = sides[0].treebank
     return Groups(
         gold,
         system,
         len(distinct),
-        lambda place: grouping.value(int(distinct[place]), treebank),
+        lambda group: grouping.value(int(distinct[group]), treebank),
         grouping.ordered,
         own_metric=name not in _OF_WORDS,
     )
@@ -181,8 +181,8 @@ def _column(name: str) -> Grouping:
     return Grouping(lambda side: np.asarray(getattr(side.treebank, name), np.int64), _string)
 
 
-_DIRECTION = Grouping(Grouped.directions, _name(DIRECTIONS), ordered=True)
-_DISTANCE = Grouping(Grouped.distances, _name(DISTANCES), ordered=True)
+_DIRECTION = Grouping(WordAttributes.directions, _name(DIRECTIONS), ordered=True)
+_DISTANCE = Grouping(WordAttributes.distances, _name(DISTANCES), ordered=True)
 _DEPTH = Grouping(lambda side: side.shape.depths, _number, ordered=True)
 
 GROUPINGS: Mapping[str, Grouping] = {
@@ -202,7 +202,7 @@ GROUPINGS: Mapping[str, Grouping] = {
     "Postag": _column("xpos"),
     "Feats": _column("feats"),
     "Deprel": _column("deprels"),
-    "Frame": Grouping(Grouped.frames, _string),
+    "Frame": Grouping(WordAttributes.frames, _string),
     "Sentence": Grouping(lambda side: side.owners + 1, _number, ordered=True),
     "SentenceLength": Grouping(lambda side: side.lengths, _number, ordered=True),
     "RelationLength": Grouping(lambda side: side.relation_lengths, _number, ordered=True),

@@ -12,7 +12,7 @@ from treescore.core.trees import NO_HEAD, DependencyTreebank
 from treescore.errors import Problem
 from treescore.formats.shared.columns import short
 
-NOWHERE = -1
+UNREACHED = -1
 """Depth of a word whose chain of heads does not reach the root."""
 
 
@@ -49,14 +49,14 @@ def shape_of(heads: IntArray, word_offsets: IntArray) -> Shape:
     )
 
 
-def shape_problems(treebank: DependencyTreebank, shape: Shape, cap: int, what_now: str) -> tuple[list[Problem], int]:
+def shape_problems(treebank: DependencyTreebank, shape: Shape, cap: int, advice: str) -> tuple[list[Problem], int]:
     """Describe where sentences are not trees.
 
     Args:
         treebank: the sentences.
         shape: of its heads.
         cap: the most problems to describe.
-        what_now: the last sentence of each problem: how to fix it, or how it is scored.
+        advice: the last sentence of each problem: how to fix it, or how it is scored.
 
     Returns:
         The first `cap` problems in order, and the number of all.
@@ -64,14 +64,14 @@ def shape_problems(treebank: DependencyTreebank, shape: Shape, cap: int, what_no
     outside = np.flatnonzero(shape.outside)
     cyclic = np.flatnonzero(shape.cycles >= 0)
     rootless = np.flatnonzero((shape.roots != 1) & (np.diff(treebank.word_offsets) > 0))
-    found = [_bad_head(treebank, shape, word, what_now) for word in outside[:cap].tolist()]
-    found += [_cycle(treebank, int(shape.cycles[sentence]), sentence, what_now) for sentence in cyclic[:cap].tolist()]
-    found += [_roots(treebank, int(shape.roots[sentence]), sentence, what_now) for sentence in rootless[:cap].tolist()]
-    found.sort(key=lambda one: (one.sentence or 0, one.line or 0))
-    return found[:cap], len(outside) + len(cyclic) + len(rootless)
+    problems = [_bad_head(treebank, shape, word, advice) for word in outside[:cap].tolist()]
+    problems += [_cycle(treebank, int(shape.cycles[sentence]), sentence, advice) for sentence in cyclic[:cap].tolist()]
+    problems += [_roots(treebank, int(shape.roots[sentence]), sentence, advice) for sentence in rootless[:cap].tolist()]
+    problems.sort(key=lambda problem: (problem.sentence or 0, problem.line or 0))
+    return problems[:cap], len(outside) + len(cyclic) + len(rootless)
 
 
-def _bad_head(treebank: DependencyTreebank, shape: Shape, word: int, what_now: str) -> Problem:
+def _bad_head(treebank: DependencyTreebank, shape: Shape, word: int, advice: str) -> Problem:
     sentence = int(shape.owners[word])
     start, end = treebank.word_offsets[sentence : sentence + 2].tolist()
     head = short(head_string(int(treebank.heads[word]), treebank.vocabulary), 20)
@@ -81,19 +81,19 @@ def _bad_head(treebank: DependencyTreebank, shape: Shape, word: int, what_now: s
         word,
         "head-missing" if treebank.heads[word] == NO_HEAD else "head-out-of-range",
         f"HEAD of word {word - start + 1} is {head}, but the sentence has {end - start} words: 0 is the root, "
-        f"1-{end - start} are words. {what_now}",
+        f"1-{end - start} are words. {advice}",
     )
 
 
-def _cycle(treebank: DependencyTreebank, word: int, sentence: int, what_now: str) -> Problem:
+def _cycle(treebank: DependencyTreebank, word: int, sentence: int, advice: str) -> Problem:
     position = word - int(treebank.word_offsets[sentence]) + 1
-    return _at(treebank, sentence, word, "cycle", f"Word {position} is on a cycle of heads. {what_now}")
+    return _at(treebank, sentence, word, "cycle", f"Word {position} is on a cycle of heads. {advice}")
 
 
-def _roots(treebank: DependencyTreebank, roots: int, sentence: int, what_now: str) -> Problem:
+def _roots(treebank: DependencyTreebank, roots: int, sentence: int, advice: str) -> Problem:
     code, count = ("several-roots", f"{roots} words have") if roots else ("no-root", "No word has")
     word = int(treebank.word_offsets[sentence])
-    return _at(treebank, sentence, word, code, f"{count} HEAD 0; a tree has exactly one such word. {what_now}")
+    return _at(treebank, sentence, word, code, f"{count} HEAD 0; a tree has exactly one such word. {advice}")
 
 
 def _at(treebank: DependencyTreebank, sentence: int, word: int, code: str, detail: str) -> Problem:
@@ -115,9 +115,9 @@ def positions_of(word_offsets: IntArray) -> IntArray:
     return np.arange(len(owners), dtype=np.int64) - word_offsets[owners] + 1
 
 
-def lengths_to_offsets(kept: BoolArray, owners: IntArray, sentences: int) -> IntArray:
+def lengths_to_offsets(mask: BoolArray, owners: IntArray, sentences: int) -> IntArray:
     """Return the offsets (n + 1,) of the kept words of each sentence."""
-    return offsets_of(sums_by(owners[kept], sentences))
+    return offsets_of(sums_by(owners[mask], sentences))
 
 
 def _depths(heads: IntArray, offsets: IntArray, owners: IntArray) -> tuple[IntArray, IntArray]:
@@ -136,7 +136,7 @@ def _depths(heads: IntArray, offsets: IntArray, owners: IntArray) -> tuple[IntAr
         steps += steps[above]
         above = above[above]
         reach *= 2
-    depths = np.where(above[:words] == root, steps[:words], NOWHERE)
+    depths = np.where(above[:words] == root, steps[:words], UNREACHED)
     cycles = np.full(len(lengths), -1, np.int64)
     endless = np.flatnonzero(above[:words] < words)
     cyclic, first = np.unique(owners[endless], return_index=True)
@@ -147,8 +147,8 @@ def _depths(heads: IntArray, offsets: IntArray, owners: IntArray) -> tuple[IntAr
 
 def _first_repeated(heads: IntArray, start: int, word: int) -> int:
     """Return the first word that repeats on the chain of heads from `word`, which must enter a cycle."""
-    met: set[int] = set()
-    while word not in met:
-        met.add(word)
+    visited: set[int] = set()
+    while word not in visited:
+        visited.add(word)
         word = start + int(heads[word]) - 1
     return word

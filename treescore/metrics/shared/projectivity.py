@@ -35,9 +35,9 @@ def projective_arcs(heads: IntArray, depths: IntArray, offsets: IntArray) -> Boo
         greatest[0] = first[1:]
         for level in range(1, levels):
             half = 1 << (level - 1)
-            for place in range(length - 2 * half + 1):
-                least[level, place] = min(least[level - 1, place], least[level - 1, place + half])
-                greatest[level, place] = max(greatest[level - 1, place], greatest[level - 1, place + half])
+            for index in range(length - 2 * half + 1):
+                least[level, index] = min(least[level - 1, index], least[level - 1, index + half])
+                greatest[level, index] = max(greatest[level - 1, index], greatest[level - 1, index + half])
         for word in range(length):
             if depths[start + word] < 1:
                 continue

@@ -22,7 +22,7 @@ from treescore.metrics.shared.align import Spans, align_words
 
 
 @dataclass(frozen=True, slots=True)
-class Segmented:
+class Segmentation:
     """A treebank over the characters of its text, n sentences, t tokens, w words.
 
     Attributes:
@@ -57,8 +57,8 @@ class Alignment:
         system_of: system word of each gold word, UNALIGNED where it has none, int64 (gold words,).
     """
 
-    gold: Segmented
-    system: Segmented
+    gold: Segmentation
+    system: Segmentation
     gold_words: IntArray
     system_words: IntArray
     gold_of: IntArray
@@ -81,22 +81,22 @@ MAX_STEPS = 1_000_000_000
 
 def aligned_fields(*columns: str) -> Fields:
     """Show the output's own words by sentence and word, with these columns; gold's unaligned words are not shown."""
-    places = {"system_sentence": "sentence", "system_word": "word"}
-    return Fields({**places, **{f"system_{name}": f"system_{name}" for name in columns}}, required="system_word")
+    numbers = {"system_sentence": "sentence", "system_word": "word"}
+    return Fields({**numbers, **{f"system_{name}": f"system_{name}" for name in columns}}, required="system_word")
 
 
-def segmented(treebank: DependencyTreebank) -> Segmented:
+def segmentation_of(treebank: DependencyTreebank) -> Segmentation:
     """Map a treebank to the characters of its text. Every surface form must have a character that is not a space."""
     words = len(treebank.forms)
     edges = np.zeros(words + 1, np.int64)
     edges[treebank.mwt_starts] += 1
     edges[treebank.mwt_ends] -= 1
     multiword = np.cumsum(edges[:-1]) > 0
-    begins = ~multiword
-    begins[treebank.mwt_starts] = True
+    starts_token = ~multiword
+    starts_token[treebank.mwt_starts] = True
     surface = treebank.forms.copy()
     surface[treebank.mwt_starts] = treebank.mwt_forms
-    token_words = np.flatnonzero(begins)
+    token_words = np.flatnonzero(starts_token)
     surface = surface[token_words]
     vocabulary = treebank.vocabulary
     distinct = vocabulary.distinct(surface).tolist()
@@ -105,12 +105,12 @@ def segmented(treebank: DependencyTreebank) -> Segmented:
     lengths[distinct] = [len(stripped[number]) for number in distinct]
     bounds = offsets_of(lengths[surface])
     sentence_bounds = bounds[np.searchsorted(token_words, treebank.word_offsets)]
-    return Segmented(
+    return Segmentation(
         treebank=treebank,
         text="".join(map(stripped.__getitem__, surface.tolist())),
         token_starts=bounds[:-1],
         token_ends=bounds[1:],
-        token_of_word=np.cumsum(begins) - 1,
+        token_of_word=np.cumsum(starts_token) - 1,
         multiword=multiword,
         sentence_starts=sentence_bounds[:-1],
         sentence_ends=sentence_bounds[1:],
@@ -125,7 +125,7 @@ def alignment_of(gold: DependencyTreebank, system: DependencyTreebank) -> Alignm
         InputError: `text-mismatch`, the texts differ; with the place of the first difference on both sides.
         LimitError: overlapping multiword tokens form a stretch that is too long to align.
     """
-    sides = segmented(gold), segmented(system)
+    sides = segmentation_of(gold), segmentation_of(system)
     if sides[0].text != sides[1].text:
         raise InputError(_difference(*sides))
     if any(side.multiword.any() for side in sides):
@@ -139,23 +139,23 @@ def alignment_of(gold: DependencyTreebank, system: DependencyTreebank) -> Alignm
     return Alignment(sides[0], sides[1], gold_words, system_words, gold_of, system_of)
 
 
-def _same_spans(gold: Segmented, system: Segmented) -> tuple[IntArray, IntArray]:
+def _same_spans(gold: Segmentation, system: Segmentation) -> tuple[IntArray, IntArray]:
     """Pair the words with the same characters, where every word is a token."""
-    places = np.searchsorted(system.token_starts, gold.token_starts)
-    places = np.minimum(places, len(system.token_starts) - 1)
-    same = (system.token_starts[places] == gold.token_starts) & (system.token_ends[places] == gold.token_ends)
-    return np.flatnonzero(same), places[same]
+    indices = np.searchsorted(system.token_starts, gold.token_starts)
+    indices = np.minimum(indices, len(system.token_starts) - 1)
+    same = (system.token_starts[indices] == gold.token_starts) & (system.token_ends[indices] == gold.token_ends)
+    return np.flatnonzero(same), indices[same]
 
 
-def _with_multiwords(gold: Segmented, system: Segmented) -> tuple[IntArray, IntArray]:
+def _with_multiwords(gold: Segmentation, system: Segmentation) -> tuple[IntArray, IntArray]:
     """Pair the words in the order of the text as the original program does. Raises LimitError."""
     keys = _keys(gold, system)
     gold_spans, system_spans = _spans(gold, keys[0]), _spans(system, keys[1])
     walk = align_words
     if not compiler_loaded() and len(gold.multiword) + len(system.multiword) < WORDS_TO_COMPILE_FOR:
         walk, gold_spans, system_spans = interpreted(align_words), _views(gold_spans), _views(system_spans)
-    pairs, good = walk(gold_spans, system_spans, MAX_STEPS)
-    if not good:
+    pairs, complete = walk(gold_spans, system_spans, MAX_STEPS)
+    if not complete:
         detail = (
             "Overlapping multiword tokens of gold and output form a stretch that is too long to align. "
             "Check the ranges (3-4) in the ID column."
@@ -165,7 +165,7 @@ def _with_multiwords(gold: Segmented, system: Segmented) -> tuple[IntArray, IntA
     return gold_words, system_words
 
 
-def _spans(side: Segmented, keys: IntArray) -> Spans:
+def _spans(side: Segmentation, keys: IntArray) -> Spans:
     return Spans(side.token_starts[side.token_of_word], side.token_ends[side.token_of_word], side.multiword, keys)
 
 
@@ -175,39 +175,39 @@ def _views(spans: Spans) -> Spans:
     return Spans._make([*(memoryview(column) for column in columns), spans.keys])
 
 
-def _keys(gold: Segmented, system: Segmented) -> tuple[IntArray, IntArray]:
+def _keys(gold: Segmentation, system: Segmentation) -> tuple[IntArray, IntArray]:
     """Number forms, equal ones in lower case alike; words that are tokens lose their spaces first."""
     lowered: dict[str, int] = {}
 
-    def own(form: str) -> int:
+    def key_of_token(form: str) -> int:
         return lowered.setdefault(without_spaces(form).lower(), len(lowered))
 
-    def inner(form: str) -> int:
+    def key_of_part(form: str) -> int:
         return lowered.setdefault(form.lower(), len(lowered))
 
-    found = []
+    keys_of_sides = []
     for side in (gold, system):
         forms, vocabulary = side.treebank.forms, side.treebank.vocabulary
         inside = side.multiword
         keys = np.empty(len(forms), np.int64)
-        keys[inside] = vocabulary.table(forms[inside], inner)[forms[inside]]
-        keys[~inside] = vocabulary.table(forms[~inside], own)[forms[~inside]]
-        found.append(keys)
-    return found[0], found[1]
+        keys[inside] = vocabulary.table(forms[inside], key_of_part)[forms[inside]]
+        keys[~inside] = vocabulary.table(forms[~inside], key_of_token)[forms[~inside]]
+        keys_of_sides.append(keys)
+    return keys_of_sides[0], keys_of_sides[1]
 
 
-def _difference(gold: Segmented, system: Segmented) -> Problem:
+def _difference(gold: Segmentation, system: Segmentation) -> Problem:
     if not gold.text or not system.text:  # trees without words have dependencies without words
         detail = "The output has no words." if gold.text else "The output has words, but gold has none."
         return Problem("text-mismatch", f"{detail} Keep every character of the text.")
-    place = _common_prefix(gold.text, system.text)
-    (there, _, _), (here, sentence, line) = _place(gold, place), _place(system, place)
-    found = f"has {short(system.text[place:], 20)!r}" if place < len(system.text) else "ends there"
+    position = _common_prefix(gold.text, system.text)
+    (gold_place, _, _), (system_place, sentence, line) = _place(gold, position), _place(system, position)
+    system_text = f"has {short(system.text[position:], 20)!r}" if position < len(system.text) else "ends there"
     beginning = (
-        f"The words of the output differ from gold's text. The first difference is at character {place + 1} (without "
-        f"spaces): {here} of the output, which {found}"
+        f"The words of the output differ from gold's text. The first difference is at character {position + 1} "
+        f"(without spaces): {system_place} of the output, which {system_text}"
     )
-    wanted = f"has {short(gold.text[place:], 20)!r}" if place < len(gold.text) else "ends there"
+    gold_text = f"has {short(gold.text[position:], 20)!r}" if position < len(gold.text) else "ends there"
     detail = f"{beginning}. Keep every character of the text when tokenizing."
     return Problem(
         "text-mismatch",
@@ -215,14 +215,14 @@ def _difference(gold: Segmented, system: Segmented) -> Problem:
         line=line,
         column=2 if line else None,
         sentence=sentence,
-        gold_detail=f"{beginning}, and {there} of gold, which {wanted}.",
+        gold_detail=f"{beginning}, and {gold_place} of gold, which {gold_text}.",
     )
 
 
-def _place(side: Segmented, place: int) -> tuple[str, int, int | None]:
+def _place(side: Segmentation, position: int) -> tuple[str, int, int | None]:
     """Return the place of a character: in words, its sentence from 1, and its line where known."""
-    place = min(place, len(side.text) - 1)
-    token = int(np.searchsorted(side.token_starts, place, "right")) - 1
+    position = min(position, len(side.text) - 1)
+    token = int(np.searchsorted(side.token_starts, position, "right")) - 1
     word = int(side.token_words[token])
     sentence = int(np.searchsorted(side.treebank.word_offsets, word, "right"))
     line = int(side.treebank.lines[word]) or None

@@ -20,15 +20,17 @@ def check_same_words(gold: DependencyTreebank, system: DependencyTreebank, cap: 
         InputError: `word-count-mismatch` for sentences of other length; if there are none, `word-mismatch`.
     """
     gold_lengths, system_lengths = np.diff(gold.word_offsets), np.diff(system.word_offsets)
-    longer = np.flatnonzero(gold_lengths != system_lengths)
-    if len(longer):
-        raise InputError([_other_length(gold, system, sentence) for sentence in longer[:cap].tolist()], len(longer))
-    other = np.flatnonzero(gold.forms != system.forms)
-    if len(other):
-        raise InputError([_other_word(gold, system, word) for word in other[:cap].tolist()], len(other))
+    other_length = np.flatnonzero(gold_lengths != system_lengths)
+    if len(other_length):
+        raise InputError(
+            [_other_length(gold, system, sentence) for sentence in other_length[:cap].tolist()], len(other_length)
+        )
+    other_words = np.flatnonzero(gold.forms != system.forms)
+    if len(other_words):
+        raise InputError([_other_word(gold, system, word) for word in other_words[:cap].tolist()], len(other_words))
 
 
-def completed(gold: DependencyTreebank, system: DependencyTreebank) -> tuple[DependencyTreebank, BoolArray, BoolArray]:
+def complete(gold: DependencyTreebank, system: DependencyTreebank) -> tuple[DependencyTreebank, BoolArray, BoolArray]:
     """Fill the sentences that a system leaves empty, as a bracket parser may, with gold's words without heads.
 
     Returns:
@@ -39,16 +41,16 @@ def completed(gold: DependencyTreebank, system: DependencyTreebank) -> tuple[Dep
     if not absent.any():
         return system, absent, np.ones(len(system.forms), np.bool_)
     offsets = offsets_of(np.where(absent, np.diff(gold.word_offsets), lengths))
-    own = ~absent[owners_of(offsets)]
+    present = ~absent[owners_of(offsets)]
     missing = absent[owners_of(gold.word_offsets)]
     blank = system.vocabulary.number("_")
     columns: dict[str, Any] = {}
     for name in ("forms", "lemmas", "upos", "xpos", "feats", "heads", "deprels", "deps", "misc", "lines"):
-        column = np.full(len(own), {"heads": NO_HEAD, "lines": 0}.get(name, blank), np.int64)
-        column[own] = getattr(system, name)
+        column = np.full(len(present), {"heads": NO_HEAD, "lines": 0}.get(name, blank), np.int64)
+        column[present] = getattr(system, name)
         columns[name] = column
-    columns["forms"][~own] = gold.forms[missing]
-    return replace(system, word_offsets=offsets, **columns), absent, own
+    columns["forms"][~present] = gold.forms[missing]
+    return replace(system, word_offsets=offsets, **columns), absent, present
 
 
 def no_parse(system: DependencyTreebank, sentence: int, cost: str) -> Problem:
@@ -71,16 +73,16 @@ def _other_length(gold: DependencyTreebank, system: DependencyTreebank, sentence
     )
     start = int(system.word_offsets[sentence])
     sent_ids = system.sentences.sent_ids
-    there, advice = f"Sentence {sentence + 1} has {length} words", "Parse gold's words; "
+    statement, advice = f"Sentence {sentence + 1} has {length} words", "Parse gold's words; "
     advice += "for outputs with their own tokenization use the metric ud."
-    detail = f"{there}, which differs from gold. {advice}"
+    detail = f"{statement}, which differs from gold. {advice}"
     return Problem(
         "word-count-mismatch",
         detail,
         sentence=sentence + 1,
         sent_id=sent_ids[sentence] if len(sent_ids) else None,
         line=int(system.lines[start]) or None if length else None,
-        gold_detail=f"{there}, gold has {gold_length}. {advice}",
+        gold_detail=f"{statement}, gold has {gold_length}. {advice}",
     )
 
 
@@ -88,10 +90,10 @@ def _other_word(gold: DependencyTreebank, system: DependencyTreebank, word: int)
     sentence = int(np.searchsorted(gold.word_offsets, word, "right")) - 1
     position = word - int(gold.word_offsets[sentence]) + 1
     strings = gold.vocabulary.strings
-    found = strings[system.forms[word]]
+    form = strings[system.forms[word]]
     sent_ids = system.sentences.sent_ids
-    there = f"Word {position} of sentence {sentence + 1} is {found!r}"
-    detail = f"{there}; gold has another word there. Parse gold's words."
+    statement = f"Word {position} of sentence {sentence + 1} is {form!r}"
+    detail = f"{statement}; gold has another word there. Parse gold's words."
     return Problem(
         "word-mismatch",
         detail,
@@ -99,5 +101,5 @@ def _other_word(gold: DependencyTreebank, system: DependencyTreebank, word: int)
         sent_id=sent_ids[sentence] if len(sent_ids) else None,
         line=int(system.lines[word]) or None,
         column=2,
-        gold_detail=f"{there}; gold has {strings[gold.forms[word]]!r} (its line {gold.lines[word]}).",
+        gold_detail=f"{statement}; gold has {strings[gold.forms[word]]!r} (its line {gold.lines[word]}).",
     )

@@ -140,14 +140,14 @@ class Ud(Metric):
         for row in ("las", "uas"):
             bits[f"{row}_f1"] = np.zeros(len(gold.forms), bool)
             bits[f"{row}_f1"][alignment.gold_words] = right[row]
-        found = np.zeros(len(system.forms), bool)
-        found[alignment.system_words] = right["las"]
+        system_right = np.zeros(len(system.forms), bool)
+        system_right[alignment.system_words] = right["las"]
         return Outcome(
             rows=rows,
             status=all_ok(len(gold)),
             tokens={name: TokenBits(values, gold.word_offsets) for name, values in bits.items()},
             details=lambda index: {"words": _wrong_words(alignment, index, bits["las_f1"])},
-            slices=lambda: UdSlices(gold, system, bits["las_f1"], found),
+            slices=lambda: UdSlices(gold, system, bits["las_f1"], system_right),
         )
 
     def report(self, style: str, outcome: Outcome) -> str:
@@ -187,13 +187,13 @@ def universal_relation(deprel: str) -> str:
 
 def universal_features(feats: str) -> str:
     """Return the universal features of a FEATS field, sorted, without others and layers (`Number[psor]`)."""
-    kept = [feature for feature in feats.split("|") if feature.partition("=")[0] in UNIVERSAL_FEATURES]
-    return "|".join(sorted(kept))
+    universal = [feature for feature in feats.split("|") if feature.partition("=")[0] in UNIVERSAL_FEATURES]
+    return "|".join(sorted(universal))
 
 
 def _sides(gold: DependencyTreebank, system: DependencyTreebank) -> tuple[_Side, _Side]:
     vocabulary = gold.vocabulary
-    found = []
+    columns = []
     for side in (gold, system):
         feats = vocabulary.table(side.feats, lambda feats: vocabulary.number(universal_features(feats)))[side.feats]
         deprels = vocabulary.table(side.deprels, lambda deprel: vocabulary.number(universal_relation(deprel)))
@@ -203,8 +203,8 @@ def _sides(gold: DependencyTreebank, system: DependencyTreebank) -> tuple[_Side,
         ).astype(np.int8)[deprels]
         heads = resolved_heads(side)
         parents = np.where(heads == 0, ROOT, side.word_offsets[owners_of(side.word_offsets)] + heads - 1)
-        found.append(_Side(side.upos, side.xpos, feats, side.lemmas, deprels, parents, classes))
-    return found[0], found[1]
+        columns.append(_Side(side.upos, side.xpos, feats, side.lemmas, deprels, parents, classes))
+    return columns[0], columns[1]
 
 
 def _right(alignment: Alignment, gold: _Side, system: _Side) -> dict[str, BoolArray]:
@@ -244,33 +244,35 @@ def _same_function_words(alignment: Alignment, gold: _Side, system: _Side, right
     golds, systems = alignment.gold_words, alignment.system_words
     gold_children = _children(gold.classes & _FUNCTIONAL > 0, gold.parents)
     system_children = _children(system.classes & _FUNCTIONAL > 0, system.parents)
-    good = np.zeros(len(gold.parents), bool)
-    good[golds[right]] = True
-    good_children = _children(good & (gold.classes & _FUNCTIONAL > 0), gold.parents)
-    wanted = gold_children[golds]
-    agree: BoolArray = (wanted == system_children[systems]) & (wanted == good_children[golds])
+    right_words = np.zeros(len(gold.parents), bool)
+    right_words[golds[right]] = True
+    good_children = _children(right_words & (gold.classes & _FUNCTIONAL > 0), gold.parents)
+    counts = gold_children[golds]
+    agree: BoolArray = (counts == system_children[systems]) & (counts == good_children[golds])
     return agree
 
 
-def _children(chosen: BoolArray, parents: IntArray) -> IntArray:
+def _children(mask: BoolArray, parents: IntArray) -> IntArray:
     """Count the chosen words whose parent is each word: int64 (w,)."""
-    return sums_by(parents[chosen & (parents != ROOT)], len(parents))
+    return sums_by(parents[mask & (parents != ROOT)], len(parents))
 
 
 def _rows(alignment: Alignment, sides: tuple[_Side, _Side], right: dict[str, BoolArray]) -> IntArray:
     """Return the counts of each gold sentence, in the order of the score table."""
     gold, system = sides
     sentences = len(alignment.gold.treebank)
-    own = owners_of(alignment.gold.treebank.word_offsets)
-    held = alignment.sentences_of(alignment.system.token_starts)[alignment.system.token_of_word]
-    columns = _span_columns(alignment, own, held)
-    pair_owners = own[alignment.gold_words]
-    all_gold, all_system, all_aligned = (sums_by(owners, sentences) for owners in (own, held, pair_owners))
+    gold_owners = owners_of(alignment.gold.treebank.word_offsets)
+    system_owners = alignment.sentences_of(alignment.system.token_starts)[alignment.system.token_of_word]
+    columns = _span_columns(alignment, gold_owners, system_owners)
+    pair_owners = gold_owners[alignment.gold_words]
+    all_gold, all_system, all_aligned = (
+        sums_by(owners, sentences) for owners in (gold_owners, system_owners, pair_owners)
+    )
     content = (gold.classes & _CONTENT > 0, system.classes & _CONTENT > 0)
     pair_content = content[0][alignment.gold_words]
     content_totals = [
-        sums_by(own[content[0]], sentences),
-        sums_by(held[content[1]], sentences),
+        sums_by(gold_owners[content[0]], sentences),
+        sums_by(system_owners[content[1]], sentences),
         sums_by(pair_owners[pair_content], sentences),
     ]
     for row in ALIGNED:
@@ -281,11 +283,11 @@ def _rows(alignment: Alignment, sides: tuple[_Side, _Side], right: dict[str, Boo
     return np.stack(columns, axis=1)
 
 
-def _span_columns(alignment: Alignment, own: IntArray, held: IntArray) -> list[IntArray]:
+def _span_columns(alignment: Alignment, gold_owners: IntArray, system_owners: IntArray) -> list[IntArray]:
     """Return correct, gold and system counts of tokens, sentences and words by gold sentence."""
     gold, system = alignment.gold, alignment.system
     sentences = len(gold.treebank)
-    token_owners = own[gold.token_words]
+    token_owners = gold_owners[gold.token_words]
     tokens = token_owners[_same_spans(gold.token_starts, gold.token_ends, system.token_starts, system.token_ends)]
     whole = _same_spans(gold.sentence_starts, gold.sentence_ends, system.sentence_starts, system.sentence_ends)
     return [
@@ -295,16 +297,16 @@ def _span_columns(alignment: Alignment, own: IntArray, held: IntArray) -> list[I
         whole.astype(np.int64),
         np.ones(sentences, np.int64),
         sums_by(alignment.sentences_of(system.sentence_starts), sentences),
-        sums_by(own[alignment.gold_words], sentences),
-        sums_by(own, sentences),
-        sums_by(held, sentences),
+        sums_by(gold_owners[alignment.gold_words], sentences),
+        sums_by(gold_owners, sentences),
+        sums_by(system_owners, sentences),
     ]
 
 
 def _same_spans(starts: IntArray, ends: IntArray, other_starts: IntArray, other_ends: IntArray) -> BoolArray:
     """Return which spans the other list has too, bool; both lists are sorted, and no span is empty."""
-    places = np.minimum(np.searchsorted(other_starts, starts), len(other_starts) - 1)
-    same: BoolArray = (other_starts[places] == starts) & (other_ends[places] == ends)
+    indices = np.minimum(np.searchsorted(other_starts, starts), len(other_starts) - 1)
+    same: BoolArray = (other_starts[indices] == starts) & (other_ends[indices] == ends)
     return same
 
 
@@ -318,16 +320,16 @@ def _wrong_words(alignment: Alignment, index: int, right: BoolArray) -> list[Jso
 
 
 def _wrong_word(gold: DependencyTreebank, system: DependencyTreebank, word: int, partner: int) -> dict[str, Json]:
-    shown: dict[str, Json] = {}
-    for side, treebank, place in (("gold", gold, word), ("system", system, partner)):
-        if place == UNALIGNED:
-            shown.update({f"{side}_{name}": None for name in ("sentence", "word", "form", "head", "deprel")})
+    document: dict[str, Json] = {}
+    for side, treebank, position in (("gold", gold, word), ("system", system, partner)):
+        if position == UNALIGNED:
+            document.update({f"{side}_{name}": None for name in ("sentence", "word", "form", "head", "deprel")})
             continue
         strings = treebank.vocabulary.strings
-        sentence = int(np.searchsorted(treebank.word_offsets, place, "right")) - 1
-        shown[f"{side}_sentence"] = sentence + 1
-        shown[f"{side}_word"] = place - int(treebank.word_offsets[sentence]) + 1
-        shown[f"{side}_form"] = strings[treebank.forms[place]]
-        shown[f"{side}_head"] = head_string(int(treebank.heads[place]), treebank.vocabulary)
-        shown[f"{side}_deprel"] = strings[treebank.deprels[place]]
-    return {"word": shown["gold_word"], **shown}
+        sentence = int(np.searchsorted(treebank.word_offsets, position, "right")) - 1
+        document[f"{side}_sentence"] = sentence + 1
+        document[f"{side}_word"] = position - int(treebank.word_offsets[sentence]) + 1
+        document[f"{side}_form"] = strings[treebank.forms[position]]
+        document[f"{side}_head"] = head_string(int(treebank.heads[position]), treebank.vocabulary)
+        document[f"{side}_deprel"] = strings[treebank.deprels[position]]
+    return {"word": document["gold_word"], **document}

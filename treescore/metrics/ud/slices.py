@@ -10,7 +10,7 @@ from treescore.core.arrays import BoolArray
 from treescore.core.params import Json
 from treescore.core.trees import DependencyTreebank
 from treescore.metrics.attachment.slices import MAX_ROWS
-from treescore.metrics.shared.groupings import GROUPINGS, Grouped
+from treescore.metrics.shared.groupings import GROUPINGS, WordAttributes
 
 NAMES = ("upos", "xpos", "deprel", "direction", "distance", "sentence_length", "depth", "word")
 
@@ -25,7 +25,7 @@ class UdSlices(Mapping[str, Sequence[Mapping[str, Json]]]):
     def __init__(
         self, gold: DependencyTreebank, system: DependencyTreebank, gold_right: BoolArray, system_right: BoolArray
     ) -> None:
-        self._sides = Grouped(gold), Grouped(system)
+        self._sides = WordAttributes(gold), WordAttributes(system)
         self._right = gold_right, system_right
 
     def __getitem__(self, name: str) -> Sequence[Mapping[str, Json]]:

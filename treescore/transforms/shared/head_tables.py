@@ -118,28 +118,28 @@ CONJUNCTIONS: Mapping[str, Sequence[str]] = {"collins": ("CC",), "magerman": ()}
 
 def head_of(steps: Sequence[Step], children: Sequence[str], conjunctions: Sequence[str]) -> int:
     """Find the place of the head among a phrase's children (labels without function tags, from left to right)."""
-    found = _searched(steps, children)
-    return found - 2 if found >= 2 and children[found - 1] in conjunctions else found
+    index = _search(steps, children)
+    return index - 2 if index >= 2 and children[index - 1] in conjunctions else index
 
 
-def _searched(steps: Sequence[Step], children: Sequence[str]) -> int:
+def _search(steps: Sequence[Step], children: Sequence[str]) -> int:
     last = len(children) - 1
-    first: dict[str, int] = {}
-    final: dict[str, int] = {}
-    for place, label in enumerate(children):
-        first.setdefault(label, place)
-        final[label] = place
+    first_index: dict[str, int] = {}
+    last_index: dict[str, int] = {}
+    for index, label in enumerate(children):
+        first_index.setdefault(label, index)
+        last_index[label] = index
     for search, labels in steps:
         if search == "last":
             if children[last] in labels:
                 return last
             continue
-        places = first if "left" in search else final
-        found = [places[label] for label in labels if label in places]
-        if found:
-            return min(found) if search == "left-any" else max(found) if search == "right-any" else found[0]
+        index_of = first_index if "left" in search else last_index
+        indices = [index_of[label] for label in labels if label in index_of]
+        if indices:
+            return min(indices) if search == "left-any" else max(indices) if search == "right-any" else indices[0]
     from_left = not steps or "left" in steps[-1][0]
-    candidates = [place for place, label in enumerate(children) if label not in PUNCTUATION] or [*range(last + 1)]
+    candidates = [index for index, label in enumerate(children) if label not in PUNCTUATION] or [*range(last + 1)]
     return candidates[0] if from_left else candidates[-1]
 
 
@@ -176,7 +176,7 @@ def relation_of(phrase: str, dependent: str, *, word: bool) -> str:
     """
     base, functions = parts_of(dependent)
     if not word and functions:
-        return next((known for known in GRAMMATICAL if known in functions), functions[0])
+        return next((function for function in GRAMMATICAL if function in functions), functions[0])
     if word and base in PUNCTUATION:
         return PUNCT
     if phrase == "VP" and base == "NP":

@@ -117,13 +117,13 @@ def _grammar(rules: Sequence[Rule], vocabulary: Vocabulary) -> tuple[Grammar, In
             by_label[local[label]].append(number)
     numbers = np.zeros(len(vocabulary), np.int64)
     for label, number in local.items():
-        known = vocabulary.get(label)
-        if known is not None:
-            numbers[known] = number
+        string_number = vocabulary.get(label)
+        if string_number is not None:
+            numbers[string_number] = number
     children = [element for rule in rules for element in rule.children]
     grammar = Grammar(
-        of_label=np.array([rule for found in by_label for rule in found], np.int64),
-        of_label_offsets=offsets_of(np.array([len(found) for found in by_label], np.int64)),
+        of_label=np.array([rule for numbers_of_rules in by_label for rule in numbers_of_rules], np.int64),
+        of_label_offsets=offsets_of(np.array([len(numbers_of_rules) for numbers_of_rules in by_label], np.int64)),
         forms=np.array([rule.form for rule in rules], np.int64),
         carets=np.array([rule.caret for rule in rules], np.int64),
         offsets=offsets_of(np.array([len(rule.children) for rule in rules], np.int64)),
@@ -222,60 +222,62 @@ def fits(grammar: Grammar, rule: int, items: Items, children: IntArray, size: in
     many = end - begin
     caret = grammar.carets[rule] if grammar.forms[rule] == DROP_CHILD else -1
     one = np.int64(1)
-    for place in range(size, -1, -1):
-        bits = one << many if place == size else np.int64(0)
+    for position in range(size, -1, -1):
+        bits = one << many if position == size else np.int64(0)
         for element in range(many - 1, -1, -1):
             times = grammar.times[begin + element]
             possible = times != ONE and (bits >> (element + 1)) & 1
-            if not possible and place < size:
-                taken = times == GAP or grammar.members[grammar.classes[begin + element], items.labels[children[place]]]
-                if element == caret and children[place] >= len(items.dropped):
-                    taken = False
+            if not possible and position < size:
+                accepted = (
+                    times == GAP or grammar.members[grammar.classes[begin + element], items.labels[children[position]]]
+                )
+                if element == caret and children[position] >= len(items.dropped):
+                    accepted = False
                 follow = element + 1 if times == ONE else element
-                possible = taken and (after[place + 1] >> follow) & 1
+                possible = accepted and (after[position + 1] >> follow) & 1
             if possible:
                 bits |= one << element
-        after[place] = bits
+        after[position] = bits
     if not after[0] & 1:
         return -1
-    place, element = 0, 0
+    position, element = 0, 0
     while element < caret:
         if grammar.times[begin + element] == ONE:
-            place += 1
+            position += 1
             element += 1
-        elif (after[place] >> (element + 1)) & 1:
+        elif (after[position] >> (element + 1)) & 1:
             element += 1
         else:
-            place += 1
-    return place
+            position += 1
+    return position
 
 
 @compiled
 def push(heap: IntArray, size: int, key: int) -> int:
     """Put a key on the heap (lowest first); return the new size."""
-    place = size
-    while place > 0 and heap[(place - 1) // 2] > key:
-        heap[place] = heap[(place - 1) // 2]
-        place = (place - 1) // 2
-    heap[place] = key
+    slot = size
+    while slot > 0 and heap[(slot - 1) // 2] > key:
+        heap[slot] = heap[(slot - 1) // 2]
+        slot = (slot - 1) // 2
+    heap[slot] = key
     return size + 1
 
 
 @compiled
 def pop(heap: IntArray, size: int) -> int:
     """Move the lowest key of the heap to `heap[size - 1]`; return the new size."""
-    lowest, moved = heap[0], heap[size - 1]
+    lowest, last = heap[0], heap[size - 1]
     size -= 1
-    place = 0
-    while 2 * place + 1 < size:
-        child = 2 * place + 1
+    slot = 0
+    while 2 * slot + 1 < size:
+        child = 2 * slot + 1
         if child + 1 < size and heap[child + 1] < heap[child]:
             child += 1
-        if heap[child] >= moved:
+        if heap[child] >= last:
             break
-        heap[place] = heap[child]
-        place = child
-    heap[place] = moved
+        heap[slot] = heap[child]
+        slot = child
+    heap[slot] = last
     heap[size] = lowest
     return size
 
@@ -299,9 +301,9 @@ def first_fitting(
             return rule, -1, steps
         if may_fit(grammar, rule, items, children, size):
             steps += size * (grammar.offsets[rule + 1] - grammar.offsets[rule])
-            found = fits(grammar, rule, items, children, size, after)
-            if found >= 0:
-                return rule, children[found] if grammar.forms[rule] == DROP_CHILD else -1, steps
+            child_index = fits(grammar, rule, items, children, size, after)
+            if child_index >= 0:
+                return rule, children[child_index] if grammar.forms[rule] == DROP_CHILD else -1, steps
     return -1, -1, steps
 
 
@@ -329,8 +331,8 @@ def apply_rules(grammar: Grammar, items: Items, node_offsets: IntArray, order: I
     largest = 0
     for sentence in range(len(node_offsets) - 1):
         largest = max(largest, node_offsets[sentence + 1] - node_offsets[sentence])
-    at_place = np.empty(largest, np.int64)
-    due = np.empty(largest, np.int64)
+    node_at = np.empty(largest, np.int64)
+    due_pass = np.empty(largest, np.int64)
     heap = np.empty(2 * largest + 2, np.int64)
     children = np.empty(len(items.labels), np.int64)
     after = np.empty(len(items.labels) + 1, np.int64)
@@ -338,24 +340,24 @@ def apply_rules(grammar: Grammar, items: Items, node_offsets: IntArray, order: I
         first = node_offsets[sentence]
         nodes = node_offsets[sentence + 1] - first
         for node in range(nodes):
-            at_place[order[first + node] - first] = node
-            due[node] = 0
+            node_at[order[first + node] - first] = node
+            due_pass[node] = 0
             heap[node] = node
-        waiting = nodes
-        while waiting > 0:
-            waiting = pop(heap, waiting)
-            turn = heap[waiting] // nodes
-            node = first + at_place[heap[waiting] % nodes]
-            if items.dropped[node] or due[node - first] != turn:
+        heap_size = nodes
+        while heap_size > 0:
+            heap_size = pop(heap, heap_size)
+            pass_number = heap[heap_size] // nodes
+            node = first + node_at[heap[heap_size] % nodes]
+            if items.dropped[node] or due_pass[node - first] != pass_number:
                 continue
             rule, child, steps = first_fitting(grammar, items, node, children, after)
             budget -= steps
             if rule >= 0:
                 changed = drop_into_parent(items, child if child >= 0 else node)
-                turn += child >= 0
-                if due[changed - first] < turn:
-                    due[changed - first] = turn
-                    waiting = push(heap, waiting, turn * nodes + order[changed] - first)
+                pass_number += child >= 0
+                if due_pass[changed - first] < pass_number:
+                    due_pass[changed - first] = pass_number
+                    heap_size = push(heap, heap_size, pass_number * nodes + order[changed] - first)
             if budget < 0:
                 return sentence
     return -1

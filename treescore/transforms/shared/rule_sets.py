@@ -64,9 +64,9 @@ def rules_of(value: Json, pointer: str = "/rules") -> list[Rule]:
         raise _too_many(f"The rules exceed {MAX_TEXT} characters", pointer)
     rules: list[Rule] = []
     problems = ProblemList()
-    for place, text in texts.items():
+    for text_pointer, text in texts.items():
         try:
-            rules += parse_rules(RULE_SETS.get(text.strip(), text), place)
+            rules += parse_rules(RULE_SETS.get(text.strip(), text), text_pointer)
         except InputError as error:
             problems.extend(error.problems)
     problems.raise_if_any()
@@ -77,6 +77,6 @@ def rules_of(value: Json, pointer: str = "/rules") -> list[Rule]:
     return rules
 
 
-def _too_many(found: str, pointer: str) -> LimitError:
-    detail = f"{found}. The limits are {MAX_RULES} rules, {MAX_LABELS} labels and {MAX_TEXT} characters."
+def _too_many(excess: str, pointer: str) -> LimitError:
+    detail = f"{excess}. The limits are {MAX_RULES} rules, {MAX_LABELS} labels and {MAX_TEXT} characters."
     return LimitError(Problem("too-many-rules", detail, pointer=pointer))

@@ -104,7 +104,7 @@ def _symbols(text: str) -> list[_Symbol]:
     symbols = []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.lstrip().startswith("#"):
-            symbols += [_Symbol(found.group(), number, found.start() + 1) for found in _TOKEN.finditer(line)]
+            symbols += [_Symbol(match.group(), number, match.start() + 1) for match in _TOKEN.finditer(line)]
     return symbols
 
 
@@ -121,12 +121,12 @@ def _collect(
 def _rule(first: _Symbol, group: list[_Symbol] | None) -> Rule | tuple[_Symbol, str]:
     """Return the rule of these symbols, or the wrong symbol and what is wrong with it."""
     symbols = [first] if group is None else group
-    wrong = next(((symbol, found) for symbol in symbols if (found := _symbol_fault(symbol))), None)
+    wrong = next(((symbol, message) for symbol in symbols if (message := _symbol_fault(symbol))), None)
     wrong = wrong or _shape_fault(first, symbols, bracketed=group is not None)
     if wrong is not None:
         return wrong
     parent, *children = [symbol.element() for symbol in symbols]
-    caret = next(place for place, symbol in enumerate(symbols) if symbol.caret)
+    caret = next(index for index, symbol in enumerate(symbols) if symbol.caret)
     if group is None:
         return Rule(DROP_ANYWHERE, parent)
     return Rule(DROP_CHILD if caret else DROP_EXACT, parent, tuple(children), caret - 1)
@@ -160,6 +160,6 @@ def _shape_fault(first: _Symbol, symbols: Sequence[_Symbol], *, bracketed: bool)
     return None
 
 
-def _fault(symbol: _Symbol, pointer: str, found: str) -> Problem:
-    detail = f"Line {symbol.line}, column {symbol.column} of the rules: {found}."
+def _fault(symbol: _Symbol, pointer: str, message: str) -> Problem:
+    detail = f"Line {symbol.line}, column {symbol.column} of the rules: {message}."
     return Problem("rule-syntax", detail, pointer=pointer, line=symbol.line, column=symbol.column)

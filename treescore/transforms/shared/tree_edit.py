@@ -70,9 +70,9 @@ def decided_by(
         return chosen
     sentences = min(len(treebank), len(guide))
     same = np.diff(treebank.word_offsets)[:sentences] == np.diff(guide.word_offsets)[:sentences]
-    own, other = paired_words(treebank, guide, same)
+    words, guide_words = paired_words(treebank, guide, same)
     chosen = chosen.copy()
-    chosen[own] = decide(guide)[other]
+    chosen[words] = decide(guide)[guide_words]
     return chosen
 
 
@@ -86,12 +86,12 @@ def outer_brackets(treebank: ConstituentTreebank) -> BoolArray:
     return np.asarray((structure_of(treebank).parents == NONE) & (treebank.labels == 0), np.bool_)
 
 
-def numbered(vocabulary: Vocabulary, numbers: IntArray, chosen: Callable[[str], bool]) -> BoolArray:
-    """Tell which numbers stand for a string that `chosen` accepts: the same shape; negative numbers never do."""
+def numbered(vocabulary: Vocabulary, numbers: IntArray, accepts: Callable[[str], bool]) -> BoolArray:
+    """Tell which numbers stand for a string that `accepts` accepts: the same shape; negative numbers never do."""
     present = np.flatnonzero(np.bincount(numbers[numbers >= 0], minlength=1)) if numbers.size else numbers
     table = np.zeros(len(vocabulary) + 1, np.bool_)
     for number in present.tolist():
-        table[number] = chosen(vocabulary.strings[number])
+        table[number] = accepts(vocabulary.strings[number])
     return np.asarray(table[np.where(numbers >= 0, numbers, len(vocabulary))], np.bool_)
 
 

@@ -104,7 +104,7 @@ def test_what_changes_while_a_comparison_is_made_is_seen_at_its_end(board, conte
     board.submit(lyon, spoilt(5))
     board.work()
     with context.store.read() as db:
-        first = boards.working(db, SLUG, 1)
+        first = boards.unfinished_run(db, SLUG, 1)
     with context.store.write() as db:
         # a worker has begun, and something changes meanwhile: no second run
         runs.claim(db, first, context.now())
@@ -301,7 +301,7 @@ def run_of_two(board, context):
     board.submit(board.team("prague"), spoilt(1))
     board.work()
     with context.store.read() as db:
-        return runs.get(db, boards.working(db, SLUG, 1))
+        return runs.get(db, boards.unfinished_run(db, SLUG, 1))
 
 
 def test_asking_while_a_board_is_compared_is_not_forgotten(board, context):

@@ -9,7 +9,7 @@ import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray
 from treescore.core.trees import DependencyTreebank
-from treescore.metrics.shared.groupings import GROUPINGS, Grouped, Groups
+from treescore.metrics.shared.groupings import GROUPINGS, Groups, WordAttributes
 
 BEFORE, AFTER = (int(np.iinfo(np.int64).min) + place for place in (0, 1))
 """Keys of the places before the first and after the last word of a sentence."""
@@ -29,52 +29,55 @@ class ComplexGrouping:
 
     parts: tuple[Attributes, ...]
 
-    def groups(self, sides: tuple[Grouped, Grouped], scoring: BoolArray) -> Groups:
+    def groups(self, sides: tuple[WordAttributes, WordAttributes], scoring: BoolArray) -> Groups:
         """Group the scoring words, bool (w,); neighbours are counted over all words, scoring or not."""
         names = dict.fromkeys(name for part in self.parts for name in part.names)
         keys = {name: [GROUPINGS[name].keys(side) for side in sides] for name in names}
         columns = [
             np.concatenate(
-                [_neighbours(side, own, part.offset)[scoring] for side, own in zip(sides, keys[name], strict=True)]
+                [
+                    _neighbours(side, keys_of_side, part.offset)[scoring]
+                    for side, keys_of_side in zip(sides, keys[name], strict=True)
+                ]
             )
             for part in self.parts
             for name in part.names
         ]
-        _, first, places = np.unique(_joined(columns), return_index=True, return_inverse=True)
-        gold, system = np.split(places, 2)
+        _, first, groups = np.unique(_row_codes(columns), return_index=True, return_inverse=True)
+        gold, system = np.split(groups, 2)
         treebank = sides[0].treebank
         return Groups(
-            gold, system, len(first), lambda place: self._value([int(c[first[place]]) for c in columns], treebank)
+            gold, system, len(first), lambda group: self._value([int(c[first[group]]) for c in columns], treebank)
         )
 
     def _value(self, keys: Sequence[int], treebank: DependencyTreebank) -> str:
         """Write a value as MaltEval does: `"DET"@-1;"dog"@0`, `^@-1` before the sentence, `$@1` after it."""
-        left = iter(keys)
+        remaining = iter(keys)
         return ";".join(
-            ",".join(_shown(name, next(left), treebank) for name in part.names) + f"@{part.offset}"
+            ",".join(_printed(name, next(remaining), treebank) for name in part.names) + f"@{part.offset}"
             for part in self.parts
         )
 
 
-def _neighbours(side: Grouped, keys: IntArray, offset: int) -> IntArray:
+def _neighbours(side: WordAttributes, keys: IntArray, offset: int) -> IntArray:
     """Return the key of the word `offset` places from each word, int64 (w,)."""
-    places = side.positions + offset
-    found = keys[np.clip(np.arange(len(keys)) + offset, 0, len(keys) - 1)].astype(np.int64)
-    found[places < 1] = BEFORE
-    found[places > side.lengths] = AFTER
-    return found
+    positions = side.positions + offset
+    neighbours = keys[np.clip(np.arange(len(keys)) + offset, 0, len(keys) - 1)].astype(np.int64)
+    neighbours[positions < 1] = BEFORE
+    neighbours[positions > side.lengths] = AFTER
+    return neighbours
 
 
-def _joined(columns: Sequence[IntArray]) -> IntArray:
+def _row_codes(columns: Sequence[IntArray]) -> IntArray:
     """Number the rows of several columns of length n; renumbering after each column keeps numbers below n²."""
     codes = np.zeros(len(columns[0]), np.int64)
     for column in columns:
-        distinct, places = np.unique(column, return_inverse=True)
-        codes = np.unique(codes * len(distinct) + places, return_inverse=True)[1]
+        distinct, codes_of_column = np.unique(column, return_inverse=True)
+        codes = np.unique(codes * len(distinct) + codes_of_column, return_inverse=True)[1]
     return codes
 
 
-def _shown(name: str, key: int, treebank: DependencyTreebank) -> str:
+def _printed(name: str, key: int, treebank: DependencyTreebank) -> str:
     if key in (BEFORE, AFTER):
         return "^" if key == BEFORE else "$"
     return f'"{GROUPINGS[name].value(key, treebank)}"'

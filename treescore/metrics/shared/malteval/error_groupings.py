@@ -26,7 +26,7 @@ def pre_and_post(right: BoolArray, owners: IntArray) -> Groups:
     errors = (~right).astype(np.int64)
     errors_before: IntArray = np.cumsum(errors) - errors
     follow: IntArray = (errors_before > errors_before[_starts(owners)]).astype(np.int64)
-    return Groups(follow, follow, len(_TYPES), lambda place: _TYPES[place], ordered=True)
+    return Groups(follow, follow, len(_TYPES), lambda group: _TYPES[group], ordered=True)
 
 
 def clustering_2(right: BoolArray, owners: IntArray) -> Groups:
@@ -34,12 +34,12 @@ def clustering_2(right: BoolArray, owners: IntArray) -> Groups:
 
     Words in group k have k - 1 wrong words directly before them. MaltEval never counts the first word of the text.
     """
-    places = np.arange(len(right), dtype=np.int64)
+    indices = np.arange(len(right), dtype=np.int64)
     last_right = np.full(len(right), -1, np.int64)
-    last_right[1:] = np.maximum.accumulate(np.where(right, places, -1))[:-1]
-    distances = places - np.maximum(last_right, _starts(owners) - 1)
+    last_right[1:] = np.maximum.accumulate(np.where(right, indices, -1))[:-1]
+    distances = indices - np.maximum(last_right, _starts(owners) - 1)
     distinct, groups = np.unique(distances, return_inverse=True)
-    return Groups(groups, groups, len(distinct), lambda place: int(distinct[place]), ordered=True)
+    return Groups(groups, groups, len(distinct), lambda group: int(distinct[group]), ordered=True)
 
 
 def clustering(
@@ -57,13 +57,13 @@ def clustering(
         distance to its right (negative: left), and how often each column is true of the latter.
     """
     for distance in (*range(-SPAN, 0), *range(1, SPAN + 1)):
-        far = abs(distance)
-        left, late = slice(None, max(len(owners) - far, 0)), slice(far, None)
-        here, there = (left, late) if distance > 0 else (late, left)
-        pairs = right[here] & (owners[left] == owners[late])
+        steps = abs(distance)
+        earlier, later = slice(None, max(len(owners) - steps, 0)), slice(steps, None)
+        right_words, counted_words = (earlier, later) if distance > 0 else (later, earlier)
+        pairs = right[right_words] & (owners[earlier] == owners[later])
         total = int(pairs.sum())
         if total:
-            yield distance, total, {name: int((pairs & bits[there]).sum()) for name, bits in columns.items()}
+            yield distance, total, {name: int((pairs & bits[counted_words]).sum()) for name, bits in columns.items()}
 
 
 def _starts(owners: IntArray) -> IntArray:

@@ -6,44 +6,44 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from treescore.core.arrays import BoolArray
-from treescore.metrics.shared.groupings import Grouped
+from treescore.metrics.shared.groupings import WordAttributes
 
 SELF = "self"
 """The metric that uses each grouping's own metric."""
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class WordFacts:
     """Facts about each of w words, bool (w,) each.
 
     Attributes:
         head: its head is right.
         label: its relation is right.
-        own: the system has the word; where it leaves a sentence empty, nothing is right.
+        present: the system has the word; no word of a sentence that it leaves empty is right.
         sides: gold and system.
     """
 
     head: BoolArray
     label: BoolArray
-    own: BoolArray
-    sides: tuple[Grouped, Grouped]
+    present: BoolArray
+    sides: tuple[WordAttributes, WordAttributes]
 
     def direction_right(self) -> BoolArray:
         """Return where the head is on the same side of the word as gold's, or both words are roots."""
         gold, system = self.sides
-        same: BoolArray = self.own & (gold.directions() == system.directions())
+        same: BoolArray = self.present & (gold.directions() == system.directions())
         return same
 
     def distance_right(self) -> BoolArray:
         """Return where the head is as many words away as gold's, on either side, or both words are roots."""
         gold, system = self.sides
-        same: BoolArray = self.own & (gold.relation_lengths == system.relation_lengths)
+        same: BoolArray = self.present & (gold.relation_lengths == system.relation_lengths)
         return same
 
     def grouped_distance_right(self) -> BoolArray:
         """Return where the distances agree as 1, 2, 3-6, or 7 or more."""
         gold, system = self.sides
-        same: BoolArray = self.own & (gold.distances() == system.distances())
+        same: BoolArray = self.present & (gold.distances() == system.distances())
         return same
 
     def by(self, name: str) -> BoolArray:
@@ -51,7 +51,7 @@ class Judged:
         return _METRICS[name](self)
 
 
-_METRICS: Mapping[str, Callable[[Judged], BoolArray]] = {
+_METRICS: Mapping[str, Callable[[WordFacts], BoolArray]] = {
     "LAS": lambda words: words.head & words.label,
     "BothRight": lambda words: words.head & words.label,
     "UAS": lambda words: words.head,
@@ -63,9 +63,9 @@ _METRICS: Mapping[str, Callable[[Judged], BoolArray]] = {
     "LabelWrong": lambda words: ~words.label,
     "HeadWrong": lambda words: ~words.head,
     "AnyWrong": lambda words: ~(words.head & words.label),
-    "DirectionRight": Judged.direction_right,
-    "HeadToChildDistanceRight": Judged.distance_right,
-    "GroupedHeadToChildDistanceRight": Judged.grouped_distance_right,
+    "DirectionRight": WordFacts.direction_right,
+    "HeadToChildDistanceRight": WordFacts.distance_right,
+    "GroupedHeadToChildDistanceRight": WordFacts.grouped_distance_right,
 }
 
 METRICS = (*_METRICS, SELF)

@@ -121,10 +121,10 @@ def _part(text: str, grouping: str, pointer: str) -> Attributes:
             detail = f"{name} groups by errors nearby and cannot be joined with others, as in {_short(grouping)}."
             raise InputError(Problem("bad-grouping", detail, pointer=pointer))
         if name not in GROUPINGS:
-            known = ", ".join((*GROUPINGS, *ERROR_GROUPINGS))
+            choices = ", ".join((*GROUPINGS, *ERROR_GROUPINGS))
             where = "" if name == grouping else f" (in {_short(grouping)})"
             detail = (
-                f"Unknown grouping {_short(name)}{where}. Choose from: {known}; or join several, as in "
+                f"Unknown grouping {_short(name)}{where}. Choose from: {choices}; or join several, as in "
                 "Cpostag@-1#Wordform@0."
             )
             raise InputError(Problem("unknown-grouping", detail, pointer=pointer))
@@ -133,8 +133,8 @@ def _part(text: str, grouping: str, pointer: str) -> Attributes:
 
 def _names(parameter: str, values: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
     """Yield each name with its pointer; texts are split at `;`."""
-    given = values[parameter]
-    texts = [(f"/{parameter}", given)] if isinstance(given, str) else _pointed(parameter, given)
+    option = values[parameter]
+    texts = [(f"/{parameter}", option)] if isinstance(option, str) else _pointed(parameter, option)
     for pointer, text in texts:
         for name in text.split(";"):
             yield pointer, name.strip()
