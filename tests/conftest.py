@@ -17,10 +17,9 @@ pytest_plugins = [
     "tests.fixtures.tasks",
 ]
 
-# the same examples each time, however fast the machine is; `--hypothesis-profile default` looks for others
-settings.register_profile(
-    "suite", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
-)
+# the same examples each time, however fast the machine is; `--hypothesis-profile search` looks for others
+settings.register_profile("search", deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("suite", settings.get_profile("search"), derandomize=True)
 settings.load_profile("suite")
 
 ROOT = Path(__file__).parent.parent

@@ -47,7 +47,6 @@ def document(parts: Parts) -> Tree:
 def _page(items: str) -> Tree:
     return {
         "type": "object",
-        "additionalProperties": False,
         "required": ["items", "next"],
         "properties": {
             "items": {"type": "array", "items": reference("schemas", items)},

@@ -8,10 +8,10 @@ import pytest
 
 from service.policy import gate
 from tests.contract.shared_task import FIX, SharedTask
-from tests.contract.stage import GOLD, OTHER, Stage
-from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
+from tests.contract.stage import Stage
+from tests.fixtures.requests import GOLD_CONLLU, GOLD_TREE, ONE_WRONG, OTHER_TREE
 
-TWO = [{"name": "A", "output": GOLD * 4}, {"name": "B", "output": OTHER * 2 + GOLD * 2}]
+TWO = [{"name": "A", "output": GOLD_TREE * 4}, {"name": "B", "output": OTHER_TREE * 2 + GOLD_TREE * 2}]
 PUNCTUATION = "1\t.\t_\tPUNCT\t_\t_\t0\troot\t_\t_\n\n"
 JOBS: dict[str, dict[str, Any]] = {
     "McNemar": {"significance": {"test": "mcnemar"}},
@@ -35,17 +35,17 @@ JOBS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("what", JOBS)
 def test_a_job(what: str, stage: Stage) -> None:
-    done = stage.client().get(stage.job(**{"gold": GOLD * 4, "systems": TWO, **JOBS[what]})).json
+    done = stage.client().get(stage.job(**{"gold": GOLD_TREE * 4, "systems": TWO, **JOBS[what]})).json
     assert done["state"] == "succeeded", done["failure"]
     assert len(done["results"]["comparisons"][0]["pairs"]) == 1
 
 
 def test_texts_that_are_odd_or_wrong(stage: Stage) -> None:
-    odd, other_words = GOLD.replace(") (VP", ")\r(VP"), GOLD.replace("dog", "cat")
+    odd, other_words = GOLD_TREE.replace(") (VP", ")\r(VP"), GOLD_TREE.replace("dog", "cat")
     at = stage.job(systems=[{"name": "A", "output": odd}, {"name": "B", "output": other_words}])
     assert stage.client().get(at).json["warnings"][0].keys() >= {"system", "line", "column"}
     assert "problem" in stage.client().get(f"{at}/items?system=B&metric=parseval").json["items"][0]
-    task = SharedTask(stage, format="bracketed", metrics=["parseval"], parts={"en": {"gold": GOLD}})
+    task = SharedTask(stage, format="bracketed", metrics=["parseval"], parts={"en": {"gold": GOLD_TREE}})
     team = task.team()
     assert team.get(task.submit(team, odd)).json["warnings"][0]["part"] == "en"
     assert "problem" in team.get(f"{task.submit(team, other_words)}/items").json["items"][0]
