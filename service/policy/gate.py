@@ -51,13 +51,10 @@ _SIGNATURE = (
 _METRIC_ROUNDED = ("scores", "macro")
 _METRIC_SCORES = ("scores", "undefined", "counts", "sentences", "ci95", "macro", "macro_ci95")
 _PART_SCORES = ("scores", "undefined", "counts", "sentences")
-_ROW = ("team", "team_name", "submission", "name", "role", "created_at", "chosen")
+_ROW = ("team", "team_name", "submission", "name", "role", "created_at")
 _ROW_ROUNDED = ("rank",)
 _ROW_NUMBERS = ("score", "scores")
 _ROW_SCORES = ("rank_interval", "cluster", "ci95", "p_next", "tested", "reason")
-_COMPARISON = (
-    *("id", "benchmark", "revision", "question", "state", "created_at", "started_at", "finished_at", "progress"),
-)
 _EVENT = ("id", "type", "at", "benchmark", "team", "subject")
 _EVENT_DATA = ("members", "revision", "dry_run", "attempt")
 _PUBLIC_EVENTS = ("benchmark", "revision")
@@ -181,8 +178,6 @@ def validation_view(level: Level, results: Document) -> dict[str, object]:
 
 def row_view(level: Level, row: Document, *, rounding: float | None) -> dict[str, object]:
     """Return a leaderboard row. Its rank must come from `visible` scores; below `rounded` the rank is None."""
-    if level is Level.GOLD:
-        return dict(row)
     shown = chosen(row, _ROW)
     shown |= {name: row[name] if level >= Level.ROUNDED else None for name in _ROW_ROUNDED if name in row}
     shown |= {name: row[name] if level >= Level.SCORES else None for name in _ROW_SCORES if name in row}
@@ -190,10 +185,13 @@ def row_view(level: Level, row: Document, *, rounding: float | None) -> dict[str
 
 
 def comparison_view(level: Level, document: Document) -> dict[str, object]:
-    """Return a comparison: p-values, differences and intervals from `scores` on, below that only its state."""
-    if level >= Level.SCORES:
-        return dict(document)
-    return chosen(document, _COMPARISON)
+    """Return a comparison.
+
+    Raises:
+        Forbidden: comparisons are not shown at this level.
+    """
+    require(level, Level.SCORES, "comparisons")
+    return dict(document)
 
 
 def items_view(level: Level, metric: str, documents: Sequence[Document]) -> list[dict[str, object]]:

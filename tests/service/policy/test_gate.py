@@ -5,7 +5,6 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from service.caller import Caller
 from service.errors import Conflict, Forbidden
 from service.policy import gate, items
 from service.policy.gate import Level
@@ -19,7 +18,7 @@ from service.usecases.submissions import changes, submissions
 from service.usecases.submissions.validation import validate
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import GOLD_TREE, loaded
-from tests.fixtures.tasks import OTHER_WORDS, RIGHT, SLUG, WRONG
+from tests.fixtures.tasks import ANYONE, OTHER_WORDS, RIGHT, SLUG, WRONG
 from treescore.core.disclosure import NOTHING
 from treescore.core.registry import METRICS, Example, Metric
 from treescore.core.values import with_values
@@ -78,13 +77,12 @@ def test_nobody_can_tell_at_level_none_how_a_submission_ended(task, context):
 
 def test_what_everybody_may_read_does_not_move_with_how_a_submission_ends(task, context):
     task.make(feedback="none")
-    nobody = Caller(None, frozenset())
     lyon = task.team()
     after = []
     for output in (RIGHT, OTHER_WORDS):
         task.scored(lyon, output)
-        board = leaderboard(context, nobody, SLUG, LeaderboardQuery())
-        after.append((view_benchmark(context, nobody, SLUG).body, board.body, board.etag))
+        board = leaderboard(context, ANYONE, SLUG, LeaderboardQuery())
+        after.append((view_benchmark(context, ANYONE, SLUG).body, board.body, board.etag))
         assert b'state="failed"' not in metrics_text(context)
         assert b'state="succeeded"' not in metrics_text(context)
     assert after[0] == after[1]
@@ -140,7 +138,7 @@ def test_members_that_nobody_thought_of_are_not_shown():
         shown = [
             gate.submission_view(level, submission, rounding=None),
             gate.row_view(level, row, rounding=None),
-            gate.event_view(level, Caller(None, frozenset()), event),
+            gate.event_view(level, ANYONE, event),
             gate.failure_view(level, {"kind": "input", "secret": 1, "errors": [{"code": "c", "secret": 1}]}),
             gate.warnings_view(level, [{"code": "c", "secret": 1}]),
             [items.item(metric, item) for metric in (*METRICS, "new-metric")],
@@ -150,13 +148,19 @@ def test_members_that_nobody_thought_of_are_not_shown():
 
 def test_rows_are_ranked_from_rounded_on_and_tested_from_scores_on():
     row = {"team": "lyon", "rank": 1, "rank_interval": [1, 2], "cluster": 1, "score": 0.876, "scores": {"las": 0.876}}
-    row |= {"ci95": {"low": 0.8, "high": 0.9}, "p_next": 0.01}
+    row |= {"ci95": {"low": 0.8, "high": 0.9}, "p_next": 0.01, "tested": True}
     blind = gate.row_view(Level.STATUS, row, rounding=None)
     assert [blind[name] for name in ("rank", "score", "scores", "p_next")] == [None, None, {"las": None}, None]
     rounded = gate.row_view(Level.ROUNDED, row, rounding=0.1)
     assert [rounded[name] for name in ("rank", "score", "scores")] == [1, 0.9, {"las": 0.9}]
-    assert [rounded[name] for name in ("rank_interval", "cluster", "ci95", "p_next")] == [None] * 4
+    assert [rounded[name] for name in ("rank_interval", "cluster", "ci95", "p_next", "tested")] == [None] * 5
     assert gate.row_view(Level.SCORES, row, rounding=None) == row
+
+
+def test_comparisons_are_shown_from_scores_on():
+    assert gate.comparison_view(Level.SCORES, {"pairs": []}) == {"pairs": []}
+    with pytest.raises(Forbidden):
+        gate.comparison_view(Level.ROUNDED, {"pairs": []})
 
 
 def test_warnings_that_come_from_gold_wait_for_scores():
