@@ -7,10 +7,10 @@ from typing import TypedDict
 
 
 class IntervalDocument(TypedDict):
-    """A 95 % interval."""
+    """A 95 % interval; the bounds are null if the score is undefined in most resamples."""
 
-    low: float
-    high: float
+    low: float | None
+    high: float | None
 
 
 class SignificanceDocument(TypedDict):
@@ -46,7 +46,7 @@ class RowDocument(TypedDict):
     scores: Mapping[str, float | None]
     ci95: IntervalDocument | None
     p_next: float | None
-    tested: bool
+    tested: bool | None
     reason: str | None
 
 
