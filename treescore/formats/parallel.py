@@ -94,7 +94,7 @@ class Parallel(Format):
 
 def _nested(option: str, value: Json, kind: type[Any]) -> Format:
     name = value if isinstance(value, str) else value["name"]
-    options = {} if isinstance(value, str) else {key: option for key, option in value.items() if key != "name"}
+    options = {} if isinstance(value, str) else {key: member for key, member in value.items() if key != "name"}
     with placed(f"/{option}"):
         format_ = make_format(name, options)
     if format_.yields is not kind:

@@ -191,8 +191,8 @@ def _slow_counts(sample: Sample, pairs: Sequence[tuple[int, int]], sums: FloatAr
             differences = _macro_differences(sample, sums, totals[0], first, second)
         else:
             differences = _differences(sample, sums, totals, first, second)
-        difference = float(observed[first] - observed[second])
-        hits[row] = int(extreme(differences, difference, alternative, sample.score.higher_is_better).sum())
+        observed_difference = float(observed[first] - observed[second])
+        hits[row] = int(extreme(differences, observed_difference, alternative, sample.score.higher_is_better).sum())
     return hits
 
 

@@ -180,7 +180,7 @@ def _by_block(terms: Counts, blocks: IntArray | None) -> Counts:
 
 
 def _sums_at(terms: Counts, groups: IntArray, size: int) -> Counts:
-    """Sum terms (N, n) whose places (n,) are equal: (N, size)."""
+    """Sum terms (N, n) of each group, groups int64 (n,): (N, size)."""
     shape = (len(terms), size)
     sums: Counts = np.zeros(shape, np.int64) if terms.dtype.kind == "i" else np.zeros(shape, np.float64)
     for system in range(len(terms)):

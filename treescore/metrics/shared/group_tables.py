@@ -35,7 +35,7 @@ def table_rows(table: ScoreTable, values: Sequence[Json], counts: Counts) -> lis
 def sentence_tables(
     table: ScoreTable, rows: IntArray, groupings: Mapping[str, Values], mask: BoolArray | None = None
 ) -> dict[str, list[Row]]:
-    """Return a table for each grouping (name -> value of each sentence) of rows (n, k), where kept bool (n,)."""
+    """Return a table for each grouping (name -> value of each sentence) of the rows (n, k) in `mask`, bool (n,)."""
     return {name: grouped(table, rows, values, mask)[0] for name, values in groupings.items()}
 
 
@@ -46,7 +46,7 @@ def grouped(
 
     Returns:
         One row per value, in order of the values, with the number of `sentences`; and the group of each sentence,
-        int64 (n,). Sentences without a value, or not kept, are in no row; their group is the number of rows.
+        int64 (n,). Sentences without a value, or not in `mask`, are in no row; their group is the number of rows.
     """
     values_of_sentences = (
         list(values) if mask is None else [v if keep else None for v, keep in zip(values, mask, strict=True)]
