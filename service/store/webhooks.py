@@ -163,7 +163,7 @@ def claim(db: Connection, delivery: Delivery, until: datetime) -> bool:
 
 
 def drop_delivery(db: Connection, delivery_id: str) -> None:
-    """Delete a delivery that succeeded."""
+    """Delete a delivery that was received, is given up, or may not be sent."""
     db.execute(delete(deliveries).where(deliveries.c.id == delivery_id))
 
 
