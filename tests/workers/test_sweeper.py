@@ -81,7 +81,7 @@ def test_old_jobs_go_where_retention_is_set(context, job, work):
     fresh = Sweeper(aged)
     fresh.clean_up()
     assert state(context, job) == runs.SUCCEEDED
-    much_later = type(aged)(aged.config, aged.store, aged.queue, lambda: context.now() + timedelta(days=2))
+    much_later = later(aged, days=2)
     Sweeper(much_later).clean_up()
     with pytest.raises(Gone):
         view_job(context, SCORER, job)
