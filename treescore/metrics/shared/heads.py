@@ -22,7 +22,7 @@ class Shape:
 
     Attributes:
         owners: sentence of each word, int64 (w,).
-        depths: arcs from each word to the root (1 for a word whose head is 0), NOWHERE where the chain of heads does
+        depths: arcs from each word to the root (1 for a word whose head is 0), UNREACHED where the chain of heads does
             not reach it, int64 (w,).
         outside: heads that are neither 0 nor a word of the sentence, bool (w,).
         roots: words with head 0 in each sentence, int64 (n,).
