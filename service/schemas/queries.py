@@ -9,12 +9,11 @@ from service.render import LEADERBOARD_FORMATS
 from service.requests import DEFAULT_LIMIT, PICKS
 from service.schemas.base import Strict
 from service.schemas.jobs import STATES
-from treescore.render import ITEM_FORMATS
+from treescore.render import FORMATS, ITEM_FORMATS
 
 CURSOR = validate.Regexp(r"\A[A-Za-z0-9_=.~-]{1,512}\Z")
 SLUG = validate.Regexp(r"\A[A-Za-z0-9][A-Za-z0-9_.-]{0,59}\Z")
 MAX_PAGE = 1000
-COMPARISON_FORMATS = ("json", "text", "markdown", "latex", "csv", "svg")
 ITEM_FORMS = ("json", *ITEM_FORMATS)
 
 
@@ -72,7 +71,7 @@ class ComparisonsQuery(Strict[requests.ComparisonsQuery]):
     into = requests.ComparisonsQuery
 
     score = fields.String()
-    format = fields.String(load_default="json", validate=validate.OneOf(COMPARISON_FORMATS))
+    format = fields.String(load_default="json", validate=validate.OneOf(tuple(FORMATS)))
 
 
 class BenchmarksQuery(_Page, Strict[requests.BenchmarksQuery]):
@@ -151,7 +150,7 @@ class ComparisonQuery(Strict[requests.ComparisonQuery]):
 
     into = requests.ComparisonQuery
 
-    format = fields.String(validate=validate.OneOf(COMPARISON_FORMATS))
+    format = fields.String(validate=validate.OneOf(tuple(FORMATS)))
 
 
 class DifferingQuery(_Page, Strict[requests.DifferingQuery]):
