@@ -56,7 +56,7 @@ class Differences:
         return int(self.values @ self.copies)
 
 
-def differences(d: IntArray) -> Differences:
+def differences_of(d: IntArray) -> Differences:
     """Reduce signed integer differences (n,)."""
     values, copies = np.unique(np.abs(d), return_counts=True)
     if len(values) and values[0] == 0:

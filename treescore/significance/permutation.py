@@ -16,7 +16,7 @@ import numpy as np
 from treescore.significance import ratio
 from treescore.significance.correction import first_threshold
 from treescore.significance.law import law_cost, law_p
-from treescore.significance.linear import TooLargeError, differences, exact_p
+from treescore.significance.linear import TooLargeError, differences_of, exact_p
 from treescore.significance.montecarlo import THREADS, affordable_shuffles, extreme_counts, shuffles_needed
 from treescore.significance.units import Sample
 
@@ -105,7 +105,7 @@ def _cheap(sample: Sample, first: int, second: int, alternative: str) -> Test | 
     if sample.plain and np.array_equal(sample.bottoms[0][first], sample.bottoms[0][second]):
         alternative_of_tops = alternative if sample.direction > 0 else _OPPOSITE[alternative]
         try:
-            p, log_p = exact_p(differences(sample.tops[0][first] - sample.tops[0][second]), alternative_of_tops)
+            p, log_p = exact_p(differences_of(sample.tops[0][first] - sample.tops[0][second]), alternative_of_tops)
         except TooLargeError:
             return None
         how = "exact law of a sum"

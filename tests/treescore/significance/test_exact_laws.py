@@ -40,7 +40,7 @@ def log_of(number: int, units: int) -> float:
 @given(st.lists(st.integers(-9, 9), min_size=1, max_size=14))
 def test_linear_p_is_the_share_of_swaps(signed: list[int]) -> None:
     d = np.array(signed, np.int64)
-    found = linear.differences(d)
+    found = linear.differences_of(d)
     moved = np.array(
         [d.sum() - 2 * d[[(swap >> at) & 1 == 1 for at in range(len(d))]].sum() for swap in range(2 ** len(d))]
     )
@@ -60,7 +60,7 @@ def test_linear_p_is_the_share_of_swaps(signed: list[int]) -> None:
 )
 def test_both_ways_to_a_linear_p_agree_with_whole_numbers(units: int, mean: float, spread: float) -> None:
     d = np.rint(np.random.default_rng(units).normal(mean, spread, units)).astype(np.int64)
-    found = linear.differences(d)
+    found = linear.differences_of(d)
     top = (found.largest - abs(found.observed)) // 2
     values = np.repeat(found.values, found.copies)
     expected = log_of(counted(values.tolist(), top), len(values))
@@ -72,14 +72,14 @@ def test_a_gap_in_the_lattice_does_not_fool_the_transform() -> None:
     d = np.full(400, 100)
     d[:150] *= -1
     d[0] = 1
-    found = linear.differences(d)
+    found = linear.differences_of(d)
     top = (found.largest - abs(found.observed)) // 2
     expected = log_of(counted([1] + [100] * 399, top), 400)
     assert linear.tail(found, abs(found.observed))[1] == pytest.approx(expected, abs=1e-9)
 
 
 def test_sums_on_a_very_wide_lattice_are_counted_not_transformed() -> None:
-    found = linear.differences(np.random.default_rng(1).integers(-20_000, 20_001, 150))
+    found = linear.differences_of(np.random.default_rng(1).integers(-20_000, 20_001, 150))
     top = (found.largest - abs(found.observed)) // 2
     assert linear._by_tilting(found, top) is None
     assert linear.tail(found, abs(found.observed)) == linear._by_subsets(found, top)
@@ -87,7 +87,7 @@ def test_sums_on_a_very_wide_lattice_are_counted_not_transformed() -> None:
 
 def test_the_smallest_p_is_a_power_of_two_at_any_size() -> None:
     for units in (3, 60, 997, 1080):
-        p, log_p = linear.exact_p(linear.differences(np.ones(units, np.int64)), "two-sided")
+        p, log_p = linear.exact_p(linear.differences_of(np.ones(units, np.int64)), "two-sided")
         assert log_p == pytest.approx((1 - units) * math.log(2), rel=1e-12)
         if units < 1022:
             assert p == pytest.approx(2.0 ** (1 - units), rel=1e-9)
@@ -189,7 +189,7 @@ def test_no_point_of_the_transform_is_lost_by_judging_blocks(seed: int) -> None:
 def test_hopeless_sizes_are_refused_not_tried() -> None:
     d = np.random.default_rng(1).integers(1, 2**40, 500) * np.where(np.arange(500) % 3, 1, -1)
     with pytest.raises(linear.TooLargeError):
-        linear.exact_p(linear.differences(d), "two-sided")
+        linear.exact_p(linear.differences_of(d), "two-sided")
     size = d + 2**42
     rows = [np.array([d + 2**41, size, size]).T, np.array([d // 3 + 2**41, size, size[::-1]]).T]
     pair = ratio.pair_of(sample_of(F1, NAMES, rows, None, None), 0, 1)
