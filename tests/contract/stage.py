@@ -16,6 +16,7 @@ from service.context import Context, open_context
 from service.queue import Queue
 from service.store.migrate import migrate
 from tests.contract.checking import CheckedClient
+from tests.fixtures.contexts import steady_clock
 from tests.fixtures.requests import TREES
 from workers.entry import do
 
@@ -90,7 +91,7 @@ def open_stage(folder: Path, redis_url: str, **environment: str) -> Stage:
     given = {"TREESCORE_DATA_DIR": str(folder), "TREESCORE_REDIS_URL": redis_url, "TREESCORE_ADMIN_TOKEN": ADMIN}
     config = load_config({**given, **environment})
     queue = QueueAtOnce(redis_url)
-    context = replace(open_context(config), queue=queue)
+    context = replace(open_context(config), queue=queue, now=steady_clock())
     queue.context = context
     migrate(context.store)
     app = create_app(config, context)

@@ -12,17 +12,11 @@ from service.queue import ABANDONED_AFTER
 from service.schemas.jobs import JobRequest
 from service.store import runs
 from service.usecases.jobs.jobs import submit_job, view_job
-from tests.fixtures.contexts import SCORER, later, on_own_clock, with_config
+from tests.fixtures.contexts import SCORER, later, with_config
 from tests.fixtures.requests import DEPENDENCIES, loaded
 from workers.entry import do
 from workers.sweeper import Sweeper
 from workers.worker import worker_on
-
-
-@pytest.fixture
-def context(context):
-    """On a clock of its own, so that a job is as young as the test says on a machine of any speed."""
-    return on_own_clock(context, context.now())
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 import pytest
 
@@ -52,7 +52,7 @@ def test_a_frozen_board_stands_still_for_everybody_but_organisers(board):
     board.submit(lyon, spoilt(5))
     board.submit(board.team("prague"), spoilt(9))
     board.settle()
-    moment = datetime.now(UTC).isoformat()
+    moment = board.context.now().isoformat()
     board.patch(leaderboard={"frozen_at": moment})
     board.settle()
     board.submit(lyon, spoilt(0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
@@ -69,7 +69,7 @@ def test_many_submissions_at_once_queue_one_comparison(board, context):
         board.submit(board.team(f"t{number}"), spoilt(number))
     board.work()
     with context.store.read() as db:
-        waiting = [run for run in runs.unfinished(db, datetime.now(UTC) + timedelta(days=1)) if run.kind == BOARD_KIND]
+        waiting = [run for run in runs.unfinished(db, context.now() + timedelta(days=1)) if run.kind == BOARD_KIND]
     assert len(waiting) == 1
     board.settle()
     assert board.leaderboard()["significance"]["pairs"] == 15
@@ -78,7 +78,7 @@ def test_many_submissions_at_once_queue_one_comparison(board, context):
 def test_either_store_holds_a_board(either_context):
     def work() -> int:
         with either_context.store.read() as db:
-            waiting = runs.unfinished(db, datetime.now(UTC) + timedelta(days=1))
+            waiting = runs.unfinished(db, either_context.now() + timedelta(days=1))
         for run in waiting:
             do(either_context, run.id)
         return len(waiting)

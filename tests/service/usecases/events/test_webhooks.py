@@ -26,7 +26,7 @@ from service.usecases.events.listing import list_events
 from service.usecases.events.record import record_event
 from service.usecases.events.webhooks import create_webhook, delete_webhook, list_webhooks
 from service.usecases.tokens.tokens import create_token, revoke_token
-from tests.fixtures.contexts import ORGANISER, later, on_own_clock, with_config
+from tests.fixtures.contexts import ORGANISER, later, with_config
 from tests.fixtures.service_process import free_port
 from tests.fixtures.tasks import OTHER_WORDS, SLUG
 
@@ -49,12 +49,6 @@ class Receiver:
     @property
     def types(self):
         return [orjson.loads(body)["type"] for _, body, _ in self.got]
-
-
-@pytest.fixture
-def context(context):
-    """On a clock of its own, so that pauses are exact on a machine of any speed."""
-    return on_own_clock(context, context.now())
 
 
 @pytest.fixture

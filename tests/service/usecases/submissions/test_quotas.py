@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 
 import pytest
 
@@ -11,22 +10,9 @@ from service.errors import TooManyRequests
 from service.schemas.submissions import SubmissionRequest
 from service.usecases.submissions.changes import cancel_submission, delete_submission, retry_submission
 from service.usecases.submissions.submissions import rate_limits, submit
-from tests.fixtures.contexts import ORGANISER, at, give_up, on_own_clock, work_of
+from tests.fixtures.contexts import ORGANISER, at, give_up, work_of
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import ONE_SENTENCE, RIGHT, SLUG, Task
-
-NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
-
-
-@pytest.fixture
-def context(context):
-    """At noon, so that no test meets the end of a day."""
-    return on_own_clock(context, NOON)
-
-
-@pytest.fixture
-def either_context(either_context):
-    return on_own_clock(either_context, NOON)
 
 
 def refused(error) -> str:
