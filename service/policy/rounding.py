@@ -1,4 +1,4 @@
-"""Round figures to what they support, for everybody but organisers while gold is secret.
+"""Round figures to what they support, for all callers but organisers while gold is secret.
 
 An exact score or p answers more questions about gold than a reader of a board has: the last digits of a score tell
 single words, those of a p tell which shuffles were drawn. Exact values stay stored.
@@ -13,7 +13,7 @@ INTERVAL_DIGITS = 3
 P_DIGITS = 2
 """Significant digits of a p."""
 P_FLOOR = 1e-4
-"""The smallest p that is shown: fixed numbers of trials support no smaller one."""
+"""The smallest p that is shown: the fixed number of shuffles supports no smaller one."""
 DIFFERENCE_DECIMALS = 4
 """Decimals of the difference of two exact scores."""
 
