@@ -181,7 +181,7 @@ class Filler:
             for at, (record, body) in enumerate(rows):
                 moment = self.began + timedelta(seconds=number * 60 + at)
                 submission = new_id("sub", moment)
-                runs.add(db, submission, "submission", LIVE, moment)
+                runs.add(db, submission, "submission", LIVE, moment, f"team:{SLUG}/{team}")
                 runs.finish(db, submission, runs.SUCCEEDED, moment)
                 submissions.add(db, self._submission(submission, team, at, moment))
                 made = {(artifact_name(1, "counts", 0, 0), 0): body}

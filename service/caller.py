@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from ipaddress import IPv6Address, IPv6Network, ip_address
 
 from service.errors import Forbidden, Unauthorized
 
@@ -19,17 +20,26 @@ class Caller:
         scopes: of the token.
         team: of the token, if it belongs to a team.
         benchmark: of that team.
+        address: of the client, where it is known.
     """
 
     token_id: str | None
     scopes: frozenset[str]
     team: str | None = None
     benchmark: str | None = None
+    address: str | None = None
 
     @property
     def owner(self) -> str:
         """The owner of the caller's jobs."""
         return self.token_id or ANONYMOUS
+
+    @property
+    def principal(self) -> str:
+        """Whose work this caller's runs are: principals take turns. A team is one, a token of no team, an address."""
+        if self.team is not None and not self.organiser:
+            return f"team:{self.benchmark}/{self.team}"
+        return self.token_id or ":".join((ANONYMOUS, *([_network(self.address)] if self.address else [])))
 
     @property
     def organiser(self) -> bool:
@@ -53,3 +63,22 @@ class Caller:
         if self.token_id is None:
             raise Unauthorized(f"Send a token with the scope {wanted}: `Authorization: Bearer ...`.")
         raise Forbidden(f"This requires a token with the scope {wanted}; yours has: {' '.join(sorted(self.scopes))}.")
+
+
+def principal_of(benchmark_id: str) -> str:
+    """Return the principal of the service's own work for a benchmark: its revisions and boards."""
+    return f"benchmark:{benchmark_id}"
+
+
+def _network(address: str) -> str:
+    """Return an address that stands for one client: of IPv6 the network, because a client has all addresses of its /64.
+
+    Other texts stay as they are.
+    """
+    try:
+        known = ip_address(address)
+    except ValueError:
+        return address[:100]
+    if not isinstance(known, IPv6Address):
+        return str(known)
+    return str(known.ipv4_mapped or IPv6Network((int(known), 64), strict=False).network_address)

@@ -42,6 +42,7 @@ class Config:
         max_wait_seconds: the longest `Prefer: wait`.
         max_job_seconds: run time of one job.
         max_attempts: runs of one job before an internal error is final.
+        max_queued: runs of one principal that may be queued at once, 0 for any number; organisers have no limit.
         max_sentences, max_words, max_depth, max_lineage_cells, max_problems: see treescore.core.limits.
         retain_outputs_days: days after scoring when outputs of submissions are dropped (410 afterwards, scores stay);
             0 keeps them.
@@ -65,6 +66,7 @@ class Config:
     max_wait_seconds: int = 60
     max_job_seconds: int = 900
     max_attempts: int = 3
+    max_queued: int = 20
     max_sentences: int = 1_000_000
     max_words: int = 100_000
     max_depth: int = 50_000

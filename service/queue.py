@@ -1,4 +1,9 @@
-"""Queue runs with RQ, and wake those who wait. The queue may be lost: the store knows every run."""
+"""Wake workers with RQ, and those who wait for a run. The queue may be lost: the store knows every run.
+
+A queued run has a wake-up in RQ, a job that does nothing and has the run's id. A worker that it wakes begins the run
+whose turn it is in the store, which may be another, and takes away the wake-up of that run. So each queued run has one,
+but for moments: a wake-up too many finds nothing to do, and the sweeper sends those that are lost.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +21,7 @@ from rq.registry import StartedJobRegistry
 from rq.serializers import JSONSerializer
 from rq.utils import as_text, now, utcparse
 
-ENTRY = "workers.entry.run"
+ENTRY = "workers.entry.wake_up"
 LIVE, BULK = "live", "bulk"
 QUEUES = (LIVE, BULK)
 WAKE = "treescore:wake:"
@@ -41,11 +46,10 @@ class Queue:
         return rq.Queue(name, connection=self.redis, serializer=JSONSerializer, default_timeout=self.timeout)
 
     def put(self, run_id: str, queue: str) -> bool:
-        """Queue a run by its id. Return False if Redis does not answer: the sweeper will queue it."""
+        """Send a run's wake-up. Return False if Redis does not answer: the sweeper will send it."""
         try:
             self.rq_queue(queue).enqueue(
                 ENTRY,
-                run_id,
                 job_id=run_id,
                 result_ttl=0,
                 failure_ttl=3600,
@@ -55,18 +59,39 @@ class Queue:
             return False
         return True
 
-    def take(self, queue: str, seconds: float) -> str | None:
-        """Take the id at the head of a queue out of RQ; return None if none comes within the time.
+    def ensure(self, run_id: str, queue: str) -> None:
+        """Send a run's wake-up unless it waits in the queue. Raises REDIS_ERRORS if Redis does not answer."""
+        if self.rq_queue(queue).get_job_position(run_id) is None:
+            self.put(run_id, queue)
 
-        Raises REDIS_ERRORS if Redis does not answer. The caller sets the run as its worker's `current_job`.
+    def take(self, queue: str, seconds: float) -> str | None:
+        """Take a wake-up out of a queue and return its id; None if none comes within the time.
+
+        Raises REDIS_ERRORS if Redis does not answer.
         """
-        key = self.rq_queue(queue).key
-        popped = (self.redis.blpop(key, seconds) or (key, None))[1] if seconds else self.redis.lpop(key)
+        popped = self.redis.blpop(self.rq_queue(queue).key, seconds)
         if popped is None:
             return None
-        run_id = str(as_text(popped))
+        woken_by = str(as_text(popped[1]))
+        self.redis.delete(rq.job.Job.key_for(woken_by))
+        return woken_by
+
+    def begin(self, worker: rq.Worker, run_id: str, queue: str, woken_by: str | None) -> None:
+        """Note which run a worker is working on, and take that run's wake-up away.
+
+        A worker that was woken by the wake-up of another run sends it again, because that run still waits.
+
+        Raises REDIS_ERRORS if Redis does not answer.
+        """
+        with self.redis.pipeline(transaction=False) as commands:
+            worker.set_current_job_id(run_id, pipeline=commands)
+            commands.lrem(self.rq_queue(queue).key, 1, run_id)
+            _, removed = commands.execute()
+        if not removed:
+            return
         self.redis.delete(rq.job.Job.key_for(run_id))
-        return run_id
+        if woken_by is not None:
+            self.put(woken_by, queue)
 
     def stop(self, run_id: str) -> None:
         """Take a run out of the queue, or end its work-horse; then wake those who wait for it."""
@@ -95,16 +120,19 @@ class Queue:
         """Subscribe to the wake-ups of one run."""
         return Listener(self.redis, run_id)
 
-    def held(self) -> set[str]:
-        """Return the runs that wait in a queue or are being worked on."""
-        held: set[str] = set()
+    def wake_ups(self) -> set[str]:
+        """Return the runs whose wake-ups wait for a worker, or wake one now."""
+        ids: set[str] = set()
         for name in QUEUES:
             queue = self.rq_queue(name)
-            held.update(queue.job_ids)
+            ids.update(queue.job_ids)
             started = StartedJobRegistry(queue=queue).get_job_ids(cleanup=False)
-            held.update(entry.partition(":")[0] for entry in started)
-        held.update(run_id for _, run_id in self._at_work())
-        return held
+            ids.update(entry.partition(":")[0] for entry in started)
+        return ids
+
+    def held(self) -> set[str]:
+        """Return the runs that are being worked on."""
+        return {run_id for _, run_id in self._at_work()}
 
     def _at_work(self) -> Iterator[tuple[str, str]]:
         """Yield worker name and run id of each busy worker with a recent heartbeat."""
@@ -115,7 +143,7 @@ class Queue:
                 yield key.removeprefix(rq.Worker.redis_worker_namespace_prefix), as_text(current)
 
     def reap(self) -> None:
-        """Let RQ requeue (or give up) the jobs whose worker sends no heartbeat."""
+        """Let RQ requeue (or give up) the wake-ups whose worker sends no heartbeat."""
         for name in QUEUES:
             StartedJobRegistry(queue=self.rq_queue(name)).cleanup()
 
@@ -127,11 +155,14 @@ class Queue:
             return False
 
     def workers(self, name: str) -> int:
-        """Return how many workers serve a queue."""
-        return int(rq.Worker.count(queue=self.rq_queue(name)))
+        """Return how many workers serve a queue; 0 if Redis does not answer."""
+        try:
+            return int(rq.Worker.count(queue=self.rq_queue(name)))
+        except REDIS_ERRORS:
+            return 0
 
     def lengths(self) -> dict[str, int]:
-        """Return how many runs wait in each queue."""
+        """Return how many wake-ups wait in each queue."""
         return {name: int(self.rq_queue(name).count) for name in QUEUES}
 
 

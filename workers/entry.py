@@ -1,4 +1,4 @@
-"""RQ's entry points, called by name with the id of a run: load, work, save."""
+"""What a worker does with a run: begin, work, save; and RQ's entry point."""
 
 from __future__ import annotations
 
@@ -44,32 +44,57 @@ def process_context() -> Context:
     return open_context(load_config())
 
 
-def run(run_id: str) -> None:
-    """Perform the run with this id, unless it is final.
+def wake_up(*_: str) -> None:
+    """Do nothing: RQ's job only wakes a worker, which then begins runs by their turns (see workers.worker)."""
+
+
+def next_run(context: Context, queue: str, anonymous: int | None) -> runs.Run | None:
+    """Begin the run whose turn it is; for `anonymous` see store.runs.claim_next."""
+    with context.store.write(durable=False) as db:
+        return runs.claim_next(db, queue, context.now(), anonymous=anonymous)
+
+
+def peek(context: Context, queue: str, anonymous: int | None) -> str | None:
+    """Return the id of the run whose turn it is, without beginning it."""
+    with context.store.read() as db:
+        return runs.next_id(db, queue, anonymous=anonymous)
+
+
+def release(context: Context, run_id: str) -> str | None:
+    """Let another worker begin a run that was not finished. Return its queue; None where it has ended."""
+    with context.store.write(durable=False) as db:
+        released = runs.release(db, run_id)
+        run = runs.get(db, run_id)
+    return run.queue if released and run is not None else None
+
+
+def run(context: Context, claimed_run: runs.Run) -> None:
+    """Perform a claimed run.
 
     Raises:
-        WorkFailed: for any unexpected error; RQ runs the work again, and the next claim counts the attempt.
+        WorkFailed: for any unexpected error. Released, the run begins again, which counts as another attempt.
     """
-    with _HideDetails(run_id):
-        do(process_context(), run_id)
+    with _HideDetails(claimed_run.id):
+        _perform(context, claimed_run)
 
 
 def do(context: Context, run_id: str) -> None:
-    """Claim a run and perform it; fail it after too many attempts or at its time limit.
-
-    Unexpected errors are raised.
-    """
+    """Begin and perform one run by its id, out of turn, unless it is final. Unexpected errors are raised."""
     with context.store.write(durable=False) as db:
         claimed_run = runs.claim(db, run_id, context.now())
-    if claimed_run is None:
-        return
+    if claimed_run is not None:
+        _perform(context, claimed_run)
+
+
+def _perform(context: Context, claimed_run: runs.Run) -> None:
+    """Perform a claimed run; fail it after too many attempts or at its time limit."""
     kind = KINDS[claimed_run.kind]
     config = context.config
     if claimed_run.attempts > config.max_attempts:
         problem = Problem(code="worker-died", detail=f"The service failed {config.max_attempts} times. Retry.")
         finish(context, claimed_run, kind.fail(context, claimed_run, Failure("service", [problem], 1)))
         return
-    context.queue.wake(run_id)
+    context.queue.wake(claimed_run.id)
     try:
         perform(context, kind, claimed_run)
     except Cancelled:

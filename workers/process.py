@@ -22,9 +22,7 @@ def main() -> None:
     context = process_context()
     warm_up(context)
     os.environ["TREESCORE_WORKER_PID"] = str(os.getpid())
-    worker_on(context.queue, arguments.queue, burst=arguments.burst).work(
-        burst=arguments.burst, logging_level="WARNING"
-    )
+    worker_on(context, arguments.queue, burst=arguments.burst).work(burst=arguments.burst, logging_level="WARNING")
 
 
 if __name__ == "__main__":

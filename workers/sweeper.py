@@ -1,4 +1,4 @@
-"""Requeue unfinished runs that no worker holds, clean up, and send webhooks."""
+"""Requeue runs that the queue or their worker has lost, clean up, and send webhooks."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from service.context import Context
 from service.logs import configure_logs, fault
 from service.posix import stop_signal
 from service.queue import REDIS_ERRORS
-from service.store import idempotency, jobs, runs, submissions
+from service.store import idempotency, jobs, runs, submissions, turns
 from service.usecases.events.deliver import deliver_due
-from workers.entry import process_context
+from workers.entry import process_context, release
 
 INTERVAL = 1.0
 """Seconds between two sweeps."""
@@ -27,7 +27,7 @@ log = structlog.get_logger("treescore.sweeper")
 
 
 class Sweeper:
-    """Queues a run again when two sweeps in a row find it lost."""
+    """Requeues a run when two sweeps in a row find it lost: queued without a wake-up, or running without a worker."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -35,16 +35,18 @@ class Sweeper:
         self._sweeps = 0
 
     def sweep(self) -> list[str]:
-        """Sweep once; return the ids that were queued again."""
+        """Sweep once; return the ids that were requeued."""
         context = self._context
         context.queue.reap()
         with context.store.read() as db:
             open_runs = runs.unfinished(db, before=context.now() - GRACE)
-        held = context.queue.held()
-        lost = {run.id: run.queue for run in open_runs if run.id not in held}
+        kept = {runs.QUEUED: context.queue.wake_ups(), runs.RUNNING: context.queue.held()}
+        lost = {run.id: run for run in open_runs if run.id not in kept[run.state]}
         requeued = [run_id for run_id in lost if run_id in self._suspects]
         for run_id in requeued:
-            context.queue.put(run_id, lost[run_id])
+            if lost[run_id].state == runs.RUNNING:
+                release(context, run_id)
+            context.queue.put(run_id, lost[run_id].queue)
             log.warning("requeued", run=run_id)
         self._suspects = set(lost).difference(requeued)
         if self._sweeps % HOUSEKEEPING_EVERY == 0:
@@ -58,6 +60,7 @@ class Sweeper:
         now = context.now()
         with context.store.write() as db:
             idempotency.drop_before(db, now - KEEP_KEYS)
+            turns.forget(db)
             if context.config.retain_jobs_days:
                 expired = jobs.finished_before(db, now - timedelta(days=context.config.retain_jobs_days), limit=500)
                 jobs.erase(db, expired, now)

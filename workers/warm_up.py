@@ -24,7 +24,7 @@ def warm_up(context: Context) -> None:
     warm()
     rollback_context = replace(context, store=RollbackStore(context.store))
     with rollback_context.store.write() as db:
-        runs.add(db, RUN, KIND, LIVE, rollback_context.now())
+        runs.add(db, RUN, KIND, LIVE, rollback_context.now(), "warm-up")
         jobs.add(db, RUN, "warm-up", _REQUEST)
         texts.put(db, RUN, _TEXTS)
     do(rollback_context, RUN)

@@ -1,4 +1,4 @@
-"""RQ's forking worker, whose work-horse takes further runs instead of ending after each."""
+"""RQ's forking worker, whose work-horse begins run after run, each as its turn comes in the store."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ import rq
 from rq.exceptions import InvalidJobOperation
 from rq.serializers import JSONSerializer
 from rq.timeouts import JobTimeoutException
+from sqlalchemy.exc import OperationalError
 
+from service.context import Context
+from service.logs import fault
 from service.posix import die_with_parent
-from service.queue import ABANDONED_AFTER, REDIS_ERRORS, Queue
-from workers.entry import WorkFailed, run
+from service.queue import ABANDONED_AFTER, LIVE, REDIS_ERRORS
+from service.store.runs import Run
+from workers.entry import WorkFailed, next_run, peek, release, run
 
 HEARTBEAT_SECONDS = 2
 LINGER = 5.0
@@ -31,14 +35,14 @@ class Worker(rq.Worker):  # type: ignore[misc]
     """Sends heartbeats often, ends its work-horse when it dies, and forks once for many short runs.
 
     RQ forks for every job, which costs a small job more than its scoring: a new process copies each page it touches
-    and opens new connections. So the work-horse, after RQ's own job, takes the next ids from the same queue, one after
-    the other. The id of the current run is in the worker's `current_job`, where RQ keeps it too: the run counts as held
-    while the worker sends heartbeats, and RQ's command to stop a job finds it.
+    and opens new connections. So RQ's own job does nothing, and the work-horse that it has forked begins the runs whose
+    turn it is, one after the other, until none is left. The id of the current run is in the worker's `current_job`,
+    where RQ keeps that of its job: the run counts as held while the worker sends heartbeats, and RQ's command to stop a
+    job finds it.
     """
 
-    runs: Queue
+    context: Context
     linger: float
-    _stopped_job_id: str | None
 
     def get_heartbeat_ttl(self, job: Any) -> int:  # noqa: ARG002 - RQ's signature
         """Return how long a started job counts as alive."""
@@ -50,59 +54,85 @@ class Worker(rq.Worker):  # type: ignore[misc]
         super().main_work_horse(job, queue)
 
     def perform_job(self, job: Any, queue: Any) -> bool:
-        """Perform RQ's job, then further runs that wait, in the forked process."""
-        start, start_size = monotonic(), _peak()
-        may_continue = bool(super().perform_job(job, queue)) and self._in_time(start)
+        """Perform RQ's job, then the runs that wait, in the forked process."""
+        woken = bool(super().perform_job(job, queue))
         try:
-            while may_continue and monotonic() < start + MAX_AGE and _peak() < start_size + MAX_GROWTH:
-                run_id = self._next(queue.name)
-                may_continue = run_id is not None and self._perform_run(run_id, queue.name)
+            self._work_off(queue.name, job.id)
         except REDIS_ERRORS:
-            return may_continue
-        return may_continue
+            return False
+        except OperationalError as error:
+            fault(type(error), error.__traceback__)
+            return False
+        return woken
 
-    def _next(self, queue: str) -> str | None:
-        """Return the id of the next run; None at the deadline or when the worker was asked to stop."""
-        deadline = monotonic() + self.linger
-        while not self.connection.hexists(self.key, "shutdown_requested_date"):
-            remaining = max(0.0, deadline - monotonic())
-            run_id = self.runs.take(queue, min(remaining, POLL_SECONDS))
-            if run_id is not None or not remaining:
-                return run_id
-        return None
+    def _work_off(self, queue: str, woken_by: str) -> None:
+        """Perform runs until none comes, or until this process should end; then wake a worker for what is left."""
+        start, start_size = monotonic(), _peak()
+        anonymous = max(1, self.context.queue.workers(queue) // 2) if queue == LIVE else None
+        may_continue = self._perform_next(queue, anonymous, woken_by)
+        while may_continue and monotonic() < start + MAX_AGE and _peak() < start_size + MAX_GROWTH:
+            may_continue = self._perform_next(queue, anonymous)
+        left = peek(self.context, queue, anonymous)
+        if left is not None:
+            self.context.queue.ensure(left, queue)
 
-    def _perform_run(self, run_id: str, queue: str) -> bool:
-        """Work on a run under RQ's time limit; return whether this process may take another.
+    def _perform_next(self, queue: str, anonymous: int | None, woken_by: str | None = None) -> bool:
+        """Perform the next run, once there is one; return whether this process may take another.
 
-        It must end after a run that failed, which waits in the queue again, and after one that reached its limit.
+        False at the deadline and when the worker was asked to stop.
         """
+        deadline = monotonic() + self.linger
+        look = True
+        while not self.connection.hexists(self.key, "shutdown_requested_date"):
+            claimed_run = next_run(self.context, queue, anonymous) if look else None
+            if claimed_run is not None:
+                self.context.queue.begin(self, claimed_run.id, queue, woken_by)
+                return self._perform_run(claimed_run)
+            remaining = deadline - monotonic()
+            if remaining <= 0:
+                return False
+            woken_by = self.context.queue.take(queue, min(remaining, POLL_SECONDS))
+            look = woken_by is not None
+        return False
+
+    def _perform_run(self, claimed_run: Run) -> bool:
+        """Work on a run under its time limit; return whether this process may take another.
+
+        It must end after a run that failed, which waits again, and after one that reached its limit: a signal that ends
+        a run may leave this process in any state.
+        """
+        limit = self.context.queue.timeout
         start = monotonic()
-        self.set_current_job_id(run_id)
         try:
-            with self.death_penalty_class(self.runs.timeout, JobTimeoutException):
-                run(run_id)
+            with self.death_penalty_class(limit, JobTimeoutException):
+                run(self.context, claimed_run)
         except WorkFailed:
-            self.runs.put(run_id, queue)
+            self._give_back(claimed_run.id)
             return False
         finally:
             self.set_current_job_id(None)
-        return self._in_time(start)
+        return monotonic() < start + limit
 
-    def _in_time(self, start: float) -> bool:
-        """Return whether a run kept its limit: a signal that ends it may leave this process in any state."""
-        return monotonic() < start + self.runs.timeout
+    def _give_back(self, run_id: str) -> None:
+        """Let another worker begin a run. Where the store does not answer, the sweeper does it."""
+        try:
+            queue = release(self.context, run_id)
+        except OperationalError as error:
+            fault(type(error), error.__traceback__, run=run_id)
+            return
+        if queue is not None:
+            self.context.queue.put(run_id, queue)
 
     def monitor_work_horse(self, job: Any, queue: Any) -> None:
-        """Wait until the work-horse has ended; queue again the further run that it left unfinished."""
+        """Wait until the work-horse has ended; give back the run that it left unfinished."""
         super().monitor_work_horse(job, queue)
         run_id = self.get_current_job_id()
-        if run_id is None or run_id == job.id:
+        if run_id is None:
             return
         self.set_current_job_id(None)
-        if run_id == self._stopped_job_id:  # cancelled
-            self._stopped_job_id = None
-        else:
-            self.runs.put(run_id, queue.name)
+        self._give_back(run_id)
+        # the next work-horse must not inherit a connection
+        self.context.store.close()
 
     def maintain_heartbeats(self, job: Any) -> None:
         """Maintain RQ's heartbeats while its job exists, and only the worker's own afterwards."""
@@ -114,17 +144,17 @@ class Worker(rq.Worker):  # type: ignore[misc]
             super().maintain_heartbeats(job)
 
 
-def worker_on(runs: Queue, queue: str, *, burst: bool = False) -> Worker:
+def worker_on(context: Context, queue: str, *, burst: bool = False) -> Worker:
     """Return a worker on exactly one queue: with several, RQ can lose a job between two commands."""
     worker = Worker(
-        [runs.rq_queue(queue)],
-        connection=runs.redis,
+        [context.queue.rq_queue(queue)],
+        connection=context.queue.redis,
         serializer=JSONSerializer,
         job_monitoring_interval=HEARTBEAT_SECONDS,
         worker_ttl=30,
         maintenance_interval=60,
     )
-    worker.runs = runs
+    worker.context = context
     worker.linger = 0.0 if burst else LINGER
     return worker
 

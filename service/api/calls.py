@@ -45,10 +45,15 @@ def caller(*scopes: str) -> Caller:
         if match is None:
             raise Unauthorized("Invalid Authorization header. Send `Bearer <token>`.")
         bearer = match[1]
-    known = authenticate(context(), bearer)
+    known = authenticate(context(), bearer, client_address())
     if scopes:
         known.require(*scopes)
     return known
+
+
+def client_address() -> str | None:
+    """Return the client's address; None on a Unix socket."""
+    return request.remote_addr or None
 
 
 def query(schema: Strict[Loaded]) -> Loaded:

@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Dialect, Select, create_engine, event, make_url
+from sqlalchemy import Connection, Dialect, Select, create_engine, event, func, make_url, select
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import OperationalError
 
@@ -108,6 +108,12 @@ class Store:
         while self._readers:
             self._readers.pop().close()
         self.engine.dispose()
+
+
+def lock(db: Connection, name: str) -> None:
+    """Let other transactions that lock this name wait until this one ends. On SQLite writers wait for each other."""
+    if db.dialect.name == "postgresql":
+        db.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(name, 0))))
 
 
 class _CompiledQuery:

@@ -5,15 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import orjson
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, Select, func, insert, select, tuple_, update
 
+from service.store.database import lock
 from service.store.records import AnyRow, json_text, one, record_of
 from service.store.tables import runs
+from service.store.turns import next_turn, note_begun
 
 QUEUED, RUNNING, SUCCEEDED, FAILED, CANCELLED = "queued", "running", "succeeded", "failed", "cancelled"
 UNFINISHED = (QUEUED, RUNNING)
+ANONYMOUS = "anonymous"
+"""What the principals of callers without a token begin with."""
+AD_HOC = ("job",)
+"""Kinds of runs that begin after all others of their queue."""
+_ORDER = (runs.c.precedence, runs.c.turn, runs.c.created_at, runs.c.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +37,9 @@ class Run:
     started_at: datetime | None
     finished_at: datetime | None
     progress: dict[str, object] | None
+    principal: str
+    precedence: int
+    turn: int
 
     @property
     def final(self) -> bool:
@@ -36,9 +47,22 @@ class Run:
         return self.state not in UNFINISHED
 
 
-def add(db: Connection, run_id: str, kind: str, queue: str, now: datetime) -> None:
-    """Store a queued run."""
-    db.execute(insert(runs).values(id=run_id, kind=kind, queue=queue, state=QUEUED, attempts=0, created_at=now))
+def add(db: Connection, run_id: str, kind: str, queue: str, now: datetime, principal: str) -> None:
+    """Store a queued run of a principal, in the principal's next turn."""
+    precedence = int(kind in AD_HOC)
+    db.execute(
+        insert(runs).values(
+            id=run_id,
+            kind=kind,
+            queue=queue,
+            state=QUEUED,
+            attempts=0,
+            created_at=now,
+            principal=principal,
+            precedence=precedence,
+            turn=next_turn(db, queue, precedence, principal),
+        )
+    )
 
 
 def get(db: Connection, run_id: str, *, lock: bool = False) -> Run | None:
@@ -64,6 +88,59 @@ def claim(db: Connection, run_id: str, now: datetime) -> Run | None:
     )
 
 
+def claim_next(db: Connection, queue: str, now: datetime, *, anonymous: int | None = None) -> Run | None:
+    """Begin the queued run whose turn it is, and count the attempt; None where none may begin.
+
+    Args:
+        db: a writing transaction; others that claim from the queue wait for its end.
+        queue: of the run.
+        now: the time.
+        anonymous: runs of callers without a token that may be under way in the queue at once; None for no limit.
+    """
+    lock(db, f"queue {queue}")
+    # a row that is locked is being cancelled
+    chosen = _next(db, queue, anonymous).with_for_update(skip_locked=True).scalar_subquery()
+    run = one(
+        db,
+        update(runs)
+        .where(runs.c.id == chosen)
+        .values(state=RUNNING, attempts=runs.c.attempts + 1, started_at=func.coalesce(runs.c.started_at, now))
+        .returning(*runs.c),
+        run_of,
+    )
+    if run is not None:
+        note_begun(db, run.queue, run.precedence, run.principal, run.turn)
+    return run
+
+
+def next_id(db: Connection, queue: str, *, anonymous: int | None = None) -> str | None:
+    """Return the id of the run that `claim_next` would begin, or None."""
+    run_id: str | None = db.scalar(_next(db, queue, anonymous))
+    return run_id
+
+
+def _next(db: Connection, queue: str, anonymous: int | None) -> Select[Any]:
+    of_queue = runs.c.queue == queue
+    query = select(runs.c.id).where(of_queue, runs.c.state == QUEUED).order_by(*_ORDER).limit(1)
+    if anonymous is None:
+        return query
+    without_token = runs.c.principal.like(ANONYMOUS + "%")
+    under_way = db.scalar(select(func.count()).where(of_queue, runs.c.state == RUNNING, without_token)) or 0
+    return query if under_way < anonymous else query.where(~without_token)
+
+
+def release(db: Connection, run_id: str) -> bool:
+    """Set a run that lost its worker back to `queued`, in its old turn. Return whether it was running."""
+    result = db.execute(update(runs).where(runs.c.id == run_id, runs.c.state == RUNNING).values(state=QUEUED))
+    return result.rowcount == 1
+
+
+def queued_of(db: Connection, principal: str) -> int:
+    """Count the queued runs of a principal. Others that store runs of it wait until this transaction ends."""
+    lock(db, f"principal {principal}")
+    return int(db.scalar(select(func.count()).where(runs.c.principal == principal, runs.c.state == QUEUED)) or 0)
+
+
 def note_progress(db: Connection, run_id: str, done: int, total: int, step: str) -> bool:
     """Store the progress. False where the run is final (cancelled), so that the work can stop."""
     progress = json_text({"done": done, "total": total, "step": step})
@@ -76,9 +153,11 @@ def reset_attempts(db: Connection, run_id: str) -> None:
     db.execute(update(runs).where(runs.c.id == run_id, runs.c.attempts > 1).values(attempts=1))
 
 
-def requeue(db: Connection, run_id: str) -> None:
-    """Set a run back to `queued`, so that the next worker continues it."""
-    db.execute(update(runs).where(runs.c.id == run_id, runs.c.state == RUNNING).values(state=QUEUED, attempts=0))
+def requeue(db: Connection, run: Run) -> None:
+    """Set a run back to `queued`, in its principal's next turn, so that a worker continues it."""
+    turn = next_turn(db, run.queue, run.precedence, run.principal)
+    values = {"state": QUEUED, "attempts": 0, "turn": turn}
+    db.execute(update(runs).where(runs.c.id == run.id, runs.c.state == RUNNING).values(**values))
 
 
 def finish(db: Connection, run_id: str, state: str, now: datetime) -> bool:
@@ -103,11 +182,28 @@ def unfinished(db: Connection, before: datetime) -> Sequence[Run]:
 
 
 def ahead(db: Connection, run: Run) -> int:
-    """Count the runs before this one in its queue."""
-    query = select(func.count()).where(
-        runs.c.queue == run.queue, runs.c.state.in_(UNFINISHED), runs.c.created_at < run.created_at
+    """Count the runs of its queue that end or begin before this one begins; 0 once it has begun."""
+    if run.state != QUEUED:
+        return 0
+    of_queue = select(func.count()).where(runs.c.queue == run.queue)
+    place = tuple_(run.precedence, run.turn, run.created_at, run.id, types=[column.type for column in _ORDER])
+    under_way = of_queue.where(runs.c.state == RUNNING)
+    before = of_queue.where(runs.c.state == QUEUED, tuple_(*_ORDER) < place)
+    return int(db.scalar(under_way) or 0) + int(db.scalar(before) or 0)
+
+
+def waits(db: Connection, kinds: Sequence[str], most: int) -> dict[str, list[float]]:
+    """Return the seconds from creation to first start of the last runs that began, by kind; at most `most` in all."""
+    query = (
+        select(runs.c.kind, runs.c.created_at, runs.c.started_at)
+        .where(runs.c.started_at.is_not(None), runs.c.kind.in_(kinds))
+        .order_by(runs.c.started_at.desc())
+        .limit(most)
     )
-    return int(db.scalar(query) or 0)
+    waited: dict[str, list[float]] = {}
+    for kind, created_at, started_at in db.execute(query):
+        waited.setdefault(kind, []).append(max(0.0, (started_at - created_at).total_seconds()))
+    return waited
 
 
 def counts_by_state(db: Connection) -> dict[tuple[str, str], int]:

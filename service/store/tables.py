@@ -95,8 +95,24 @@ runs = Table(
     Column("started_at", Utc),
     Column("finished_at", Utc),
     Column("progress", Text, comment="JSON"),
+    Column("principal", String(160), nullable=False, server_default="", comment="whose work it is"),
+    Column("precedence", Integer, nullable=False, server_default="0", comment="lower ones begin first in a queue"),
+    Column("turn", Integer, nullable=False, server_default="0", comment="lower ones begin first in a precedence"),
     Index("ix_runs_state_created_at", "state", "created_at"),
+    Index("ix_runs_next", "queue", "state", "precedence", "turn", "created_at"),
+    Index("ix_runs_principal_state", "principal", "state", "queue", "precedence", "turn"),
+    Index("ix_runs_started_at", "started_at"),
     comment="the work of workers, past and present; the id is that of its resource",
+)
+
+turns = Table(
+    "turns",
+    metadata,
+    Column("queue", String(10), primary_key=True),
+    Column("precedence", Integer, primary_key=True, autoincrement=False),
+    Column("principal", String(160), primary_key=True, comment="empty for the last turn of all"),
+    Column("turn", Integer, nullable=False),
+    comment="the last turn that was begun, by principal",
 )
 
 jobs = Table(

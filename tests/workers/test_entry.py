@@ -34,7 +34,6 @@ def break_off(_context, _run, _progress):
 def broken(context, monkeypatch):
     kept = kinds.KINDS[jobs.KIND]
     monkeypatch.setattr(entry, "KINDS", {jobs.KIND: SimpleNamespace(work=break_off, fail=kept.fail)})
-    monkeypatch.setattr(entry, "process_context", lambda: context)
     return submit_job(context, SCORER, loaded(JobRequest, DEPENDENCIES))[0]
 
 
@@ -55,13 +54,13 @@ def test_redis_and_the_log_get_the_kind_and_the_places(context, broken, rq_work,
     assert "break_off" in told
     assert SECRET not in told
     assert SECRET.encode() not in everything_in(context.queue.redis)
-    entry.run(broken)
     with context.store.read() as db:
         assert runs.get(db, broken).state == runs.FAILED
 
 
-def test_what_is_raised_says_nothing(broken):
+@pytest.mark.usefixtures("broken")
+def test_what_is_raised_says_nothing(context):
     with pytest.raises(entry.WorkFailed) as caught:
-        entry.run(broken)
+        entry.run(context, entry.next_run(context, "live", None))
     assert SECRET not in str(caught.value)
     assert caught.value.__suppress_context__

@@ -14,7 +14,7 @@ from service.store import runs
 from service.usecases.jobs.jobs import submit_job, view_job
 from tests.fixtures.contexts import SCORER, later, with_config
 from tests.fixtures.requests import DEPENDENCIES, loaded
-from workers.entry import do
+from workers.entry import do, next_run
 from workers.sweeper import Sweeper
 from workers.worker import worker_on
 
@@ -83,9 +83,10 @@ def test_old_jobs_go_where_retention_is_set(context, job, work):
 
 def at_work(context, run_id, seen):
     """A worker whose work-horse has gone on to a further run, and which was last heard of then."""
-    worker = worker_on(context.queue, "live")
+    worker = worker_on(context, "live")
     worker.register_birth()
-    worker.set_current_job_id(context.queue.take("live", 0))
+    assert next_run(context, "live", None).id == run_id
+    context.queue.begin(worker, run_id, "live", None)
     context.queue.redis.hset(worker.key, "last_heartbeat", utcformat(seen))
     assert worker.get_current_job_id() == run_id
 

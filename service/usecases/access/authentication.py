@@ -16,17 +16,17 @@ USE_RESOLUTION = timedelta(minutes=5)
 """Precision of `last_used_at`, so that not every read writes."""
 
 
-def authenticate(context: Context, bearer: str | None) -> Caller:
-    """Return the caller of a bearer token; the anonymous caller without one.
+def authenticate(context: Context, bearer: str | None, address: str | None = None) -> Caller:
+    """Return the caller of a bearer token; without one, the anonymous caller of the client's address.
 
     Raises:
         Unauthorized: the token is unknown, expired or revoked.
     """
     if bearer is None:
-        return Caller(None, frozenset({"score"} if context.config.anonymous_jobs else ()))
+        return Caller(None, frozenset({"score"} if context.config.anonymous_jobs else ()), address=address)
     admin = context.config.admin_token
     if admin and hmac.compare_digest(bearer.encode(), admin.encode()):
-        return Caller(ADMIN, frozenset({"organise"}))
+        return Caller(ADMIN, frozenset({"organise"}), address=address)
     now = context.now()
     row = tokens.by_hash(context.store, token_hash(bearer))
     if row is None or row.revoked_at is not None:
@@ -36,4 +36,4 @@ def authenticate(context: Context, bearer: str | None) -> Caller:
     if row.last_used_at is None or now - row.last_used_at > USE_RESOLUTION:
         with context.store.write() as db:
             tokens.note_use(db, row.id, now)
-    return Caller(row.id, frozenset(row.scopes.split()), row.team_id, row.benchmark_id)
+    return Caller(row.id, frozenset(row.scopes.split()), row.team_id, row.benchmark_id, address)

@@ -9,7 +9,7 @@ import orjson
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
-from service.caller import Caller
+from service.caller import Caller, principal_of
 from service.context import Context
 from service.errors import Conflict, NotFound, PreconditionFailed, PreconditionRequired, refuse, unprocessable
 from service.ids import new_id
@@ -71,7 +71,7 @@ def create_benchmark(
                 return earlier, False
             if benchmarks.get(db, slug) is not None:
                 raise _taken(slug)
-            runs.add(db, revision_id, REVISION_KIND, LIVE, now)
+            runs.add(db, revision_id, REVISION_KIND, LIVE, now, principal_of(slug))
             benchmarks.add(db, benchmark)
             revisions.add(db, first, list(request.parts))
             texts.put(db, revision_id, named)

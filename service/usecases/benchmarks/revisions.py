@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from service.caller import Caller
+from service.caller import Caller, principal_of
 from service.context import Context
 from service.errors import SOON, Conflict, NotFound, invalid, refuse, unprocessable
 from service.ids import new_id
@@ -71,7 +71,7 @@ def create_revision(
         queue = LIVE if benchmark.active_revision is None else BULK
         if request.dry_run:
             active_revision(db, benchmark)
-        runs.add(db, revision_id, REVISION_KIND, queue, now)
+        runs.add(db, revision_id, REVISION_KIND, queue, now, principal_of(slug))
         fresh = Revision(
             slug,
             number,

@@ -137,7 +137,7 @@ def _rescore(context: Context, run: runs.Run, revision: Revision) -> Ending | No
             _rescore_one(context, run, scorer, submission_id, (done, total))
             if monotonic() > end:
                 with context.store.write() as db:
-                    runs.requeue(db, run.id)
+                    runs.requeue(db, run)
                 return None
 
 

@@ -12,6 +12,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
+from service.caller import principal_of
 from service.context import Context
 from service.ids import new_id
 from service.queue import BULK
@@ -59,7 +60,7 @@ def schedule_board_comparison(db: Connection, context: Context, benchmark_id: st
         return ()
     now = context.now()
     run_id = new_id("brd", now)
-    runs.add(db, run_id, BOARD_KIND, BULK, now)
+    runs.add(db, run_id, BOARD_KIND, BULK, now, principal_of(benchmark_id))
     boards.set_run(db, BoardRun(benchmark_id, benchmark.active_revision), run_id)
     return (QueuedRun(run_id, BULK),)
 

@@ -33,6 +33,7 @@ from service.usecases.boards.board import (
 from service.usecases.boards.leaderboard import Viewer, viewer_of
 from service.usecases.boards.work import keep_asked
 from service.usecases.comparisons.work import record_comparison
+from service.usecases.runs.adding import add_run
 from service.usecases.runs.views import Page, View, body_view, etag_of, json_view, moment
 from service.usecases.runs.waiting import wait_for
 from treescore.core.params import Json
@@ -63,7 +64,7 @@ def ask(context: Context, caller: Caller, slug: str, request: ComparisonRequest)
     Raises:
         Unprocessable: the request is invalid, with pointers.
         Forbidden: the benchmark does not show this caller significance.
-        TooManyRequests: too many comparisons are waiting.
+        TooManyRequests: too many comparisons are waiting, or too many runs of the caller.
     """
     caller.require("submit", "read", "score")
     now = context.now()
@@ -248,7 +249,7 @@ def _stored(
         if run is None or run.state != runs.FAILED or (failure or {}).get("kind") == "input":
             return None
         run_id = f"{name}-{known.attempt + 1}"
-        runs.add(db, run_id, COMPARISON_KIND, _queue(question), now)
+        add_run(db, context, caller, run_id, COMPARISON_KIND, _queue(question), now)
         comparisons.begin_attempt(db, name, run_id, known.attempt + 1)
         return run_id
     if not caller.organiser and comparisons.unanswered(db, board.benchmark_id) >= MOST_WAITING:
@@ -258,7 +259,7 @@ def _stored(
             title="Too many comparisons are waiting",
             headers={"Retry-After": "10"},
         )
-    runs.add(db, name, COMPARISON_KIND, _queue(question), now)
+    add_run(db, context, caller, name, COMPARISON_KIND, _queue(question), now)
     asked = Comparison(name, board.benchmark_id, board.revision.number, question, name, None, now)
     comparisons.add(db, asked)
     record_comparison(db, context, "comparison.created", asked, actor=caller.owner)

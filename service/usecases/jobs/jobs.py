@@ -15,6 +15,7 @@ from service.queue import LIVE
 from service.requests import JobRequest, JobsQuery
 from service.store import jobs, runs, texts
 from service.usecases.access.idempotency import IdempotencyKey, claim_key
+from service.usecases.runs.adding import add_run
 from service.usecases.runs.views import Page, View, etag_of, json_view, page_of, run_summary, state_document
 from service.usecases.runs.waiting import wait_for
 from service.usecases.scoring.part_texts import named_texts
@@ -34,6 +35,7 @@ def submit_job(
 
     Raises:
         Unprocessable: the request is invalid, with pointers; or the key was used for another request.
+        TooManyRequests: too many runs of the caller are queued.
     """
     caller.require("score")
     _check(request)
@@ -45,7 +47,7 @@ def submit_job(
             earlier = claim_key(db, caller, idempotency_key, job_id, now)
             if earlier is not None:
                 return earlier, False
-            runs.add(db, job_id, KIND, LIVE, now)
+            add_run(db, context, caller, job_id, KIND, LIVE, now)
             jobs.add(db, job_id, caller.owner, request.without_texts())
             texts.put(db, job_id, named)
     except IntegrityError as error:

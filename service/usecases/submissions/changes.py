@@ -17,6 +17,7 @@ from service.store.submissions import Submission
 from service.usecases.access.access import locked_submission, require_open, submission_of
 from service.usecases.boards.work import board_changed
 from service.usecases.events.record import record_event
+from service.usecases.runs.adding import add_run
 from service.usecases.runs.ending import queue_runs
 from service.usecases.runs.views import TEXT_TYPE, View, body_view, json_view
 from service.usecases.scoring.part_texts import OUTPUTS
@@ -81,7 +82,7 @@ def retry_submission(context: Context, caller: Caller, submission_id: str) -> No
     Raises:
         Conflict: it did not fail through an internal error.
         Gone: its outputs were deleted.
-        TooManyRequests: the quota is used up.
+        TooManyRequests: the quota is used up, or too many runs of the team are queued.
     """
     caller.require("submit")
     now = context.now()
@@ -102,7 +103,7 @@ def retry_submission(context: Context, caller: Caller, submission_id: str) -> No
             quotas.require(quotas.quotas_of(db, benchmark, submission.team_id, now), now)
         attempt = submission.attempt + 1
         run_id = f"{submission.id}-{attempt}"
-        runs.add(db, run_id, SUBMISSION_KIND, LIVE, now)
+        add_run(db, context, caller, run_id, SUBMISSION_KIND, LIVE, now)
         submissions.change(
             db,
             submission_id,

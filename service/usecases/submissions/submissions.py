@@ -31,6 +31,7 @@ from service.usecases.access.access import (
 )
 from service.usecases.access.idempotency import IdempotencyKey, claim_key
 from service.usecases.events.record import record_event
+from service.usecases.runs.adding import add_run
 from service.usecases.runs.views import Page, View, page_of
 from service.usecases.runs.waiting import wait_for
 from service.usecases.scoring.config import scoring_config
@@ -69,7 +70,7 @@ def submit(
     Raises:
         Conflict: the benchmark is not open, or has no active revision.
         Unprocessable: the request is invalid, with pointers.
-        TooManyRequests: a quota is used up.
+        TooManyRequests: a quota is used up, or too many runs of the team are queued.
     """
     caller.require("submit")
     now = context.now()
@@ -101,7 +102,7 @@ def submit(
                 return earlier, False
             if team_id is not None:
                 _count(db, caller, benchmark, team_id, now)
-            runs.add(db, submission_id, SUBMISSION_KIND, LIVE, now)
+            add_run(db, context, caller, submission_id, SUBMISSION_KIND, LIVE, now)
             submissions.add(db, fresh)
             # from here on the benchmark cannot be deleted; before, it may have been deleted or closed
             require_open(benchmark_of(db, slug), caller, now)

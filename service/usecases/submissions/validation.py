@@ -13,6 +13,7 @@ from service.queue import LIVE
 from service.requests import SubmissionRequest
 from service.store import benchmarks, jobs, revisions, runs, texts
 from service.usecases.access.access import active_revision, benchmark_of, require_open
+from service.usecases.runs.adding import add_run
 from service.usecases.runs.ending import Ending, Failure, job_answer
 from service.usecases.runs.progress import Progress
 from service.usecases.scoring.part_scorer import FAILED, Scorer
@@ -39,7 +40,7 @@ def validate(context: Context, caller: Caller, slug: str, request: SubmissionReq
     Raises:
         Conflict: the benchmark is not open, or has no active revision.
         Unprocessable: the request is invalid, with pointers.
-        TooManyRequests: too many validations of this token are unfinished.
+        TooManyRequests: too many validations of this token are unfinished, or too many runs of the team are queued.
     """
     caller.require("submit")
     now = context.now()
@@ -53,7 +54,7 @@ def validate(context: Context, caller: Caller, slug: str, request: SubmissionReq
         if jobs.unfinished_of(db, caller.owner, VALIDATION_KIND) >= AT_ONCE:
             detail = f"The limit of {AT_ONCE} unfinished validations of this token is reached. Wait for one of them."
             raise TooManyRequests(detail, slug="too-many-validations", headers={"Retry-After": "2"})
-        runs.add(db, job_id, VALIDATION_KIND, LIVE, now)
+        add_run(db, context, caller, job_id, VALIDATION_KIND, LIVE, now)
         jobs.add(db, job_id, caller.owner, asdict(_Stored(slug, revision.id, caller.organiser)))
         texts.put(db, job_id, outputs.named)
     context.queue.put(job_id, LIVE)

@@ -84,5 +84,5 @@ def _scores(record: score_records.ScoreRecord) -> dict[str, object]:
 def _queue(db: Connection, context: Context, run: Run, benchmark_id: str) -> dict[str, object]:
     ahead = runs.ahead(db, run)
     seconds = submissions.recent_seconds(db, benchmark_id, LOOKED_AT)
-    workers = max(1, context.config.workers)
+    workers = max(1, context.queue.workers(run.queue))
     return {"ahead": ahead, "eta_seconds": math.ceil((ahead + 1) * seconds / workers)}

@@ -35,7 +35,7 @@ def store(request: pytest.FixtureRequest, tmp_path) -> Iterator[Store]:
 
 def add_job(store: Store, job_id: str, named: dict[str, bytes]) -> None:
     with store.write() as db:
-        runs.add(db, job_id, "job", "live", NOW)
+        runs.add(db, job_id, "job", "live", NOW, "tok_a")
         jobs.add(db, job_id, "tok_a", {"metrics": ["attachment"]})
         texts.put(db, job_id, named)
 
@@ -86,8 +86,8 @@ def test_a_run_becomes_final_once(store):
 def test_what_is_unfinished_is_found_oldest_first(store):
     with store.write() as db:
         for number, age in ((1, 10), (2, 30), (3, 0)):
-            runs.add(db, f"job_{number}", "job", "live", NOW - timedelta(seconds=age))
-        runs.add(db, "job_4", "job", "live", NOW - timedelta(seconds=40))
+            runs.add(db, f"job_{number}", "job", "live", NOW - timedelta(seconds=age), "tok_a")
+        runs.add(db, "job_4", "job", "live", NOW - timedelta(seconds=40), "tok_a")
         runs.finish(db, "job_4", runs.CANCELLED, NOW)
         found = runs.unfinished(db, NOW - timedelta(seconds=5))
     assert [run.id for run in found] == ["job_2", "job_1"]
@@ -98,8 +98,8 @@ def test_a_failed_transaction_leaves_nothing_behind(store):
 
     def add_two() -> None:
         with store.write() as db:
-            runs.add(db, "job_2", "job", "live", NOW)
-            runs.add(db, "job_1", "job", "live", NOW)
+            runs.add(db, "job_2", "job", "live", NOW, "tok_a")
+            runs.add(db, "job_1", "job", "live", NOW, "tok_a")
 
     with pytest.raises(IntegrityError):
         add_two()

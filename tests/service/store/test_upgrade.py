@@ -33,6 +33,13 @@ from tests.fixtures.tasks import LONG, SECOND_PART, SLUG, Task, spoilt
 
 ASKED = ({}, {"part": "en"}, {"part": "pooled", "pick": "all"}, {"score": "attachment.uas"}, {"format": "csv"})
 OLD_SHAPE = (
+    "DROP TABLE turns",
+    "DROP INDEX ix_runs_next",
+    "DROP INDEX ix_runs_principal_state",
+    "DROP INDEX ix_runs_started_at",
+    "ALTER TABLE runs DROP COLUMN principal",
+    "ALTER TABLE runs DROP COLUMN precedence",
+    "ALTER TABLE runs DROP COLUMN turn",
     "ALTER TABLE revisions RENAME COLUMN scoring TO ruler",
     "ALTER TABLE board_comparisons RENAME COLUMN key TO score",
     """INSERT INTO board_comparisons (benchmark_id, revision, score, run_id, board_version, created_at)
@@ -157,7 +164,7 @@ def test_documents_without_a_comparison_stay_as_they_are(either_context):
     now = either_context.now()
     with store.write() as db:
         for name in ("job_1", "job_2"):
-            runs.add(db, name, "job", "live", now)
+            runs.add(db, name, "job", "live", now, "tok_a")
             jobs.add(db, name, "tok_a", {})
         # a text that only looks like an old name, and a comparison that already has the new ones
         jobs.save_answer(db, "job_1", "succeeded", b'{"results":{"metrics":{"a":"\\"trials\\"","trials":1}}}', "one")

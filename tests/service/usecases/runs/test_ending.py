@@ -36,7 +36,7 @@ PROBLEM = Problem(code="too-large", detail="The text exceeds the limit.")
 @pytest.fixture
 def run(context):
     with context.store.write() as db:
-        runs.add(db, "job_1", "job", LIVE, context.now())
+        runs.add(db, "job_1", "job", LIVE, context.now(), "tok_a")
         return runs.claim(db, "job_1", context.now())
 
 
@@ -50,7 +50,7 @@ def adds(name):
     """A save that stores another run, to see whether its transaction was committed."""
 
     def save(db, now):
-        runs.add(db, name, "job", BULK, now)
+        runs.add(db, name, "job", BULK, now, "tok_a")
         return [QueuedRun(name, BULK)]
 
     return save
@@ -157,7 +157,7 @@ def test_what_a_save_raises_leaves_the_run_unfinished(context, run):
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_every_kind_ends_a_run_whose_resource_is_gone(context, kind):
     with context.store.write() as db:
-        runs.add(db, "run_1", kind, LIVE, context.now())
+        runs.add(db, "run_1", kind, LIVE, context.now(), "tok_a")
         run = runs.claim(db, "run_1", context.now())
     assert finish(context, run, KINDS[kind].fail(context, run, Failure("service", [PROBLEM], 1)))
     assert state(context, "run_1") == runs.FAILED
