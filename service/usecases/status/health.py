@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
+from prometheus_client.core import HistogramMetricFamily
+from prometheus_client.registry import Collector
 
 from service.context import Context
 from service.queue import REDIS_ERRORS
@@ -12,6 +18,12 @@ from treescore.core.version import __version__
 
 _SHOWN = ("submission", "validation", "revision")
 """Kinds of runs that are shown beside jobs, only by whether they are finished."""
+_WAITING = ("submission", "validation", jobs.KIND)
+"""Kinds of runs whose waits are shown. Others follow the success of a submission."""
+_WAITS = 1000
+"""Runs that began last, whose waits are shown."""
+_BOUNDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0)
+"""Of the histogram of waits, in seconds."""
 
 
 def ready(context: Context) -> tuple[bool, dict[str, str]]:
@@ -35,7 +47,8 @@ def metrics_text(context: Context) -> bytes:
                 by_state.labels(kind, state).set(number)
             elif kind in _SHOWN:
                 by_state.labels(kind, state if state in runs.UNFINISHED else "finished").inc(number)
-    waiting = Gauge("treescore_queue_length", "Runs that wait in Redis", ["queue"], registry=registry)
+        registry.register(_Waits(runs.waits(db, _WAITING, _WAITS)))
+    waiting = Gauge("treescore_queue_length", "Wake-ups that wait in Redis", ["queue"], registry=registry)
     up = Gauge("treescore_redis_up", "Whether Redis answers", registry=registry)
     try:
         for name, length in context.queue.lengths().items():
@@ -44,3 +57,25 @@ def metrics_text(context: Context) -> bytes:
     except REDIS_ERRORS:
         up.set(0)
     return generate_latest(registry)
+
+
+class _Waits(Collector):
+    """A histogram of seconds waited, by kind of run; cumulative, as Prometheus has it."""
+
+    def __init__(self, waits: Mapping[str, Sequence[float]]) -> None:
+        self._waits = waits
+
+    def collect(self) -> Iterator[HistogramMetricFamily]:
+        """Yield the one histogram."""
+        family = HistogramMetricFamily(
+            "treescore_wait_seconds",
+            f"Seconds from creation to start of the {_WAITS} runs that began last",
+            labels=["kind"],
+        )
+        for kind, waited in self._waits.items():
+            counts = [0] * (len(_BOUNDS) + 1)
+            for seconds in waited:
+                counts[bisect_left(_BOUNDS, seconds)] += 1
+            bounds = [*map(str, _BOUNDS), "+Inf"]
+            family.add_metric([kind], list(zip(bounds, accumulate(counts), strict=True)), sum(waited))
+        yield family
