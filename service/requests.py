@@ -13,6 +13,8 @@ from treescore.core.params import Json
 PICKS = ("best", "last", "chosen", "all")
 MACRO, POOLED = "macro", "pooled"
 """Names that stand for all parts: the mean of their scores, and all of them as one text."""
+ERRORS = ("zero", "exclude")
+"""What becomes of sentences without a usable output: they cost their full weight, or are left out."""
 INPUTS = (False, True, "words", "text")
 LEADERBOARD = "leaderboard"
 """What a comparison request names instead of submissions."""
@@ -150,6 +152,7 @@ class BenchmarkRequest(BenchmarkChanges):
     parts: Mapping[str, PartGold]
     transforms: Sequence[Json] = ()
     main_score: str | None = None
+    errors: str = "zero"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +164,7 @@ class RevisionRequest(Request):
     transforms: Sequence[Json] | None = None
     metrics: Sequence[Json] | None = None
     main_score: str | None = None
+    errors: str | None = None
     parts: Mapping[str, PartGold | None] | None = None
     dry_run: bool = False
 

@@ -52,7 +52,7 @@ _METRIC_ROUNDED = ("scores", "macro")
 _METRIC_SCORES = ("scores", "undefined", "counts", "sentences", "ci95", "macro", "macro_ci95")
 _PART_SCORES = ("scores", "undefined", "counts", "sentences")
 _ROW = ("team", "team_name", "submission", "name", "role", "created_at")
-_ROW_ROUNDED = ("rank",)
+_ROW_ROUNDED = ("rank", "covered")
 _ROW_NUMBERS = ("score", "scores")
 _ROW_SCORES = ("rank_interval", "cluster", "ci95", "p_next", "tested", "reason")
 _EVENT = ("id", "type", "at", "benchmark", "team", "subject")
@@ -293,7 +293,7 @@ def _error(level: Level, error: Document) -> dict[str, object]:
 
 def _scores(level: Level, scores: Document, step: float | None) -> dict[str, object]:
     """Return the scores of a submission at level `rounded` or above."""
-    shown = dict(scores) if level is Level.GOLD else chosen(scores, ("revision",))
+    shown = dict(scores) if level is Level.GOLD else chosen(scores, ("revision", "covered"))
     if "main" in scores:
         main = object_of(scores["main"])
         shown["main"] = {"score": main["score"], "value": _visible_all(level, main["value"], step)}

@@ -25,15 +25,21 @@ def disclosure_of(metric: str) -> Disclosure:
 
 
 def item(metric: str, document: Document) -> dict[str, object]:
-    """Return one item as a participant may see it at level `items`."""
+    """Return one item as a participant may see it at level `items`.
+
+    A sentence without a scored output shows no figures and no words: they would be gold's, which are charged to it.
+    """
     disclosure = disclosure_of(metric)
     shown = chosen(document, SHELL)
     if document.get("problem") is not None:
         shown["problem"] = {"code": object_of(document["problem"])["code"]}
+    scored = document["status"] == "ok"
     for kind, names in (("scores", disclosure.scores), ("counts", disclosure.counts)):
         if kind in document:
-            shown[kind] = chosen(object_of(document[kind]), names)
+            shown[kind] = chosen(object_of(document[kind]), names if scored else ())
     shown |= chosen(document, disclosure.members)
+    if not scored:
+        return shown
     return shown | {
         name: _in_part(fields, document[name]) for name, fields in disclosure.fields.items() if name in document
     }

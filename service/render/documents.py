@@ -44,6 +44,7 @@ class RowDocument(TypedDict):
     created_at: str | None
     score: float | None
     scores: Mapping[str, float | None]
+    covered: str | None
     ci95: IntervalDocument | None
     p_next: float | None
     tested: bool | None

@@ -27,6 +27,7 @@ COLUMNS = (
     "name",
     "created_at",
     "score",
+    "covered",
     "ci95_low",
     "ci95_high",
     "p_next",

@@ -9,7 +9,7 @@ from decimal import Decimal
 from service.render.documents import BoardDocument, RowDocument
 from treescore.render.crosstable import clean, interval_text, p_text, score_text
 
-HEADS = ("rank", "ranks", "cluster", "team", "submission", "score", "95 % interval", "p to next")
+HEADS = ("rank", "ranks", "cluster", "team", "submission", "score", "covered", "95 % interval", "p to next")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,13 @@ class Row:
 
     @property
     def label(self) -> str:
-        """Return rank, team and submission in one line."""
-        rank, team, name = self.cells[0], self.cells[3], self.cells[4]
+        """Return rank, team and submission in one line, and what it covers where it lacks sentences."""
+        rank, team, name, covered = (
+            self.cells[HEADS.index(head)] for head in ("rank", "team", "submission", "covered")
+        )
         system = ": ".join(part for part in (team, name) if part)
+        scored, _, total = covered.partition("/")
+        system += f" ({covered})" if scored != total else ""
         return f"{rank}. {system}" if rank != "-" else system
 
 
@@ -55,6 +59,7 @@ def board_rows(document: BoardDocument) -> list[Row]:
             _team(row),
             clean(row["name"] or ""),
             stepped(row["score"], step),
+            row["covered"] or "",
             interval_text(low, high) if low is not None else "",
             "" if row["p_next"] is None else p_text(row["p_next"]),
         )

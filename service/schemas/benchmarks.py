@@ -9,7 +9,7 @@ from marshmallow import ValidationError, fields, validate
 
 from service import requests
 from service.policy.gate import LEVELS
-from service.requests import INPUTS, MAX_NOTES, MAX_QUOTA, PICKS
+from service.requests import ERRORS, INPUTS, MAX_NOTES, MAX_QUOTA, PICKS
 from service.schemas.base import Fault, Strict, wrong_type
 from service.schemas.checked_fields import (
     Checked,
@@ -155,6 +155,7 @@ class BenchmarkRequest(_Settings, Strict[requests.BenchmarkRequest]):
     transforms = fields.List(Named(TransformEntry()), validate=validate.Length(max=MAX_TRANSFORMS))
     metrics = fields.List(Named(MetricEntry()), required=True, validate=validate.Length(min=1, max=MAX_METRICS))
     main_score = Name()
+    errors = fields.String(validate=validate.OneOf(ERRORS))
     parts = Mapped(PartField(), required=True)
 
 
@@ -168,5 +169,6 @@ class RevisionRequest(Strict[requests.RevisionRequest]):
     transforms = fields.List(Named(TransformEntry()), validate=validate.Length(max=MAX_TRANSFORMS))
     metrics = fields.List(Named(MetricEntry()), validate=validate.Length(min=1, max=MAX_METRICS))
     main_score = Name()
+    errors = fields.String(validate=validate.OneOf(ERRORS))
     parts = Mapped(PartField(allow_none=True))
     dry_run = Flag()

@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, Connection, LargeBinary, and_, delete, fun
 from service.store import artifacts
 from service.store.figures import Figures, Interval, Layout, Span, finite, interval_of, numbers
 from service.store.runs import UNFINISHED
+from service.store.score_records import coverage_of
 from service.store.submissions import BoardEntry, on_board
 from service.store.tables import board_comparisons, board_runs, runs, scores, submissions
 from treescore.core.params import Json
@@ -105,12 +106,15 @@ def standings(
     value = scores.c.main if span is None else _cut(span)
     c = submissions.c
     query = (
-        select(c.id, c.team_id, c.role, c.chosen, value.label("value"))
+        select(c.id, c.team_id, c.role, c.chosen, scores.c.covered, value.label("value"))
         .join(scores, (scores.c.submission_id == c.id) & (scores.c.revision == revision), isouter=not scored_only)
         .where(on_board(benchmark_id, until))
         .order_by(c.id)
     )
-    return [BoardEntry(row.id, row.team_id, row.role, row.chosen, _number(row.value)) for row in db.execute(query)]
+    return [
+        BoardEntry(row.id, row.team_id, row.role, row.chosen, _number(row.value), coverage_of(row.covered))
+        for row in db.execute(query)
+    ]
 
 
 def last_change(db: Connection, benchmark_id: str, until: datetime | None) -> datetime | None:

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+import orjson
 from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, literal, select, update
 
 from service.store import artifacts
 from service.store.packing import unpack_array
-from service.store.records import AnyRow, columns_of, one, record_of
+from service.store.records import AnyRow, columns_of, json_text, one, record_of
 from service.store.runs import SUCCEEDED
 from service.store.tables import Utc, scores, submissions
 from treescore.core.arrays import Counts
@@ -29,6 +30,7 @@ class ScoreRecord:
         main: the main score (the mean of the parts); None where undefined.
         figures: every score of every part, as `Figures` stores them.
         document: the whole result, uncensored: `revision`, `metrics`, `parts`, ... (JSON).
+        covered: sentences with a scored output in each part of the revision; None where an earlier version scored it.
         created_at: when it was scored.
     """
 
@@ -37,7 +39,13 @@ class ScoreRecord:
     main: float | None
     figures: bytes
     document: dict[str, Json]
+    covered: Sequence[int] | None
     created_at: datetime
+
+
+def coverage_of(stored: str | None) -> Sequence[int] | None:
+    """Return the sentences with a scored output, part by part, as a column holds them; None if not known."""
+    return None if stored is None else orjson.loads(stored)
 
 
 def artifact_name(revision: int, kind: str, part: int, metric: int) -> str:
@@ -54,7 +62,9 @@ def save(db: Connection, record: ScoreRecord, bodies: PackedArtifacts) -> None:
     """Store a record and its artifacts in place of an earlier one of the same revision."""
     remove(db, record.submission_id, record.revision)
     artifacts.put(db, record.submission_id, bodies)
-    db.execute(insert(scores).values(columns_of(record, document=artifacts.pack_json(record.document))))
+    covered = None if record.covered is None else json_text(list(record.covered))
+    packed = columns_of(record, document=artifacts.pack_json(record.document), covered=covered)
+    db.execute(insert(scores).values(packed))
 
 
 def remove(db: Connection, submission_id: str, revision: int) -> None:
@@ -67,12 +77,11 @@ def copy(db: Connection, source: str, target: str, revision: int, now: datetime)
     """Copy the record and artifacts of a submission to another one with equal outputs."""
     artifacts.copy_below(db, source, target, f"r{revision}/")
     c = scores.c
-    row = select(literal(target), c.revision, c.main, c.figures, c.document, literal(now, Utc)).where(
+    row = select(literal(target), c.revision, c.main, c.figures, c.document, c.covered, literal(now, Utc)).where(
         c.submission_id == source, c.revision == revision
     )
-    db.execute(
-        insert(scores).from_select(["submission_id", "revision", "main", "figures", "document", "created_at"], row)
-    )
+    names = ["submission_id", "revision", "main", "figures", "document", "covered", "created_at"]
+    db.execute(insert(scores).from_select(names, row))
 
 
 def unscored(db: Connection, benchmark_id: str, revision: int, limit: int) -> Sequence[str]:
@@ -176,4 +185,5 @@ def drop_revision(db: Connection, benchmark_id: str, revision: int, limit: int) 
 
 
 def _record(row: AnyRow) -> ScoreRecord:
-    return record_of(ScoreRecord, row, document=artifacts.unpack_json(row.document))
+    covered = coverage_of(row.covered)
+    return record_of(ScoreRecord, row, document=artifacts.unpack_json(row.document), covered=covered)

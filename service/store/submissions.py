@@ -90,6 +90,8 @@ class BoardEntry:
         role: `system` or `baseline`.
         chosen: whether its team chose it.
         value: the score that ranks; None where it has none.
+        covered: sentences with a scored output in each part of the revision; None if not known.
+        ranks_last: whether it stands below all complete ones, because it lacks sentences that its score leaves out.
     """
 
     id: str
@@ -97,6 +99,8 @@ class BoardEntry:
     role: str
     chosen: bool
     value: float | None
+    covered: Sequence[int] | None = None
+    ranks_last: bool = False
 
 
 @dataclass(frozen=True, slots=True)

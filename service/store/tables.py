@@ -255,6 +255,7 @@ scores = Table(
     Column("main", Float, comment="the main score: the mean of parts where there are several; null where undefined"),
     Column("figures", LargeBinary, nullable=False, comment="float64, see figures.py"),
     Column("document", LargeBinary, nullable=False, comment="JSON, zstd: the whole result"),
+    Column("covered", Text, comment="JSON: sentences with a scored output, part by part; null if not known"),
     Column("created_at", Utc, nullable=False),
     comment="one record for a submission and a revision; counts, items, slices are artifacts of the submission",
 )

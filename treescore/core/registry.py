@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from treescore.core.absence import charged
 from treescore.core.arrays import BoolArray, Counts, IntArray
 from treescore.core.disclosure import NOTHING, Disclosure
 from treescore.core.params import Json, Param, checked, schema_of
@@ -165,6 +166,8 @@ class Outcome:
     Attributes:
         rows: counts, one row per gold sentence, (n, len(count_names)).
         status: OK, ERROR or SKIP of each sentence, uint8 (n,).
+        unanswered: sentences in which gold has something to compare and the output nothing that could be, bool (n,);
+            None: those whose status is not OK.
         problems: sentence number from 0 -> why its status is ERROR.
         tokens: score name -> one bit per token.
         warnings: unusual input that was scored.
@@ -175,6 +178,7 @@ class Outcome:
 
     rows: Counts
     status: StatusArray
+    unanswered: BoolArray | None = None
     problems: Mapping[int, Problem] = field(default_factory=dict)
     tokens: Mapping[str, TokenBits] = field(default_factory=dict)
     warnings: Sequence[Problem] = ()
@@ -187,6 +191,11 @@ class Outcome:
         """Return the summed counts, (len(count_names),)."""
         totals: Counts = self.rows.sum(axis=0)
         return totals
+
+    @property
+    def answered(self) -> BoolArray:
+        """Return the sentences that the scores cover, bool (n,)."""
+        return np.asarray(self.status == OK if self.unanswered is None else ~self.unanswered, np.bool_)
 
 
 def all_ok(sentences: int) -> StatusArray:
@@ -270,6 +279,13 @@ class Metric(Component):
                 quotes gold; `gold_detail` may.
             LimitError: the comparison would exceed a limit.
         """
+
+    def absent(self, gold: Any, items: ItemInfo, limits: Limits) -> Counts:
+        """Return what every sentence of gold counts against a missing output: (n, len(count_names)).
+
+        A sentence without an output counts the same under `errors: zero`, in every count that a score uses.
+        """
+        return charged(self.table, self.evaluate(gold, gold, items, limits).rows)
 
     def check_gold(self, gold: Any, items: ItemInfo, limits: Limits) -> None:
         """Check that a treebank can serve as gold, once before any system is scored.

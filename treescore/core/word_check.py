@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from treescore.core.arrays import IntArray, offsets_of
+from treescore.core.arrays import BoolArray, IntArray, offsets_of
 from treescore.core.jit import compiled
 from treescore.core.registry import ERROR, OK, SKIP
 from treescore.core.trees import ConstituentTreebank, DependencyTreebank
@@ -20,9 +20,16 @@ Words = ConstituentTreebank | DependencyTreebank
 
 @dataclass(frozen=True, slots=True)
 class WordCheck:
-    """Status of each sentence, uint8 (n,), and why some are errors."""
+    """How the words of n sentences compare.
+
+    Attributes:
+        status: of each sentence, uint8 (n,).
+        unanswered: sentences with words in gold whose status is not OK, bool (n,).
+        problems: why some are errors.
+    """
 
     status: Any
+    unanswered: BoolArray
     problems: Mapping[int, Problem]
 
 
@@ -40,7 +47,9 @@ def check_words(gold: Words, system: Words) -> WordCheck:
     status[system_lengths == 0] = SKIP
     for side in (gold, system):
         status[[sentence for sentence in side.sentences.unreadable if sentence < len(gold)]] = ERROR
-    return WordCheck(status, _WordProblems(gold, system, np.flatnonzero(status == ERROR), first))
+    unanswered = (status != OK) & (gold_lengths > 0)
+    unanswered[list(gold.sentences.unreadable)] = False
+    return WordCheck(status, unanswered, _WordProblems(gold, system, np.flatnonzero(status == ERROR), first))
 
 
 def forms_of(treebank: Words) -> IntArray:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from treescore.core.arrays import Counts
 from treescore.core.limits import DEFAULT_LIMITS, Limits
 from treescore.core.params import escape
 from treescore.core.registry import ItemInfo, Outcome, Text
@@ -41,6 +42,7 @@ class Evaluation:
         with placed(pointer, part):
             self.gold: Treebank = spec.format.format.read(gold, self._vocabulary, limits)
         self._stages: dict[tuple[int, ...], Any] = {}
+        self._absent: dict[str, Counts] = {}
         _check_items(self.items, len(self.gold))
         for entry in spec.entries:
             after = self._gold_after(entry.steps)
@@ -77,6 +79,14 @@ class Evaluation:
         items = replace(self.items, system=name)
         with placed(pointer, self.part):
             return {entry.key: self._outcome(entry, system, choice, items) for entry in self.spec.entries}
+
+    def absent(self, entry: Entry) -> Counts:
+        """Return what the sentences of gold count under a metric entry against a missing output: (n, k)."""
+        if entry.key not in self._absent:
+            with placed(self._pointer, self.part):
+                gold = self._gold_after(entry.steps)
+                self._absent[entry.key] = entry.metric.absent(gold, self.items, self.limits)
+        return self._absent[entry.key]
 
     def _outcome(self, entry: Entry, system: Treebank, choice: FormatChoice, items: ItemInfo) -> Outcome:
         check_fit(entry, self.spec.format, choice)

@@ -25,7 +25,7 @@ class PartScores:
     """Figures of one metric, columns in the order of its table's scores; NaN where undefined.
 
     Attributes:
-        parts: of each part, float64 (parts, s).
+        parts: of each part, float64 (parts, s); NaN for a part without an output.
         pooled: of all counts together, (s,).
         macro: the mean of the parts, an undefined part counting as the worst value, (s,).
         pooled_interval, macro_interval: low and high, (2, s).
@@ -38,19 +38,23 @@ class PartScores:
     macro_interval: FloatArray
 
 
-def part_scores(table: ScoreTable, rows: Sequence[Counts]) -> PartScores:
+def part_scores(table: ScoreTable, rows: Sequence[Counts], lacking: Sequence[bool] = ()) -> PartScores:
     """Compute the figures of one metric over parts; for the intervals, sentences are redrawn within their part.
 
     Args:
         table: the metric's counts and scores.
-        rows: counts of each part, (n, k), one row a sentence; all zero where the part is missing or failed.
+        rows: counts of each part, (n, k), one row a sentence; where the part is missing or failed, what this costs
+            (`Metric.absent`), or zeros.
+        lacking: whether each part is missing or failed; none is unless given.
     """
     totals = np.stack([part.sum(axis=0) for part in rows])
     by_part = _columns(table, totals)
     pooled, macro = _resampled_scores(table, rows)
     tails = np.array([0.5 * (1 - LEVEL), 0.5 * (1 + LEVEL)])
+    shown = by_part.copy()
+    shown[np.flatnonzero(lacking)] = np.nan
     return PartScores(
-        by_part,
+        shown,
         _columns(table, totals.sum(axis=0)),
         macro_mean(table, by_part),
         quantiles(pooled, tails),

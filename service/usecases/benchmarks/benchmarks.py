@@ -23,12 +23,13 @@ from service.store.revisions import Part, Revision
 from service.usecases.access.access import benchmark_of
 from service.usecases.access.idempotency import IdempotencyKey, claim_key
 from service.usecases.benchmarks.settings import check_part_name, complete_settings
+from service.usecases.benchmarks.warnings import revision_warnings
 from service.usecases.boards.work import schedule_board_comparison
 from service.usecases.events.record import record_event
 from service.usecases.runs.ending import queue_runs
 from service.usecases.runs.views import TEXT_TYPE, Page, View, body_view, json_view, moment, page_of
 from service.usecases.runs.waiting import wait_for
-from service.usecases.scoring.config import check_scoring, scoring_config
+from service.usecases.scoring.config import AS_STORED_BEFORE, check_scoring, scoring_config
 from service.usecases.scoring.part_texts import GOLD, items_name, named_texts
 from treescore.core.params import Json, escape
 from treescore.errors import Problem, ProblemList, ScoringError
@@ -262,6 +263,7 @@ def _document(db: Connection, context: Context, caller: Caller, benchmark: Bench
         "id": benchmark.id,
         "title": benchmark.title,
         "series": benchmark.series,
+        **AS_STORED_BEFORE,
         **shown.scoring,
         "parts": {part.name: part_document(part, counts=open_counts) for part in revisions.parts_of(db, shown.id)},
         "state": shown.state,
@@ -273,6 +275,7 @@ def _document(db: Connection, context: Context, caller: Caller, benchmark: Bench
         "updated_at": moment(benchmark.updated_at),
         # the failure of gold quotes gold
         "failure": gate.failure_view(level, shown.failure) if shown.failure and level >= Level.GOLD else None,
+        "warnings": revision_warnings(db, benchmark, shown) if level >= Level.GOLD else [],
     }
 
 

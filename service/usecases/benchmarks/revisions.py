@@ -27,10 +27,11 @@ from service.usecases.benchmarks.benchmarks import (
     parts_texts,
     shown_revision,
 )
+from service.usecases.benchmarks.warnings import revision_warnings
 from service.usecases.events.record import record_event
 from service.usecases.runs.views import Page, View, json_view, moment
 from service.usecases.runs.waiting import wait_for
-from service.usecases.scoring.config import MEMBERS, check_scoring, scoring_config
+from service.usecases.scoring.config import AS_STORED_BEFORE, MEMBERS, check_scoring, scoring_config
 from service.usecases.scoring.part_texts import GOLD, items_name, names_of
 from treescore.core.params import Json, escape
 from treescore.errors import Problem, ProblemList, ScoringError
@@ -151,7 +152,7 @@ def _revision_of(db: Connection, caller: Caller, slug: str, number: int) -> Revi
 
 def _scoring(base: Revision, request: RevisionRequest) -> dict[str, Json]:
     given = request.given()
-    wanted = {**base.scoring, **{name: given[name] for name in MEMBERS if name in given}}
+    wanted = {**AS_STORED_BEFORE, **base.scoring, **{name: given[name] for name in MEMBERS if name in given}}
     if request.metrics is not None and request.main_score is None:
         del wanted["main_score"]
     try:
@@ -198,6 +199,7 @@ def _document(
         "active": revision.number == benchmark.active_revision,
         "dry_run": revision.dry_run,
         "reason": revision.reason,
+        **AS_STORED_BEFORE,
         **revision.scoring,
         "parts": {part.name: part_document(part, counts=counts) for part in revisions.parts_of(db, revision.id)},
         "created_at": moment(revision.created_at),
@@ -207,6 +209,7 @@ def _document(
         "moved": revision.moved if _may_see_moves(benchmark, level, context.now()) else None,
         # the failure of gold quotes gold
         "failure": gate.failure_view(level, revision.failure) if revision.failure and level >= Level.GOLD else None,
+        "warnings": revision_warnings(db, benchmark, revision) if level >= Level.GOLD else [],
     }
 
 

@@ -9,11 +9,13 @@ from time import monotonic
 from sqlalchemy import Connection
 
 from service.context import Context
+from service.requests import MACRO
 from service.store import artifacts, benchmarks, boards, revisions, runs, score_records, submissions
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Part, Revision
 from service.usecases.benchmarks.benchmarks import blocks_name, input_name
 from service.usecases.boards.rank_changes import Side, rank_changes
+from service.usecases.boards.rows import incomplete_last
 from service.usecases.boards.work import schedule_board_comparison
 from service.usecases.events.record import record_event
 from service.usecases.runs.ending import Ending, Failure, Outdated, QueuedRun
@@ -207,6 +209,10 @@ def _rank_changes(db: Connection, benchmark: Benchmark, revision: Revision) -> l
         return []
     sides = []
     for each in (active, revision):
-        _, score = scoring_config(each.scoring).main
-        sides.append(Side(boards.standings(db, benchmark.id, each.number), score.higher_is_better))
+        scoring = scoring_config(each.scoring)
+        entry, score = scoring.main
+        entries = boards.standings(db, benchmark.id, each.number)
+        if not scoring.charges(entry):
+            entries = incomplete_last(entries, revisions.parts_of(db, each.id), MACRO)
+        sides.append(Side(entries, score.higher_is_better))
     return rank_changes(benchmark.leaderboard["pick"], *sides)

@@ -17,7 +17,7 @@ from service.store.benchmarks import Benchmark
 from service.store.comparisons import Question
 from service.store.figures import Layout
 from service.store.revisions import Part, Revision
-from service.usecases.boards.rows import BoardRow, family, picked, ranked
+from service.usecases.boards.rows import BoardRow, family, incomplete_last, picked, ranked
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from treescore.core.scores import Score
 from treescore.errors import ScoringError
@@ -34,6 +34,7 @@ FEWEST_SHUFFLES = 10_000
 READABLE = (revisions.ACTIVE, revisions.SUPERSEDED)
 MOST_OTHERS = 3
 """Metrics beside that of the main score whose boards are tested by default."""
+RANKS_LAST = "ranks last: it lacks sentences, which its score leaves out"
 _KEY_LENGTH = 120
 
 See = Callable[[float | None], float | None]
@@ -136,15 +137,19 @@ def rows_of(db: Connection, board: Board, see: See = lambda value: value) -> lis
     entries = boards.standings(
         db, board.benchmark_id, board.revision.number, span, until=board.until, scored_only=not board.active
     )
-    seen = (replace(entry, value=see(entry.value)) for entry in entries)
-    higher = board.scored_by[1].higher_is_better
+    entry, score = board.scored_by
+    if not board.scoring.charges(entry):
+        entries = incomplete_last(entries, board.parts, board.ranking_part)
+    seen = (replace(each, value=see(each.value)) for each in entries)
+    higher = score.higher_is_better
     return ranked(picked(seen, board.pick, higher_is_better=higher), higher_is_better=higher)
 
 
 def tested_of(db: Connection, board: Board, rows: Sequence[BoardRow]) -> tuple[list[str], dict[str, str]]:
     """Return the submissions whose differences are tested, and why others of the first rows are not."""
     ids = family(rows)
-    untested = incomplete(db, board, ids)
+    untested = {row.entry.id: RANKS_LAST for row in rows if row.entry.ranks_last and row.entry.id in ids}
+    untested |= incomplete(db, board, ids)
     return [each for each in ids if each not in untested], untested
 
 

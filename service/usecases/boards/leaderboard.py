@@ -28,9 +28,10 @@ from service.usecases.boards.cache import cache_of
 from service.usecases.boards.rows import BoardRow
 from service.usecases.boards.significance import Finding, significance_of
 from service.usecases.runs.views import View, etag_of, moment
+from service.usecases.scoring.coverage import coverage_of
 from treescore.core.version import __version__
 
-VERSION = 2
+VERSION = 3
 """Version of the document; part of its ETag."""
 MOST_ROWS = 2000
 """Maximum number of rows in one answer."""
@@ -189,13 +190,16 @@ def _rows(db: Connection, board: Board, finding: Finding, viewer: Viewer) -> lis
     names = teams.names(db, board.benchmark_id, team_ids) if viewer.named else {}
     documents = []
     for row in finding.rows:
-        document = _row(row, details[row.entry.id], names, finding, viewer)
+        document = _row(board, row, details[row.entry.id], names, finding, viewer)
         documents.append(cast("RowDocument", gate.row_view(viewer.level, document, rounding=viewer.step)))
     return documents
 
 
-def _row(row: BoardRow, details: RowDetails, names: Mapping[str, str], finding: Finding, viewer: Viewer) -> RowDocument:
+def _row(
+    board: Board, row: BoardRow, details: RowDetails, names: Mapping[str, str], finding: Finding, viewer: Viewer
+) -> RowDocument:
     entry = row.entry
+    covered = coverage_of(entry.covered, board.parts, board.ranking_part)
     # a team whose name is not shown has no id here either; an erased team has neither
     team = entry.team_id if entry.team_id in names else None
     return RowDocument(
@@ -210,6 +214,7 @@ def _row(row: BoardRow, details: RowDetails, names: Mapping[str, str], finding: 
         created_at=moment(details.created_at),
         score=entry.value,
         scores=details.scores,
+        covered=None if covered is None else str(covered),
         ci95=finding.intervals.get(entry.id) or _interval(details, viewer),
         p_next=row.p_next,
         tested=row.tested,

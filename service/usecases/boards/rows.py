@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from service.store.revisions import Part
 from service.store.submissions import BASELINE, BoardEntry
+from service.usecases.scoring.coverage import coverage_of
 from treescore.core.params import Json
 from treescore.significance import ranking
 
@@ -42,6 +43,15 @@ def team_key(entry: BoardEntry) -> str:
     return entry.id if entry.team_id is None else f"team {entry.team_id}"
 
 
+def incomplete_last(entries: Iterable[BoardEntry], parts: Sequence[Part], chosen: str) -> list[BoardEntry]:
+    """Let entries that do not cover every sentence of the chosen part, or of all, rank below those that do.
+
+    The rule where a score leaves out what an output lacks.
+    """
+    known = [(entry, coverage_of(entry.covered, parts, chosen)) for entry in entries]
+    return [replace(entry, ranks_last=found is not None and not found.complete) for entry, found in known]
+
+
 def picked(entries: Iterable[BoardEntry], pick: str, *, higher_is_better: bool) -> list[BoardEntry]:
     """Select each team's best, last or chosen submission, or all of them, and every baseline.
 
@@ -65,17 +75,18 @@ def picked(entries: Iterable[BoardEntry], pick: str, *, higher_is_better: bool) 
 
 def ranked(entries: Iterable[BoardEntry], *, higher_is_better: bool) -> list[BoardRow]:
     """Return rows from best to worst. Equal scores share a rank, baselines have none, undefined scores come last."""
-    ordered = sorted(entries, key=lambda entry: (_loss(entry.value, higher_is_better=higher_is_better), entry.id))
+    ordered = sorted(entries, key=lambda entry: (*_loss(entry, higher_is_better=higher_is_better), entry.id))
     rows: list[BoardRow] = []
     counted, rank = 0, 0
-    last: float | None = None
+    last: tuple[bool, bool, float] | None = None
     for entry in ordered:
         if entry.role == BASELINE or entry.value is None:
             rows.append(BoardRow(entry, None))
             continue
         counted += 1
-        if entry.value != last:
-            rank, last = counted, entry.value
+        loss = _loss(entry, higher_is_better=higher_is_better)
+        if loss != last:
+            rank, last = counted, loss
         rows.append(BoardRow(entry, rank))
     return rows
 
@@ -135,13 +146,12 @@ def _p_next(rows: Sequence[BoardRow], index: int, tested: set[str], pairs: _Pair
 def _preferred(one: BoardEntry, other: BoardEntry, pick: str, *, higher_is_better: bool) -> bool:
     """Return whether a team's submission is shown rather than an earlier one."""
     if pick == "best":
-        return _loss(one.value, higher_is_better=higher_is_better) < _loss(
-            other.value, higher_is_better=higher_is_better
-        )
+        return _loss(one, higher_is_better=higher_is_better) < _loss(other, higher_is_better=higher_is_better)
     return one.chosen or not other.chosen if pick == "chosen" else True
 
 
-def _loss(value: float | None, *, higher_is_better: bool) -> float:
-    if value is None:
-        return math.inf
-    return -value if higher_is_better else value
+def _loss(entry: BoardEntry, *, higher_is_better: bool) -> tuple[bool, bool, float]:
+    """Return what orders entries, best first: those without a score come last, before them those that rank last."""
+    if entry.value is None:
+        return True, entry.ranks_last, 0.0
+    return False, entry.ranks_last, -entry.value if higher_is_better else entry.value

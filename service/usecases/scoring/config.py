@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import orjson
 
+from treescore.core.absence import EXCLUDE, ZERO
 from treescore.core.params import Json
+from treescore.core.registry import METRICS
 from treescore.core.scores import Score
-from treescore.errors import InputError, placed
+from treescore.errors import InputError, Problem, placed
 from treescore.evaluation.report import find_score, full_address
 from treescore.evaluation.spec import Entry, Spec, parse_spec
 
-MEMBERS = ("format", "transforms", "metrics", "main_score")
+MEMBERS = ("format", "transforms", "metrics", "main_score", "errors")
 """Members of a request that make a scoring configuration."""
+AS_STORED_BEFORE: Mapping[str, Json] = {"errors": EXCLUDE}
+"""Members that configurations of earlier versions lack, as these scored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +30,17 @@ class ScoringConfig:
         spec: formats and metrics.
         main_score: address of the score that ranks.
         addresses: every score, metric by metric: the columns of a score record's figures.
+        errors: ZERO: what an output lacks costs its full weight; EXCLUDE: as the metrics' own parameters say.
     """
 
     spec: Spec
     main_score: str
     addresses: tuple[str, ...]
+    errors: str
+
+    def charges(self, entry: Entry) -> bool:
+        """Return whether what an output lacks costs its full weight under a metric entry."""
+        return bool(entry.metric.values.get("errors", self.errors) == ZERO)
 
     @property
     def main(self) -> tuple[Entry, Score]:
@@ -61,7 +71,8 @@ def check_scoring(request: Mapping[str, Json]) -> dict[str, Json]:
     Raises:
         InputError: the configuration is invalid, with pointers into the request.
     """
-    spec = parse_spec(request)
+    errors = request.get("errors", ZERO)
+    spec = parse_spec({**request, "metrics": _charging(request["metrics"], errors)})
     wanted = request.get("main_score") or spec.entries[0].key
     with placed("/main_score"):
         address = full_address(*find_score(spec, wanted))
@@ -70,14 +81,53 @@ def check_scoring(request: Mapping[str, Json]) -> dict[str, Json]:
         "transforms": list(request.get("transforms") or ()),
         "metrics": list(request["metrics"]),
         "main_score": address,
+        "errors": errors,
     }
 
 
 def scoring_config(stored: Mapping[str, Json]) -> ScoringConfig:
     """Return a stored scoring configuration, ready for use."""
-    spec = stored_spec(stored)
+    errors = {**AS_STORED_BEFORE, **stored}["errors"]
+    spec = stored_spec({**stored, "metrics": _charging(stored["metrics"], errors)})
     addresses = tuple(full_address(entry, score) for entry in spec.entries for score in entry.metric.table.scores)
-    return ScoringConfig(spec, stored["main_score"], addresses)
+    return ScoringConfig(spec, stored["main_score"], addresses, errors)
+
+
+def scoring_warnings(stored: Mapping[str, Json]) -> list[Problem]:
+    """Return what organisers are warned of in a stored scoring configuration, with pointers into the request."""
+    scoring = scoring_config(stored)
+    problems = [_excluded("/errors", "The benchmark")] if scoring.errors == EXCLUDE else []
+    for index, entry in enumerate(scoring.spec.entries):
+        if scoring.errors == ZERO and not scoring.charges(entry):
+            problems.append(_excluded(f"/metrics/{index}/params/errors", f"The metric {entry.key!r}"))
+        if entry.params.get("counting") == "cross-product":
+            detail = (
+                f"The metric {entry.key!r} counts every pair of equal edges: an output that repeats its edges gains. "
+                "On a benchmark use multiset."
+            )
+            problems.append(Problem("repeats-gain", detail, pointer=f"/metrics/{index}/params/counting"))
+    return problems
+
+
+def _excluded(pointer: str, who: str) -> Problem:
+    detail = (
+        f"{who} leaves out sentences without a usable output: an output of its easiest sentences can score best. Rows "
+        "that do not cover every sentence rank last. Use zero unless each output is known to be complete."
+    )
+    return Problem("errors-excluded", detail, pointer=pointer)
+
+
+def _charging(metrics: Sequence[Json], errors: str) -> list[Json]:
+    """Return metric entries that charge what an output lacks, unless they say otherwise or `errors` is EXCLUDE."""
+    return [_with_errors(entry) if errors == ZERO else entry for entry in metrics]
+
+
+def _with_errors(entry: Json) -> Json:
+    given: Mapping[str, Json] = {"name": entry} if isinstance(entry, str) else entry
+    metric = METRICS.get(given["name"])
+    if metric is None or "errors" not in metric.params:
+        return entry
+    return {**given, "params": {"errors": ZERO, **given.get("params", {})}}
 
 
 def stored_spec(stored: Mapping[str, Json]) -> Spec:

@@ -19,6 +19,7 @@ from service.store.score_records import PackedArtifacts, ScoreRecord
 from service.store.submissions import Submission
 from service.usecases.runs.ending import Failure
 from service.usecases.scoring.config import ScoringConfig, scoring_config
+from service.usecases.scoring.coverage import coverage_of
 from service.usecases.scoring.gold import evaluation_of, load_part
 from service.usecases.scoring.part_texts import OUTPUTS, digest_of_part, names_of, text_of
 from service.usecases.scoring.results import ArtifactKey, pack_outcome
@@ -69,9 +70,10 @@ class _Share:
 
 @dataclass(slots=True)
 class _Part:
-    """One part of a submission; `shares` are by metric key."""
+    """One part of a submission; `shares` are by metric key, `covered` counts the sentences with a scored output."""
 
     state: str
+    covered: int = 0
     shares: dict[str, _Share] = field(default_factory=dict)
     packed: dict[tuple[str, int], bytes] = field(default_factory=dict)
     sizes: Mapping[str, int] = field(default_factory=dict)
@@ -104,11 +106,13 @@ class Scorer:
         for done, part in enumerate(self.parts):
             note(done, len(self.parts), f"scoring {part.name}")
             results.append(self._part(part, *self._output(submission, part)))
+        some = any(part.state == SCORED for part in results)
+        for part, result in zip(self.parts, results, strict=True):
+            if result.state != SCORED:
+                self._add_absent(part, result, charge=some)
         named = list(zip([part.name for part in self.parts], results, strict=True))
         packed = {name: body for part in results for name, body in part.packed.items()}
-        record = None
-        if always or any(part.state == SCORED for part in results):
-            record = self._record(submission, results)
+        record = self._record(submission, results) if always or some else None
         sizes = {name: part.sizes for name, part in named if part.sizes}
         return Scored(record, packed, sizes, {name: part.failure for name, part in named if part.failure is not None})
 
@@ -147,14 +151,14 @@ class Scorer:
         return evaluation
 
     def _part(self, part: Part, text: Text | None, digest: str) -> _Part:
-        """Score one part. Without an output, or with one that cannot be scored, all its counts are 0."""
+        """Score one part, if it has an output that can be scored."""
         if text is None:
-            return self._unscored(part, _Part(MISSING))
+            return _Part(MISSING)
         scored = _Part(SCORED, digest=digest)
         try:
             self._score(part, text, scored)
         except ScoringError as error:
-            return self._unscored(part, _Part(FAILED, sizes=scored.sizes, failure=Failure.of(error)))
+            return _Part(FAILED, sizes=scored.sizes, failure=Failure.of(error))
         return scored
 
     def _score(self, part: Part, text: Text, scored: _Part) -> None:
@@ -171,25 +175,36 @@ class Scorer:
             scored.warnings += [_warning(problem.at(pointer, part.name), entry.key) for problem in outcome.warnings]
             key = ArtifactKey(part.position, position, self.revision.number)
             scored.packed |= pack_outcome(key, entry, outcome, evaluation.gold, tokens=True)
+        answered = np.logical_and.reduce([outcome.answered for outcome in outcomes.values()])
+        scored.covered = int(answered.sum())
 
-    def _unscored(self, part: Part, unscored: _Part) -> _Part:
+    def _add_absent(self, part: Part, result: _Part, *, charge: bool) -> None:
+        """Add the counts of a part without a scored output: zeros, or what it costs where its metric charges that.
+
+        A submission none of whose parts was scored is not charged: it has no score.
+        """
         for position, entry in enumerate(self.scoring.spec.entries):
             rows: Counts = np.zeros((part.sentences or 0, len(entry.metric.table.count_names)), np.int64)
-            unscored.shares[entry.key] = _Share(rows)
+            if charge and self.scoring.charges(entry):
+                rows = self._evaluation(part).absent(entry)
+            result.shares[entry.key] = _Share(rows)
             key = ArtifactKey(part.position, position, self.revision.number)
-            unscored.packed[key.name("counts"), 0] = pack_array(rows)
-        return unscored
+            result.packed[key.name("counts"), 0] = pack_array(rows)
 
     def _record(self, submission: Submission, results: Sequence[_Part]) -> ScoreRecord:
         entries = self.scoring.spec.entries
+        lacking = [part.state != SCORED for part in results]
         by_metric = [
-            part_scores(entry.metric.table, [part.shares[entry.key].rows for part in results]) for entry in entries
+            part_scores(entry.metric.table, [part.shares[entry.key].rows for part in results], lacking)
+            for entry in entries
         ]
         layout = Layout([part.name for part in self.parts], self.scoring.addresses)
         figures = Figures.of_scores(layout, by_metric)
         main = figures.value(MACRO, self.scoring.main_score)
+        covered = [part.covered for part in results]
         document = {
             "revision": self.revision.number,
+            "covered": str(coverage_of(covered, self.parts)),
             "columns": len(self.scoring.addresses),
             "main_score": self.scoring.main_score,
             "metrics": {
@@ -206,7 +221,7 @@ class Scorer:
             ],
         }
         now = self.context.now()
-        return ScoreRecord(submission.id, self.revision.number, main, figures.to_bytes(), document, now)
+        return ScoreRecord(submission.id, self.revision.number, main, figures.to_bytes(), document, covered, now)
 
     def _metric_document(self, entry: Entry, scores: PartScores, results: Sequence[_Part]) -> dict[str, object]:
         table = entry.metric.table
@@ -235,7 +250,8 @@ class Scorer:
             part.name: each.digest for part, each in zip(self.parts, results, strict=True) if each.state == SCORED
         }
         signature = signature_document(entry, choice, choice, _together(gold), _together(output))
-        return {**signature, "parts": len(self.parts), "missing_parts": "worst value in macro"}
+        missing = "worst value in macro" + (", charged in pooled" if self.scoring.charges(entry) else "")
+        return {**signature, "parts": len(self.parts), "missing_parts": missing}
 
 
 def _together(by_part: Mapping[str, str]) -> str:

@@ -77,6 +77,7 @@ def _scores(record: score_records.ScoreRecord) -> dict[str, object]:
     kept = ("revision", "metrics", "parts")
     return {
         **{name: record.document[name] for name in kept},
+        "covered": record.document.get("covered"),
         "main": {"score": record.document["main_score"], "value": record.main},
     }
 

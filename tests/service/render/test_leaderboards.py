@@ -29,6 +29,7 @@ def row(rank: int | None, score: float | None, cluster: int | None = None, **mor
         "created_at": "2026-11-01T00:00:00.000Z",
         "score": score,
         "scores": {"ud.las_f1": score, "ud.uas_f1": None},
+        "covered": None if score is None else "59/60" if rank == 3 else "60/60",
         "ci95": None if score is None else {"low": score - 0.01, "high": score + 0.01},
         "p_next": 0.01 if cluster == 1 else None,
         "tested": cluster is not None,

@@ -47,6 +47,7 @@ OLD_SHAPE = (
     "DROP TABLE board_runs",
     "ALTER TABLE submissions DROP COLUMN attempt",
     "ALTER TABLE comparisons DROP COLUMN attempt",
+    "ALTER TABLE scores DROP COLUMN covered",
     "UPDATE alembic_version SET version_num = '0002'",
 )
 KEYS = {"jobs": ("id",), "comparisons": ("id",), "board_comparisons": ("benchmark_id", "revision", "key")}

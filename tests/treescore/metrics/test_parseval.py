@@ -87,7 +87,9 @@ def test_errors_and_skips_are_counted_and_cost_nothing_unless_asked() -> None:
     zero = scores_of(gold, system, errors="zero")
     assert zero["labelled_recall"] == 1 / 3
     assert zero["exact_match"] == 1 / 3
-    assert zero["labelled_precision"] == 1.0
+    assert zero["labelled_precision"] == zero["unlabelled_precision"] == zero["labelled_f1"] == 1 / 3
+    assert zero["no_crossing"] == 1 / 3
+    assert (zero["mean_crossing"], zero["relative_crossing"]) == (8 / 3, 2 / 3)
     assert zero["tagging_accuracy"] == 1 / 3
     assert counts_of(gold, system, errors="zero")["error"] == 1
 

@@ -8,11 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from treescore.core.absence import ZERO, errors_param
 from treescore.core.arrays import BoolArray, IntArray, offsets_of, sums_by
 from treescore.core.disclosure import Disclosure
 from treescore.core.limits import Limits
 from treescore.core.params import Json, Param
-from treescore.core.registry import Example, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
+from treescore.core.registry import SKIP, Example, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
 from treescore.core.scores import Ratio, Score, ScoreTable, f1_score, harmonic, ratio_score
 from treescore.core.trees import Alignments
 from treescore.errors import InputError, Problem
@@ -125,6 +126,9 @@ NULL_LINKS = Param(
 )
 
 
+LINK_ERRORS = errors_param("Sentence pairs for which gold has links and the output none", "without effect on precision")
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """A system's links compared with gold's over n sentence pairs: which links are right.
@@ -199,7 +203,7 @@ class Alignment(Metric):
         counts=("links", "links_in_possible", "sure_links"),
     )
     own_segmentation = True
-    params: ClassVar[Mapping[str, Param]] = {"null_links": NULL_LINKS}
+    params: ClassVar[Mapping[str, Param]] = {"null_links": NULL_LINKS, "errors": LINK_ERRORS}
 
     @property
     def table(self) -> ScoreTable:
@@ -247,8 +251,10 @@ class Alignment(Metric):
         groupings = attributes_of({}, items)
         if lengths is not None:
             groupings |= {"source_length": lengths[:, 0].tolist(), "target_length": lengths[:, 1].tolist()}
-        rows = comparison.rows
-        return replace(outcome_of(comparison, warnings), slices=lambda: sentence_tables(TABLE, rows, groupings))
+        empty = unanswered(gold_links, system_links, len(gold))
+        outcome = outcome_of(comparison, warnings, empty, zero=self.values["errors"] == ZERO)
+        rows = np.asarray(outcome.rows, np.int64)
+        return replace(outcome, slices=lambda: sentence_tables(TABLE, rows, groupings))
 
     def report(self, style: str, outcome: Outcome) -> str:
         """Print the summary of wa_eval_align.pl, with its 0 where a denominator is 0."""
@@ -304,8 +310,24 @@ def misread_warning(reading: Reading, fall: tuple[float, float]) -> Problem:
     )
 
 
-def outcome_of(comparison: Comparison, warnings: list[Problem]) -> Outcome:
-    """Make the outcome: counts, bits of gold's links, and the links that are wrong or missed."""
+def unanswered(gold: Links, system: Links, pairs: int) -> BoolArray:
+    """Find the pairs for which gold has links and the output none, bool (n,)."""
+    found = sums_by(system.rows, pairs)
+    return np.asarray((sums_by(gold.rows, pairs) > 0) & (found == 0), np.bool_)
+
+
+def outcome_of(comparison: Comparison, warnings: list[Problem], empty: BoolArray, *, zero: bool) -> Outcome:
+    """Make the outcome: counts, bits of gold's links, and the links that are wrong or missed.
+
+    With `zero`, the pairs in `empty`, bool (n,), count as if the output had gold's links, all of them wrong.
+    """
+    rows, status = comparison.rows, all_ok(comparison.pairs)
+    if zero:
+        status[empty] = SKIP
+        for own, golds in (("links", "possible"), ("sure_links", "sure")):
+            rows[empty, COUNT_NAMES.index(own)] = rows[empty, COUNT_NAMES.index(golds)]
+        for right in ("links_in_sure", "links_in_possible", "sure_links_in_sure"):
+            rows[empty, COUNT_NAMES.index(right)] = 0
     gold, system = comparison.gold, comparison.system
     wrong = _by_pair(system.only(~comparison.in_possible), comparison.pairs)
     missed = _by_pair(gold.only(~comparison.found_in_system), comparison.pairs)
@@ -314,8 +336,9 @@ def outcome_of(comparison: Comparison, warnings: list[Problem]) -> Outcome:
         return {"wrong": _link_documents(*wrong, index), "missed": _link_documents(*missed, index)}
 
     return Outcome(
-        rows=comparison.rows,
-        status=all_ok(comparison.pairs),
+        rows=rows,
+        status=status,
+        unanswered=empty,
         tokens={
             "sure_recall": _bits(gold.rows, comparison.found_as_sure, gold.sure, comparison.pairs),
             "possible_recall": _bits(

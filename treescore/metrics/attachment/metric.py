@@ -125,6 +125,7 @@ class Attachment(Metric):
         return Outcome(
             rows=rows,
             status=np.where(absent, ERROR, OK).astype(np.uint8),
+            unanswered=absent,
             problems=problems,
             tokens={name: TokenBits(bits[scoring], offsets) for name, bits in right.items()},
             warnings=[*warnings, *list(problems.values())[:cap]],

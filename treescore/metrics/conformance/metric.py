@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from treescore.core.absence import ZERO, errors_param
 from treescore.core.arrays import IntArray, owners_of, sums_by
 from treescore.core.limits import Limits
 from treescore.core.params import BOOLEAN, STRINGS, Json, Param, escape
@@ -37,6 +38,8 @@ COUNT_NAMES = (
     "error",
     "skip",
 )
+_KEY, _RESPONSE = COUNT_NAMES.index("key_constituents"), COUNT_NAMES.index("response_constituents")
+_VIOLATED = COUNT_NAMES.index("key_constituents_violated")
 NO_KEY = "the key has no constituent to compare"
 
 SCORES: tuple[Score, ...] = (
@@ -118,12 +121,7 @@ class Conformance(Metric):
             'Labels of both sides that are one category, {"VBAR": "VP"} or {"NP": ["NBAR", "N1"]}; others are '
             "categories of their own. Adds labelled_recall.",
         ),
-        "errors": Param(
-            {"enum": ["exclude", "zero"]},
-            "exclude",
-            "Sentences with other words than gold, or without a parse: left out and counted, or every key constituent "
-            "missed and violated.",
-        ),
+        "errors": errors_param("Sentences with other words than gold, or without a parse"),
         "limit": Param(
             {"type": "integer", "minimum": 1, "maximum": 200},
             20,
@@ -153,11 +151,17 @@ class Conformance(Metric):
         check = check_words(gold, system)
         links = structure_of(gold)
         options = {name: bool(self.values[name]) for name in ("preterminals", "outer_bracket")}
-        key = self._selected(gold, constituents_of(gold, links, **options))
+        everything = constituents_of(gold, links, **options)
+        key = self._selected(gold, everything)
         response = constituents_of(system, structure_of(system), **options)
         usable = np.asarray(check.status == OK)
         matches = match_constituents(key, response, np.diff(gold.word_offsets), usable)
         rows = self._rows(key, response, matches, check)
+        if self.values["errors"] == ZERO:
+            wrong = ~usable
+            counts = np.diff(key.offsets)[wrong]
+            rows[wrong, _KEY], rows[wrong, _VIOLATED] = counts, counts
+            rows[wrong, _RESPONSE] = np.diff(everything.offsets)[wrong]
         if self.values["categories"] is not None:
             sides = (self._categorized(gold, key), self._categorized(gold, response))
             rows[:, COUNT_NAMES.index("labelled_matched")] = labelled_matches(*sides, usable)
@@ -165,6 +169,7 @@ class Conformance(Metric):
         return Outcome(
             rows=rows,
             status=check.status,
+            unanswered=check.unanswered,
             problems=check.problems,
             details=report.item,
             slices=report.slices,
@@ -189,12 +194,11 @@ class Conformance(Metric):
         usable = np.asarray(check.status == OK)
         owners = owners_of(key.offsets)
         counts = np.diff(key.offsets)
-        wrong = ~usable & (self.values["errors"] == "zero")
         columns: list[Any] = [
-            np.where(usable | wrong, counts, 0),
+            np.where(usable, counts, 0),
             np.where(usable, np.diff(response.offsets), 0),
             sums_by(owners, len(usable), matches.matched),
-            np.where(wrong, counts, sums_by(owners, len(usable), matches.crossed)),
+            sums_by(owners, len(usable), matches.crossed),
             np.zeros(len(usable), np.int64),
             check.status == ERROR,
             check.status == SKIP,

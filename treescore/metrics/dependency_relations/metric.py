@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of
+from treescore.core.absence import ZERO, errors_param
+from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
 from treescore.core.disclosure import Disclosure, SliceFields, fields
 from treescore.core.heads import resolved_heads
 from treescore.core.limits import Limits
 from treescore.core.params import BOOLEAN, STRINGS, Json, Param
-from treescore.core.registry import ERROR, SKIP, Example, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
+from treescore.core.registry import ERROR, OK, SKIP, Example, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
 from treescore.core.scores import ScoreTable
 from treescore.core.trees import NO_HEAD, DependencyTreebank
 from treescore.core.vocabulary import Vocabulary
@@ -82,6 +83,9 @@ class DependencyRelations(Metric):
             doc="Relations to replace by others on both sides, {from: to}, or lists of relations that count as one.",
         ),
         "select": _SELECT,
+        "errors": errors_param(
+            "Sentences of the key in which the answer has no dependency", "without effect on precision"
+        ),
     }
 
     @property
@@ -141,13 +145,19 @@ class DependencyRelations(Metric):
         status = all_ok(len(gold))
         status[absent] = ERROR
         status[~sentences] = SKIP
+        rows = pair.rows()
+        unanswered = _unanswered(key, answer, len(gold)) & sentences
+        if self.values["errors"] == ZERO:
+            status[unanswered & (status == OK)] = SKIP
+            rows[unanswered, COUNT_NAMES.index("answer")] = rows[unanswered, COUNT_NAMES.index("key")]
         problems = {
             sentence: no_parse(system, sentence, "none of its dependencies is found")
             for sentence in np.flatnonzero(absent).tolist()
         }
         return Outcome(
-            rows=pair.rows(),
+            rows=rows,
             status=status,
+            unanswered=unanswered,
             tokens={
                 "recall": TokenBits(key_right[key_selected], lengths_to_offsets(key_selected, key.owners, len(gold)))
             },
@@ -163,6 +173,12 @@ def _without_answer(gold: DependencyTreebank, system: DependencyTreebank) -> Boo
     if len(gold) != len(system):
         return np.zeros(len(gold), np.bool_)
     return np.asarray((np.diff(system.word_offsets) == 0) & (np.diff(gold.word_offsets) > 0), np.bool_)
+
+
+def _unanswered(key: Side, answer: Side, sentences: int) -> BoolArray:
+    """Find the sentences with a dependency in the key and none in the answer, selected or not: bool (n,)."""
+    known, found = (sums_by(side.owners[side.dependencies], sentences) for side in (key, answer))
+    return np.asarray((known > 0) & (found == 0), np.bool_)
 
 
 def _only(gold: DependencyTreebank, sentences: IntArray, words: IntArray) -> DependencyTreebank:

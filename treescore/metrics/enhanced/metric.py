@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from treescore.core.absence import ZERO, errors_param
 from treescore.core.arrays import IntArray, owners_of, sums_by
 from treescore.core.disclosure import Disclosure
 from treescore.core.limits import Limits
 from treescore.core.params import Json, Param
-from treescore.core.registry import Example, ItemInfo, Metric, Outcome, all_ok, register
+from treescore.core.registry import SKIP, Example, ItemInfo, Metric, Outcome, all_ok, register
 from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
 from treescore.core.trees import DependencyTreebank
 from treescore.metrics.enhanced.edges import ROOT, Edges, edges_of
@@ -66,6 +67,7 @@ class Enhanced(Metric):
             "collapse",
             "collapse: edges from empty nodes become paths from words, relations joined by >. skip: they are left out.",
         ),
+        "errors": errors_param("Sentences of gold in which the output has no edge", "without effect on precision"),
     }
     reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
     examples: ClassVar[tuple[Example, ...]] = (
@@ -109,15 +111,22 @@ class Enhanced(Metric):
         product = self.values["counting"] == "cross-product"
         gold_owners = owners_of(gold.word_offsets)
         system_owners = alignment.sentences_of(alignment.system.token_starts)[alignment.system.token_of_word]
-        totals = [sums_by(gold_owners[edges[0].words], len(gold)), sums_by(system_owners[edges[1].words], len(gold))]
+        golds = sums_by(gold_owners[edges[0].words], len(gold))
+        systems = sums_by(system_owners[edges[1].words], len(gold))
+        unanswered = np.asarray((systems == 0) & (golds > 0), np.bool_)
+        status = all_ok(len(gold))
+        if self.values["errors"] == ZERO:
+            status[unanswered] = SKIP
+            systems = np.where(unanswered, golds, systems)
         columns: list[IntArray] = []
         right = {}
         for name, labels in (("elas", "labels"), ("eulas", "plain_labels")):
             right[name] = _right_edges(alignment, edges, labels, product=product)
-            columns += [np.bincount(gold_owners, right[name], len(gold)).astype(np.int64), *totals]
+            columns += [np.bincount(gold_owners, right[name], len(gold)).astype(np.int64), golds, systems]
         return Outcome(
             rows=np.stack(columns, axis=1),
-            status=all_ok(len(gold)),
+            status=status,
+            unanswered=unanswered,
             details=lambda index: {"words": _wrong_words(alignment, edges, right["elas"], index)},
         )
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from treescore.core.absence import ZERO, errors_param
 from treescore.core.arrays import FloatArray, IntArray
 from treescore.core.disclosure import Disclosure, Fields
 from treescore.core.grouping import grouped
@@ -125,11 +126,7 @@ class LeafAncestor(Metric):
             'labels begin with the same character, else 2), or {"pairs": [["NP", "N1", 0.5]], "default": 2}.',
         ),
         "boundaries": Param(BOOLEAN, True, "Mark in a lineage where constituents begin and end (constituent trees)."),
-        "errors": Param(
-            {"enum": ["exclude", "zero"]},
-            "exclude",
-            "Sentences with other words than gold, or without a parse: left out and counted, or each word scored 0.",
-        ),
+        "errors": errors_param("Sentences with other words than gold, or without a parse"),
         "diagnosis": Param(
             REGULARITY,
             REGULAR,
@@ -169,17 +166,28 @@ class LeafAncestor(Metric):
         return Outcome(
             rows=rows,
             status=check.status,
+            unanswered=check.unanswered,
             problems=check.problems,
             details=scored.item,
             slices=scored.slices,
             extra=scored.diagnosis,
         )
 
+    def absent(self, gold: Treebank, items: ItemInfo, limits: Limits) -> FloatArray:
+        """Count every word of gold with score 0; no lineage needs to be compared for that."""
+        del items, limits
+        words = np.diff(gold.word_offsets)
+        rows = np.zeros((len(gold), len(COUNT_NAMES)))
+        rows[:, COUNT_NAMES.index("words")] = words
+        rows[:, COUNT_NAMES.index("sentences")] = words > 0
+        rows[:, COUNT_NAMES.index("skip")] = 1
+        return rows
+
     def _rows(self, gold: Treebank, check: WordCheck, scores: FloatArray) -> FloatArray:
         words = np.diff(gold.word_offsets)
         usable = check.status == OK
         sums = sentence_sums(scores, gold.word_offsets)
-        counted = usable | ((words > 0) & (self.values["errors"] == "zero"))
+        counted = usable | ((words > 0) & (self.values["errors"] == ZERO))
         rows = np.zeros((len(gold), len(COUNT_NAMES)))
         rows[:, 0] = np.where(counted, words, 0)
         rows[:, 1] = sums

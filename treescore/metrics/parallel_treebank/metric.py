@@ -8,23 +8,26 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from treescore.core.absence import ZERO
 from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_by
 from treescore.core.disclosure import Disclosure, fields
 from treescore.core.heads import head_string
 from treescore.core.limits import Limits
 from treescore.core.params import BOOLEAN, Json, Param
-from treescore.core.registry import Example, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
+from treescore.core.registry import Example, ItemInfo, Metric, Outcome, TokenBits, register
 from treescore.core.scores import Ratio, Score, ScoreTable, ratio_score, weighted_mean
 from treescore.core.trees import DependencyTreebank, ParallelTreebank
 from treescore.errors import InputError, Problem, placed
 from treescore.metrics.alignment.link_sets import GoldIndex, links_of, range_problems
 from treescore.metrics.alignment.metric import COUNT_NAMES as LINK_COUNTS
 from treescore.metrics.alignment.metric import (
+    LINK_ERRORS,
     NULL_LINKS,
     better_reading,
     compare_links,
     misread_warning,
     outcome_of,
+    unanswered,
     with_null,
 )
 from treescore.metrics.shared.examples import DEPENDENCIES
@@ -90,6 +93,7 @@ class ParallelTreebankScore(Metric):
             doc="Whether words whose characters are all punctuation (Unicode category P) are scored too.",
         ),
         "null_links": NULL_LINKS,
+        "errors": LINK_ERRORS,
     }
 
     def __init__(self, **values: Json) -> None:
@@ -133,14 +137,17 @@ class ParallelTreebankScore(Metric):
                 problems.raise_if_any()
         null = self.values["null_links"]
         index = GoldIndex(with_null(gold_links, null, lengths))
-        aligned = outcome_of(compare_links(index, with_null(links, null, lengths), pairs), [])
+        compared = compare_links(index, with_null(links, null, lengths), pairs)
+        empty = unanswered(gold_links, links, pairs)
+        aligned = outcome_of(compared, [], empty, zero=self.values["errors"] == ZERO)
         source, target = sides
         rows = np.concatenate([source.rows(pairs), target.rows(pairs), np.asarray(aligned.rows, np.int64)], axis=1)
         groupings = attributes_of(gold.sentences.attributes, items)
         groupings |= {"source_length": lengths[:, 0].tolist(), "target_length": lengths[:, 1].tolist()}
         return Outcome(
             rows=rows,
-            status=all_ok(pairs),
+            status=aligned.status,
+            unanswered=empty,
             tokens={f"{side.name}_{name}": bits for side in sides for name, bits in side.bits(pairs).items()},
             warnings=warnings,
             details=lambda pair: {

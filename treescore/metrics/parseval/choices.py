@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from treescore.core.absence import ZERO, errors_param
 from treescore.core.params import BOOLEAN, STRINGS, Json, Param
 from treescore.errors import Problem
 from treescore.metrics.parseval.prm import MOST_PAIRS, read_prm
@@ -120,11 +121,7 @@ PARAMS: Mapping[str, Param] = {
     ),
     "prm": Param(_or_null({"type": "string"}), None, "The text of an EVALB parameter file; replaces the preset."),
     **_CHOICES,
-    "errors": Param(
-        {"enum": ["exclude", "zero"]},
-        "exclude",
-        "Sentences with status error or skip: left out, as EVALB does, or scored as wrong.",
-    ),
+    "errors": errors_param("Sentences with status error or skip", "left out, as EVALB does"),
 }
 
 
@@ -132,7 +129,7 @@ def choices_of(values: Mapping[str, Json]) -> Choices:
     """Apply the choices of the request to the parameter file or the preset."""
     base = PRESETS[values["preset"]] if values["prm"] is None else _of_prm(values["prm"])
     chosen = {name: values[name] for name in _CHOICES if values[name] is not None}
-    return replace(base, **chosen, zero=values["errors"] == "zero")
+    return replace(base, **chosen, zero=values["errors"] == ZERO)
 
 
 def _of_prm(text: str) -> Choices:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
 
-from treescore.core.arrays import IntArray
+from treescore.core.arrays import BoolArray, Counts, IntArray
 from treescore.core.disclosure import Disclosure, SliceFields
 from treescore.core.limits import Limits
 from treescore.core.params import Json, Param
@@ -72,6 +73,9 @@ class Parseval(Metric):
         del items, limits
         inputs = inputs_of(self.choices, gold, system)
         figures, status, facts = kernel.compare(inputs)
+        unanswered = _unanswered(self.choices, gold, system, status, facts)
+        if self.choices.zero:
+            status = np.where((status == OK) & unanswered, SKIP, status).astype(np.uint8)
         rows = _rows(self.choices, figures, status, facts)
 
         @cache
@@ -81,17 +85,38 @@ class Parseval(Metric):
         return Outcome(
             rows=rows,
             status=status,
+            unanswered=unanswered,
             problems=_problems(gold, system, status, facts),
             details=lambda index: compared().item(index),
             slices=lambda: compared().slices(),
             extra=lambda: compared().tables(),
         )
 
+    def absent(self, gold: ConstituentTreebank, items: ItemInfo, limits: Limits) -> Counts:
+        """Count each sentence of gold as one that the output skips."""
+        del items, limits
+        figures, _, facts = kernel.compare(inputs_of(self.choices, gold, gold))
+        skipped = np.full(len(gold), SKIP, np.uint8)
+        return _rows(replace(self.choices, zero=True), figures, skipped, facts)
+
     def report(self, style: str, outcome: Outcome) -> str:
         """Print EVALB's table and summary (style `evalb`)."""
         if style != "evalb":
             raise KeyError(style)
         return evalb_report(outcome, self.table.count_names, self.choices.cutoff)
+
+
+def _unanswered(
+    choices: Choices, gold: ConstituentTreebank, system: ConstituentTreebank, status: Any, facts: IntArray
+) -> BoolArray:
+    """Find the sentences with words in gold and none that could be compared in the output, bool (n,)."""
+    if choices.check_words:
+        unanswered = (status != OK) & (facts[:, kernel.GOLD_WORDS] > 0)
+    else:
+        blank = (np.diff(system.word_offsets) == 0) & (np.diff(gold.word_offsets) > 0)
+        unanswered = (status != OK) | blank
+    unanswered[list(gold.sentences.unreadable)] = False
+    return np.asarray(unanswered, np.bool_)
 
 
 def _rows(choices: Choices, figures: IntArray, status: Any, facts: IntArray) -> IntArray:
@@ -101,17 +126,23 @@ def _rows(choices: Choices, figures: IntArray, status: Any, facts: IntArray) -> 
     shares = np.column_stack([(matched == gold) & (gold == system), crossing == 0, crossing <= 2])
     counted = np.column_stack([figures, shares]) * valid[:, None]
     if choices.zero:
-        invalid = ~valid
-        counted[invalid, kernel.GOLD] = facts[invalid, kernel.GOLD_BRACKETS]
-        counted[invalid, kernel.WORDS] = facts[invalid, kernel.GOLD_WORDS]
-        # Where gold has no words either, nothing is wrong.
-        counted[(status == SKIP) & (facts[:, kernel.GOLD_WORDS] == 0), 7:] = 1
+        _charge(counted, status, facts)
     states = np.column_stack([np.ones(len(status), np.bool_), status == ERROR, status == SKIP, valid])
     whole = np.concatenate([counted[:, :6], states, counted[:, 6:]], axis=1)
     lengths = facts[:, kernel.LENGTH]
     short = whole * (lengths <= choices.cutoff)[:, None]
     uncounted = figures[:, :6] * ~valid[:, None]
     return np.concatenate([whole, short, lengths[:, None], uncounted], axis=1)
+
+
+def _charge(counted: IntArray, status: Any, facts: IntArray) -> None:
+    """Count sentences that are not valid as if the output had as many brackets as gold, all wrong and crossing."""
+    invalid = status != OK
+    for column in (kernel.GOLD, kernel.SYSTEM, kernel.CROSSING):
+        counted[invalid, column] = facts[invalid, kernel.GOLD_BRACKETS]
+    counted[invalid, kernel.WORDS] = facts[invalid, kernel.GOLD_WORDS]
+    # Where gold has no words either, nothing is wrong.
+    counted[(status == SKIP) & (facts[:, kernel.GOLD_WORDS] == 0), 7:] = 1
 
 
 def _problems(

@@ -30,7 +30,7 @@ SHOWN = COUNTS[:6]
 
 @cache
 def score_table(*, zero: bool) -> ScoreTable:
-    """Return the table; `zero` makes shares of sentences shares of all sentences instead of valid ones."""
+    """Return the table; `zero` makes shares and means over valid sentences those over all sentences."""
     names = (*COUNTS, *(f"cutoff.{name}" for name in COUNTS), "length", *(f"unscored.{name}" for name in SHOWN))
     denominator_of_shares = "sentences" if zero else "valid"
     cutoff_scores = tuple(_scores("cutoff.", " Sentences up to the cut-off length only.", denominator_of_shares))
@@ -49,7 +49,7 @@ _RATIOS = (
     ("unlabelled_precision", "Share of the output's spans that gold has.", "unlabelled_matched", "system", _NO_SYSTEM),
     ("unlabelled_recall", "Share of gold's spans that the output has.", "unlabelled_matched", "gold", _NO_GOLD),
     ("exact_match", "Share of sentences all of whose brackets match.", "complete", _AMONG, _NO_SENTENCE),
-    ("mean_crossing", "Crossing brackets of the output for each valid sentence.", "crossing", "valid", _NO_SENTENCE),
+    ("mean_crossing", "Crossing brackets of the output for each valid sentence.", "crossing", _AMONG, _NO_SENTENCE),
     ("no_crossing", "Share of sentences without a crossing bracket.", "no_crossing", _AMONG, _NO_SENTENCE),
     (
         "two_or_fewer_crossing",

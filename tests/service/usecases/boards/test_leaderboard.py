@@ -172,10 +172,14 @@ def test_by_part_pooled_and_as_the_mean_of_parts(task):
     assert column(macro, "score") == [pytest.approx(11 / 12), pytest.approx(0.5)]
     assert macro["rows"][1]["reason"] == "without a scored output for: de"
     assert column(macro, "tested") == [True, False]
-    assert column(task.leaderboard(part="pooled"), "team") == ["prague", "lyon"]
+    pooled = task.leaderboard(part="pooled")
+    assert column(pooled, "team") == ["lyon", "prague"]
+    assert column(pooled, "score") == [pytest.approx(11 / 12), 0.5]
+    assert column(pooled, "covered") == column(macro, "covered") == ["4/4", "2/4"]
     single = task.leaderboard(part="en")
     assert column(single, "score") == [1.0, pytest.approx(5 / 6)]
     last = task.leaderboard(part="de")
+    assert column(last, "covered") == ["2/2", "0/2"]
     assert column(last, "score") == [1.0, None]
     assert column(last, "rank") == [1, None]
     with pytest.raises(NotFound):

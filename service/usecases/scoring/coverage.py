@@ -1,0 +1,44 @@
+"""How many sentences of gold have a scored output."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from service.requests import MACRO, POOLED
+from service.store.revisions import Part
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """The sentences that a submission covers, of all in gold."""
+
+    scored: int
+    total: int
+
+    @property
+    def complete(self) -> bool:
+        """Return whether every sentence has a scored output."""
+        return self.scored == self.total
+
+    def __str__(self) -> str:
+        """Return it as rows of a board show it: `59/60`."""
+        return f"{self.scored}/{self.total}"
+
+
+def coverage_of(covered: Sequence[int] | None, parts: Sequence[Part], chosen: str = MACRO) -> Coverage | None:
+    """Return the coverage of one part, or of all.
+
+    Args:
+        covered: sentences with a scored output in each part; None if not known.
+        parts: of the revision, in the same order.
+        chosen: the name of a part; MACRO and POOLED mean all.
+    """
+    if covered is None:
+        return None
+    sizes = [
+        (scored, part.sentences or 0)
+        for part, scored in zip(parts, covered, strict=True)
+        if chosen in (MACRO, POOLED, part.name)
+    ]
+    return Coverage(sum(scored for scored, _ in sizes), sum(total for _, total in sizes))

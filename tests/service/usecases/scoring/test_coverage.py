@@ -1,0 +1,243 @@
+"""What an output lacks costs its full weight on a benchmark, unless the organiser says otherwise; boards show it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import orjson
+import pytest
+from sqlalchemy import update
+
+from service.requests import LeaderboardQuery, SubmissionItemsQuery
+from service.schemas.benchmarks import RevisionRequest
+from service.store import score_records
+from service.store.tables import revisions as revisions_table
+from service.store.tables import scores
+from service.usecases.benchmarks import revisions
+from service.usecases.boards.leaderboard import leaderboard
+from service.usecases.submissions.results import submission_items
+from tests.fixtures.contexts import ORGANISER
+from tests.fixtures.requests import loaded
+from tests.fixtures.tasks import ANYONE, SLUG, Task, column
+
+SENTENCES = [
+    f"(S (NP (DT the) (NN dog{number})) (VP (VBZ barks) (PP (IN at) (NP (NN night)))))\n" for number in range(12)
+]
+GOLD = "".join(SENTENCES)
+HONEST = "".join(
+    tree if at < 2 else tree.replace("(PP (IN at) (NP (NN night)))", "(NP (IN at) (NN night))")
+    for at, tree in enumerate(SENTENCES)
+)
+FORMAT = {"name": "bracketed", "layout": "lines", "unreadable": "sentence"}
+TREES = {
+    "id": SLUG,
+    "title": "Trees",
+    "format": FORMAT,
+    "metrics": ["parseval", "leaf_ancestor", "conformance"],
+    "parts": {"en": {"gold": GOLD}},
+    "feedback": "scores",
+    "quota": {"scored_per_day": None, "scored_total": None, "attempts_per_day": None},
+}
+FAILURES = {
+    "empty brackets": "()\n",
+    "blank line": "\n",
+    "unreadable line": "(S (NP\n",
+    "other words": "(S (NP (NN other)) (VP (VBD words)))\n",
+}
+every_failure = pytest.mark.parametrize("failure", FAILURES.values(), ids=list(FAILURES))
+
+
+def one_good(failure: str) -> str:
+    """The attack: one good sentence, and a failure elsewhere."""
+    return SENTENCES[0] + failure * (len(SENTENCES) - 1)
+
+
+def teams_with(task: Task, outputs: dict[str, Any], **changes: Any) -> None:
+    task.make(TREES, **changes)
+    for name, output in outputs.items():
+        task.scored(task.team(name), output)
+    task.settle()
+
+
+def all_boards(task: Task) -> dict[str, dict[str, Any]]:
+    """The board of every score."""
+    return {score: task.leaderboard(score=score) for score in task.leaderboard()["scores"]}
+
+
+@every_failure
+def test_one_good_sentence_and_failures_elsewhere_stand_first_on_no_board(task, failure):
+    teams_with(task, {"honest": HONEST, "attack": one_good(failure)})
+    main = task.leaderboard()
+    assert column(main, "team") == ["honest", "attack"]
+    assert column(main, "covered") == ["12/12", "1/12"]
+    assert main["rows"][1]["score"] == pytest.approx(1 / 12)
+    for score, board in all_boards(task).items():
+        values = dict(zip(column(board, "team"), column(board, "score"), strict=True))
+        difference = values["attack"] - values["honest"]
+        assert difference < 0 if board["higher_is_better"] else difference > 0, score
+    shown = task.leaderboard(score="parseval.labelled_precision")
+    assert column(shown, "score")[1] == pytest.approx(1 / 12)
+
+
+@every_failure
+def test_no_failure_in_place_of_a_sentence_improves_a_shown_score(task, failure):
+    changed = HONEST.splitlines(keepends=True)
+    changed[3] = failure
+    teams_with(task, {"honest": HONEST, "changed": "".join(changed)})
+    for score, board in all_boards(task).items():
+        values = dict(zip(column(board, "team"), column(board, "score"), strict=True))
+        difference = values["changed"] - values["honest"]
+        assert difference <= 0 if board["higher_is_better"] else difference >= 0, score
+
+
+def test_a_truncated_output_and_the_easy_part_alone_rank_by_what_they_lack(task):
+    parts = {"en": {"gold": GOLD}, "de": {"gold": GOLD}}
+    outputs = {
+        "honest": {"en": HONEST, "de": HONEST},
+        "truncated": {"en": GOLD, "de": "".join(SENTENCES[:-1])},
+        "easy": {"en": GOLD},
+    }
+    teams_with(task, outputs, parts=parts)
+    for part in ("macro", "pooled"):
+        for score in task.leaderboard()["scores"]:
+            board = task.leaderboard(score=score, part=part)
+            values = {row["team"]: row["score"] for row in board["rows"]}
+            assert values["truncated"] == values["easy"]
+            if score.endswith("mean_crossing"):
+                assert values["easy"] > values["honest"]
+            elif not score.endswith("crossing") and values["easy"] is not None:
+                assert values["easy"] == pytest.approx(0.5), score
+    board = task.leaderboard(part="pooled")
+    assert {row["team"]: row["covered"] for row in board["rows"]} == {
+        "honest": "24/24", "truncated": "12/24", "easy": "12/24"
+    }  # fmt: skip
+    reasons = {row["team"]: row["reason"] for row in task.leaderboard()["rows"]}
+    assert reasons["easy"] == reasons["truncated"] == "without a scored output for: de"
+
+
+def test_a_missing_part_is_charged_in_the_stored_counts_too(task):
+    teams_with(task, {"easy": {"en": GOLD}}, parts={"en": {"gold": GOLD}, "de": {"gold": GOLD}})
+    submission = task.leaderboard()["rows"][0]["submission"]
+    with task.context.store.read() as db:
+        whole, lacking = (score_records.counts(db, submission, 1, part, 0).sum(axis=0) for part in (0, 1))
+    assert whole[:3].tolist() == [60, 60, 60]
+    assert lacking[:3].tolist() == [0, 60, 60]
+
+
+def test_an_undefined_part_does_not_lift_the_mean(task):
+    """The output of the second part has no bracket: its precision is undefined, and counts as 0."""
+    flat = "".join(f"(TOP (DT the) (NN dog{number}) (VBZ barks) (IN at) (NN night))\n" for number in range(12))
+    teams_with(task, {"flat": {"en": GOLD, "de": flat}}, parts={"en": {"gold": GOLD}, "de": {"gold": GOLD}})
+    board = task.leaderboard(score="parseval.labelled_precision")
+    assert column(board, "score") == [0.5]
+
+
+def test_exclude_is_written_by_the_organiser_who_is_warned_and_incomplete_rows_rank_last(task):
+    teams_with(task, {"honest": HONEST, "attack": one_good("()\n")}, errors="exclude")
+    board = task.leaderboard()
+    assert column(board, "team") == ["honest", "attack"]
+    assert column(board, "rank") == [1, 2]
+    assert column(board, "score")[1] == 1.0
+    assert column(board, "covered") == ["12/12", "1/12"]
+    assert board["rows"][1]["reason"].startswith("ranks last")
+    (warning,) = task.benchmark()["warnings"]
+    assert (warning["code"], warning["pointer"]) == ("errors-excluded", "/errors")
+    assert task.benchmark(ANYONE)["warnings"] == []
+
+
+def test_a_team_is_shown_by_its_complete_submission_where_errors_are_excluded(task):
+    task.make(TREES, errors="exclude")
+    lyon = task.team("lyon")
+    task.scored(lyon, HONEST)
+    task.scored(lyon, one_good("\n"))
+    task.settle()
+    assert column(task.leaderboard(), "covered") == ["12/12"]
+
+
+def test_a_metric_may_leave_errors_out_with_a_warning_and_evalbs_own_figure_stands_beside(task):
+    evalb = {"name": "parseval", "key": "evalb", "params": {"errors": "exclude"}}
+    teams_with(task, {"honest": HONEST, "attack": one_good("()\n")}, metrics=["parseval", evalb])
+    (warning,) = task.benchmark()["warnings"]
+    assert warning["pointer"] == "/metrics/1/params/errors"
+    board = task.leaderboard()
+    assert column(board, "team") == ["honest", "attack"]
+    honest, attack = (row["scores"]["evalb.labelled_f1"] for row in board["rows"])
+    assert honest < attack == 1.0
+    beside = task.leaderboard(score="evalb.labelled_f1")
+    assert column(beside, "team") == ["honest", "attack"]
+
+
+def test_repeated_edges_are_warned_of(task):
+    edges = {"name": "enhanced", "params": {"counting": "cross-product"}}
+    gold = "1\ta\t_\tX\tX\t_\t0\troot\t0:root\t_\n\n" * 12
+    task.make(TREES, format="conllu", metrics=[edges], parts={"en": {"gold": gold}})
+    (warning,) = task.benchmark()["warnings"]
+    assert warning["code"] == "repeats-gain"
+
+
+def test_coverage_is_in_every_form_and_in_the_submissions_document(task):
+    teams_with(task, {"honest": HONEST, "attack": one_good("()\n")})
+    forms = {
+        form: leaderboard(task.context, ANYONE, SLUG, LeaderboardQuery(format=form)).body.decode()
+        for form in ("csv", "tsv", "markdown", "latex", "svg")
+    }
+    assert [row["covered"] for row in csv.DictReader(io.StringIO(forms["csv"]))] == ["12/12", "1/12"]
+    assert all("1/12" in body for body in forms.values())
+    submission = task.leaderboard()["rows"][1]["submission"]
+    assert task.shown(ORGANISER, submission)["scores"]["covered"] == "1/12"
+
+
+@pytest.mark.parametrize(("level", "shown"), [("status", None), ("rounded", "1/12"), ("scores", "1/12")])
+def test_coverage_is_shown_from_rounded_on(task, level, shown):
+    task.make(TREES, feedback=level)
+    lyon = task.team("lyon")
+    submission = task.scored(lyon, one_good("()\n"))
+    document = task.shown(lyon, submission)
+    assert (document["scores"] or {}).get("covered") == shown
+    assert column(task.leaderboard(), "covered") == ([] if shown is None else [shown])
+
+
+def test_items_show_nothing_of_gold_for_a_sentence_without_an_output(task):
+    task.make(TREES, feedback="items")
+    lyon = task.team("lyon")
+    submission = task.scored(lyon, one_good("()\n"))
+    query = SubmissionItemsQuery(metric="parseval")
+    good, *failed = submission_items(task.context, lyon, submission, query).items
+    assert good["counts"] == {"matched": 5, "system": 5}
+    assert {item["status"] for item in failed} == {"skip"}
+    assert not [item for item in failed if item["counts"] or item["scores"]]
+
+
+def test_a_revision_of_an_earlier_version_keeps_how_it_was_scored(task):
+    task.make(TREES)
+    with task.context.store.write() as db:
+        row = db.execute(revisions_table.select()).one()
+        stored = orjson.loads(row.scoring)
+        del stored["errors"]
+        db.execute(update(revisions_table).values(scoring=orjson.dumps(stored).decode()))
+    task.scored(task.team("attack"), one_good("()\n"))
+    task.scored(task.team("honest"), HONEST)
+    task.settle()
+    board = task.leaderboard()
+    assert task.benchmark()["errors"] == "exclude"
+    assert {row["team"]: row["score"] for row in board["rows"]}["attack"] == 1.0
+    assert column(board, "team") == ["honest", "attack"]
+    with task.context.store.write() as db:
+        db.execute(update(scores).values(covered=None))
+    assert column(task.leaderboard(pick="all"), "covered") == [None, None]
+    revisions.create_revision(task.context, ORGANISER, SLUG, loaded(RevisionRequest, {"errors": "zero"}))
+    task.settle()
+    after = task.leaderboard()
+    assert (after["revision"], column(after, "team"), column(after, "covered")) == (
+        2, ["honest", "attack"], ["12/12", "1/12"]
+    )  # fmt: skip
+    assert after["rows"][1]["score"] == pytest.approx(1 / 12)
+
+
+def test_a_revision_keeps_the_choice_of_the_one_before(task):
+    task.make(TREES, errors="exclude")
+    revisions.create_revision(task.context, ORGANISER, SLUG, loaded(RevisionRequest, {"parts": {"en": {"gold": GOLD}}}))
+    task.settle()
+    assert task.benchmark()["errors"] == "exclude"
