@@ -19,12 +19,19 @@ class Caller:
         scopes: of the token.
         team: of the token, if it belongs to a team.
         benchmark: of that team.
+        address: of the sender, where it has no token.
     """
 
     token_id: str | None
     scopes: frozenset[str]
     team: str | None = None
     benchmark: str | None = None
+    address: str = ""
+
+    @property
+    def anonymous(self) -> bool:
+        """Whether the caller has no token."""
+        return self.token_id is None
 
     @property
     def owner(self) -> str:
