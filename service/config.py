@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from service.hosts import is_host, is_public_url, listed
@@ -54,10 +54,10 @@ class Config:
         webhooks_private: whether webhooks may go to private, local and reserved addresses.
     """
 
-    database_url: str
-    redis_url: str
+    database_url: str = field(repr=False)
+    redis_url: str = field(repr=False)
     data_dir: Path = Path(".treescore")
-    admin_token: str = ""
+    admin_token: str = field(default="", repr=False)
     anonymous_jobs: str = LOCAL
     bind: str = "127.0.0.1:8000"
     public_url: str = ""

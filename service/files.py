@@ -71,7 +71,7 @@ def _close(path: Path) -> None:
     """
     try:
         found = path.lstat() if path.is_symlink() and not path.exists() else path.stat()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return
     if found.st_uid != os.geteuid():
         raise FilesError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Sequence
 from urllib.parse import urlsplit
@@ -44,7 +45,12 @@ def is_public_url(text: str) -> bool:
 def is_loopback(text: str) -> bool:
     """Return whether a Host header names this machine."""
     host = parse_host(text)
-    return host is not None and host[0] in LOOPBACK_NAMES
+    if host is None:
+        return False
+    try:
+        return ipaddress.ip_address(host[0].strip("[]")).is_loopback
+    except ValueError:
+        return host[0] in LOOPBACK_NAMES
 
 
 def origin_of(scheme: str, host: str) -> str:

@@ -195,5 +195,6 @@ def _address(text: str) -> str | None:
         parsed = ipaddress.ip_address(text.strip())
     except ValueError:
         return None
-    mapped = parsed.ipv4_mapped if parsed.version == 6 else None
-    return str(mapped or parsed)
+    if parsed.version == 4:
+        return str(parsed)
+    return str(parsed.ipv4_mapped or ipaddress.IPv6Address(int(parsed)))  # without a zone, which may be any text

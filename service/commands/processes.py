@@ -52,8 +52,10 @@ def prepared(config: Config) -> Config:
     configure_logs()
     try:
         close_files(config)
-    except (FilesError, OSError) as error:
+    except FilesError as error:
         raise click.ClickException(str(error)) from error
+    except OSError as error:
+        raise click.ClickException(f"{error.filename} cannot be made private: {error.strerror}.") from error
     return config
 
 

@@ -59,8 +59,8 @@ def serve(bind: str | None, data_dir: Path | None, workers: int | None) -> None:
     config = load_config(given)
     stop = stop_signal()
     check_free(config.bind)
+    prepared(config)
     with locked(config.data_dir):
-        prepared(config)
         shown = f"organise token from {source_of('admin_token', given)}"
         if not config.admin_token:
             config = replace(config, admin_token=kept_token(config.data_dir))

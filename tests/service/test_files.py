@@ -15,6 +15,7 @@ from service.__main__ import main
 from service.config import load_config
 from service.files import FilesError, close_files
 from service.store.database import Store
+from tests.fixtures.service_process import free_port
 
 pytestmark = pytest.mark.usefixtures("process_settings")
 
@@ -91,12 +92,16 @@ def refused(*arguments: str, **environment: str) -> str:
     return printed.output
 
 
-@pytest.mark.parametrize("command", ["migrate", "api", "worker", "sweeper"])
+@pytest.mark.parametrize("command", ["serve", "migrate", "api", "worker", "sweeper"])
 def test_a_data_directory_of_another_user_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     monkeypatch.setattr("os.geteuid", lambda: tmp_path.stat().st_uid + 1)
-    assert f"{tmp_path} belongs to another user" in refused(command, TREESCORE_DATA_DIR=str(tmp_path))
+    bind = f"127.0.0.1:{free_port()}"
+    assert f"{tmp_path} belongs to another user" in refused(
+        command, TREESCORE_DATA_DIR=str(tmp_path), TREESCORE_BIND=bind
+    )
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_shared_directory_is_refused_before_anything_there_is_changed(tmp_path: Path) -> None:

@@ -65,6 +65,7 @@ def test_a_token_that_no_header_can_hold_is_refused() -> None:
             load_config({"TREESCORE_ADMIN_TOKEN": token})
     assert load_config({"TREESCORE_ADMIN_TOKEN": STRONG}).admin_token == STRONG
     assert load_config({"TREESCORE_ADMIN_TOKEN": ""}).admin_token == ""
+    assert STRONG not in repr(load_config({"TREESCORE_ADMIN_TOKEN": STRONG}))
 
 
 def test_secrets_come_from_files(tmp_path: Path) -> None:

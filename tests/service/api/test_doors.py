@@ -255,6 +255,7 @@ def test_a_host_that_is_not_loopback_is_not_anonymous_modes(opened: Any) -> None
         assert anonymous(stage, Host="tree.example").status_code == 401
         assert anonymous(stage, Host="localhost:8000").status_code == 201
         assert anonymous(stage, "192.168.0.7").status_code == 401
+        assert anonymous(stage, "127.0.0.9").status_code == 201
     with opened(TREESCORE_BIND="0.0.0.0:8000") as stage:
         assert anonymous(stage).status_code == 401
 
@@ -277,7 +278,7 @@ CLIENTS = {
     0: {"9.9.9.9": "10.0.0.1"},
     1: {
         "9.9.9.9": "9.9.9.9", "6.6.6.6, 9.9.9.9": "9.9.9.9", "unknown": "10.0.0.1", 'x"\x1b[31m': "10.0.0.1",
-        "::ffff:9.9.9.9": "9.9.9.9",
+        "::ffff:9.9.9.9": "9.9.9.9", "fe80::1%\x1b[31m": "fe80::1", "2001:DB8::0:1": "2001:db8::1",
     },
     2: {"6.6.6.6, 9.9.9.9, 8.8.8.8": "9.9.9.9", "9.9.9.9": "10.0.0.1"},
 }  # fmt: skip
@@ -316,6 +317,7 @@ def test_failed_authentications_are_slowed_and_a_valid_token_never_is(opened: An
         assert [attempt(f"2001:db8:0:1::{number:x}").status_code for number in range(21)][-2:] == [401, 429]
         assert attempt("2001:db8:0:2::1").status_code == 401
         assert ask(stage, "/v1/scorers", environ_overrides={"REMOTE_ADDR": "10.0.0.1"}).status_code == 200
+        assert {ask(stage, "/v1/jobs").status_code for _ in range(25)} == {401}  # no token is no failed attempt
 
 
 def test_failures_are_counted_without_redis_too(opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:
