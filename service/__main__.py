@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 import click
 
-from service.config import ConfigError
+from service.files import private_umask
+from service.variables import ConfigError
 
 MODULES: Mapping[str, str] = {
     "serve": "service.commands.serve",
@@ -37,11 +38,12 @@ class Commands(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the chosen command.
+        """Run the chosen command; only its owner can read the files that it makes.
 
         Raises:
             ClickException: a variable of the environment is invalid.
         """
+        private_umask()
         try:
             return super().invoke(ctx)
         except ConfigError as error:

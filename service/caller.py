@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from ipaddress import IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, ip_address, ip_network
 
 from service.errors import Forbidden, Unauthorized
 
 ADMIN, ANONYMOUS = "admin", "anonymous"
 """Token ids of the configured admin token, and of callers without a token."""
+IPV6_NETWORK = 64
+"""Bits of an IPv6 address that tell networks apart; the rest is its owner's choice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,14 +22,19 @@ class Caller:
         scopes: of the token.
         team: of the token, if it belongs to a team.
         benchmark: of that team.
-        address: of the client, where it is known.
+        address: of the client; empty where it is not known.
     """
 
     token_id: str | None
     scopes: frozenset[str]
     team: str | None = None
     benchmark: str | None = None
-    address: str | None = None
+    address: str = ""
+
+    @property
+    def anonymous(self) -> bool:
+        """Whether the caller has no token."""
+        return self.token_id is None
 
     @property
     def owner(self) -> str:
@@ -39,7 +46,7 @@ class Caller:
         """Whose work this caller's runs are: principals take turns. A team is one, a token of no team, an address."""
         if self.team is not None and not self.organiser:
             return f"team:{self.benchmark}/{self.team}"
-        return self.token_id or ":".join((ANONYMOUS, *([_network(self.address)] if self.address else [])))
+        return self.token_id or f"{ANONYMOUS}:{network_of(self.address)}"
 
     @property
     def organiser(self) -> bool:
@@ -70,15 +77,13 @@ def principal_of(benchmark_id: str) -> str:
     return f"benchmark:{benchmark_id}"
 
 
-def _network(address: str) -> str:
-    """Return an address that stands for one client: of IPv6 the network, because a client has all addresses of its /64.
+def network_of(address: str) -> str:
+    """Return whom an address stands for: itself; of IPv6 the network, because a client has all addresses of its own.
 
     Other texts stay as they are.
     """
     try:
         known = ip_address(address)
     except ValueError:
-        return address[:100]
-    if not isinstance(known, IPv6Address):
-        return str(known)
-    return str(known.ipv4_mapped or IPv6Network((int(known), 64), strict=False).network_address)
+        return address
+    return str(known) if isinstance(known, IPv4Address) else str(ip_network((known, IPV6_NETWORK), strict=False))

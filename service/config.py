@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
+from service.hosts import is_host, is_public_url, listed
+from service.variables import PREFIX, ConfigError, check_secret, file_variable, read_secret, refuse_unknown
 from treescore.core.limits import Limits
 
-PREFIX = "TREESCORE_"
 LOOPBACK = ("127.", "localhost", "[::1]", "unix:")
 LAST_PORT = 65_535
 MAX_DIGITS = 18
 STORES = ("sqlite:", "sqlite+", "postgresql:", "postgresql+")
 QUEUES = ("redis://", "rediss://", "unix://")
-
-
-class ConfigError(ValueError):
-    """A variable has an invalid value."""
+SECRETS = ("admin_token", "database_url", "redis_url")
+"""Fields that may also be given as a file, TREESCORE_<FIELD>_FILE."""
+LOCAL = "local"
+"""The value of `anonymous_jobs` that stands for programs of this machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +31,12 @@ class Config:
         redis_url: the queue (redis://..., unix://...).
         data_dir: where the embedded default keeps its state.
         admin_token: a token with the scope organise; empty for none.
-        anonymous_jobs: whether /v1/jobs may be used without a token.
+        anonymous_jobs: who may use /v1/jobs without a token: `local` (programs of this machine, on a loopback bind),
+            `true` (everyone who reaches the service) or `false`.
         bind: address of the API.
+        public_url: the address of the service as its users see it; empty for none.
+        allowed_hosts: more hosts that the service answers for, comma-separated (see service.hosts).
+        trusted_proxies: proxies in front of the service; each adds an entry to `X-Forwarded-For`.
         workers: processes that score, 0 for one per core.
         bulk_workers: processes for re-scoring and other bulk work.
         threads: request threads of each API process.
@@ -50,12 +55,15 @@ class Config:
         webhooks_private: whether webhooks may go to private, local and reserved addresses.
     """
 
-    database_url: str
-    redis_url: str
+    database_url: str = field(repr=False)
+    redis_url: str = field(repr=False)
     data_dir: Path = Path(".treescore")
-    admin_token: str = ""
-    anonymous_jobs: bool = True
+    admin_token: str = field(default="", repr=False)
+    anonymous_jobs: str = LOCAL
     bind: str = "127.0.0.1:8000"
+    public_url: str = ""
+    allowed_hosts: str = ""
+    trusted_proxies: int = 0
     workers: int = 0
     bulk_workers: int = 1
     threads: int = 32
@@ -77,6 +85,11 @@ class Config:
     webhooks_private: bool = False
 
     @property
+    def on_loopback(self) -> bool:
+        """Whether only programs of this machine reach the API without a proxy."""
+        return self.bind.startswith(LOOPBACK)
+
+    @property
     def limits(self) -> Limits:
         """The limits on texts."""
         return Limits(**{field.name: getattr(self, field.name) for field in fields(Limits)})
@@ -86,16 +99,17 @@ def load_config(environ: Mapping[str, str] | None = None) -> Config:
     """Return the configuration of the environment, with defaults for unset variables.
 
     Raises:
-        ConfigError: names the variable, its value and the accepted values.
+        ConfigError: a variable is unknown, or its value is not accepted; the message names both, but never a secret.
     """
     environ = os.environ if environ is None else environ
-    given = {name: environ[PREFIX + name.upper()] for name in _types() if PREFIX + name.upper() in environ}
+    refuse_unknown(environ, [_variable(name) for name in _types()], [_variable(name) for name in SECRETS])
+    given = {name: environ[_variable(name)] for name in _types() if _variable(name) in environ}
+    for name in SECRETS:
+        given |= read_secret(environ, name)
     data_dir = Path(given.get("data_dir", ".treescore")).absolute()
-    bind = given.get("bind", "127.0.0.1:8000")
     values: dict[str, object] = {
         "database_url": f"sqlite:///{data_dir / 'treescore.db'}",
         "redis_url": f"unix://{data_dir / 'redis.sock'}",
-        "anonymous_jobs": bind.startswith(LOOPBACK),
         **{name: _parse(name, text) for name, text in given.items()},
         "data_dir": data_dir,
     }
@@ -104,7 +118,22 @@ def load_config(environ: Mapping[str, str] | None = None) -> Config:
 
 def environment(config: Config) -> dict[str, str]:
     """Return the variables that give a child process this configuration."""
-    return {PREFIX + field.name.upper(): _text(getattr(config, field.name)) for field in fields(config)}
+    return {_variable(field.name): _text(getattr(config, field.name)) for field in fields(config)}
+
+
+def inherited(config: Config) -> dict[str, str]:
+    """Return the whole environment of a child process: that of this one, with this configuration."""
+    files = {file_variable(name) for name in SECRETS}
+    return {**{name: text for name, text in os.environ.items() if name not in files}, **environment(config)}
+
+
+def source_of(name: str, environ: Mapping[str, str]) -> str | None:
+    """Return the variable that gives a secret of SECRETS, None where neither it nor its file is given."""
+    return next((each for each in (_variable(name), file_variable(name)) if environ.get(each)), None)
+
+
+def _variable(name: str) -> str:
+    return PREFIX + name.upper()
 
 
 def _types() -> dict[str, str]:
@@ -115,23 +144,40 @@ def _parse(name: str, text: str) -> object:
     kind = _types()[name]
     if kind == "bool":
         if text.lower() not in ("true", "false", "1", "0"):
-            raise ConfigError(f"{PREFIX}{name.upper()} is {text!r}; set true or false.")
+            raise ConfigError(f"{_variable(name)} is {text!r}; set true or false.")
         return text.lower() in ("true", "1")
     if kind == "int":
         if not (text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS):
-            raise ConfigError(f"{PREFIX}{name.upper()} is {text!r}; set a whole number, 0 or more.")
+            raise ConfigError(f"{_variable(name)} is {text!r}; set a whole number, 0 or more.")
         return int(text)
+    if name == "admin_token" and text:
+        check_secret(_variable(name), text)
+    if name == "anonymous_jobs":
+        return _anonymous(text)
     _check_address(name, text)
     return Path(text) if kind == "Path" else text
 
 
+def _anonymous(text: str) -> str:
+    known = {"1": "true", "0": "false"}.get(text, text.lower())
+    if known not in (LOCAL, "true", "false"):
+        raise ConfigError(f"{_variable('anonymous_jobs')} is {text!r}; set local, true or false.")
+    return known
+
+
 def _check_address(name: str, text: str) -> None:
     """Refuse a bad address here: only a child process would notice it later, far from its cause."""
-    variable = f"{PREFIX}{name.upper()}"
+    variable = _variable(name)
     if name == "bind" and not text.startswith("unix:"):
         host, _, port = text.rpartition(":")
         if not host or not port.isascii() or not port.isdecimal() or not 0 < int(port[:9]) <= LAST_PORT:
             raise ConfigError(f"{variable} is {text!r}; set HOST:PORT with a port from 1 to {LAST_PORT}.")
+    if name == "public_url" and text and not is_public_url(text):
+        raise ConfigError(f"{variable} is {text!r}; set the address that users see, as https://scores.example.org.")
+    if name == "allowed_hosts":
+        for host in listed(text):
+            if not is_host(host):
+                raise ConfigError(f"{variable} has {host!r}; set names as scores.example.org, separated by commas.")
     if name == "database_url" and not text.startswith(STORES):
         raise ConfigError(f"{variable} must begin with sqlite: or postgresql:, as postgresql+psycopg://host/name.")
     if name == "redis_url" and not text.startswith(QUEUES):

@@ -115,6 +115,12 @@ class UnsupportedMediaType(ServiceError):
     status, slug, title = 415, "unsupported-media-type", "The body's media type or coding is not supported"
 
 
+class Misdirected(ServiceError):
+    """The request is for a host that this service does not answer for."""
+
+    status, slug, title = 421, "unknown-host", "The service does not answer for this host"
+
+
 class Unprocessable(ServiceError):
     """The request is well-formed and invalid."""
 

@@ -12,7 +12,9 @@ from gunicorn import util  # type: ignore[import-untyped]
 from ulid import ULID
 
 from service.config import load_config
+from service.files import UMASK, private_umask
 
+private_umask()
 _config = load_config()
 
 bind = [_config.bind]
@@ -24,6 +26,10 @@ timeout = 120
 graceful_timeout = 10
 keepalive = 75
 accesslog = None
+umask = UMASK
+forwarder_headers = ""
+forwarded_allow_ips = ""
+secure_scheme_headers: dict[str, str] = {}
 limit_request_line = 8190
 STALLED = 30.0
 """Seconds that a client may stall while it sends a request or reads an answer: it holds a thread."""

@@ -1,4 +1,4 @@
-"""Make ids of resources (a prefix and a ULID, which sort by time) and tokens (256 random bits)."""
+"""Make ids of resources (a prefix and a ULID, which sorts by time) and secrets (256 random bits)."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import hashlib
 import secrets
 from datetime import datetime
 
-from ulid import ULID
+from ulid import PureRandomPolicy, ULIDGenerator
 
 TOKEN_PREFIX = "ts_"  # noqa: S105 - a prefix, no secret
+_ULIDS = ULIDGenerator(policy=PureRandomPolicy())
+"""80 random bits each: by default, ids of one millisecond are successive numbers, so one would tell the next."""
 
 
 def new_id(prefix: str, now: datetime) -> str:
     """Make a new id, as `job_01K...`."""
-    return f"{prefix}_{ULID.from_datetime(now)}"
+    return f"{prefix}_{_ULIDS.generate(now)}"
 
 
 def new_token() -> str:
@@ -21,6 +23,11 @@ def new_token() -> str:
     return TOKEN_PREFIX + secrets.token_urlsafe(32)
 
 
+def new_job_key() -> str:
+    """Make a new key of an anonymous job."""
+    return secrets.token_urlsafe(32)
+
+
 def token_hash(token: str) -> str:
-    """Return the hash of a token that the store keeps; 256 random bits need no slow hash."""
+    """Return the hash of a token or key that the store keeps; 256 random bits need no slow hash."""
     return hashlib.sha256(token.encode()).hexdigest()

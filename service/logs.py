@@ -11,7 +11,7 @@ from types import TracebackType
 import orjson
 import structlog
 
-from service.config import ConfigError
+from service.variables import ConfigError
 
 
 def configure_logs() -> None:

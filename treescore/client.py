@@ -23,6 +23,7 @@ FIRST_PAUSE = 0.25
 BUSY = (429, 502, 503, 504)
 REFUSALS = (401, 403, 409, 429)
 UNFINISHED = ("queued", "running")
+JOBS = "/v1/jobs"
 
 Watch = Callable[[Mapping[str, Json]], None]
 
@@ -56,6 +57,8 @@ class UnavailableError(ClientError):
 class Client:
     """Calls of the service within one span of time. A request is repeated only where that does no harm.
 
+    A job made without a token has a key, without which it cannot be changed: the client keeps the keys of its own jobs.
+
     Args:
         url: address of the service.
         token: bearer token; empty for none.
@@ -69,6 +72,7 @@ class Client:
     def __init__(self, url: str, token: str = "", seconds: float = 600.0, agent: str = "treescore-client") -> None:
         self._end = monotonic() + seconds
         self._seconds = seconds
+        self._keys: dict[str, str] = {}
         if not (token.isascii() and token.isprintable()):
             raise RequestError("Invalid token: it has a character that is not printable ASCII.")
         headers = {"User-Agent": agent, "Accept": "application/json"}
@@ -126,7 +130,7 @@ class Client:
         while True:
             attempt += 1
             try:
-                response = self._send_once(method, path, headers or {}, json, form)
+                response = self._send_once(method, path, {**self._key_of(method, path), **(headers or {})}, json, form)
             except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
                 raise RequestError(f"Invalid URL {self.url}: {error}") from error
             except httpx.DecodingError as error:
@@ -137,6 +141,7 @@ class Client:
                     raise UnavailableError(line) from error
                 continue
             if response.is_success or response.status_code == 304:
+                self._keep_key(method, path, response)
                 return response
             pause = _pause_before(response, attempt)
             if pause is None or not self._pause(pause):
@@ -182,6 +187,18 @@ class Client:
         with ExitStack() as opened:  # files are streamed
             files = {name: (path.name, opened.enter_context(path.open("rb"))) for name, path in form.items()}
             return self._http.request(method, path, headers=headers, data={"meta": orjson.dumps(json)}, files=files)
+
+    def _keep_key(self, method: str, path: str, response: httpx.Response) -> None:
+        if (method, path) != ("POST", JOBS):
+            return
+        job = _object(response) or {}
+        if isinstance(job.get("id"), str) and isinstance(job.get("key"), str):
+            self._keys[f"{JOBS}/{job['id']}"] = job["key"]
+
+    def _key_of(self, method: str, path: str) -> dict[str, str]:
+        """Return the header that changes a job, if this client made it without a token."""
+        key = None if method == "GET" else self._keys.get(path.removesuffix("/cancel"))
+        return {} if key is None else {"Job-Key": key}
 
     def _seconds_left(self) -> float:
         return self._end - monotonic()

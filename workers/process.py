@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
+from service.files import private_umask
 from service.logs import configure_logs
 from service.queue import LIVE, QUEUES
 from workers.entry import process_context
@@ -18,6 +19,7 @@ def main() -> None:
     parser.add_argument("--queue", choices=QUEUES, default=LIVE)
     parser.add_argument("--burst", action="store_true", help="end when the queue is empty")
     arguments = parser.parse_args()
+    private_umask()
     configure_logs()
     context = process_context()
     warm_up(context)

@@ -9,6 +9,7 @@ import structlog
 from sqlalchemy.exc import OperationalError
 
 from service.context import Context
+from service.files import private_umask
 from service.logs import configure_logs, fault
 from service.posix import stop_signal
 from service.queue import REDIS_ERRORS
@@ -80,6 +81,7 @@ def deliver(context: Context, stop: threading.Event) -> None:
 
 def main() -> None:
     """Sweep until a signal; while Redis is not available, wait for it."""
+    private_umask()
     configure_logs()
     sweeper = Sweeper(process_context())
     stop = stop_signal()

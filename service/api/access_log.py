@@ -1,4 +1,4 @@
-"""Give each request an id, and log one line of JSON about it: never its body, never its query."""
+"""Give each request an id, and log one line of JSON about it: never its body, query, token or ids in its path."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from time import perf_counter
 import structlog
 from flask import Flask, Response, g, request
 
+from service.api.calls import client_address
+from service.api.doors import PROBES
+from service.caller import Caller
+
 _ID = re.compile(r"[A-Za-z0-9._:-]{1,128}", re.ASCII)
-MAX_PATH = 500
-PROBES = ("/livez", "/readyz")
-"""Paths that are polled every few seconds; logged only if the answer is not 200."""
+MAX_METHOD = 20
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger("service.api")
 
@@ -26,8 +28,8 @@ def install(app: Flask) -> None:
 
 def _begin() -> None:
     g.began = perf_counter()
-    given = request.headers.get("Request-Id", "")
-    g.request_id = given if _ID.fullmatch(given) else f"req_{getrandbits(96):024x}"
+    given = (request.headers.get(name, "") for name in ("Request-Id", "X-Request-Id"))
+    g.request_id = next((each for each in given if _ID.fullmatch(each)), f"req_{getrandbits(96):024x}")
     # a thread serves one request at a time: the id of the last one is overwritten
     structlog.contextvars.bind_contextvars(request_id=g.request_id)
 
@@ -35,12 +37,17 @@ def _begin() -> None:
 def _end(response: Response) -> Response:
     response.headers.add("Request-Id", g.request_id)
     if request.path in PROBES and response.status_code == HTTPStatus.OK:
-        return response
+        return response  # polled every few seconds
+    caller: Caller | None = g.get("caller")
     logger.info(
         "request",
-        method=request.method,
-        path=request.path[:MAX_PATH],
+        client=client_address(),
+        token=caller and caller.token_id,
+        team=caller and caller.team,
+        method=request.method[:MAX_METHOD],
+        route=request.url_rule and request.url_rule.rule,
         status=response.status_code,
+        bytes=response.content_length,
         milliseconds=round(1000 * (perf_counter() - g.began), 1),
     )
     return response

@@ -13,6 +13,7 @@ from service.api import (
     benchmarks,
     comparisons,
     contract,
+    doors,
     events,
     health,
     jobs,
@@ -70,6 +71,7 @@ def create_app(config: Config, context: Context | None = None) -> Flask:
     for module in BLUEPRINTS:
         app.register_blueprint(module.blueprint)
     access_log.install(app)
+    doors.install(app, config)
     app.after_request(_guard)
     app.register_error_handler(ServiceError, problems.of_service_error)
     app.register_error_handler(HTTPException, problems.of_http_error)

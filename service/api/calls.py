@@ -1,27 +1,34 @@
-"""Read what the blueprints share: caller, query, body and preferences."""
+"""Read what the blueprints share: caller, address, query, body and preferences."""
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
 
 from flask import Request as FlaskRequest
-from flask import Response, current_app, request
+from flask import Response, current_app, g, request
 
 from service.api import answers, bodies, forms
 from service.caller import Caller
 from service.config import Config
 from service.context import Context
 from service.errors import BadRequest, NotAcceptable, Unauthorized, Unprocessable
+from service.hosts import is_loopback
 from service.requests import Request
 from service.schemas.base import Loaded, Strict, load
 from service.usecases.access.authentication import authenticate
 from service.usecases.access.idempotency import IdempotencyKey
+from service.usecases.access.throttle import slowed
 from service.usecases.runs.views import View
 
 _BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9._~+/-]+=*)")
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
+FORWARDING = ("Forwarded", "Via", "X-Real-Ip")
+"""Headers that proxies add, beside all that begin with `X-Forwarded-`."""
+SOCKET = "unix"
+"""What stands for the address of a client on a Unix socket."""
 _WAIT = re.compile(r"""\s*wait\s*=\s*"?([0-9]{1,9})"?\s*(?:;.*)?""", re.IGNORECASE)
 
 
@@ -36,24 +43,55 @@ def caller(*scopes: str) -> Caller:
 
     Raises:
         Unauthorized: no token, or an invalid one.
+        TooManyRequests: an invalid one, after too many others from this address.
         Forbidden: the token has none of the scopes.
     """
-    given = request.headers.get("Authorization")
-    bearer = None
-    if given is not None:
-        match = _BEARER.fullmatch(given.strip())
-        if match is None:
-            raise Unauthorized("Invalid Authorization header. Send `Bearer <token>`.")
-        bearer = match[1]
-    known = authenticate(context(), bearer, client_address())
+    address = client_address()
+    try:
+        known = authenticate(context(), _bearer(), address, local=from_this_machine())
+    except Unauthorized as error:
+        raise slowed(context(), address, error) from error
+    g.caller = known
     if scopes:
         known.require(*scopes)
     return known
 
 
-def client_address() -> str | None:
-    """Return the client's address; None on a Unix socket."""
-    return request.remote_addr or None
+def _bearer() -> str | None:
+    given = request.headers.get("Authorization")
+    if given is None:
+        return None
+    match = _BEARER.fullmatch(given.strip())
+    if match is None:
+        raise Unauthorized("Invalid Authorization header. Send `Bearer <token>`.")
+    return match[1]
+
+
+def client_address() -> str:
+    """Return the address of the client, for the log, for limits and for owners.
+
+    It is that of the connection, or what as many proxies as are trusted say (see service.api.doors).
+    """
+    direct = request.environ.get("werkzeug.proxy_fix.orig", request.environ).get("REMOTE_ADDR") or ""
+    return _address(request.environ.get("REMOTE_ADDR") or "") or _address(direct) or SOCKET
+
+
+def from_this_machine() -> bool:
+    """Return whether a program of this machine sent the request, as far as it shows.
+
+    A proxy on this machine has a loopback address too: what it forwards names another host, or has its headers.
+    """
+    peer = request.environ.get("werkzeug.proxy_fix.orig", request.environ).get("REMOTE_ADDR") or ""
+    address = _address(peer)
+    names = [name.title() for name, _ in request.headers]
+    forwarded = any(name in FORWARDING or name.startswith("X-Forwarded-") for name in names)
+    here = not peer or (address is not None and ipaddress.ip_address(address).is_loopback)
+    return here and not forwarded and is_loopback(request.environ.get("HTTP_HOST", ""))
+
+
+def job_key() -> str | None:
+    """Return the key of an anonymous job, if the client sent one."""
+    return request.headers.get("Job-Key")
 
 
 def query(schema: Strict[Loaded]) -> Loaded:
@@ -149,3 +187,14 @@ def wait_seconds() -> int | None:
         if match is not None:
             return min(int(match[1]), context().config.max_wait_seconds)
     return None
+
+
+def _address(text: str) -> str | None:
+    """Return an IP address in its usual form; None for anything else, as a forged header."""
+    try:
+        parsed = ipaddress.ip_address(text.strip())
+    except ValueError:
+        return None
+    if parsed.version == 4:
+        return str(parsed)
+    return str(parsed.ipv4_mapped or ipaddress.IPv6Address(int(parsed)))  # without a zone, which may be any text

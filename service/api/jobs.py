@@ -22,10 +22,11 @@ def submit_job() -> Response:
     calls.query(queries.NOTHING)
     context = calls.context()
     body = calls.body(JobRequest(context.config.max_systems), forms.read_job)
-    job_id, new = jobs.submit_job(context, caller, body, calls.idempotency_key(body))
+    made = jobs.submit_job(context, caller, body, calls.idempotency_key(body))
     wait = calls.wait_seconds()
-    view = jobs.wait_for_job(context, caller, job_id, wait or 0)
-    return answers.accepted(view, f"/v1/jobs/{job_id}", wait, repeated=not new)
+    view = jobs.wait_for_job(context, caller, made.id, wait or 0)
+    response = answers.accepted(view, f"/v1/jobs/{made.id}", wait, repeated=not made.new)
+    return response if made.key is None else answers.with_secret(response, {"key": made.key})
 
 
 @blueprint.get("")
@@ -52,7 +53,7 @@ def delete_job(job_id: str) -> Response:
     """Delete a job's texts and results."""
     caller = calls.caller("score")
     calls.query(queries.NOTHING)
-    jobs.delete_job(calls.context(), caller, job_id)
+    jobs.delete_job(calls.context(), caller, job_id, calls.job_key())
     return answers.nothing()
 
 
@@ -61,7 +62,7 @@ def cancel_job(job_id: str) -> Response:
     """Cancel an unfinished job."""
     caller = calls.caller("score")
     calls.query(queries.NOTHING)
-    return answers.plain(jobs.cancel_job(calls.context(), caller, job_id))
+    return answers.plain(jobs.cancel_job(calls.context(), caller, job_id, calls.job_key()))
 
 
 @blueprint.get("/<job_id>/items")

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 import httpx
 
+from service.config import load_config
 from treescore.cli.tables import comparison_text, scores_table
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -38,10 +39,12 @@ def demo(bind: str, data_dir: Path, *, once: bool) -> None:
         if not line:
             raise click.ClickException("The service did not start. See the log above.")
         address, token = ready_address(line)
+        shown = token or "the one that you gave"
+        token = token or load_config().admin_token
         with httpx.Client(base_url=address, headers={"Authorization": f"Bearer {token}"}, timeout=120) as client:
             for name in BENCHMARKS:
                 show(name, client)
-        click.echo(f"Address:        {address}   (reference: {address}/docs)\nOrganise token: {token}")
+        click.echo(f"Address:        {address}   (reference: {address}/docs)\nOrganise token: {shown}")
         if not once:
             click.echo("The service continues; Ctrl-C stops it.")
             server.wait()
@@ -52,9 +55,9 @@ def demo(bind: str, data_dir: Path, *, once: bool) -> None:
 
 
 def ready_address(ready_line: str) -> tuple[str, str]:
-    """Return address and token from the line that `treescore serve` prints."""
+    """Return address and token from the line that `treescore serve` prints; no token if it was given from outside."""
     words = ready_line.split()
-    return words[words.index("at") + 1], words[-1].rstrip(")")
+    return words[words.index("at") + 1], words[-1].rstrip(")") if "token:" in words else ""
 
 
 def show(name: str, client: httpx.Client) -> None:

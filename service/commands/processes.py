@@ -9,7 +9,10 @@ import sys
 import click
 from sqlalchemy.exc import SQLAlchemyError
 
-from service.config import load_config
+from service.config import Config, load_config
+from service.files import FilesError, close_files
+from service.hosts import answered_hosts
+from service.logs import configure_logs
 from service.store.database import Store
 from service.store.migrate import migrate as run_migrations
 
@@ -40,6 +43,33 @@ def migrate_command() -> list[str]:
     return [sys.executable, "-m", "service", "migrate"]
 
 
+def prepared(config: Config) -> Config:
+    """Return a configuration whose files are closed to other users.
+
+    Raises:
+        ClickException: something there belongs to another user.
+    """
+    configure_logs()
+    try:
+        close_files(config)
+    except FilesError as error:
+        raise click.ClickException(str(error)) from error
+    except OSError as error:
+        raise click.ClickException(f"{error.filename} cannot be made private: {error.strerror}.") from error
+    return config
+
+
+def hosts_line(config: Config) -> str:
+    """Return the line that says which hosts the API answers for."""
+    names = answered_hosts(config.bind, config.public_url, config.allowed_hosts)
+    more = (
+        ""
+        if config.public_url or config.allowed_hosts
+        else "; TREESCORE_PUBLIC_URL and TREESCORE_ALLOWED_HOSTS add more"
+    )
+    return f"The API answers for these hosts: {', '.join(names)}{more}."
+
+
 def become(command: list[str]) -> None:
     """Replace this process by a command."""
     sys.stdout.flush()
@@ -49,7 +79,7 @@ def become(command: list[str]) -> None:
 @click.command()
 def migrate() -> None:
     """Bring the store's tables up to date."""
-    url = load_config().database_url
+    url = prepared(load_config()).database_url
     try:
         store = Store(url)
         run_migrations(store)
@@ -62,6 +92,7 @@ def migrate() -> None:
 @click.command()
 def api() -> None:
     """Run the HTTP API (gunicorn) at TREESCORE_BIND."""
+    click.echo(hosts_line(prepared(load_config())), err=True)
     become(api_command())
 
 
@@ -69,10 +100,12 @@ def api() -> None:
 @click.option("--queue", type=click.Choice(["live", "bulk"]), default="live", show_default=True)
 def worker(queue: str) -> None:
     """Run one worker process."""
+    prepared(load_config())
     become(worker_command(queue))
 
 
 @click.command()
 def sweeper() -> None:
     """Run the sweeper, which requeues unfinished runs that no worker holds."""
+    prepared(load_config())
     become(sweeper_command())

@@ -21,13 +21,22 @@ import httpx
 import redis
 
 from service.commands import embedded_redis
-from service.commands.processes import ONE_THREAD, api_command, migrate_command, sweeper_command, worker_command
+from service.commands.processes import (
+    ONE_THREAD,
+    api_command,
+    hosts_line,
+    migrate_command,
+    prepared,
+    sweeper_command,
+    worker_command,
+)
 from service.commands.supervisor import Child, Supervisor
-from service.config import Config, environment, load_config
+from service.config import Config, inherited, load_config, source_of
 from service.ids import new_token
 from service.logs import configure_logs
 from service.posix import stop_signal
 from service.queue import LIVE, REDIS_ERRORS, Queue
+from service.variables import check_secret
 
 READY_WITHIN = 900.0
 """Seconds in which all parts must answer after the start. The first start compiles the scoring kernels."""
@@ -50,9 +59,13 @@ def serve(bind: str | None, data_dir: Path | None, workers: int | None) -> None:
     config = load_config(given)
     stop = stop_signal()
     check_free(config.bind)
+    prepared(config)
     with locked(config.data_dir):
-        config = replace(config, admin_token=config.admin_token or kept_token(config.data_dir))
-        run(config, stop, own_redis="TREESCORE_REDIS_URL" not in given)
+        shown = f"organise token from {source_of('admin_token', given)}"
+        if not config.admin_token:
+            config = replace(config, admin_token=kept_token(config.data_dir))
+            shown = f"organise token: {config.admin_token}"
+        run(config, stop, shown, own_redis=source_of("redis_url", given) is None)
 
 
 def check_free(bind: str) -> None:
@@ -75,12 +88,20 @@ def check_free(bind: str) -> None:
             ) from error
 
 
-def run(config: Config, stop: threading.Event, *, own_redis: bool) -> None:
-    """Start all parts in order, report when they are ready, keep them running."""
+def run(config: Config, stop: threading.Event, token_words: str, *, own_redis: bool) -> None:
+    """Start all parts in order, report when they are ready, keep them running.
+
+    Args:
+        config: of all parts.
+        stop: ends the service.
+        token_words: what the report says of the organise token; one that was given is not quoted.
+        own_redis: whether to start a Redis-compatible server.
+    """
     if own_redis:
         listens = embedded_redis.socket_path(config.data_dir)
         config = replace(config, redis_url=f"unix://{listens}")
-    supervisor = Supervisor({**ONE_THREAD, **os.environ, **environment(config)})
+    supervisor = Supervisor({**ONE_THREAD, **inherited(config)})
+    click.echo(hosts_line(config), err=True)
     try:
         if own_redis:
             start_redis(supervisor, config, listens)
@@ -93,7 +114,7 @@ def run(config: Config, stop: threading.Event, *, own_redis: bool) -> None:
             supervisor.add(Child(f"bulk-{number}", ["nice", *worker_command("bulk")], stop_seconds=30))
         supervisor.add(Child("api", api_command(), orphan_signal=signal.SIGTERM))
         if wait_until_ready(config, supervisor, stop):
-            click.echo(f"Treescore is ready at {address(config)} (organise token: {config.admin_token})")
+            click.echo(f"Treescore is ready at {address(config)} ({token_words})")
             sys.stdout.flush()
             supervisor.watch(stop.wait)
     finally:
@@ -177,4 +198,6 @@ def kept_token(data_dir: Path) -> str:
     if not path.exists():
         path.touch(mode=0o600)
         path.write_text(new_token() + "\n")
-    return path.read_text().strip() or secrets.token_urlsafe(32)
+    token = path.read_text().strip() or secrets.token_urlsafe(32)
+    check_secret(str(path), token)
+    return token

@@ -38,11 +38,12 @@ class Answer:
     document: bytes | None
     etag: str | None
     deleted: bool
+    key_hash: str | None
 
 
-def add(db: Connection, job_id: str, owner: str, request: Mapping[str, object]) -> None:
+def add(db: Connection, job_id: str, owner: str, request: Mapping[str, object], *, key_hash: str | None = None) -> None:
     """Store a job. Its run and texts are stored in the same transaction."""
-    db.execute(insert(jobs).values(id=job_id, owner=owner, request=json_text(dict(request))))
+    db.execute(insert(jobs).values(id=job_id, owner=owner, request=json_text(dict(request)), key_hash=key_hash))
 
 
 def get(db: Connection, job_id: str) -> Job | None:
@@ -51,7 +52,7 @@ def get(db: Connection, job_id: str) -> Job | None:
     return None if row is None else record_of(Job, row, request=orjson.loads(row.request))
 
 
-_ANSWER = select(jobs.c.owner, jobs.c.state, jobs.c.document, jobs.c.etag, jobs.c.deleted_at).where(
+_ANSWER = select(jobs.c.owner, jobs.c.state, jobs.c.document, jobs.c.etag, jobs.c.deleted_at, jobs.c.key_hash).where(
     jobs.c.id == bindparam("job_id")
 )
 
@@ -61,8 +62,8 @@ def answer(store: Store, job_id: str) -> Answer | None:
     row = store.lookup(_ANSWER, job_id=job_id)
     if row is None:
         return None
-    owner, state, document, etag, deleted_at = row
-    return Answer(owner, state, document, etag, deleted_at is not None)
+    owner, state, document, etag, deleted_at, key_hash = row
+    return Answer(owner, state, document, etag, deleted_at is not None, key_hash)
 
 
 def save_answer(db: Connection, job_id: str, state: str, document: bytes, etag: str) -> None:

@@ -125,6 +125,7 @@ jobs = Table(
     Column("document", LargeBinary, comment="the final answer, ready to send"),
     Column("etag", String(64)),
     Column("deleted_at", Utc),
+    Column("key_hash", String(64), comment="of the key that changes an anonymous job"),
     Index("ix_jobs_owner_id", "owner", "id"),
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import Any
+from zlib import crc32
 
 import pytest
 from werkzeug.test import TestResponse
@@ -86,7 +87,11 @@ def _as(stage: Stage, method: str, path: str, *scopes: str) -> TestResponse:
 
 
 def _with_bad_token(method: str, path: str) -> Ask:
-    return lambda stage: stage.client("ts_unknown").open(path, method=method)
+    # each from an address of its own: many from one are answered with 429
+    address = f"10.0.{crc32(f'{method} {path}'.encode()) % 256}.1"
+    return lambda stage: stage.client("ts_unknown").open(
+        path, method=method, environ_overrides={"REMOTE_ADDR": address}
+    )
 
 
 def _with_scope(method: str, path: str, scope: str) -> Ask:

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).parent.parent.parent
-SECRETS = {"TREESCORE_ADMIN_TOKEN": "a" * 32, "POSTGRES_PASSWORD": "b" * 32}
+SECRETS = {"TREESCORE_ADMIN_TOKEN": "0123456789abcdef" * 2, "POSTGRES_PASSWORD": "b" * 32}
 
 
 def compose_text() -> str:

@@ -18,7 +18,8 @@ from typing import Any
 import pytest
 import yaml
 
-from service.config import PREFIX, Config, load_config
+from service.config import Config, load_config
+from service.variables import PREFIX
 from tests.deployment.container_files import (
     ROOT,
     SECRETS,
@@ -109,7 +110,7 @@ def test_every_variable_is_one_that_the_service_reads(services: dict[str, Any]) 
         assert config.redis_url == "redis://redis:6379/0"
     assert used <= known
     api = load_config(services["api"]["environment"])
-    assert not api.anonymous_jobs
+    assert (api.anonymous_jobs, api.on_loopback) == ("local", False)
     assert api.admin_token == SECRETS["TREESCORE_ADMIN_TOKEN"]
 
 

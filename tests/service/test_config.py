@@ -9,7 +9,8 @@ from click.testing import CliRunner
 
 from service.__main__ import main
 from service.commands.embedded_redis import clear_run_directory, socket_path
-from service.config import ConfigError, load_config
+from service.config import load_config
+from service.variables import ConfigError
 
 pytestmark = pytest.mark.usefixtures("process_settings")
 

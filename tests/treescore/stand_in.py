@@ -9,10 +9,10 @@ from threading import Thread
 
 
 @contextmanager
-def stand_in(answers):
+def stand_in(answers, headers_of=None):
     """Serve scripted answers: (method, path) -> answers one after the other, the last one repeated.
 
-    A body is a document to be sent as JSON, or bytes.
+    A body is a document to be sent as JSON, or bytes. `headers_of` is filled with the headers of each request.
     """
     seen = []
 
@@ -20,6 +20,8 @@ def stand_in(answers):
         def answer(self):
             self.rfile.read(int(self.headers.get("Content-Length") or 0))
             seen.append((self.command, self.path))
+            if headers_of is not None:
+                headers_of[self.command, self.path] = dict(self.headers)
             turn = answers[self.command, self.path]
             status, headers, document = turn.pop(0) if len(turn) > 1 else turn[0]
             body = document if isinstance(document, bytes) else json.dumps(document).encode()
@@ -29,7 +31,7 @@ def stand_in(answers):
             self.end_headers()
             self.wfile.write(body)
 
-        do_GET = do_POST = answer  # noqa: N815 - named by the library
+        do_GET = do_POST = do_DELETE = answer  # noqa: N815 - named by the library
 
         def log_message(self, *_):
             """Says nothing."""

@@ -13,9 +13,9 @@ POST = ("POST", "/v1/jobs")
 NOW = {"Retry-After": "0"}
 
 
-def asked(script, call, **options):
-    """What a call of a client of this server gives, and the requests that the server saw."""
-    with stand_in(script) as (url, seen), Client(url, **options) as client:
+def asked(script, call, headers=None, **options):
+    """What a call of a client of this server gives, and the requests that the server saw; their `headers` if asked."""
+    with stand_in(script, headers) as (url, seen), Client(url, **options) as client:
         return call(client), seen
 
 
@@ -25,6 +25,20 @@ def test_documents_are_read_and_sent():
     answer, seen = asked({POST: [(201, {}, {"id": "job_2"})]}, lambda client: client.post(POST[1], {"metrics": ["ud"]}))
     assert answer == {"id": "job_2"}
     assert seen == [POST]
+
+
+def test_the_key_of_a_job_is_kept_and_sent_to_change_it_alone():
+    def change(client):
+        job = client.post("/v1/jobs", {})
+        for method, path in (("POST", "/cancel"), ("DELETE", ""), ("GET", "")):
+            client.send(method, f"/v1/jobs/{job['id']}{path}")
+        client.send("DELETE", "/v1/jobs/job_9")
+
+    answers = {POST: [(201, {}, {"id": "job_1", "key": "secret"})]}
+    rest = (("POST", f"{JOB[1]}/cancel"), ("DELETE", JOB[1]), JOB, ("DELETE", "/v1/jobs/job_9"))
+    sent = {}
+    asked({**answers, **{each: [(200, {}, {})] for each in rest}}, change, headers=sent)
+    assert [sent[each].get("Job-Key") for each in (POST, *rest)] == [None, "secret", "secret", None, None]
 
 
 @pytest.mark.parametrize("status", [429, 502, 503, 504])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -25,15 +26,19 @@ def claim_key(
 ) -> str | None:
     """Return what an earlier request with this key created; None for a first request, which now stands for `created`.
 
+    A key is its owner's. Callers without a token share none: their keys count together with address and request, so
+    that a caller learns of another's request only by sending the same one.
+
     Raises:
         Unprocessable: the key was used for another request.
         IntegrityError: another first request with this key is in progress.
     """
     if idempotency_key is None:
         return None
-    stored = idempotency.find(db, caller.owner, idempotency_key.key)
+    owner = _anonymous_owner(caller, idempotency_key) if caller.anonymous else caller.owner
+    stored = idempotency.find(db, owner, idempotency_key.key)
     if stored is None:
-        idempotency.add(db, caller.owner, idempotency_key.key, idempotency_key.digest, created, now)
+        idempotency.add(db, owner, idempotency_key.key, idempotency_key.digest, created, now)
         return None
     digest, resource = stored
     if digest != idempotency_key.digest:
@@ -43,3 +48,7 @@ def claim_key(
             title="The Idempotency-Key belongs to another request",
         )
     return resource
+
+
+def _anonymous_owner(caller: Caller, idempotency_key: IdempotencyKey) -> str:
+    return hashlib.sha256(f"{caller.address} {idempotency_key.digest}".encode()).hexdigest()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import NamedTuple
 
 from sqlalchemy.exc import IntegrityError
 
 from service.caller import Caller
 from service.context import Context
-from service.errors import SOON, Conflict, Gone, NotFound, refuse, unprocessable
-from service.ids import new_id
+from service.errors import SOON, Conflict, Forbidden, Gone, NotFound, Unauthorized, refuse, unprocessable
+from service.ids import new_id, new_job_key, token_hash
 from service.queue import LIVE
 from service.requests import JobRequest, JobsQuery
 from service.store import jobs, runs, texts
@@ -28,10 +30,24 @@ from treescore.significance import parse_settings
 KIND = "job"
 
 
+class Submitted(NamedTuple):
+    """What a request for a job came to.
+
+    Attributes:
+        id: of the job.
+        new: whether this request made it; an earlier one with the same Idempotency-Key may have.
+        key: the secret that changes a new job of an anonymous caller; nothing else shows it.
+    """
+
+    id: str
+    new: bool
+    key: str | None = None
+
+
 def submit_job(
     context: Context, caller: Caller, request: JobRequest, idempotency_key: IdempotencyKey | None = None
-) -> tuple[str, bool]:
-    """Store a job, then queue it. Return its id, and whether it is new.
+) -> Submitted:
+    """Store a job, then queue it.
 
     Raises:
         Unprocessable: the request is invalid, with pointers; or the key was used for another request.
@@ -42,19 +58,20 @@ def submit_job(
     named = _texts(request)
     now = context.now()
     job_id = new_id(KIND, now)
+    key = new_job_key() if caller.anonymous else None
     try:
         with context.store.write() as db:
             earlier = claim_key(db, caller, idempotency_key, job_id, now)
             if earlier is not None:
-                return earlier, False
+                return Submitted(earlier, new=False)
             add_run(db, context, caller, job_id, KIND, LIVE, now)
-            jobs.add(db, job_id, caller.owner, request.without_texts())
+            jobs.add(db, job_id, caller.owner, request.without_texts(), key_hash=key and token_hash(key))
             texts.put(db, job_id, named)
     except IntegrityError as error:
         detail = "Another request with this Idempotency-Key is in progress. Retry."
         raise Conflict(detail, headers=SOON) from error
     context.queue.put(job_id, LIVE)
-    return job_id, True
+    return Submitted(job_id, new=True, key=key)
 
 
 def significance_of(request: JobRequest) -> dict[str, Json] | None:
@@ -66,7 +83,7 @@ def significance_of(request: JobRequest) -> dict[str, Json] | None:
 
 
 def view_job(context: Context, caller: Caller, job_id: str) -> View:
-    """Show a job to the token that created it, and to organisers.
+    """Show a job to the token that created it, and to organisers; one made without a token to all who have its id.
 
     Raises:
         NotFound: it does not exist, or belongs to another token.
@@ -94,21 +111,28 @@ def wait_for_job(context: Context, caller: Caller, job_id: str, seconds: float, 
 
 
 def list_jobs(context: Context, caller: Caller, query: JobsQuery) -> Page:
-    """List the caller's jobs, newest first; organisers see all jobs."""
+    """List the caller's jobs, newest first; organisers see all jobs.
+
+    Raises:
+        Unauthorized: the caller has no token: nothing tells which jobs are its own.
+    """
     caller.require("score", "read")
+    if caller.anonymous:
+        raise Unauthorized("A list of jobs needs a token. Without one, ask for each job by its id.")
     owner = None if caller.organiser else caller.owner
     with context.store.read() as db:
         rows = jobs.of_owner(db, owner, query.cursor, query.limit + 1, query.state)
     return page_of(rows, query.limit, run_summary)
 
 
-def cancel_job(context: Context, caller: Caller, job_id: str) -> View:
+def cancel_job(context: Context, caller: Caller, job_id: str, key: str | None = None) -> View:
     """Cancel an unfinished job.
 
     Raises:
+        Forbidden: the job was made without a token, and `key` is not the job's.
         Conflict: it has finished.
     """
-    view_job(context, caller, job_id)
+    _require_change(context, caller, job_id, key)
     now = context.now()
     with context.store.write() as db:
         if not runs.finish(db, job_id, runs.CANCELLED, now):
@@ -122,14 +146,33 @@ def cancel_job(context: Context, caller: Caller, job_id: str) -> View:
     return view
 
 
-def delete_job(context: Context, caller: Caller, job_id: str) -> None:
-    """Delete a job's texts and results; a running job is stopped first. Afterwards it answers 410."""
-    view_job(context, caller, job_id)
+def delete_job(context: Context, caller: Caller, job_id: str, key: str | None = None) -> None:
+    """Delete a job's texts and results; a running job is stopped first. Afterwards it answers 410.
+
+    Raises:
+        Forbidden: the job was made without a token, and `key` is not the job's.
+    """
+    _require_change(context, caller, job_id, key)
     now = context.now()
     with context.store.write() as db:
         runs.finish(db, job_id, runs.CANCELLED, now)
         jobs.erase(db, [job_id], now)
     context.queue.stop(job_id)
+
+
+def _require_change(context: Context, caller: Caller, job_id: str, key: str | None) -> None:
+    """Let the owner of a job change it, and organisers; an anonymous owner is who has the job's key."""
+    view_job(context, caller, job_id)
+    if not caller.anonymous:
+        return
+    known = jobs.answer(context.store, job_id)
+    stored = (known and known.key_hash) or ""
+    if not (stored and hmac.compare_digest(stored, token_hash(key or ""))):
+        raise Forbidden(
+            "This job was made without a token. Send its key, which the answer to its request had, as `Job-Key`.",
+            slug="job-key",
+            title="The key of the job is required",
+        )
 
 
 def _check(request: JobRequest) -> None:

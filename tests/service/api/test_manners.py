@@ -85,7 +85,7 @@ def test_the_log_names_the_request_and_never_its_body_query_or_token(stage: Stag
     with capture_logs() as lines:
         stage.client("ts_unknown-token").post("/v1/jobs?query=1", json=JOB, headers={"Request-Id": "r-1"})
     [line] = [line for line in lines if line["event"] == "request"]
-    assert (line["method"], line["path"], line["status"]) == ("POST", "/v1/jobs", 401)
+    assert (line["method"], line["route"], line["status"]) == ("POST", "/v1/jobs", 401)
     assert 0 <= line["milliseconds"] < 60_000
     assert not re.search(r"dog|query|ts_unknown", str(lines))
 

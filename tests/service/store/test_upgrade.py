@@ -45,6 +45,7 @@ OLD_SHAPE = (
     """INSERT INTO board_comparisons (benchmark_id, revision, score, run_id, board_version, created_at)
     SELECT benchmark_id, revision, '', run_id, 1, CURRENT_TIMESTAMP FROM board_runs""",
     "DROP TABLE board_runs",
+    "ALTER TABLE jobs DROP COLUMN key_hash",
     "ALTER TABLE submissions DROP COLUMN attempt",
     "ALTER TABLE comparisons DROP COLUMN attempt",
     "ALTER TABLE scores DROP COLUMN covered",

@@ -28,7 +28,7 @@ SYSTEM = MANY.replace("2\tobj", "1\tnmod", 3)
 def test_they_are_those_of_a_job(task, context, metric):
     task.make(metrics=[metric], main_score=None, parts={"en": {"gold": MANY}})
     submission = task.scored(task.team(), SYSTEM)
-    job, _ = submit_job(
+    job, *_ = submit_job(
         context,
         SCORER,
         loaded(
@@ -51,7 +51,7 @@ def test_items_that_an_earlier_version_stored_complete_are_still_shown(context, 
     gold, system = (TREES, TREES.replace("VP", "XP", 1)) if metric == "parseval" else (MANY, SYSTEM)
     form = "bracketed" if metric == "parseval" else "conllu"
     request = {"format": form, "gold": gold, "systems": [{"name": "A", "output": system}], "metrics": [metric]}
-    job, _ = submit_job(context, SCORER, loaded(JobRequest, request))
+    job, *_ = submit_job(context, SCORER, loaded(JobRequest, request))
     work()
     expected = [*job_items(context, SCORER, job, ItemsQuery(system="A", metric=metric, limit=200)).items]
     key = ArtifactKey(0, 0)
@@ -72,7 +72,7 @@ def test_items_that_an_earlier_version_stored_complete_are_still_shown(context, 
 
 def test_items_of_jobs_are_stored_without_what_their_counts_say(context, work):
     request = {"format": "conllu", "gold": MANY, "systems": [{"name": "A", "output": SYSTEM}], "metrics": ["ud"]}
-    job, _ = submit_job(context, SCORER, loaded(JobRequest, request))
+    job, *_ = submit_job(context, SCORER, loaded(JobRequest, request))
     work()
     with context.store.read() as db:
         stored = artifacts.unpack_json(artifacts.get(db, job, ArtifactKey(0, 0).name("items")))

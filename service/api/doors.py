@@ -1,0 +1,107 @@
+"""Refuse requests before anything reads them: for other hosts, by other sites' pages, to paths that hide something."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import partial
+from urllib.parse import urlsplit
+
+from flask import Flask, request
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from service.config import Config
+from service.errors import BadRequest, Forbidden, Misdirected, NotFound
+from service.hosts import Host, answered_hosts, answers_for, origin_of, parse_host
+
+PROBES = ("/livez", "/readyz")
+"""Paths that answer for all hosts: probes ask addresses."""
+SAFE = ("GET", "HEAD", "OPTIONS")
+SAME_SITE = ("same-origin", "none")
+"""Values of Sec-Fetch-Site of a page of this service, and of what the user began."""
+_HIDDEN = re.compile(r"%2f|%5c|(?:^|/)(?:\.|%2e){1,2}(?:/|$)", re.IGNORECASE)
+"""Slashes and dot segments in a form that a proxy and we might read differently."""
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+def install(app: Flask, config: Config) -> None:
+    """Check each request before it is handled; forwarding headers count as far as the proxies are trusted."""
+    if config.trusted_proxies:
+        hops = config.trusted_proxies
+        # the host is what the last proxy passes in Host: one more header to forge is none to read
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=0)  # type: ignore[method-assign]
+    answered = answered_hosts(config.bind, config.public_url, config.allowed_hosts)
+    app.before_request(partial(_check, answered, _public_origin(config.public_url)))
+
+
+def _check(answered: Sequence[str], public_origin: str | None) -> None:
+    """Let a request pass, or refuse it.
+
+    Raises:
+        ServiceError: 400, 403, 404 or 421.
+    """
+    _check_host(answered)
+    _check_path()
+    if request.method not in SAFE:
+        _check_origin(public_origin)
+
+
+def _check_host(answered: Sequence[str]) -> None:
+    given = request.environ.get("HTTP_HOST", "")
+    probe = request.path in PROBES
+    if probe and not given and request.environ.get("SERVER_PROTOCOL") == "HTTP/1.0":
+        return
+    asked = parse_host(given)
+    if asked is None:
+        raise BadRequest("Send one Host header with the name of the service.", slug="invalid-host")
+    target = _target_host()
+    if target is not None and target != asked:
+        raise BadRequest("The address of the request and its Host header name different hosts.", slug="invalid-host")
+    if not probe and not answers_for(answered, asked):
+        raise Misdirected(
+            "This service does not answer for the host of the request. Its operator lists hosts in "
+            "TREESCORE_PUBLIC_URL and TREESCORE_ALLOWED_HOSTS."
+        )
+
+
+def _target_host() -> Host | None:
+    """Return the host of an absolute request target (`GET http://host/path`); None for a path.
+
+    Raises:
+        BadRequest: the target is neither.
+    """
+    target = request.environ.get("RAW_URI") or "/"
+    if target.startswith("/") or target == "*":
+        return None
+    host = parse_host(urlsplit(target).netloc)
+    if host is None:
+        raise BadRequest("The address of the request is invalid. Send a path.", slug="invalid-host")
+    return host
+
+
+def _check_path() -> None:
+    raw = str(request.environ.get("RAW_URI") or "").partition("?")[0]
+    path = request.environ.get("PATH_INFO", "")  # request.path has one slash at its beginning
+    if "//" in path or _CONTROL.search(path) or _HIDDEN.search(raw):
+        raise NotFound("Unknown address. See /docs for the addresses.")
+
+
+def _check_origin(public_origin: str | None) -> None:
+    """Refuse what a page of another site sends. A program sends neither header."""
+    site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
+    if site is not None:
+        allowed = site in SAME_SITE
+    else:
+        here = origin_of(request.scheme, request.environ["HTTP_HOST"])
+        allowed = origin is None or origin in (here, public_origin)
+    if not allowed:
+        raise Forbidden(
+            "A page of another site sent this request. Only pages of this service and programs may change anything.",
+            slug="cross-site",
+            title="The request comes from another site",
+        )
+
+
+def _public_origin(public_url: str) -> str | None:
+    parts = urlsplit(public_url)
+    return origin_of(parts.scheme, parts.netloc) if public_url else None

@@ -1,0 +1,84 @@
+"""Keep what the service stores closed to other users of the machine, also where it was open before."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import structlog
+from sqlalchemy import make_url
+
+from service.config import Config
+
+UMASK = 0o077
+FOLDER_MODE, FILE_MODE = 0o700, 0o600
+SQLITE_FILES = ("", "-wal", "-shm", "-journal")
+"""Endings of the files of an SQLite database."""
+KEPT = ("lock", "admin-token")
+
+log = structlog.get_logger("treescore.files")
+
+
+class FilesError(RuntimeError):
+    """Something in the data directory cannot be made private."""
+
+
+def private_umask() -> None:
+    """Let this process and its children make files that only their owner can read."""
+    os.umask(UMASK)
+
+
+def close_files(config: Config) -> None:
+    """Make the data directory and everything that the service keeps in it private; what was open is logged.
+
+    Raises:
+        FilesError: the directory or a file belongs to another user, or the directory is shared.
+    """
+    folder = config.data_dir
+    if folder.is_dir():
+        if folder.stat().st_mode & stat.S_ISVTX:
+            raise FilesError(f"{folder} is a directory that users share. Set another TREESCORE_DATA_DIR.")
+        _close(folder)
+    for path in (*database_files(config), *_kept(folder)):
+        _close(path)
+
+
+def database_files(config: Config) -> list[Path]:
+    """Return the files of an SQLite database; none for PostgreSQL."""
+    url = make_url(config.database_url)
+    if url.get_backend_name() != "sqlite" or not url.database or url.database == ":memory:":
+        return []
+    return [Path(url.database + ending) for ending in SQLITE_FILES]
+
+
+def _kept(folder: Path) -> Iterator[Path]:
+    """Yield files, sockets and folders that `serve` keeps in its data directory."""
+    for name in KEPT:
+        yield folder / name
+    yield from folder.glob("*.sock")
+    queue = folder / "queue"
+    yield queue
+    yield from queue.rglob("*")
+
+
+def _close(path: Path) -> None:
+    """Make a file or folder private. What does not exist is passed over.
+
+    Raises:
+        FilesError: it belongs to another user.
+    """
+    try:
+        found = path.lstat() if path.is_symlink() and not path.exists() else path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    if found.st_uid != os.geteuid():
+        raise FilesError(
+            f"{path} belongs to another user (uid {found.st_uid}). Start the service as that user, or set another "
+            "TREESCORE_DATA_DIR."
+        )
+    mode = stat.S_IMODE(found.st_mode)
+    if mode & UMASK:
+        path.chmod(mode & ~UMASK)
+        log.warning("closed", path=str(path), mode=f"{mode:04o}", now=f"{mode & ~UMASK:04o}")
