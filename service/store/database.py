@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Dialect, Select, create_engine, event, make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError
 
 LookupQuery = Select[tuple[object, ...]]
 
@@ -75,6 +75,8 @@ class Store:
                 return compiled.convert(cursor.fetchone())
         except self.engine.dialect.loaded_dbapi.OperationalError as error:
             raise OperationalError(str(query), None, error) from error
+        except self.engine.dialect.loaded_dbapi.DatabaseError as error:
+            raise DatabaseError(str(query), None, error) from error
 
     @contextmanager
     def _reader(self) -> Iterator[DBAPIConnection]:
@@ -99,7 +101,7 @@ class Store:
         try:
             with self.read() as connection:
                 connection.exec_driver_sql("SELECT 1 FROM runs LIMIT 1").all()
-        except OperationalError:
+        except DBAPIError:
             return False
         return True
 
