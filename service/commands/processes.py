@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-import re
 import sys
 
 import click
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DBAPIError
 
 from service.config import load_config
 from service.store.database import Store
-from service.store.migrate import migrate as run_migrations
+from service.store.schema import require_current
 
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 """Each core has a process of its own, so threads of the linear algebra inside one would only compete."""
-
-SAFE = re.compile(r"//[^/]*@")
-"""User and password of a URL; messages leave them out."""
 
 
 def api_command() -> list[str]:
@@ -41,22 +38,18 @@ def migrate_command() -> list[str]:
 
 
 def become(command: list[str]) -> None:
-    """Replace this process by a command."""
+    """Replace this process by a command, unless it could not read the store's tables.
+
+    Raises:
+        SchemaError: the tables are older or newer.
+    """
+    store = Store(load_config().database_url)
+    # a store that does not answer yet is waited for
+    with contextlib.suppress(DBAPIError):
+        require_current(store)
+    store.close()
     sys.stdout.flush()
     os.execve(command[0], command, {**ONE_THREAD, **os.environ})  # noqa: S606 - our own command lines
-
-
-@click.command()
-def migrate() -> None:
-    """Bring the store's tables up to date."""
-    url = load_config().database_url
-    try:
-        store = Store(url)
-        run_migrations(store)
-        store.close()
-    except (SQLAlchemyError, OSError, ImportError) as error:
-        place = SAFE.sub("//***@", url)
-        raise click.ClickException(f"The store {place} cannot be used: {str(error).splitlines()[0]}") from error
 
 
 @click.command()

@@ -21,6 +21,7 @@ import httpx
 import redis
 
 from service.commands import embedded_redis
+from service.commands.exits import WRONG
 from service.commands.processes import ONE_THREAD, api_command, migrate_command, sweeper_command, worker_command
 from service.commands.supervisor import Child, Supervisor
 from service.config import Config, environment, load_config
@@ -82,10 +83,11 @@ def run(config: Config, stop: threading.Event, *, own_redis: bool) -> None:
         config = replace(config, redis_url=f"unix://{listens}")
     supervisor = Supervisor({**ONE_THREAD, **os.environ, **environment(config)})
     try:
+        migrated = subprocess.run(migrate_command(), env=supervisor.environment, check=False)  # noqa: S603 - own command
+        if migrated.returncode:  # it has said why
+            raise SystemExit(WRONG)
         if own_redis:
             start_redis(supervisor, config, listens)
-        if subprocess.run(migrate_command(), env=supervisor.environment, check=False).returncode:  # noqa: S603 - own command
-            raise click.ClickException("The migration of the store failed. See the log above.")
         supervisor.add(Child("sweeper", sweeper_command()))
         for number in range(config.workers or os.cpu_count() or 1):
             supervisor.add(Child(f"worker-{number}", worker_command("live"), stop_seconds=30))

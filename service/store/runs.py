@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import orjson
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, func, insert, select, update
 
 from service.store.records import AnyRow, json_text, one, record_of
 from service.store.tables import runs
@@ -100,6 +100,11 @@ def unfinished(db: Connection, before: datetime) -> Sequence[Run]:
         .limit(1000)
     )
     return [run_of(row) for row in db.execute(query)]
+
+
+def is_unfinished() -> ColumnElement[bool]:
+    """Select the runs that are not final."""
+    return runs.c.state.in_(UNFINISHED)
 
 
 def ahead(db: Connection, run: Run) -> int:
