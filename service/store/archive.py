@@ -99,7 +99,7 @@ def copy_store(store: Store, path: Path) -> str:
             cursor.execute("VACUUM INTO ?", (str(path),))
         return found.stored
     migrate_file(path, found.stored)
-    with _snapshot(store) as db, opened(path, "rw") as archive:
+    with store.snapshot() as db, opened(path, "rw") as archive:
         if schema_of(db).stored != found.stored:
             raise SchemaError("The store was migrated during the copy. Make it again.")
         for name in table_names(archive):
@@ -234,14 +234,6 @@ def is_empty(db: Connection) -> bool:
     """Return whether a database has no table with a row, but for the version of the tables."""
     names = [name for name in inspect(db).get_table_names() if name != VERSION_TABLE]
     return not any(db.execute(text(f'SELECT 1 FROM "{name}" LIMIT 1')).first() for name in names)  # noqa: S608
-
-
-@contextmanager
-def _snapshot(store: Store) -> Iterator[Connection]:
-    """Open a transaction of a database server that sees one state for as long as it lasts."""
-    options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-    with store.engine.connect().execution_options(**options) as connection:
-        yield connection
 
 
 def _insert_plain(archive: sqlite3.Connection, name: str, rows: Iterable[Row]) -> None:

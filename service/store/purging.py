@@ -143,7 +143,10 @@ def drop_benchmark(db: Connection, selected: Selected, slug: str, now: datetime)
     for ids in _batches(selected.submissions):
         submissions.erase(db, ids, now)
     blank = {"outputs": "{}", "outputs_digest": "", "failures": "[]"}
-    db.execute(update(submissions_table).where(submissions_table.c.benchmark_id == slug).values(blank))
+    of_it = submissions_table.c.benchmark_id == slug
+    db.execute(update(submissions_table).where(of_it).values(blank))
+    stopped = {"state": runs.CANCELLED, "finished_at": now}
+    db.execute(update(submissions_table).where(of_it, submissions_table.c.state == runs.QUEUED).values(stopped))
     for ids in _batches(selected.revisions):
         texts.drop(db, ids)
         artifacts.drop(db, ids)

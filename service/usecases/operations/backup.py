@@ -134,7 +134,7 @@ def _into_server(store: Store, path: Path, manifest: Manifest) -> None:
 
 def _require_empty(data_dir: Path, file: Path) -> None:
     found = [each.name for each in data_dir.iterdir() if each.name not in NOT_STATE] if data_dir.is_dir() else []
-    if file.exists():
+    if file.exists() and file.parent != data_dir:
         found.append(str(file))
     if found:
         raise ArchiveError(

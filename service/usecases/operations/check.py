@@ -41,7 +41,7 @@ def check(context: Context, *, every: bool) -> Iterator[Finding]:
         context: of the store; the queue may be away.
         every: whether every score record is computed again, not only a sample.
     """
-    with context.store.read() as db:
+    with context.store.snapshot() as db:
         found = schema_of(db)
         if found.state is not State.CURRENT:
             yield Finding(Level.WRONG, "schema", found.state, found.words)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from datetime import timedelta
 
 from service.context import Context
 from service.queue import BULK, LIVE, REDIS_ERRORS
@@ -13,6 +14,8 @@ from service.store.disk import DiskState, disk_of, file_of
 from service.usecases.operations.findings import Finding, Level
 
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
+GRACE = timedelta(seconds=10)
+"""A younger run may be on its way into the queue."""
 SECRET_FILES = ("admin-token", "redis.sock", "queue")
 
 
@@ -59,7 +62,7 @@ def queue(context: Context) -> Iterator[Finding]:
         yield Finding(Level.WARN, "queue-away", "queue", f"Redis does not answer ({type(error).__name__}).", advice)
         return
     with context.store.read() as db:
-        waiting = runs.unfinished(db, context.now())
+        waiting = runs.unfinished(db, context.now() - GRACE)
     for run in waiting:
         if run.id not in held:
             advice = "The sweeper queues it again within seconds; check that it runs."
