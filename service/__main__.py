@@ -1,4 +1,4 @@
-"""`python -m service`: the commands that start processes of the service."""
+"""`python -m service`: the commands that start processes of the service, and those that operate it."""
 
 from __future__ import annotations
 
@@ -7,16 +7,22 @@ from collections.abc import Mapping
 
 import click
 
+from service.commands.exits import one_line
 from service.files import private_umask
-from service.variables import ConfigError
 
 MODULES: Mapping[str, str] = {
     "serve": "service.commands.serve",
     "api": "service.commands.processes",
     "worker": "service.commands.processes",
     "sweeper": "service.commands.processes",
-    "migrate": "service.commands.processes",
+    "migrate": "service.commands.migrate",
     "demo": "service.commands.demo",
+    "backup": "service.commands.backup",
+    "restore": "service.commands.restore",
+    "check": "service.commands.check",
+    "purge": "service.commands.purge",
+    "token": "service.commands.token",
+    "doctor": "service.commands.doctor",
 }
 """Module of each command."""
 
@@ -41,19 +47,17 @@ class Commands(click.Group):
         """Run the chosen command; only its owner can read the files that it makes.
 
         Raises:
-            ClickException: a variable of the environment is invalid.
+            ClickException: the configuration, the store or a file is not usable.
         """
         private_umask()
-        try:
+        with one_line():
             return super().invoke(ctx)
-        except ConfigError as error:
-            raise click.ClickException(str(error)) from error
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="treescore")
 def main() -> None:
-    """Start the service, or one of its processes."""
+    """Start the service or one of its processes, or operate it."""
 
 
 if __name__ == "__main__":

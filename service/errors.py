@@ -144,8 +144,8 @@ class Unavailable(ServiceError):
 
     status, slug, title = 503, "unavailable", "The service is temporarily unavailable"
 
-    def __init__(self, detail: str) -> None:
-        super().__init__(detail, headers={"Retry-After": "2"})
+    def __init__(self, detail: str, *, slug: str | None = None, title: str | None = None) -> None:
+        super().__init__(detail, slug=slug, title=title, headers={"Retry-After": "2"})
 
 
 def counted(total: int, where: str = "") -> str:

@@ -8,7 +8,7 @@ but for moments: a wake-up too many finds nothing to do, and the sweeper sends t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Self
 
 import redis
@@ -28,8 +28,9 @@ WAKE = "treescore:wake:"
 RETRIES = 2
 ABANDONED_AFTER = 6
 """Seconds without a heartbeat after which a worker's run goes to another."""
-REDIS_ERRORS = (redis.ConnectionError, redis.TimeoutError)
-"""What the client raises while the server does not answer."""
+REDIS_ERRORS = (redis.ConnectionError, redis.TimeoutError, redis.ResponseError)
+"""What the client raises while the server does not answer, or refuses to write: full, read-only, its disk failed."""
+PROBE = "treescore:probe"
 
 
 class Queue:
@@ -148,9 +149,9 @@ class Queue:
             StartedJobRegistry(queue=self.rq_queue(name)).cleanup()
 
     def alive(self) -> bool:
-        """Return whether Redis answers."""
+        """Return whether Redis answers and takes what is written."""
         try:
-            return bool(self.redis.ping())
+            return bool(self.redis.set(PROBE, b"1", ex=1))
         except REDIS_ERRORS:
             return False
 
@@ -160,6 +161,26 @@ class Queue:
             return int(rq.Worker.count(queue=self.rq_queue(name)))
         except REDIS_ERRORS:
             return 0
+
+    def heartbeats(self) -> dict[str, float]:
+        """Return the seconds since the last heartbeat of each worker, by its name."""
+        ages = {}
+        for key in rq.Worker.all_keys(connection=self.redis):
+            seen = self.redis.hget(key, "last_heartbeat")
+            if seen:
+                name = key.removeprefix(rq.Worker.redis_worker_namespace_prefix)
+                ages[name] = (now() - utcparse(as_text(seen))).total_seconds()
+        return ages
+
+    def clock(self) -> datetime:
+        """Return the time of the Redis server, in UTC."""
+        seconds, microseconds = self.redis.time()
+        return datetime.fromtimestamp(seconds, UTC) + timedelta(microseconds=microseconds)
+
+    def version(self) -> str:
+        """Return name and version of the server."""
+        info = self.redis.info("server")
+        return f"{info.get('server_name', 'redis')} {info.get('valkey_version') or info['redis_version']}"
 
     def lengths(self) -> dict[str, int]:
         """Return how many wake-ups wait in each queue."""

@@ -6,14 +6,14 @@ import threading
 from datetime import timedelta
 
 import structlog
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError
 
 from service.context import Context
 from service.files import private_umask
 from service.logs import configure_logs, fault
 from service.posix import stop_signal
 from service.queue import REDIS_ERRORS
-from service.store import idempotency, jobs, runs, submissions, turns
+from service.store import idempotency, jobs, runs, score_records, submissions, turns
 from service.usecases.events.deliver import deliver_due
 from workers.entry import process_context, release
 
@@ -23,6 +23,7 @@ GRACE = timedelta(seconds=2)
 """A younger run may be on its way into the queue."""
 KEEP_KEYS = timedelta(days=1)
 HOUSEKEEPING_EVERY = 600
+DROPPED_AT_ONCE = 200
 
 log = structlog.get_logger("treescore.sweeper")
 
@@ -68,6 +69,16 @@ class Sweeper:
             if context.config.retain_outputs_days:
                 before = now - timedelta(days=context.config.retain_outputs_days)
                 submissions.drop_outputs(db, submissions.with_old_outputs(db, before, limit=500), now)
+        self._drop_left_over()
+
+    def _drop_left_over(self) -> None:
+        """Delete the scores of revisions that never became active, whose worker died before it could."""
+        while True:
+            with self._context.store.write() as db:
+                left = score_records.left_over(db)
+                dropped = [score_records.drop_revision(db, *each, DROPPED_AT_ONCE) for each in left]
+            if not any(dropped):
+                return
 
 
 def deliver(context: Context, stop: threading.Event) -> None:
@@ -75,12 +86,12 @@ def deliver(context: Context, stop: threading.Event) -> None:
     while not stop.wait(INTERVAL):
         try:
             deliver_due(context)
-        except OperationalError as error:
+        except DBAPIError as error:
             fault(type(error), error.__traceback__)
 
 
 def main() -> None:
-    """Sweep until a signal; while Redis is not available, wait for it."""
+    """Sweep until a signal; while Redis or the store is not available, wait for it."""
     private_umask()
     configure_logs()
     sweeper = Sweeper(process_context())
@@ -91,6 +102,8 @@ def main() -> None:
             sweeper.sweep()
         except REDIS_ERRORS as error:
             log.warning("redis-away", error=str(error))
+        except DBAPIError as error:
+            fault(type(error), error.__traceback__)
 
 
 if __name__ == "__main__":

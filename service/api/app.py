@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 
 from flask import Flask, Response
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError
 from werkzeug.exceptions import HTTPException, InternalServerError
 
 from service.api import (
@@ -31,6 +31,7 @@ from service.context import Context, open_context
 from service.errors import ServiceError, Unavailable
 from service.logs import fault
 from service.queue import REDIS_ERRORS
+from service.store.faults import Fault, fault_of
 
 BLUEPRINTS = (
     jobs,
@@ -47,6 +48,8 @@ BLUEPRINTS = (
     contract,
     health,
 )
+
+_ILL = {Fault.FULL: "full", Fault.DAMAGED: "damaged", Fault.READ_ONLY: "read-only"}
 
 ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
@@ -76,14 +79,27 @@ def create_app(config: Config, context: Context | None = None) -> Flask:
     app.register_error_handler(ServiceError, problems.of_service_error)
     app.register_error_handler(HTTPException, problems.of_http_error)
     app.register_error_handler(InternalServerError, lambda _fault: problems.of_fault())
-    for error in (*REDIS_ERRORS, OperationalError):
+    for error in REDIS_ERRORS:
         app.register_error_handler(error, _unavailable)
+    app.register_error_handler(DBAPIError, _store_failed)
     return app
 
 
 def _unavailable(error: Exception) -> Response:
     fault(type(error), error.__traceback__)
     return problems.of_service_error(Unavailable("The store or the queue does not answer. Retry."))
+
+
+def _store_failed(error: DBAPIError) -> Response:
+    """Answer 503 where the store itself is ill; any other error of a statement is a fault of this program."""
+    ill = fault_of(error)
+    if ill is Fault.AWAY:
+        return _unavailable(error)
+    fault(type(error), error.__traceback__, store="" if ill is None else ill)
+    if ill is None:
+        return problems.of_fault()
+    detail = f"The store is {_ILL[ill]}. The operators of this service must act; `/readyz` shows when it works again."
+    return problems.of_service_error(Unavailable(detail, slug=f"store-{ill}", title=f"The store is {_ILL[ill]}"))
 
 
 def _guard(response: Response) -> Response:

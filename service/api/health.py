@@ -21,11 +21,11 @@ def get_livez() -> Response:
 
 @blueprint.get("/readyz")
 def get_readyz() -> Response:
-    """Show whether store and queue answer."""
+    """Show whether work is accepted, and which part is ill."""
     ready, checks = health.ready(calls.context())
     if ready:
         return answers.conditional(json_view({"status": "ready", "checks": checks}))
-    error = Unavailable("A part of the service does not answer. See `checks`.")
+    error = Unavailable("A part of the service does not work. See `checks`.")
     return problems.of_service_error(error, checks=checks)
 
 

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-import re
 import sys
 
 import click
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DBAPIError
 
 from service.config import Config, load_config
-from service.files import FilesError, close_files
+from service.files import close_files
 from service.hosts import answered_hosts
 from service.logs import configure_logs
 from service.store.database import Store
-from service.store.migrate import migrate as run_migrations
+from service.store.schema import require_current
 
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 """Each core has a process of its own, so threads of the linear algebra inside one would only compete."""
-
-SAFE = re.compile(r"//[^/]*@")
-"""User and password of a URL; messages leave them out."""
 
 
 def api_command() -> list[str]:
@@ -47,15 +44,11 @@ def prepared(config: Config) -> Config:
     """Return a configuration whose files are closed to other users.
 
     Raises:
-        ClickException: something there belongs to another user.
+        FilesError: something there belongs to another user.
+        OSError: something there cannot be made private.
     """
     configure_logs()
-    try:
-        close_files(config)
-    except FilesError as error:
-        raise click.ClickException(str(error)) from error
-    except OSError as error:
-        raise click.ClickException(f"{error.filename} cannot be made private: {error.strerror}.") from error
+    close_files(config)
     return config
 
 
@@ -71,22 +64,18 @@ def hosts_line(config: Config) -> str:
 
 
 def become(command: list[str]) -> None:
-    """Replace this process by a command."""
+    """Replace this process by a command, unless it could not read the store's tables.
+
+    Raises:
+        SchemaError: the tables are older or newer.
+    """
+    store = Store(load_config().database_url)
+    # a store that does not answer yet is waited for
+    with contextlib.suppress(DBAPIError):
+        require_current(store)
+    store.close()
     sys.stdout.flush()
     os.execve(command[0], command, {**ONE_THREAD, **os.environ})  # noqa: S606 - our own command lines
-
-
-@click.command()
-def migrate() -> None:
-    """Bring the store's tables up to date."""
-    url = prepared(load_config()).database_url
-    try:
-        store = Store(url)
-        run_migrations(store)
-        store.close()
-    except (SQLAlchemyError, OSError, ImportError) as error:
-        place = SAFE.sub("//***@", url)
-        raise click.ClickException(f"The store {place} cannot be used: {str(error).splitlines()[0]}") from error
 
 
 @click.command()

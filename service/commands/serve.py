@@ -21,6 +21,7 @@ import httpx
 import redis
 
 from service.commands import embedded_redis
+from service.commands.exits import WRONG
 from service.commands.processes import (
     ONE_THREAD,
     api_command,
@@ -103,10 +104,11 @@ def run(config: Config, stop: threading.Event, token_words: str, *, own_redis: b
     supervisor = Supervisor({**ONE_THREAD, **inherited(config)})
     click.echo(hosts_line(config), err=True)
     try:
+        migrated = subprocess.run(migrate_command(), env=supervisor.environment, check=False)  # noqa: S603 - own command
+        if migrated.returncode:  # it has said why
+            raise SystemExit(WRONG)
         if own_redis:
             start_redis(supervisor, config, listens)
-        if subprocess.run(migrate_command(), env=supervisor.environment, check=False).returncode:  # noqa: S603 - own command
-            raise click.ClickException("The migration of the store failed. See the log above.")
         supervisor.add(Child("sweeper", sweeper_command()))
         for number in range(config.workers or os.cpu_count() or 1):
             supervisor.add(Child(f"worker-{number}", worker_command("live"), stop_seconds=30))

@@ -157,6 +157,11 @@ def mark_deleted(db: Connection, slug: str, now: datetime) -> None:
     )
 
 
+def forget(db: Connection, slug: str) -> None:
+    """Delete the title of a deleted benchmark."""
+    db.execute(update(benchmarks).where(benchmarks.c.id == slug).values(title="", series=None))
+
+
 def _benchmark(row: AnyRow) -> Benchmark:
     return record_of(Benchmark, row, settings=orjson.loads(row.settings))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Dialect, Select, create_engine, event, func, make_url, select
 from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError
 
 LookupQuery = Select[tuple[object, ...]]
 
@@ -37,6 +37,17 @@ class Store:
     def read(self) -> Iterator[Connection]:
         """Open a transaction that sees one state of the store."""
         with self.engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """Open a transaction all of whose queries see one state, for work that compares tables."""
+        if self.sqlite:
+            with self.read() as connection:
+                yield connection
+            return
+        options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        with self.engine.connect().execution_options(**options) as connection:
             yield connection
 
     @contextmanager
@@ -75,6 +86,8 @@ class Store:
                 return compiled.convert(cursor.fetchone())
         except self.engine.dialect.loaded_dbapi.OperationalError as error:
             raise OperationalError(str(query), None, error) from error
+        except self.engine.dialect.loaded_dbapi.DatabaseError as error:
+            raise DatabaseError(str(query), None, error) from error
 
     @contextmanager
     def _reader(self) -> Iterator[DBAPIConnection]:
@@ -99,7 +112,7 @@ class Store:
         try:
             with self.read() as connection:
                 connection.exec_driver_sql("SELECT 1 FROM runs LIMIT 1").all()
-        except OperationalError:
+        except DBAPIError:
             return False
         return True
 
@@ -169,6 +182,17 @@ class RollbackStore(Store):
     def read(self) -> Iterator[Connection]:
         """Return the transaction."""
         yield self._connection
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """Open a transaction all of whose queries see one state, for work that compares tables."""
+        if self.sqlite:
+            with self.read() as connection:
+                yield connection
+            return
+        options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        with self.engine.connect().execution_options(**options) as connection:
+            yield connection
 
     @contextmanager
     def write(self, *, durable: bool = True) -> Iterator[Connection]:  # noqa: ARG002 - it is rolled back

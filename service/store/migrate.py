@@ -8,14 +8,22 @@ from alembic import command
 from alembic.config import Config as AlembicConfig
 
 from service.store.database import Store
+from service.store.schema import SchemaError, State, schema_of
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
-def migrate(store: Store) -> None:
-    """Run the migrations that are missing, in one transaction."""
+def migrate(store: Store, version: str = "head") -> None:
+    """Run the migrations that are missing up to a version, in one transaction.
+
+    Raises:
+        SchemaError: the store is newer than this code.
+    """
     settings = AlembicConfig()
     settings.set_main_option("script_location", str(MIGRATIONS))
     with store.write() as connection:
+        found = schema_of(connection)
+        if found.state is State.NEWER:
+            raise SchemaError(found.words)
         settings.attributes["connection"] = connection
-        command.upgrade(settings, "head")
+        command.upgrade(settings, version)

@@ -14,8 +14,8 @@ SIZES = (np.int8, np.int16, np.int32, np.int64)
 
 
 def pack(body: bytes) -> bytes:
-    """Compress with zstd."""
-    return zstandard.ZstdCompressor(level=LEVEL, write_content_size=True).compress(body)
+    """Compress with zstd; a checksum tells `unpack` of a byte that the disk has changed."""
+    return zstandard.ZstdCompressor(level=LEVEL, write_content_size=True, write_checksum=True).compress(body)
 
 
 def unpack(body: bytes) -> bytes:

@@ -24,6 +24,7 @@ CHECKING, RESCORING, ACTIVE, SUPERSEDED, FAILED, READY = (
 )
 """States; a dry run ends as `ready`."""
 FINAL_STATES = (ACTIVE, SUPERSEDED, FAILED, READY)
+NEVER_ACTIVE = (FAILED, READY)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, Select, func, insert, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, Select, func, insert, select, tuple_, update
 
 from service.store.database import lock
 from service.store.records import AnyRow, json_text, one, record_of
@@ -179,6 +179,11 @@ def unfinished(db: Connection, before: datetime) -> Sequence[Run]:
         .limit(1000)
     )
     return [run_of(row) for row in db.execute(query)]
+
+
+def is_unfinished() -> ColumnElement[bool]:
+    """Select the runs that are not final."""
+    return runs.c.state.in_(UNFINISHED)
 
 
 def ahead(db: Connection, run: Run) -> int:

@@ -12,8 +12,9 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, li
 from service.store import artifacts
 from service.store.packing import unpack_array
 from service.store.records import AnyRow, columns_of, json_text, one, record_of
+from service.store.revisions import NEVER_ACTIVE
 from service.store.runs import SUCCEEDED
-from service.store.tables import Utc, scores, submissions
+from service.store.tables import Utc, revisions, scores, submissions
 from treescore.core.arrays import Counts
 from treescore.core.params import Json
 
@@ -182,6 +183,18 @@ def drop_revision(db: Connection, benchmark_id: str, revision: int, limit: int) 
     for submission_id in ids:
         remove(db, submission_id, revision)
     return len(ids)
+
+
+def left_over(db: Connection) -> Sequence[tuple[str, int]]:
+    """List the revisions (benchmark, number) that ended without becoming active and still have records."""
+    query = (
+        select(revisions.c.benchmark_id, revisions.c.number)
+        .join(submissions, submissions.c.benchmark_id == revisions.c.benchmark_id)
+        .join(scores, (scores.c.submission_id == submissions.c.id) & (scores.c.revision == revisions.c.number))
+        .where(revisions.c.state.in_(NEVER_ACTIVE))
+        .distinct()
+    )
+    return [(slug, number) for slug, number in db.execute(query)]
 
 
 def _record(row: AnyRow) -> ScoreRecord:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, or_, select, update
 
 from service.store.database import Store
 from service.store.records import columns_of, one, record_of
@@ -66,6 +66,18 @@ def listing(db: Connection, before: str | None, limit: int) -> Sequence[Token]:
     query = select(tokens).order_by(tokens.c.id.desc()).limit(limit)
     if before is not None:
         query = query.where(tokens.c.id < before)
+    return [record_of(Token, row) for row in db.execute(query)]
+
+
+def every(db: Connection) -> Sequence[Token]:
+    """List all tokens, newest first."""
+    return [record_of(Token, row) for row in db.execute(select(tokens).order_by(tokens.c.id.desc()))]
+
+
+def valid(db: Connection, now: datetime) -> Sequence[Token]:
+    """List the tokens that are neither revoked nor expired, newest first."""
+    in_time = or_(tokens.c.expires_at.is_(None), tokens.c.expires_at > now)
+    query = select(tokens).where(tokens.c.revoked_at.is_(None), in_time).order_by(tokens.c.id.desc())
     return [record_of(Token, row) for row in db.execute(query)]
 
 

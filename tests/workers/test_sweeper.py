@@ -9,11 +9,14 @@ from rq.utils import now, utcformat
 
 from service.errors import Gone
 from service.queue import ABANDONED_AFTER
+from service.schemas.benchmarks import RevisionRequest
 from service.schemas.jobs import JobRequest
-from service.store import runs
+from service.store import revisions, runs, score_records
+from service.usecases.benchmarks.revisions import create_revision
 from service.usecases.jobs.jobs import submit_job, view_job
-from tests.fixtures.contexts import SCORER, later, with_config
+from tests.fixtures.contexts import ORGANISER, SCORER, later, with_config
 from tests.fixtures.requests import DEPENDENCIES, loaded
+from tests.fixtures.tasks import SLUG, WRONG
 from workers.entry import do, next_run
 from workers.sweeper import Sweeper
 from workers.worker import worker_on
@@ -103,3 +106,23 @@ def test_a_further_run_is_queued_again_where_the_worker_gives_no_sign_of_life(co
     assert [sweeper.sweep(), sweeper.sweep()] == [[], [job]]
     rq_work()
     assert state(context, job) == runs.SUCCEEDED
+
+
+@pytest.mark.parametrize("ended", [revisions.READY, revisions.FAILED])
+def test_scores_of_a_dry_run_whose_worker_died_at_the_end_are_deleted(task, context, monkeypatch, ended):
+    monkeypatch.setattr("service.usecases.benchmarks.work._drop_records", lambda *_: None)
+    task.make()
+    submission = task.scored(task.team(), WRONG)
+    dry = loaded(RevisionRequest, {"parts": {"en": {"gold": WRONG}}, "dry_run": True, "reason": "try"})
+    create_revision(context, ORGANISER, SLUG, dry)
+    task.settle()
+    with context.store.write() as db:
+        revisions.set_state(db, revisions.get(db, SLUG, 2).id, ended)
+        assert score_records.get(db, submission, 2) is not None
+        assert score_records.left_over(db) == [(SLUG, 2)]
+    Sweeper(context).clean_up()
+    with context.store.read() as db:
+        assert score_records.left_over(db) == []
+        assert score_records.get(db, submission, 2) is None
+        assert score_records.counts(db, submission, 2, 0, 0) is None
+        assert score_records.counts(db, submission, 1, 0, 0) is not None

@@ -34,6 +34,12 @@ COMMANDS: Mapping[str, Entry] = {
     "worker": Entry("Run one worker process."),
     "sweeper": Entry("Run the sweeper."),
     "migrate": Entry("Bring the store's tables up to date."),
+    "backup": Entry("Write store, keys and organise token to one file."),
+    "restore": Entry("Restore a backup into an empty place."),
+    "check": Entry("Check everything that is stored, and where."),
+    "purge": Entry("List or delete what is kept no longer."),
+    "token": Entry("Make, list, revoke and replace tokens."),
+    "doctor": Entry("Say of each part of the service whether it works."),
 }
 
 

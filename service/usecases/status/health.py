@@ -9,10 +9,13 @@ from itertools import accumulate
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from prometheus_client.core import HistogramMetricFamily
 from prometheus_client.registry import Collector
+from sqlalchemy.exc import DBAPIError
 
 from service.context import Context
-from service.queue import REDIS_ERRORS
+from service.queue import LIVE, REDIS_ERRORS
 from service.store import runs
+from service.store.disk import DiskState, disk_of
+from service.store.schema import State, schema_of
 from service.usecases.jobs import jobs
 from treescore.core.version import __version__
 
@@ -27,9 +30,37 @@ _BOUNDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0)
 
 
 def ready(context: Context) -> tuple[bool, dict[str, str]]:
-    """Return whether work can be accepted. It can without Redis: stored runs are queued once Redis is back."""
-    parts = {"store": context.store.alive(), "queue": context.queue.alive()}
-    return parts["store"], {name: "ok" if alive else "away" for name, alive in parts.items()}
+    """Return whether work can be accepted, and the state of each part.
+
+    It can be without Redis and without workers: what is stored is queued and done once they are back.
+    """
+    schema = schema_state(context)
+    queue = context.queue.alive()
+    checks = {
+        "store": "ok" if context.store.alive() else "away",
+        "queue": "ok" if queue else "away",
+        "workers": worker_state(context) if queue else "unknown",
+        "disk": disk_of(context.store).state,
+        "schema": schema,
+    }
+    return checks["store"] == "ok" and schema == State.CURRENT and checks["disk"] != DiskState.FULL, checks
+
+
+def schema_state(context: Context) -> str:
+    """Return how the store's tables compare with this code; `unknown` while the store does not answer."""
+    try:
+        with context.store.read() as db:
+            return schema_of(db).state
+    except DBAPIError:
+        return "unknown"
+
+
+def worker_state(context: Context) -> str:
+    """Return whether a worker takes live work."""
+    try:
+        return "ok" if context.queue.workers(LIVE) else "none"
+    except REDIS_ERRORS:
+        return "unknown"
 
 
 def metrics_text(context: Context) -> bytes:

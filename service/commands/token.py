@@ -1,0 +1,145 @@
+"""`treescore token`: make, list and revoke tokens in the store, also while the service is down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from service.commands.exits import Refused
+from service.commands.operating import config_of, existing_store, operating_options, show
+from service.context import Context
+from service.errors import ServiceError
+from service.requests import SCOPES, TokenRequest
+from service.store.tokens import Token
+from service.usecases.operations import tokens
+from service.usecases.runs.views import moment
+
+TIMES = ("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ")
+
+
+@click.group()
+def token() -> None:
+    """Make, list, revoke and replace tokens. The service may run or be down; changes hold at once."""
+
+
+@token.command("list")
+@click.option("--valid", "only_valid", is_flag=True, help="Leave out revoked and expired tokens.")
+@operating_options
+def list_tokens(data_dir: Path | None, *, only_valid: bool, as_json: bool) -> None:
+    """List all tokens, newest first. Secrets are not stored and cannot be shown."""
+    with _store(data_dir) as context:
+        now = context.now()
+        rows = [each for each in tokens.list_all(context) if not only_valid or _state(each, now) == "valid"]
+    documents = [_document(each, now) for each in rows]
+    lines = [f"{each.id}  {_state(each, now):<8} {each.scopes:<12} {_owner(each)}" for each in rows]
+    show({"tokens": documents}, lines or ["The store has no tokens."], as_json=as_json)
+
+
+@token.command()
+@click.option("--scopes", help=f"Separated by commas: {', '.join(SCOPES)}. A team's token has read and submit.")
+@click.option("--name", help="What the token is for.")
+@click.option("--benchmark", help="Benchmark of the team.")
+@click.option("--team", help="Team that the token belongs to.")
+@click.option("--expires", type=click.DateTime(TIMES), help="Time in UTC after which it is not valid.")
+@operating_options
+def create(
+    scopes: str | None,
+    name: str | None,
+    benchmark: str | None,
+    team: str | None,
+    expires: datetime | None,
+    data_dir: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Create a token and print its secret, once."""
+    if (team is None) is not (benchmark is None):
+        raise click.UsageError("Set --benchmark and --team together.")
+    if (team is None) is (scopes is None):
+        raise click.UsageError("Set either --scopes, or --benchmark and --team, whose tokens may read and submit.")
+    if name is not None and not name.isprintable():
+        raise click.UsageError("--name must be one line of printable text.")
+    expires_at = None if expires is None else expires.replace(tzinfo=UTC)
+    with _store(data_dir) as context:
+        if benchmark is not None and team is not None:
+            if expires_at is not None and expires_at <= context.now():
+                raise click.UsageError("--expires must be a time in the future.")
+            made = tokens.create_for_team(context, benchmark, team, name, expires_at)
+        else:
+            made = tokens.create(context, TokenRequest(scopes=_scopes(scopes or ""), expires_at=expires_at, name=name))
+    _show_secret(made, as_json=as_json)
+
+
+@token.command()
+@click.argument("token_id", metavar="ID")
+@operating_options
+def revoke(token_id: str, data_dir: Path | None, *, as_json: bool) -> None:
+    """Revoke the token with this ID: the next request with it is refused."""
+    with _store(data_dir) as context:
+        tokens.revoke(context, token_id)
+    show({"id": token_id, "revoked": True}, [f"Revoked {token_id}."], as_json=as_json)
+
+
+@token.command()
+@click.argument("token_id", metavar="ID")
+@operating_options
+def rotate(token_id: str, data_dir: Path | None, *, as_json: bool) -> None:
+    """Revoke the token with this ID, and create one with the same rights; print its secret, once."""
+    with _store(data_dir) as context:
+        made = tokens.rotate(context, token_id)
+    _show_secret(made, as_json=as_json)
+
+
+@contextmanager
+def _store(data_dir: Path | None) -> Iterator[Context]:
+    with existing_store(config_of(data_dir)) as context:
+        try:
+            yield context
+        except ServiceError as error:
+            details = " ".join(each.detail for each in error.problems) or error.detail
+            raise Refused(details) from error
+
+
+def _scopes(given: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in given.split(","))
+    unknown = [name for name in names if name not in SCOPES]
+    if unknown:
+        raise click.UsageError(f"Unknown scope {unknown[0]!r}. Use one or more of: {', '.join(SCOPES)}.")
+    return names
+
+
+def _show_secret(made: tuple[str, str], *, as_json: bool) -> None:
+    token_id, secret = made
+    lines = [f"{token_id} {secret}", "This is the only time that the secret is shown."]
+    show({"id": token_id, "token": secret}, lines, as_json=as_json)
+
+
+def _state(row: Token, now: datetime) -> str:
+    if row.revoked_at is not None:
+        return "revoked"
+    return "expired" if row.expires_at is not None and row.expires_at <= now else "valid"
+
+
+def _owner(row: Token) -> str:
+    if row.team_id is not None:
+        return f"team {row.benchmark_id}/{row.team_id}"
+    return row.name or "(no name)"
+
+
+def _document(row: Token, now: datetime) -> dict[str, object]:
+    return {
+        "id": row.id,
+        "name": row.name,
+        "state": _state(row, now),
+        "scopes": row.scopes.split(),
+        "benchmark": row.benchmark_id,
+        "team": row.team_id,
+        "created_at": moment(row.created_at),
+        "expires_at": moment(row.expires_at),
+        "last_used_at": moment(row.last_used_at),
+        "revoked_at": moment(row.revoked_at),
+    }

@@ -1,0 +1,180 @@
+"""Back a store up, and restore it into an empty place."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy import func, select
+
+from service.config import Config
+from service.context import utc_now
+from service.store import archive, runs, tokens
+from service.store.archive import ArchiveError, Manifest
+from service.store.database import Store
+from service.store.disk import file_of
+from service.store.migrate import migrate
+from service.store.schema import State, schema_of, versions
+from service.store.tokens import Token
+from service.usecases.operations.files import appearing
+from service.usecases.runs.views import moment
+from treescore.core.version import __version__
+
+ADMIN_TOKEN = "admin-token"  # noqa: S105 - the name of a file
+KEPT_FILES = (ADMIN_TOKEN,)
+"""Files of the data directory that a backup holds beside the store."""
+NOT_STATE = ("lock",)
+"""Files that a data directory may have and still be empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """A backup file.
+
+    Attributes:
+        file: where it is.
+        size: in bytes.
+        manifest: what it holds.
+    """
+
+    file: Path
+    size: int
+    manifest: Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """A restored store.
+
+    Attributes:
+        manifest: of the backup.
+        unfinished: number of runs that the service will do after its start.
+        valid_tokens: every token that is valid now; one that was revoked after the backup is among them again.
+        migrated_to: version of the schema now, where the backup had an older one.
+        kept: files of the data directory that were there already and stay as they are.
+    """
+
+    manifest: Manifest
+    unfinished: int
+    valid_tokens: Sequence[Token]
+    migrated_to: str | None
+    kept: Sequence[str]
+
+
+def back_up(config: Config, store: Store, path: Path) -> Backup:
+    """Write everything that was stored before this began to one new file, beside a running service.
+
+    Raises:
+        SchemaError: the store has no tables, or is newer than this code.
+        ArchiveError: the file exists.
+        OSError: the file cannot be written.
+    """
+    began = moment(utc_now()) or ""
+    try:
+        with appearing(path) as partial:
+            version = archive.copy_store(store, partial)
+            with archive.opened(partial, "ro") as copy:
+                tables = archive.contents(copy)
+            source = "sqlite" if store.sqlite else "postgresql"
+            manifest = Manifest(archive.FORMAT, began, __version__, version, source, tables, _kept_files(config))
+            archive.add_manifest(partial, manifest)
+    except FileExistsError as error:
+        raise ArchiveError(f"{path} exists, and a backup replaces no file. Use another name.") from error
+    return Backup(path, path.stat().st_size, manifest)
+
+
+def restore(config: Config, path: Path) -> Restored:
+    """Verify a backup, then write it into an empty store. The caller holds the lock of the data directory.
+
+    Raises:
+        ArchiveError: the backup is damaged or too new, or the place is not empty. Nothing was changed.
+        OSError: a file cannot be written.
+    """
+    manifest = archive.verified(path)
+    if manifest.schema not in versions():
+        raise ArchiveError(
+            f"{path} has schema {manifest.schema}, which is newer than this program's {versions()[-1]}. "
+            f"Restore it with Treescore {manifest.treescore} or newer."
+        )
+    store = Store(config.database_url)
+    try:
+        file = file_of(store)
+        if file is None:
+            _into_server(store, path, manifest)
+        else:
+            _require_empty(config.data_dir, file)
+            _into_file(file, path)
+        kept = _write_files(config.data_dir, manifest.files)
+        return _report(store, manifest, kept)
+    finally:
+        store.close()
+
+
+def _into_file(file: Path, path: Path) -> None:
+    with appearing(file) as partial:
+        shutil.copyfile(path, partial)
+        archive.verified(partial)
+        archive.drop_manifest(partial)
+        archive.migrate_file(partial)
+
+
+def _into_server(store: Store, path: Path, manifest: Manifest) -> None:
+    with store.read() as db:
+        found = schema_of(db)
+        if not archive.is_empty(db) or found.stored not in (None, manifest.schema):
+            raise ArchiveError("The database is not empty. Restore into one without tables.")
+    migrate(store, manifest.schema)
+    with store.write() as db:
+        archive.fill(db, path, manifest)
+    migrate(store)
+
+
+def _require_empty(data_dir: Path, file: Path) -> None:
+    found = [each.name for each in data_dir.iterdir() if each.name not in NOT_STATE] if data_dir.is_dir() else []
+    if file.exists() and file.parent != data_dir:
+        found.append(str(file))
+    if found:
+        raise ArchiveError(
+            f"{data_dir} is not empty: {', '.join(sorted(found)[:5])}. Restore into an empty directory (--data-dir)."
+        )
+
+
+def _kept_files(config: Config) -> dict[str, str]:
+    paths = {name: config.data_dir / name for name in KEPT_FILES}
+    return {name: path.read_text(encoding="utf-8") for name, path in paths.items() if path.is_file()}
+
+
+def _write_files(data_dir: Path, files: Mapping[str, str]) -> list[str]:
+    kept = []
+    for name in set(files).intersection(KEPT_FILES):
+        path = data_dir / name
+        try:
+            with appearing(path) as partial:
+                partial.write_text(files[name], encoding="utf-8")
+        except FileExistsError:
+            kept.append(name)
+    return kept
+
+
+def _report(store: Store, manifest: Manifest, kept: Sequence[str]) -> Restored:
+    with store.read() as db:
+        valid = tokens.valid(db, utc_now())
+        unfinished = int(db.scalar(select(func.count()).where(runs.is_unfinished())) or 0)
+        version = schema_of(db).stored
+    return Restored(manifest, unfinished, valid, version if version != manifest.schema else None, kept)
+
+
+def back_up_first(config: Config, store: Store, now: datetime) -> Backup | None:
+    """Back up a SQLite store that is about to be migrated; None where it is current or holds nothing yet."""
+    file = file_of(store)
+    if file is None or not file.exists():
+        return None
+    with store.read() as db:
+        found = schema_of(db)
+        if found.state is not State.NEEDED or found.stored is None or archive.is_empty(db):
+            return None
+    name = f"before-schema-{found.wanted}-{now:%Y%m%dT%H%M%SZ}.backup"
+    return back_up(config, store, file.with_name(name))

@@ -1,0 +1,76 @@
+"""Compute stored figures again from stored counts: nothing is parsed or scored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import zstandard
+from sqlalchemy import Connection
+
+from service.requests import MACRO
+from service.store import integrity, revisions, score_records, submissions
+from service.store.figures import Figures, Layout
+from service.store.integrity import Flaw
+from service.store.revisions import Part
+from service.store.score_records import ScoreRecord
+from service.usecases.scoring.config import ScoringConfig, scoring_config
+from treescore.core.arrays import Counts, FloatArray
+from treescore.evaluation.parts import macro_mean
+
+SAMPLE = 100
+"""Score records that are computed again unless all are asked for."""
+TOLERANCE = 1e-9
+
+
+def wrong_scores(db: Connection, *, every: bool) -> Iterator[Flaw]:
+    """Find score records whose figures do not follow from their counts: of a sample, or of every one."""
+    step = 1 if every else max(1, integrity.score_records_count(db) // SAMPLE)
+    for submission_id, number in integrity.sampled_records(db, step):
+        subject = f"{submission_id} revision {number}"
+        try:
+            detail = _flaw(db, submission_id, number)
+        except (zstandard.ZstdError, ValueError, KeyError):
+            detail = "The score record or one of its count arrays cannot be read."
+        if detail:
+            yield Flaw("scores-damaged", subject, detail)
+
+
+def _flaw(db: Connection, submission_id: str, number: int) -> str:
+    """Return what is wrong with a record; empty for nothing."""
+    record = score_records.get(db, submission_id, number)
+    submission = submissions.get(db, submission_id)
+    revision = None if submission is None else revisions.get(db, submission.benchmark_id, number)
+    if record is None or revision is None:
+        return "The record has no revision."
+    scoring = scoring_config(revision.scoring)
+    parts = revisions.parts_of(db, revision.id)
+    figures = Figures.from_bytes(record.figures, Layout([part.name for part in parts], scoring.addresses))
+    columns = []
+    for position, entry in enumerate(scoring.spec.entries):
+        rows = [score_records.counts(db, submission_id, number, part.position, position) for part in parts]
+        present = [each for each in rows if each is not None]
+        if len(present) < len(rows):
+            return f"The counts of {entry.key} are not complete."
+        if any(len(each) != part.sentences for each, part in zip(present, parts, strict=True)):
+            return f"The counts of {entry.key} have another number of sentences than gold."
+        totals: Counts = np.stack([each.sum(axis=0) for each in present])
+        table = entry.metric.table
+        by_part: FloatArray = np.stack(list(table.values(totals).values()), axis=-1)
+        pooled: FloatArray = np.stack(list(table.values(totals.sum(axis=0)).values()), axis=-1)
+        columns.append(np.vstack([by_part, pooled, macro_mean(table, by_part)]))
+    return _difference(record, figures, np.concatenate(columns, axis=1), scoring, parts)
+
+
+def _difference(
+    record: ScoreRecord, figures: Figures, computed: FloatArray, scoring: ScoringConfig, parts: list[Part]
+) -> str:
+    stored = figures.values[: len(parts) + 2]
+    same = np.isclose(stored, computed, rtol=0, atol=TOLERANCE, equal_nan=True)
+    if not same.all():
+        column = int(np.argwhere(~same)[0][1])
+        return f"The stored {scoring.addresses[column]} does not follow from the stored counts."
+    main = figures.value(MACRO, scoring.main_score)
+    if main != record.main:
+        return "The main score of the record differs from its figures."
+    return ""

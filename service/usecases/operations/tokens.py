@@ -1,0 +1,96 @@
+"""Tokens in the hands of the operator: also while the service is down, in its store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from service.caller import Caller
+from service.context import Context
+from service.errors import NotFound
+from service.ids import new_id, new_token, token_hash
+from service.requests import TokenRequest
+from service.store import teams, tokens
+from service.store.tokens import Token
+from service.usecases.access.access import benchmark_of, storable
+from service.usecases.events.record import record_event
+from service.usecases.tokens.tokens import create_token, revoke_token
+
+OPERATOR = Caller("operator", frozenset({"organise"}))
+"""The actor of the events that the commands record."""
+TEAM_SCOPES = ("read", "submit")
+
+
+def list_all(context: Context) -> Sequence[Token]:
+    """List all tokens, newest first, without their secrets."""
+    with context.store.read() as db:
+        return tokens.every(db)
+
+
+def create(context: Context, request: TokenRequest) -> tuple[str, str]:
+    """Create a token that belongs to no team; return its id and its secret.
+
+    Raises:
+        Unprocessable: it would expire in the past.
+    """
+    made = create_token(context, OPERATOR, request)
+    return str(made["id"]), str(made["token"])
+
+
+def create_for_team(
+    context: Context, slug: str, team_id: str, name: str | None, expires_at: datetime | None
+) -> tuple[str, str]:
+    """Create a further token of a team; return its id and its secret.
+
+    Raises:
+        NotFound: the benchmark or the team does not exist.
+        Gone: the benchmark was deleted.
+    """
+    with context.store.write() as db:
+        benchmark_of(db, slug)
+        team = teams.get(db, slug, team_id) if storable(team_id) else None
+        if team is None or team.erased_at is not None:
+            raise NotFound(f"Unknown team {team_id!r} of benchmark {slug!r}.")
+        return _add(db, context, " ".join(TEAM_SCOPES), name, slug, team_id, expires_at)
+
+
+def revoke(context: Context, token_id: str) -> None:
+    """Revoke a token: the next request with it is refused, in every process.
+
+    Raises:
+        NotFound: no valid token has this id.
+    """
+    revoke_token(context, OPERATOR, token_id)
+
+
+def rotate(context: Context, token_id: str) -> tuple[str, str]:
+    """Replace a token by a new one with the same rights; return the new id and secret.
+
+    Raises:
+        NotFound: no valid token has this id.
+    """
+    now = context.now()
+    with context.store.write() as db:
+        old = tokens.by_id(db, token_id)
+        if old is None or not tokens.revoke(db, token_id, now):
+            raise NotFound(f"Unknown or revoked token {token_id}.")
+        record_event(db, context, "token.revoked", old.benchmark_id, actor=OPERATOR.owner, subject=token_id)
+        return _add(db, context, old.scopes, old.name, old.benchmark_id, old.team_id, old.expires_at)
+
+
+def _add(
+    db: Connection,
+    context: Context,
+    scopes: str,
+    name: str | None,
+    slug: str | None,
+    team_id: str | None,
+    expires_at: datetime | None,
+) -> tuple[str, str]:
+    now = context.now()
+    secret, token_id = new_token(), new_id("tok", now)
+    tokens.add(db, Token(token_id, token_hash(secret), scopes, name, now, team_id, slug, expires_at))
+    record_event(db, context, "token.created", slug, actor=OPERATOR.owner, team_id=team_id, subject=token_id)
+    return token_id, secret

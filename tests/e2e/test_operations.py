@@ -1,0 +1,66 @@
+"""Back up a service that is being used, kill it, restore into another directory, start there: nothing is lost."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+import pytest
+
+from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
+from tests.fixtures.service_process import ROOT, ServiceProcess, until
+
+pytestmark = pytest.mark.e2e
+
+TINY = {
+    "format": "conllu",
+    "gold": GOLD_CONLLU,
+    "systems": [{"name": "one", "output": ONE_WRONG}],
+    "metrics": ["attachment"],
+}
+
+
+def treescore(*arguments) -> str:
+    """The command's output; it must succeed."""
+    line = [sys.executable, "-m", "treescore.cli.main", *map(str, arguments)]
+    done = subprocess.run(line, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_backup_of_a_busy_service_restores_all_that_was_acknowledged():
+    with tempfile.TemporaryDirectory(prefix="ts-e2e-") as name:
+        folder = Path(name)
+        first = ServiceProcess(folder, workers=1)
+        first.start()
+        sent: list[str] = []
+        stop = threading.Event()
+
+        def send() -> None:
+            with first.client() as client:
+                while not stop.is_set():
+                    sent.append(client.post("/v1/jobs", json=TINY).json()["id"])
+
+        with first.client() as client:
+            done = client.post("/v1/jobs", json=TINY, headers={"Prefer": "wait=60"})
+            sender = threading.Thread(target=send)
+            sender.start()
+            until(lambda: len(sent) >= 20)
+            acknowledged = list(sent)
+            treescore("backup", folder / "one.backup", "--data-dir", folder / "data")
+            stop.set()
+            sender.join()
+        first.kill()
+        second = ServiceProcess(folder / "second", workers=1)
+        treescore("restore", folder / "one.backup", "--data-dir", folder / "second" / "data")
+        second.start()
+        assert second.token == first.token
+        with second.client() as client:
+            again = client.get(f"/v1/jobs/{done.json()['id']}")
+            assert (again.content, again.headers["ETag"]) == (done.content, done.headers["ETag"])
+            for job in acknowledged:
+                until(lambda job=job: client.get(f"/v1/jobs/{job}").json()["state"] == "succeeded")
+        second.stop()
