@@ -156,11 +156,8 @@ class Queue:
             return False
 
     def workers(self, name: str) -> int:
-        """Return how many workers serve a queue; 0 if Redis does not answer."""
-        try:
-            return int(rq.Worker.count(queue=self.rq_queue(name)))
-        except REDIS_ERRORS:
-            return 0
+        """Return how many workers serve a queue. Raises REDIS_ERRORS if Redis does not answer."""
+        return int(rq.Worker.count(queue=self.rq_queue(name)))
 
     def heartbeats(self) -> dict[str, float]:
         """Return the seconds since the last heartbeat of each worker, by its name."""

@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 from service.caller import Caller
 from service.context import Context
 from service.policy import gate
+from service.queue import REDIS_ERRORS
 from service.store import runs, score_records, submissions
 from service.store.benchmarks import Benchmark
 from service.store.runs import Run
@@ -85,5 +86,12 @@ def _scores(record: score_records.ScoreRecord) -> dict[str, object]:
 def _queue(db: Connection, context: Context, run: Run, benchmark_id: str) -> dict[str, object]:
     ahead = runs.ahead(db, run)
     seconds = submissions.recent_seconds(db, benchmark_id, LOOKED_AT)
-    workers = max(1, context.queue.workers(run.queue))
-    return {"ahead": ahead, "eta_seconds": math.ceil((ahead + 1) * seconds / workers)}
+    return {"ahead": ahead, "eta_seconds": math.ceil((ahead + 1) * seconds / _workers(context, run.queue))}
+
+
+def _workers(context: Context, queue: str) -> int:
+    """Return how many workers share the runs that are ahead: those at work, as many as configured without Redis."""
+    try:
+        return max(1, context.queue.workers(queue))
+    except REDIS_ERRORS:
+        return max(1, context.config.workers)
