@@ -33,6 +33,9 @@ from tests.fixtures.tasks import LONG, SECOND_PART, SLUG, Task, spoilt
 
 ASKED = ({}, {"part": "en"}, {"part": "pooled", "pick": "all"}, {"score": "attachment.uas"}, {"format": "csv"})
 OLD_SHAPE = (
+    "DROP TABLE validations",
+    "DROP TABLE ladders",
+    "ALTER TABLE scores DROP COLUMN rung",
     "ALTER TABLE revisions RENAME COLUMN scoring TO ruler",
     "ALTER TABLE board_comparisons RENAME COLUMN key TO score",
     """INSERT INTO board_comparisons (benchmark_id, revision, score, run_id, board_version, created_at)
