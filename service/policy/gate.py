@@ -146,7 +146,7 @@ def submission_view(level: Level, document: Document, *, rounding: float | None)
 
 def failure_view(level: Level, failure: Document) -> dict[str, object]:
     """Return a failure record; details that quote gold are kept at level `gold` only."""
-    shown = dict(failure) if level is Level.GOLD else chosen(failure, _FAILURE)
+    shown = chosen(failure, _FAILURE)
     return {**shown, "errors": [_error(level, error) for error in objects_of(failure.get("errors", ()))]}
 
 

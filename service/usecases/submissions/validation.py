@@ -13,7 +13,7 @@ from service.caller import Caller
 from service.context import Context
 from service.errors import SOON, Conflict, TooManyRequests
 from service.ids import new_id
-from service.policy import gate
+from service.policy import gate, misfits
 from service.queue import LIVE
 from service.requests import SubmissionRequest
 from service.store import benchmarks, jobs, revisions, runs, texts, validations
@@ -112,6 +112,8 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
     asker = Caller(None, frozenset({"organise"} if request.organiser else ()))
     # the stored answer may still be read after closing
     level = gate.lowest_level(benchmark, asker)
+    if misfits.hidden(level, benchmark):
+        results = misfits.closed_validation(results)
     return job_answer(run, runs.SUCCEEDED, {"results": gate.validation_view(level, results)}, keep_texts=False)
 
 

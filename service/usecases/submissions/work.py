@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 
 from service.context import Context
 from service.errors import counted
+from service.policy.misfits import CLOSED
 from service.store import benchmarks, revisions, runs, score_records, submissions
 from service.store.revisions import Revision
 from service.store.submissions import Submission
@@ -117,6 +118,12 @@ def _end(
 
 def failure_of_parts(failures: Mapping[str, Failure]) -> dict[str, object]:
     """Return the failure record of a submission without a scored part."""
+    record = _joined(failures)
+    closed = {part: failure if failure.closed is None else failure.closed for part, failure in failures.items()}
+    return record if closed == failures else {**record, CLOSED: _joined(closed)}
+
+
+def _joined(failures: Mapping[str, Failure]) -> dict[str, object]:
     kind = "limit" if all(failure.kind == "limit" for failure in failures.values()) else "input"
     problems = [problem for failure in failures.values() for problem in failure.problems]
     total = sum(failure.total for failure in failures.values())
