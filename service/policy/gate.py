@@ -137,6 +137,8 @@ def submission_view(level: Level, document: Document, *, rounding: float | None)
         shown["failures"] = [failure_view(level, failure) for failure in objects_of(shown["failures"])]
     if "warnings" in document:
         shown["warnings"] = warnings_view(level, objects_of(document["warnings"]))
+    if "released" in document:
+        shown["released"] = document["released"] if level >= Level.ROUNDED else None
     if "scores" in document:
         scores = document["scores"]
         visible_scores = level >= Level.ROUNDED and scores is not None

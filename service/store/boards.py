@@ -105,12 +105,14 @@ def standings(
     value = scores.c.main if span is None else _cut(span)
     c = submissions.c
     query = (
-        select(c.id, c.team_id, c.role, c.chosen, value.label("value"))
+        select(c.id, c.team_id, c.role, c.chosen, value.label("value"), scores.c.rung)
         .join(scores, (scores.c.submission_id == c.id) & (scores.c.revision == revision), isouter=not scored_only)
         .where(on_board(benchmark_id, until))
         .order_by(c.id)
     )
-    return [BoardEntry(row.id, row.team_id, row.role, row.chosen, _number(row.value)) for row in db.execute(query)]
+    return [
+        BoardEntry(row.id, row.team_id, row.role, row.chosen, _number(row.value), row.rung) for row in db.execute(query)
+    ]
 
 
 def last_change(db: Connection, benchmark_id: str, until: datetime | None) -> datetime | None:

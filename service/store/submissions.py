@@ -90,6 +90,7 @@ class BoardEntry:
         role: `system` or `baseline`.
         chosen: whether its team chose it.
         value: the score that ranks; None where it has none.
+        rung: of its team's ladder; 0 where the ladder holds its scores, None without a place on one.
     """
 
     id: str
@@ -97,6 +98,7 @@ class BoardEntry:
     role: str
     chosen: bool
     value: float | None
+    rung: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
