@@ -127,6 +127,7 @@ def finished(client: httpx.Client, path: str) -> dict[str, Any]:
 def create(client: httpx.Client, metric: str, gold: str) -> None:
     """Create the benchmark and wait until its gold is checked."""
     meta = {"id": SLUG, "title": "A large shared task", "format": "conllu", "metrics": [metric],
+            "quota": {"scored_per_day": None, "scored_total": None, "attempts_per_day": None},
             "parts": {"en": {"gold": gold}}}  # fmt: skip
     client.post("/v1/benchmarks", json=meta, headers={"Prefer": "wait=30"}).raise_for_status()
     document = finished(client, f"/v1/benchmarks/{SLUG}")

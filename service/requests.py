@@ -123,6 +123,7 @@ class LeaderboardChanges(Request):
     anonymous: bool | Missing = MISSING
     pick: str | Missing = MISSING
     frozen_at: datetime | Missing | None = MISSING
+    ladder: bool | Missing = MISSING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

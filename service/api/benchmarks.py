@@ -8,6 +8,7 @@ from service.api import answers, calls
 from service.schemas import queries
 from service.schemas.benchmarks import BenchmarkChanges, BenchmarkRequest
 from service.usecases.benchmarks import benchmarks
+from service.usecases.submissions import fitting
 
 blueprint = Blueprint("benchmarks", __name__, url_prefix="/v1/benchmarks")
 
@@ -70,3 +71,10 @@ def get_part_input(benchmark: str, part: str) -> Response:
     caller = calls.caller()
     calls.query(queries.NOTHING)
     return answers.conditional(benchmarks.part_input(calls.context(), caller, benchmark, part))
+
+
+@blueprint.get("/<benchmark>/fitting")
+def list_fitting(benchmark: str) -> Response:
+    """Report which teams fit their outputs to the test set."""
+    caller = calls.caller("organise")
+    return answers.page(fitting.report(calls.context(), caller, benchmark, calls.query(queries.PAGE)))

@@ -123,10 +123,11 @@ def get_output(submission: str) -> Response:
 def _validated(caller: Caller, benchmark: str, body: SubmissionRequest) -> Response:
     """Return 200 with the result of a validation, or 202 with its unfinished job."""
     context = calls.context()
-    job_id = validation.validate(context, caller, benchmark, body)
+    job_id, new = validation.validate(context, caller, benchmark, body, calls.idempotency_key(body))
     wait = calls.wait_seconds()
     view = jobs.wait_for_job(context, caller, job_id, wait or 0)
-    response = answers.accepted(view, f"/v1/jobs/{job_id}", wait, repeated=False)
+    response = answers.accepted(view, f"/v1/jobs/{job_id}", wait, repeated=not new)
     if view.final:
         response.status_code = 200
+    response.headers.extend(dict(submissions.rate_limits(context, caller, benchmark)))
     return response

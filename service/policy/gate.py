@@ -137,6 +137,8 @@ def submission_view(level: Level, document: Document, *, rounding: float | None)
         shown["failures"] = [failure_view(level, failure) for failure in objects_of(shown["failures"])]
     if "warnings" in document:
         shown["warnings"] = warnings_view(level, objects_of(document["warnings"]))
+    if "released" in document:
+        shown["released"] = document["released"] if level >= Level.ROUNDED else None
     if "scores" in document:
         scores = document["scores"]
         visible_scores = level >= Level.ROUNDED and scores is not None
@@ -146,7 +148,7 @@ def submission_view(level: Level, document: Document, *, rounding: float | None)
 
 def failure_view(level: Level, failure: Document) -> dict[str, object]:
     """Return a failure record; details that quote gold are kept at level `gold` only."""
-    shown = dict(failure) if level is Level.GOLD else chosen(failure, _FAILURE)
+    shown = chosen(failure, _FAILURE)
     return {**shown, "errors": [_error(level, error) for error in objects_of(failure.get("errors", ()))]}
 
 

@@ -115,6 +115,7 @@ class LeaderboardSettings(Strict[requests.LeaderboardChanges]):
     anonymous = Flag()
     pick = fields.String(validate=validate.OneOf(PICKS))
     frozen_at = fields.AwareDateTime(format="iso", allow_none=True, validate=check_year)
+    ladder = Flag()
 
 
 class _Settings:

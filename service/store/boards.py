@@ -106,13 +106,15 @@ def standings(
     value = scores.c.main if span is None else _cut(span)
     c = submissions.c
     query = (
-        select(c.id, c.team_id, c.role, c.chosen, scores.c.covered, value.label("value"))
+        select(c.id, c.team_id, c.role, c.chosen, scores.c.covered, scores.c.rung, value.label("value"))
         .join(scores, (scores.c.submission_id == c.id) & (scores.c.revision == revision), isouter=not scored_only)
         .where(on_board(benchmark_id, until))
         .order_by(c.id)
     )
     return [
-        BoardEntry(row.id, row.team_id, row.role, row.chosen, _number(row.value), coverage_of(row.covered))
+        BoardEntry(
+            row.id, row.team_id, row.role, row.chosen, _number(row.value), coverage_of(row.covered), rung=row.rung
+        )
         for row in db.execute(query)
     ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import orjson
@@ -33,6 +33,7 @@ class ScoreRecord:
         document: the whole result, uncensored: `revision`, `metrics`, `parts`, ... (JSON).
         covered: sentences with a scored output in each part of the revision; None where an earlier version scored it.
         created_at: when it was scored.
+        rung: of the team's ladder; 0 where the ladder holds the scores, None without a ladder.
     """
 
     submission_id: str
@@ -42,6 +43,7 @@ class ScoreRecord:
     document: dict[str, Json]
     covered: Sequence[int] | None
     created_at: datetime
+    rung: int | None = None
 
 
 def coverage_of(stored: str | None) -> Sequence[int] | None:
@@ -60,7 +62,8 @@ def artifact_name(revision: int, kind: str, part: int, metric: int) -> str:
 
 
 def save(db: Connection, record: ScoreRecord, bodies: PackedArtifacts) -> None:
-    """Store a record and its artifacts in place of an earlier one of the same revision."""
+    """Store a record and its artifacts instead of an earlier one of the same revision, whose rung it keeps."""
+    record = replace(record, rung=rung(db, record.submission_id, record.revision))
     remove(db, record.submission_id, record.revision)
     artifacts.put(db, record.submission_id, bodies)
     covered = None if record.covered is None else json_text(list(record.covered))
@@ -129,6 +132,31 @@ def newest(db: Connection, submission_id: str, revision: int) -> ScoreRecord | N
     """Return the record under a revision or, without one, under the last revision before it; or None."""
     query = select(scores).where(scores.c.submission_id == submission_id, scores.c.revision <= revision)
     return one(db, query.order_by(scores.c.revision.desc()).limit(1), _record)
+
+
+def rung(db: Connection, submission_id: str, revision: int) -> int | None:
+    """Return the rung of a record; None where it has no place on a ladder, or does not exist."""
+    number: int | None = db.scalar(
+        select(scores.c.rung).where(scores.c.submission_id == submission_id, scores.c.revision == revision)
+    )
+    return number
+
+
+def set_rung(db: Connection, submission_id: str, revision: int, number: int) -> None:
+    """Give a record its place on a ladder."""
+    mine = (scores.c.submission_id == submission_id) & (scores.c.revision == revision)
+    db.execute(update(scores).where(mine).values(rung=number))
+
+
+def held(db: Connection, submission_ids: Sequence[str]) -> set[str]:
+    """Return those of the submissions whose newest scores a ladder holds."""
+    query = (
+        select(scores.c.submission_id, scores.c.rung)
+        .where(scores.c.submission_id.in_(list(submission_ids)))
+        .order_by(scores.c.revision)
+    )
+    newest_rungs = {row.submission_id: row.rung for row in db.execute(query)}
+    return {each for each, number in newest_rungs.items() if number == 0}
 
 
 def scored_ids(db: Connection, revision: int, submission_ids: Sequence[str]) -> set[str]:

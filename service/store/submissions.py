@@ -92,6 +92,7 @@ class BoardEntry:
         value: the score that ranks; None where it has none.
         covered: sentences with a scored output in each part of the revision; None if not known.
         ranks_last: whether it stands below all complete ones, because it lacks sentences that its score leaves out.
+        rung: of its team's ladder; 0 where the ladder holds its scores, None without a place on one.
     """
 
     id: str
@@ -101,11 +102,12 @@ class BoardEntry:
     value: float | None
     covered: Sequence[int] | None = None
     ranks_last: bool = False
+    rung: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class QuotaUse:
-    """What a team has used of its quota. Service faults and cancelled submissions are not charged."""
+    """What a team has used of its quota by submissions."""
 
     attempts_today: int
     scored_today: int
@@ -166,22 +168,35 @@ def count(db: Connection, benchmark_id: str, *, state: str | None = None) -> int
     return int(db.scalar(query) or 0)
 
 
+def exist(db: Connection, benchmark_id: str) -> bool:
+    """Return whether anything was ever submitted, deleted or not."""
+    return db.scalar(select(submissions.c.id).where(submissions.c.benchmark_id == benchmark_id).limit(1)) is not None
+
+
 def quota_use(db: Connection, benchmark_id: str, team_id: str, utc_day: str, *, blind: bool) -> QuotaUse:
     """Count what is charged to a team's quota, deleted and withdrawn submissions included.
 
-    A submission that is not final counts as scored. With `blind`, so does one whose outputs are invalid, so that the
-    quota does not reveal which are.
+    Free are submissions that failed through an internal error, and those cancelled before a worker claimed them;
+    deleting an unfinished one is charged. A submission that is not final, or was cancelled later, counts as scored.
+    With `blind`, so does one whose outputs are invalid, so that the quota does not reveal which are.
     """
     c = submissions.c
-    charged = ~or_(c.state == CANCELLED, (c.state == FAILED) & (c.failure_kind == "service"))
-    scored = charged if blind else c.state.in_((QUEUED, SUCCEEDED))
+    cancelled_early = and_(
+        c.state == CANCELLED,
+        runs.c.started_at.is_(None),
+        or_(c.deleted_at.is_(None), c.deleted_at > c.finished_at),
+    )
+    charged = ~or_(cancelled_early, (c.state == FAILED) & (c.failure_kind == "service"))
+    scored = charged if blind else charged & (c.state != FAILED)
     today = c.utc_day == utc_day
     row = db.execute(
         select(
             func.coalesce(func.sum(case((charged & today, 1), else_=0)), 0),
             func.coalesce(func.sum(case((scored & today, 1), else_=0)), 0),
             func.coalesce(func.sum(case((scored, 1), else_=0)), 0),
-        ).where(c.benchmark_id == benchmark_id, c.team_id == team_id)
+        )
+        .select_from(submissions.join(runs, runs.c.id == c.run_id))
+        .where(c.benchmark_id == benchmark_id, c.team_id == team_id)
     ).one()
     return QuotaUse(int(row[0]), int(row[1]), int(row[2]))
 

@@ -248,6 +248,18 @@ submissions = Table(
     comment="outputs are stored under the id",
 )
 
+validations = Table(
+    "validations",
+    metadata,
+    Column("id", String(64), ForeignKey("runs.id"), primary_key=True),
+    Column("benchmark_id", String(64), ForeignKey("benchmarks.id"), nullable=False),
+    _id("team_id", nullable=False),
+    Column("utc_day", String(10), nullable=False, comment="the day to whose quota it is charged"),
+    Column("refunded", Boolean, nullable=False, comment="it failed through an internal error"),
+    Index("ix_validations_team", "benchmark_id", "team_id", "utc_day"),
+    comment="validations of teams, which count as attempts; the id is that of the job",
+)
+
 scores = Table(
     "scores",
     metadata,
@@ -258,7 +270,19 @@ scores = Table(
     Column("document", LargeBinary, nullable=False, comment="JSON, zstd: the whole result"),
     Column("covered", Text, comment="JSON: sentences with a scored output, part by part; null if not known"),
     Column("created_at", Utc, nullable=False),
+    Column("rung", Integer, comment="of a ladder; 0: it is held"),
     comment="one record for a submission and a revision; counts, items, slices are artifacts of the submission",
+)
+
+ladders = Table(
+    "ladders",
+    metadata,
+    Column("benchmark_id", String(64), ForeignKey("benchmarks.id"), primary_key=True),
+    _id("team_id", primary_key=True),
+    Column("revision", Integer, primary_key=True, autoincrement=False),
+    Column("rung", Integer, nullable=False, comment="scores released so far"),
+    Column("counts", LargeBinary, nullable=False, comment="zstd: those of the last released score"),
+    comment="the shown best of each team under a ladder; it outlives the submission",
 )
 
 comparisons = Table(

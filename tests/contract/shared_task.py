@@ -9,6 +9,7 @@ from tests.contract.checking import CheckedClient
 from tests.contract.stage import Stage
 from tests.fixtures.contexts import give_up
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
+from tests.fixtures.tasks import UNLIMITED
 
 _NUMBERS = count(1)
 BENCHMARK: dict[str, Any] = {
@@ -17,6 +18,7 @@ BENCHMARK: dict[str, Any] = {
     "metrics": ["attachment"],
     "parts": {"en": {"gold": GOLD_CONLLU}},
     "feedback": "items",
+    "quota": UNLIMITED,
 }
 FIX = {"parts": {"en": {"gold": ONE_WRONG}}, "reason": "a wrong head"}
 

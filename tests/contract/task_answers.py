@@ -37,6 +37,7 @@ GOOD: dict[str, Address] = {
     "list_benchmarks": lambda _: "/v1/benchmarks",
     "get_benchmark": _benchmark(),
     "get_part_input": _benchmark("/parts/en/input"),
+    "list_fitting": _benchmark("/fitting"),
     "list_revisions": _benchmark("/revisions"),
     "get_revision": _benchmark("/revisions/1"),
     "list_teams": _benchmark("/teams"),

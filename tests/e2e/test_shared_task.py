@@ -10,6 +10,7 @@ import pytest
 
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
 from tests.fixtures.service_process import ServiceProcess, until
+from tests.fixtures.tasks import UNLIMITED
 
 pytestmark = pytest.mark.e2e
 
@@ -24,6 +25,7 @@ def make(client: httpx.Client, slug: str, **changes: Any) -> str:
         "format": "conllu",
         "metrics": ["attachment"],
         "parts": {"en": {"gold": GOLD_CONLLU}},
+        "quota": UNLIMITED,
         **changes,
     }
     made = client.post("/v1/benchmarks", json=request, headers=WAIT)

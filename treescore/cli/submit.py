@@ -42,7 +42,7 @@ Exit status:
 @click.option("--compare-with", metavar="SUB", help="Test the difference to a submission, or to the `best` one.")
 @click.option("--fail-below", "thresholds", multiple=True, metavar="SCORE=X", help="As `ud.las_f1=0.85`. Repeatable.")
 @click.option("--fail-if-worse-than", metavar="SUB", help="Fail where it is significantly worse than this, or `best`.")
-@click.option("--validate-only", is_flag=True, help="Have the files checked only; costs no quota, gives no score.")
+@click.option("--validate-only", is_flag=True, help="Have the files checked only: an attempt, no score.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--timeout", default=600.0, show_default=True, type=click.FloatRange(1), help="Seconds for everything.")
 def submit(**given: Any) -> None:

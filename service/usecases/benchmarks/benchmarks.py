@@ -112,7 +112,8 @@ def patch_benchmark(
     Raises:
         PreconditionRequired: If-Match is missing.
         PreconditionFailed: the benchmark has changed.
-        Unprocessable: the benchmark would close before it opens.
+        Unprocessable: the settings do not fit together.
+        Conflict: the ladder would change after the first submission.
     """
     caller.require("organise")
     now = context.now()
@@ -129,6 +130,12 @@ def patch_benchmark(
             settings=complete_settings(changes, benchmark.settings),
             updated_at=now,
         )
+        if changed.leaderboard["ladder"] != benchmark.leaderboard["ladder"] and submissions.exist(db, slug):
+            raise Conflict(
+                "A ladder begins with the first submission, so that it cannot be set or removed afterwards.",
+                slug="ladder-begun",
+                title="The ladder cannot change any more",
+            )
         benchmarks.change(db, changed)
         members = sorted(changes.given())
         record_event(db, context, "benchmark.changed", slug, actor=caller.owner, data={"members": members})

@@ -16,12 +16,12 @@ PART = re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII)
 DEFAULTS: Mapping[str, Json] = {
     "opens_at": None,
     "closes_at": None,
-    "quota": {"scored_per_day": None, "scored_total": None, "attempts_per_day": None},
+    "quota": {"scored_per_day": 5, "scored_total": 100, "attempts_per_day": 20},
     "feedback": "scores",
     "feedback_after_closing": None,
     "rounding": None,
     "publish_input": False,
-    "leaderboard": {"public": True, "anonymous": False, "pick": "best", "frozen_at": None},
+    "leaderboard": {"public": True, "anonymous": False, "pick": "best", "frozen_at": None, "ladder": False},
 }
 
 
@@ -31,13 +31,14 @@ def complete_settings(changes: BenchmarkChanges, before: Mapping[str, Json] = DE
     `quota` and `leaderboard` are changed member by member.
 
     Raises:
-        Unprocessable: the benchmark would close before it opens.
+        Unprocessable: the benchmark would close before it opens, or its ladder does not fit the other settings.
     """
     settings = _merged({**DEFAULTS, **before}, changes)
     opens, closes = settings["opens_at"], settings["closes_at"]
     if opens is not None and closes is not None and closes <= opens:
         detail = f"`closes_at` ({closes}) must be later than `opens_at` ({opens}), both in UTC."
         raise invalid("closes-before-opening", "/closes_at", detail)
+    _check_ladder(settings)
     return settings
 
 
@@ -49,6 +50,18 @@ def check_part_name(problems: ProblemList, value: str, pointer: str) -> None:
             f"{MACRO} and {POOLED} are reserved for all parts together."
         )
         problems.add(Problem(code="bad-part-name", pointer=pointer, detail=detail))
+
+
+def _check_ladder(settings: Mapping[str, Json]) -> None:
+    leaderboard = settings["leaderboard"]
+    if not leaderboard["ladder"]:
+        return
+    if leaderboard["pick"] != "best":
+        detail = f"A ladder shows each team's last released submission. Set `pick` to best, not {leaderboard['pick']}."
+        raise invalid("ladder-pick", "/leaderboard/pick", detail)
+    if settings["feedback"] in ("items", "gold"):
+        detail = f"Level {settings['feedback']} shows what a ladder holds. Use a lower one, or no ladder."
+        raise invalid("ladder-level", "/feedback", detail)
 
 
 def _merged(before: Mapping[str, Json], changes: Request) -> dict[str, Json]:

@@ -10,18 +10,20 @@ from sqlalchemy import Connection
 
 from service.context import Context
 from service.requests import MACRO
-from service.store import artifacts, benchmarks, boards, revisions, runs, score_records, submissions
+from service.store import artifacts, benchmarks, boards, ladders, revisions, runs, score_records, submissions
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Part, Revision
+from service.usecases.access.access import benchmark_of
 from service.usecases.benchmarks.benchmarks import blocks_name, input_name
 from service.usecases.boards.rank_changes import Side, rank_changes
-from service.usecases.boards.rows import incomplete_last
+from service.usecases.boards.rows import incomplete_last, top_rungs
 from service.usecases.boards.work import schedule_board_comparison
 from service.usecases.events.record import record_event
 from service.usecases.runs.ending import Ending, Failure, Outdated, QueuedRun
 from service.usecases.runs.progress import Cancelled, Progress
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from service.usecases.scoring.gold import keyed_digest, load_part
+from service.usecases.scoring.ladder import place
 from service.usecases.scoring.part_scorer import Scorer
 from treescore.errors import InputError, LimitError, Problem, ScoringError
 from treescore.evaluation.blind import blind_inputs, word_count
@@ -157,6 +159,7 @@ def _rescore_one(context: Context, run: runs.Run, scorer: Scorer, submission_id:
         current = submissions.get(db, submission_id, lock=True)
         if scored.record is not None and current is not None and current.deleted_at is None:
             score_records.save(db, scored.record, scored.packed)
+            place(db, benchmark_of(db, current.benchmark_id), scorer.revision, current)
     context.queue.wake(run.id)
 
 
@@ -194,6 +197,7 @@ def _drop_records(context: Context, revision: Revision) -> None:
     while True:
         with context.store.write() as db:
             if not score_records.drop_revision(db, revision.benchmark_id, revision.number, DROPPED_AT_ONCE):
+                ladders.drop_revision(db, revision.benchmark_id, revision.number)
                 return
 
 
@@ -214,5 +218,7 @@ def _rank_changes(db: Connection, benchmark: Benchmark, revision: Revision) -> l
         entries = boards.standings(db, benchmark.id, each.number)
         if not scoring.charges(entry):
             entries = incomplete_last(entries, revisions.parts_of(db, each.id), MACRO)
+        if benchmark.leaderboard["ladder"]:
+            entries = top_rungs(entries)
         sides.append(Side(entries, score.higher_is_better))
     return rank_changes(benchmark.leaderboard["pick"], *sides)

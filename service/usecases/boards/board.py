@@ -17,7 +17,7 @@ from service.store.benchmarks import Benchmark
 from service.store.comparisons import Question
 from service.store.figures import Layout
 from service.store.revisions import Part, Revision
-from service.usecases.boards.rows import BoardRow, family, incomplete_last, picked, ranked
+from service.usecases.boards.rows import BoardRow, family, incomplete_last, picked, ranked, released, top_rungs
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from treescore.core.scores import Score
 from treescore.errors import ScoringError
@@ -54,6 +54,7 @@ class Board:
         pick: which of a team's submissions are shown.
         until: leaves out submissions that were scored later.
         active: whether the revision is the active one.
+        ladder: whether it leaves out what a ladder holds; its `best` submissions are then those released last.
     """
 
     benchmark_id: str
@@ -65,6 +66,7 @@ class Board:
     pick: str
     until: datetime | None
     active: bool
+    ladder: bool = False
 
     @property
     def scored_by(self) -> tuple[Entry, Score]:
@@ -97,8 +99,11 @@ def board_of(
     pick: str | None = None,
     revision: int | None = None,
     until: datetime | None = None,
+    held: bool = False,
 ) -> Board:
     """Return the requested board; where an argument is None, the benchmark's default applies.
+
+    With `held`, a board of another pick than the benchmark's also has the submissions whose scores a ladder holds.
 
     Raises:
         NotFound: the benchmark has no active revision; the revision was never active; the part is unknown.
@@ -117,7 +122,8 @@ def board_of(
     chosen = benchmark.leaderboard["pick"] if pick is None else pick
     parts = revisions.parts_of(db, stored.id)
     active = stored.number == benchmark.active_revision
-    return Board(benchmark.id, stored, scoring, parts, address, _part(parts, part), chosen, until, active)
+    ladder = benchmark.leaderboard["ladder"] and not (held and chosen != benchmark.leaderboard["pick"])
+    return Board(benchmark.id, stored, scoring, parts, address, _part(parts, part), chosen, until, active, ladder)
 
 
 def _part(parts: Sequence[Part], asked: str | None) -> str | None:
@@ -140,6 +146,8 @@ def rows_of(db: Connection, board: Board, see: See = lambda value: value) -> lis
     entry, score = board.scored_by
     if not board.scoring.charges(entry):
         entries = incomplete_last(entries, board.parts, board.ranking_part)
+    if board.ladder:
+        entries = top_rungs(entries) if board.pick == "best" else released(entries)
     seen = (replace(each, value=see(each.value)) for each in entries)
     higher = score.higher_is_better
     return ranked(picked(seen, board.pick, higher_is_better=higher), higher_is_better=higher)

@@ -48,12 +48,14 @@ class Viewer:
         step: of rounding; None for exact scores.
         until: when the board was frozen for this viewer; None where it is not.
         named: whether the names of teams are shown.
+        held: whether boards that are requested by another pick show what a ladder holds.
     """
 
     level: Level
     step: float | None
     until: datetime | None
     named: bool
+    held: bool = False
 
     def see(self, value: float | None) -> float | None:
         """Return a score as the viewer may see it."""
@@ -71,7 +73,8 @@ def viewer_of(benchmark: Benchmark, caller: Caller, now: datetime) -> Viewer:
     frozen_at = benchmark.frozen_at
     until = None if caller.organiser or frozen_at is None or now < frozen_at else frozen_at
     step = gate.step_of(benchmark) if level is Level.ROUNDED else None
-    return Viewer(level, step, until, named=caller.organiser or not benchmark.leaderboard["anonymous"])
+    named = caller.organiser or not benchmark.leaderboard["anonymous"]
+    return Viewer(level, step, until, named=named, held=caller.organiser)
 
 
 def _require_reader(benchmark: Benchmark, caller: Caller) -> None:
@@ -131,7 +134,8 @@ def _tag(benchmark: Benchmark, viewer: Viewer, query: LeaderboardQuery, form: st
     board_version = benchmark.board_version if viewer.level >= Level.ROUNDED else 0
     depends = (
         VERSION, __version__, benchmark.id, moment(benchmark.created_at), benchmark.version,
-        board_version, int(viewer.level), viewer.step, moment(viewer.until), viewer.named, replace(query, format=form),
+        board_version, int(viewer.level), viewer.step, moment(viewer.until), viewer.named,
+        viewer.held, replace(query, format=form),
     )  # fmt: skip
     return hashlib.blake2b(repr(depends).encode(), digest_size=16).hexdigest()
 
@@ -142,7 +146,7 @@ def _built(context: Context, benchmark: Benchmark, viewer: Viewer, query: Leader
         with context.store.read() as db:
             board = board_of(
                 db, benchmark, score=query.score, pick=query.pick, revision=query.revision, part=query.part,
-                until=viewer.until,
+                until=viewer.until, held=viewer.held,
             )  # fmt: skip
             document = board_document(db, benchmark, board, viewer, item_number(query.cursor))
             after = benchmarks.get(db, benchmark.id)

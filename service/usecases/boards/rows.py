@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from service.policy.ladder import HELD
 from service.store.revisions import Part
 from service.store.submissions import BASELINE, BoardEntry
 from service.usecases.scoring.coverage import coverage_of
@@ -70,6 +71,25 @@ def picked(entries: Iterable[BoardEntry], pick: str, *, higher_is_better: bool) 
         known = selected.get(key)
         if known is None or _preferred(entry, known, pick, higher_is_better=higher_is_better):
             selected[key] = entry
+    return list(selected.values())
+
+
+def released(entries: Iterable[BoardEntry]) -> list[BoardEntry]:
+    """Leave out the submissions whose scores a ladder holds."""
+    return [entry for entry in entries if entry.rung != HELD]
+
+
+def top_rungs(entries: Iterable[BoardEntry]) -> list[BoardEntry]:
+    """Select the submission of each team that its ladder released last, and every baseline.
+
+    Args:
+        entries: oldest first.
+    """
+    selected: dict[str, BoardEntry] = {}
+    for entry in released(entries):
+        known = selected.get(team_key(entry))
+        if known is None or (entry.rung or 0) >= (known.rung or 0):
+            selected[team_key(entry)] = entry
     return list(selected.values())
 
 

@@ -12,11 +12,11 @@ from sqlalchemy import Connection
 from service.caller import Caller
 from service.context import Context
 from service.errors import NotFound, TooManyRequests, Unprocessable, invalid, unprocessable
-from service.policy import gate
+from service.policy import gate, ladder
 from service.policy.gate import Level
 from service.queue import BULK, LIVE
 from service.requests import LEADERBOARD, ComparisonRequest, PageQuery
-from service.store import benchmarks, boards, comparisons, runs, submissions, teams
+from service.store import benchmarks, boards, comparisons, runs, score_records, submissions, teams
 from service.store.benchmarks import Benchmark
 from service.store.comparisons import Comparison, Question
 from service.store.submissions import Submission
@@ -71,7 +71,7 @@ def ask(context: Context, caller: Caller, slug: str, request: ComparisonRequest)
     with context.store.write() as db:
         benchmark = benchmark_of(db, slug, lock=True)
         viewer = _viewer(context, benchmark, caller)
-        board, asked, whole = _question(db, benchmark, caller, viewer, request)
+        board, asked, whole = _question(db, context, benchmark, caller, viewer, request)
         name = comparison_id(asked)
         if whole:
             keep_asked(db, board, now)
@@ -131,6 +131,9 @@ def list_comparisons(context: Context, caller: Caller, slug: str, query: PageQue
             more = len(rows) == _READ_AT_ONCE
             for row in rows:
                 known = submissions.many(db, row.question["submissions"])
+                if _held(db, context, benchmark, caller, list(known)):
+                    after = row.id
+                    continue
                 if all(_may_see(caller, viewer, known.get(each)) for each in row.question["submissions"]):
                     items.append(_head(row, under_way.get(row.run_id)))
                 after = row.id
@@ -154,6 +157,8 @@ def visible_comparison(
     benchmark = benchmark_of(db, comparison.benchmark_id)
     viewer = _viewer(context, benchmark, caller)
     known = submissions.many(db, comparison.question["submissions"])
+    if _held(db, context, benchmark, caller, list(known)):
+        raise NotFound(f"Unknown comparison {comparison_id}.")
     if not all(_may_see(caller, viewer, known.get(each)) for each in comparison.question["submissions"]):
         raise NotFound(f"Unknown comparison {comparison_id}.")
     return comparison, known, viewer
@@ -163,6 +168,13 @@ def _viewer(context: Context, benchmark: Benchmark, caller: Caller) -> Viewer:
     viewer = viewer_of(benchmark, caller, context.now())
     gate.require(viewer.level, Level.SCORES, "comparisons")
     return viewer
+
+
+def _held(db: Connection, context: Context, benchmark: Benchmark, caller: Caller, asked: Sequence[str]) -> set[str]:
+    """Return those of the submissions whose scores the benchmark's ladder holds for this caller."""
+    if not ladder.holds(gate.level_of(benchmark, caller, context.now()), benchmark):
+        return set()
+    return score_records.held(db, asked)
 
 
 def _may_see(caller: Caller, viewer: Viewer, submission: Submission | None) -> bool:
@@ -179,7 +191,12 @@ def _may_see(caller: Caller, viewer: Viewer, submission: Submission | None) -> b
 
 
 def _question(
-    db: Connection, benchmark: Benchmark, caller: Caller, viewer: Viewer, request: ComparisonRequest
+    db: Connection,
+    context: Context,
+    benchmark: Benchmark,
+    caller: Caller,
+    viewer: Viewer,
+    request: ComparisonRequest,
 ) -> tuple[Board, Question, bool]:
     """Return the board, the question in its one form, and whether it is about the whole leaderboard."""
     whole = request.submissions == LEADERBOARD
@@ -196,7 +213,8 @@ def _question(
                 "The leaderboard has fewer than two submissions that can be compared.",
             )
     else:
-        ids = _listed(db, benchmark, caller, viewer, request.submissions)
+        held = _held(db, context, benchmark, caller, request.submissions)
+        ids = _listed(db, benchmark, caller, viewer, request.submissions, held)
     try:
         defaults = board_settings(board, len(ids)) if whole else Settings()
         base = {"shuffles": defaults.shuffles, "resamples": defaults.resamples}
@@ -207,7 +225,7 @@ def _question(
 
 
 def _listed(
-    db: Connection, benchmark: Benchmark, caller: Caller, viewer: Viewer, asked: Sequence[str]
+    db: Connection, benchmark: Benchmark, caller: Caller, viewer: Viewer, asked: Sequence[str], held: set[str]
 ) -> list[str]:  # fmt: skip
     if len(set(asked)) < len(asked):
         raise invalid("repeated-submission", "/submissions", "A submission is repeated. Name each once.")
@@ -224,6 +242,9 @@ def _listed(
         ):
             detail = f"Unknown submission {each!r}."
             problems.append(Problem(code="unknown-submission", pointer=pointer, detail=detail))
+        elif each in held:
+            detail = f"The ladder of this benchmark holds the scores of {each}, so that they cannot be compared."
+            problems.append(Problem(code="held", pointer=pointer, detail=detail))
         elif submission.state != runs.SUCCEEDED:
             detail = f"The submission {each} has no scores. It is {submission.state}."
             problems.append(Problem(code="no-scores", pointer=pointer, detail=detail))

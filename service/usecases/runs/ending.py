@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 
 from service.context import Context
 from service.errors import failure_document, failure_record
+from service.policy.misfits import CLOSED
 from service.store import artifacts, benchmarks, jobs, runs, texts
 from service.store.runs import Run
 from service.store.score_records import PackedArtifacts
@@ -40,11 +41,13 @@ class Failure:
         kind: `input`, `limit` or `service`.
         problems: the first of them.
         total: how many there are.
+        closed: the failure for those who may not know the text that an output does not fit; None where it is the same.
     """
 
     kind: str
     problems: Sequence[Problem] = ()
     total: int = 0
+    closed: Failure | None = None
 
     @classmethod
     def of(cls, error: ScoringError) -> Failure:
@@ -57,7 +60,8 @@ class Failure:
 
     def record(self) -> dict[str, object]:
         """Return the document that the store keeps and `service.policy.gate` filters."""
-        return failure_record(self.kind, self.problems, self.total)
+        record = failure_record(self.kind, self.problems, self.total)
+        return record if self.closed is None else {**record, CLOSED: self.closed.record()}
 
 
 @dataclass(frozen=True, slots=True)

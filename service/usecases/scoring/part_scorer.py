@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from service.context import Context
 from service.errors import error_document
+from service.policy import misfits
 from service.requests import MACRO
 from service.store import revisions, texts
 from service.store.figures import Figures, Layout
@@ -158,7 +159,11 @@ class Scorer:
         try:
             self._score(part, text, scored)
         except ScoringError as error:
-            return _Part(FAILED, sizes=scored.sizes, failure=Failure.of(error))
+            failure = Failure.of(error)
+            if scored.sizes and any(map(misfits.is_misfit, failure.problems)):
+                # the text could be read, so that what failed was the comparison with gold
+                failure = replace(failure, closed=Failure("input", [_closed(part)], 1))
+            return _Part(FAILED, sizes=scored.sizes, failure=failure)
         return scored
 
     def _score(self, part: Part, text: Text, scored: _Part) -> None:
@@ -172,7 +177,11 @@ class Scorer:
             outcome = outcomes[entry.key]
             document = {"undefined": {}, **outcome_document(entry, outcome)}
             scored.shares[entry.key] = _Share(outcome.rows, document, document["sentences"])
-            scored.warnings += [_warning(problem.at(pointer, part.name), entry.key) for problem in outcome.warnings]
+            for problem in outcome.warnings:
+                warning = _warning(problem.at(pointer, part.name), entry.key)
+                if misfits.is_misfit(problem):
+                    warning[misfits.COMPARED] = _warning(_closed(part), entry.key)
+                scored.warnings.append(warning)
             key = ArtifactKey(part.position, position, self.revision.number)
             scored.packed |= pack_outcome(key, entry, outcome, evaluation.gold, tokens=True)
         answered = np.logical_and.reduce([outcome.answered for outcome in outcomes.values()])
@@ -259,6 +268,10 @@ def _together(by_part: Mapping[str, str]) -> str:
     if len(by_part) == 1:
         return next(iter(by_part.values()))
     return " ".join(f"{part}={digest}" for part, digest in by_part.items())
+
+
+def _closed(part: Part) -> Problem:
+    return misfits.closed_problem(f"/outputs/{part.name}", part.name)
 
 
 def _numbers(values: FloatArray) -> list[float | None]:

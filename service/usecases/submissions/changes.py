@@ -12,7 +12,7 @@ from service.errors import Conflict, Forbidden, Gone, NotFound
 from service.policy import gate
 from service.queue import LIVE
 from service.requests import MISSING, SubmissionChanges
-from service.store import runs, submissions, teams, texts
+from service.store import runs, submissions, texts
 from service.store.submissions import Submission
 from service.usecases.access.access import locked_submission, require_open, submission_of
 from service.usecases.boards.work import board_changed
@@ -58,7 +58,7 @@ def patch_submission(context: Context, caller: Caller, submission_id: str, chang
 
 
 def cancel_submission(context: Context, caller: Caller, submission_id: str) -> View:
-    """Cancel an unfinished submission; it uses no quota then.
+    """Cancel an unfinished submission; before a worker claims it, this returns its quota.
 
     Raises:
         Conflict: it has finished.
@@ -97,10 +97,9 @@ def retry_submission(context: Context, caller: Caller, submission_id: str) -> No
             )
         if submission.output_deleted_at is not None:
             raise Gone(f"The outputs of {submission_id} were deleted. Submit them again.")
-        if submission.team_id is not None and not caller.organiser:
+        if submission.team_id is not None:
             # the failed attempt used no quota, so the new one is counted like a new submission
-            teams.get(db, benchmark.id, submission.team_id, lock=True)
-            quotas.require(quotas.quotas_of(db, benchmark, submission.team_id, now), now)
+            quotas.count_one(db, caller, benchmark.id, submission.team_id, now)
         attempt = submission.attempt + 1
         run_id = f"{submission.id}-{attempt}"
         add_run(db, context, caller, run_id, SUBMISSION_KIND, LIVE, now)
@@ -119,7 +118,7 @@ def retry_submission(context: Context, caller: Caller, submission_id: str) -> No
 
 
 def delete_submission(context: Context, caller: Caller, submission_id: str) -> None:
-    """Delete outputs, scores and name of a submission. Afterwards it answers 410; its quota stays used.
+    """Delete outputs, scores and name of a submission. Afterwards it answers 410; this returns no quota.
 
     Raises:
         Forbidden: the benchmark has closed, and the caller is a team.

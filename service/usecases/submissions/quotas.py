@@ -8,13 +8,16 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import Connection
 
-from service.errors import TooManyRequests
+from service.caller import Caller
+from service.errors import NotFound, TooManyRequests
 from service.policy import gate
-from service.store import submissions
+from service.store import submissions, teams, validations
 from service.store.benchmarks import Benchmark
+from service.usecases.access.access import benchmark_of
 from service.usecases.runs.views import moment
 
 DAY_SECONDS = 86_400
+ATTEMPTS = "attempts_per_day"
 FOREVER_SECONDS = 3_153_600_000
 """The window of a quota that is never reset, for headers that need a number."""
 
@@ -53,22 +56,46 @@ def next_day(now: datetime) -> datetime:
 
 def quotas_of(db: Connection, benchmark: Benchmark, team_id: str, now: datetime) -> list[Quota]:
     """Return a team's quotas. They are exact if this transaction has locked the row of the team."""
-    used = submissions.quota_use(db, benchmark.id, team_id, utc_day(now), blind=gate.blind(benchmark, now))
+    day = utc_day(now)
+    used = submissions.quota_use(db, benchmark.id, team_id, day, blind=gate.blind(benchmark, now))
+    attempts = used.attempts_today + validations.charged(db, benchmark.id, team_id, day)
     limits = benchmark.settings["quota"]
     return [
         Quota("scored_per_day", limits["scored_per_day"], used.scored_today, daily=True),
         Quota("scored_total", limits["scored_total"], used.scored, daily=False),
-        Quota("attempts_per_day", limits["attempts_per_day"], used.attempts_today, daily=True),
+        Quota(ATTEMPTS, limits[ATTEMPTS], attempts, daily=True),
     ]
 
 
-def require(quotas: list[Quota], now: datetime) -> None:
-    """Refuse one more submission if a quota is used up.
+def count_one(db: Connection, caller: Caller, slug: str, team_id: str, now: datetime, *, scored: bool = True) -> None:
+    """Check that a team may send one more; organisers always may.
+
+    It locks the row of the team, so that of two transactions the second counts what the first one stored.
+
+    Args:
+        db: a writing transaction.
+        caller: who sends.
+        slug: of the benchmark.
+        team_id: the team that is charged.
+        now: the time.
+        scored: whether it is to be scored; a validation is an attempt only.
 
     Raises:
-        TooManyRequests: names the quota, and when it is reset.
+        NotFound: the team is unknown.
+        TooManyRequests: a quota is used up.
     """
-    for quota in quotas:
+    team = teams.get(db, slug, team_id, lock=True)
+    if team is None or team.erased_at is not None:
+        raise NotFound(f"Unknown team {team_id!r} of benchmark {slug!r}.")
+    if caller.organiser:
+        return
+    # the benchmark is read again: its quota may have changed while this transaction waited
+    quotas = quotas_of(db, benchmark_of(db, slug), team_id, now)
+    _require(quotas, [quota for quota in quotas if scored or quota.name == ATTEMPTS], now)
+
+
+def _require(quotas: list[Quota], charged: list[Quota], now: datetime) -> None:
+    for quota in charged:
         if quota.left != 0:
             continue
         headers = rate_limit_headers(quotas, now)
@@ -77,8 +104,8 @@ def require(quotas: list[Quota], now: datetime) -> None:
             headers["Retry-After"] = str(_seconds_left(now))
             when = f" It is reset at {moment(next_day(now))} (midnight UTC)."
         raise TooManyRequests(
-            f"The quota {quota.name} of {quota.limit} is used up.{when} Cancelled submissions and those that fail "
-            "through an internal error are not counted.",
+            f"The quota {quota.name} of {quota.limit} is used up.{when} Submissions that are cancelled before they "
+            "start, and those that fail through an internal error, are not counted.",
             headers=headers,
         )
 

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from service.caller import Caller
 from service.context import Context
 from service.errors import SOON, Conflict, Gone, NotFound
-from service.policy import gate
+from service.policy import gate, misfits
 from service.policy.gate import Level
 from service.requests import SubmissionItemsQuery, SubmissionSlicesQuery
 from service.store import revisions, score_records
@@ -25,7 +25,10 @@ from treescore.evaluation.spec import Entry
 
 @dataclass(frozen=True, slots=True)
 class _Results:
-    """The results of one part of a submission under one metric entry."""
+    """The results of one part of a submission under one metric entry.
+
+    `closed` says that the caller may not know how an output differs from gold's text.
+    """
 
     submission: Submission
     revision: Revision
@@ -33,6 +36,7 @@ class _Results:
     entry: Entry
     key: ArtifactKey
     level: Level
+    closed: bool
 
 
 def submission_items(context: Context, caller: Caller, submission_id: str, query: SubmissionItemsQuery) -> Page:
@@ -53,7 +57,8 @@ def submission_items(context: Context, caller: Caller, submission_id: str, query
     if not items and not start:
         _require_kept(results)
     page = items_page(items, start, query.limit)
-    return replace(page, items=gate.items_view(results.level, visibility_key(results.entry), page.items))
+    shown = misfits.closed_items(page.items) if results.closed else page.items
+    return replace(page, items=gate.items_view(results.level, visibility_key(results.entry), shown))
 
 
 def submission_slices(context: Context, caller: Caller, submission_id: str, query: SubmissionSlicesQuery) -> View:
@@ -136,7 +141,8 @@ def _results(
         raise Gone(f"The results of {submission_id} are not kept any more.")
     chosen = part_of(revisions.parts_of(db, revision.id), query.part)
     position, entry = entry_of(revision, query.metric)
-    return _Results(submission, revision, chosen, entry, ArtifactKey(chosen.position, position, revision.number), level)
+    key = ArtifactKey(chosen.position, position, revision.number)
+    return _Results(submission, revision, chosen, entry, key, level, misfits.hidden(level, benchmark))
 
 
 def _require_kept(results: _Results) -> None:

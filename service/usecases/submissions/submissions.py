@@ -5,21 +5,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from service.caller import Caller
 from service.context import Context
-from service.errors import SOON, Conflict, Forbidden, NotFound, invalid, refuse
+from service.errors import SOON, Conflict, Forbidden, invalid, refuse
 from service.ids import new_id
 from service.policy import gate
 from service.policy.gate import Level
 from service.queue import LIVE
 from service.requests import SubmissionRequest, SubmissionsQuery
 from service.store import revisions, runs, submissions, teams, texts
-from service.store.benchmarks import Benchmark
 from service.store.revisions import Revision
 from service.store.submissions import BASELINE, SYSTEM, Submission
 from service.usecases.access.access import (
@@ -41,6 +39,9 @@ from service.usecases.submissions.views import SUBMISSION_KIND, summary, view_of
 from treescore.core.digests import digest_of
 from treescore.core.params import escape
 from treescore.errors import Problem, ProblemList
+
+LONGEST_SHOWN = 80
+"""Characters of an unknown part's name that an answer repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ def submit(
             if earlier is not None:
                 return earlier, False
             if team_id is not None:
-                _count(db, caller, benchmark, team_id, now)
+                quotas.count_one(db, caller, slug, team_id, now)
             add_run(db, context, caller, submission_id, SUBMISSION_KIND, LIVE, now)
             submissions.add(db, fresh)
             # from here on the benchmark cannot be deleted; before, it may have been deleted or closed
@@ -114,15 +115,6 @@ def submit(
         raise Conflict("An equal request is in progress. Retry.", headers=SOON) from error
     context.queue.put(submission_id, LIVE)
     return submission_id, True
-
-
-def _count(db: Connection, caller: Caller, benchmark: Benchmark, team_id: str, now: datetime) -> None:
-    """Check that the team may send one more. It locks the row of the team, so that others count afterwards."""
-    team = teams.get(db, benchmark.id, team_id, lock=True)
-    if team is None or team.erased_at is not None:
-        raise NotFound(f"Unknown team {team_id!r} of benchmark {benchmark.id!r}.")
-    if not caller.organiser:
-        quotas.require(quotas.quotas_of(db, benchmark_of(db, benchmark.id), team_id, now), now)
 
 
 def view_submission(context: Context, caller: Caller, submission_id: str) -> View:
@@ -214,9 +206,10 @@ def check_outputs(db: Connection, revision: Revision, request: SubmissionRequest
     if not request.outputs:
         problems.add(Problem(code="no-outputs", pointer="/outputs", detail="Send the output of at least one part."))
     for part, value in request.outputs.items():
-        pointer = f"/outputs/{escape(part)}"
+        # an answer does not repeat a name of any length
+        pointer = f"/outputs/{escape(part)}" if len(part) <= LONGEST_SHOWN else "/outputs"
         if part not in known:
-            detail = f"Unknown part {part[:80]!r}. The benchmark has: {', '.join(known[:20])}."
+            detail = f"Unknown part {part[:LONGEST_SHOWN]!r}. The benchmark has: {', '.join(known[:20])}."
             problems.add(Problem(code="unknown-part", pointer=pointer, detail=detail))
             continue
         bodies = named_texts(problems, f"{OUTPUTS}/{part}", value, choice, pointer, part)

@@ -1,28 +1,35 @@
-"""Validate outputs (`?validate_only=true`): would they be scored? It shows no score, uses no quota, keeps no text."""
+"""Validate outputs (`?validate_only=true`): would they be scored? It shows no score, is an attempt, keeps no text."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import IntegrityError
 
 from service.caller import Caller
 from service.context import Context
-from service.errors import TooManyRequests
+from service.errors import SOON, Conflict, TooManyRequests
 from service.ids import new_id
-from service.policy import gate
+from service.policy import gate, misfits
 from service.queue import LIVE
 from service.requests import SubmissionRequest
-from service.store import benchmarks, jobs, revisions, runs, texts
+from service.store import benchmarks, jobs, revisions, runs, texts, validations
 from service.usecases.access.access import active_revision, benchmark_of, require_open
+from service.usecases.access.idempotency import IdempotencyKey, claim_key
 from service.usecases.runs.adding import add_run
-from service.usecases.runs.ending import Ending, Failure, job_answer
+from service.usecases.runs.ending import Ending, Failure, QueuedRun, job_answer
 from service.usecases.runs.progress import Progress
 from service.usecases.scoring.part_scorer import FAILED, Scorer
 from service.usecases.scoring.part_texts import OUTPUTS, text_of
+from service.usecases.submissions import quotas
 from service.usecases.submissions.submissions import check_outputs, team_and_role
 
 VALIDATION_KIND = "validation"
 AT_ONCE = 4
-"""Unfinished validations of one token: they use no quota, so they must not crowd out submissions."""
+"""Unfinished validations of one token, so that they do not crowd out submissions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,31 +41,55 @@ class _Stored:
     organiser: bool
 
 
-def validate(context: Context, caller: Caller, slug: str, request: SubmissionRequest) -> str:
-    """Store a job that checks outputs against gold's text. Return its id.
+def validate(
+    context: Context,
+    caller: Caller,
+    slug: str,
+    request: SubmissionRequest,
+    idempotency_key: IdempotencyKey | None = None,
+) -> tuple[str, bool]:
+    """Store a job that checks outputs against gold's text. Return its id, and whether it is new.
+
+    A validation tells whether outputs fit gold, so that one of a team counts as an attempt, also if they do not.
 
     Raises:
         Conflict: the benchmark is not open, or has no active revision.
-        Unprocessable: the request is invalid, with pointers.
-        TooManyRequests: too many validations of this token are unfinished, or too many runs of the team are queued.
+        Unprocessable: the request is invalid, with pointers; nothing was compared, so it is not counted.
+        TooManyRequests: the attempts are used up, too many validations of this token are unfinished, or too many runs
+            of the team are queued.
     """
     caller.require("submit")
     now = context.now()
     job_id = new_id("job", now)
-    with context.store.write() as db:
-        benchmark = benchmark_of(db, slug)
-        require_open(benchmark, caller, now)
-        revision = active_revision(db, benchmark)
-        team_and_role(db, caller, slug, request)
-        outputs = check_outputs(db, revision, request)
-        if jobs.unfinished_of(db, caller.owner, VALIDATION_KIND) >= AT_ONCE:
-            detail = f"The limit of {AT_ONCE} unfinished validations of this token is reached. Wait for one of them."
-            raise TooManyRequests(detail, slug="too-many-validations", headers={"Retry-After": "2"})
-        add_run(db, context, caller, job_id, VALIDATION_KIND, LIVE, now)
-        jobs.add(db, job_id, caller.owner, asdict(_Stored(slug, revision.id, caller.organiser)))
-        texts.put(db, job_id, outputs.named)
+    try:
+        with context.store.write() as db:
+            benchmark = benchmark_of(db, slug)
+            require_open(benchmark, caller, now)
+            revision = active_revision(db, benchmark)
+            team_id, _ = team_and_role(db, caller, slug, request)
+            outputs = check_outputs(db, revision, request)
+            earlier = claim_key(db, caller, _own(idempotency_key), job_id, now)
+            if earlier is not None:
+                return earlier, False
+            if jobs.unfinished_of(db, caller.owner, VALIDATION_KIND) >= AT_ONCE:
+                detail = f"The limit of {AT_ONCE} unfinished validations of this token is reached. Wait for one."
+                raise TooManyRequests(detail, slug="too-many-validations", headers={"Retry-After": "2"})
+            if team_id is not None:
+                quotas.count_one(db, caller, slug, team_id, now, scored=False)
+            add_run(db, context, caller, job_id, VALIDATION_KIND, LIVE, now)
+            jobs.add(db, job_id, caller.owner, asdict(_Stored(slug, revision.id, caller.organiser)))
+            if team_id is not None and not caller.organiser:
+                validations.add(db, job_id, slug, team_id, quotas.utc_day(now))
+            texts.put(db, job_id, outputs.named)
+    except IntegrityError as error:
+        raise Conflict("An equal request is in progress. Retry.", headers=SOON) from error
     context.queue.put(job_id, LIVE)
-    return job_id
+    return job_id, True
+
+
+def _own(key: IdempotencyKey | None) -> IdempotencyKey | None:
+    """Tell a validation from a submission of the same outputs."""
+    return None if key is None else replace(key, digest=f"validation {key.digest}")
 
 
 def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
@@ -83,9 +114,18 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
     asker = Caller(None, frozenset({"organise"} if request.organiser else ()))
     # the stored answer may still be read after closing
     level = gate.lowest_level(benchmark, asker)
+    if misfits.hidden(level, benchmark):
+        results = misfits.closed_validation(results)
     return job_answer(run, runs.SUCCEEDED, {"results": gate.validation_view(level, results)}, keep_texts=False)
 
 
 def fail(_context: Context, run: runs.Run, failure: Failure) -> Ending:
     """Save a failure that the outputs did not cause as the answer, without a word of gold."""
-    return job_answer(run, runs.FAILED, {"failure": failure.document()}, keep_texts=False)
+    ending = job_answer(run, runs.FAILED, {"failure": failure.document()}, keep_texts=False)
+
+    def save(db: Connection, now: datetime) -> Sequence[QueuedRun]:
+        if failure.kind == "service":
+            validations.refund(db, run.id)
+        return ending.save(db, now)
+
+    return replace(ending, save=save)

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from service.caller import Caller
 from service.context import Context
-from service.policy import gate
+from service.policy import gate, ladder, misfits
 from service.queue import REDIS_ERRORS
 from service.store import runs, score_records, submissions
 from service.store.benchmarks import Benchmark
@@ -39,6 +39,11 @@ def view_of(db: Connection, context: Context, caller: Caller, benchmark: Benchma
     document["failure"] = submission.failures[-1] if submission.state == runs.FAILED and submission.failures else None
     document["failures"] = list(submission.failures)
     level = gate.level_of(benchmark, caller, now)
+    document["released"] = None if record is None or record.rung is None else record.rung != ladder.HELD
+    if ladder.holds(level, benchmark) and document["released"] is False:
+        document = ladder.held_submission(document)
+    if misfits.hidden(level, benchmark):
+        document = misfits.closed_submission(document)
     shown = gate.submission_view(level, document, rounding=benchmark.settings["rounding"])
     final = submission.state not in runs.UNFINISHED or shown["state"] == gate.RECEIVED
     return json_view(shown, final=final, state=str(shown["state"]))

@@ -9,13 +9,16 @@ from sqlalchemy import Connection
 
 from service.context import Context
 from service.errors import counted
+from service.policy.misfits import CLOSED
 from service.store import benchmarks, revisions, runs, score_records, submissions
 from service.store.revisions import Revision
 from service.store.submissions import Submission
+from service.usecases.access.access import benchmark_of
 from service.usecases.boards.work import board_changed
 from service.usecases.events.record import record_event
 from service.usecases.runs.ending import Ending, Failure, Outdated, QueuedRun
 from service.usecases.runs.progress import Progress
+from service.usecases.scoring.ladder import place
 from service.usecases.scoring.part_scorer import Scored, Scorer
 
 SHOWN = 20
@@ -67,6 +70,7 @@ def _scored(context: Context, submission: Submission, revision: Revision, scored
         if scored.record is None:
             return _end(db, context, submission, now, failure=failure_of_parts(scored.failures), outputs=outputs)
         score_records.save(db, scored.record, scored.packed)
+        place(db, benchmark_of(db, submission.benchmark_id), revision, submission)
         return _end(db, context, submission, now, outputs=outputs)
 
     state = runs.FAILED if scored.record is None else runs.SUCCEEDED
@@ -80,6 +84,7 @@ def _copied(context: Context, submission: Submission, revision: Revision, source
         if source is None or not score_records.scored_ids(db, revision.number, [source_id]):
             raise Outdated
         score_records.copy(db, source_id, submission.id, revision.number, now)
+        place(db, benchmark_of(db, submission.benchmark_id), revision, submission)
         return _end(db, context, submission, now, outputs=source.outputs)
 
     return Ending(runs.SUCCEEDED, save, lock=submission.benchmark_id)
@@ -117,6 +122,12 @@ def _end(
 
 def failure_of_parts(failures: Mapping[str, Failure]) -> dict[str, object]:
     """Return the failure record of a submission without a scored part."""
+    record = _joined(failures)
+    closed = {part: failure if failure.closed is None else failure.closed for part, failure in failures.items()}
+    return record if closed == failures else {**record, CLOSED: _joined(closed)}
+
+
+def _joined(failures: Mapping[str, Failure]) -> dict[str, object]:
     kind = "limit" if all(failure.kind == "limit" for failure in failures.values()) else "input"
     problems = [problem for failure in failures.values() for problem in failure.problems]
     total = sum(failure.total for failure in failures.values())

@@ -97,7 +97,7 @@ def test_states_cannot_be_asked_for_where_they_are_not_told(task, context):
 
 def test_a_validation_tells_the_fit_from_status_on(task, context, work):
     def validated(caller, output):
-        job = validate(context, caller, SLUG, loaded(SubmissionRequest, {"outputs": {"en": output}}))
+        job, _ = validate(context, caller, SLUG, loaded(SubmissionRequest, {"outputs": {"en": output}}))
         work()
         return orjson.loads(view_job(context, caller, job).body)["results"]
 

@@ -40,6 +40,9 @@ OLD_SHAPE = (
     "ALTER TABLE runs DROP COLUMN principal",
     "ALTER TABLE runs DROP COLUMN precedence",
     "ALTER TABLE runs DROP COLUMN turn",
+    "DROP TABLE validations",
+    "DROP TABLE ladders",
+    "ALTER TABLE scores DROP COLUMN rung",
     "ALTER TABLE revisions RENAME COLUMN scoring TO ruler",
     "ALTER TABLE board_comparisons RENAME COLUMN key TO score",
     """INSERT INTO board_comparisons (benchmark_id, revision, score, run_id, board_version, created_at)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from service.errors import NotFound, Unprocessable
+from service.errors import BadRequest, NotFound, Unprocessable
 from service.requests import SubmissionRequest
 from service.schemas.benchmarks import BenchmarkRequest
+from service.schemas.submissions import SubmissionRequest as SubmissionSchema
 from service.usecases.benchmarks.benchmarks import create_benchmark, part_input, view_benchmark
 from service.usecases.benchmarks.revisions import view_revision
 from service.usecases.benchmarks.teams import rotate_token
 from service.usecases.submissions.changes import submission_output
 from service.usecases.submissions.submissions import submit, view_submission
+from service.usecases.submissions.validation import validate
 from tests.fixtures.contexts import ORGANISER, work_of
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import BENCHMARK, RIGHT, SLUG, Task
@@ -43,3 +45,27 @@ def test_they_are_not_found(either_context, name):
             ORGANISER,
             loaded(BenchmarkRequest, {**BENCHMARK, "id": "b", "parts": {name: {"gold": "x"}}}),
         )
+
+
+HOSTILE = ["\x1b[31mred", "a\rb", "\u202eevil", "x" * 100_000, "\ud800", "", " "]
+"""Control characters, overrides of the direction, what is very long, half a pair, nothing."""
+
+
+@pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_names_of_submissions_are_refused_before_anything_is_counted(task, name):
+    task.make(quota={"attempts_per_day": 1})
+    lyon = task.team()
+    for outputs, more in (({"en": RIGHT}, {"name": name}), ({name: RIGHT}, {})):
+        for send in (submit, validate):
+            with pytest.raises((Unprocessable, BadRequest)) as error:
+                send(task.context, lyon, SLUG, loaded(SubmissionSchema, {"outputs": outputs, **more}))
+            assert len(str(error.value.problems)) < 1000
+    assert task.submit(lyon)
+
+
+def test_markup_in_names_and_notes_is_kept_as_text(task):
+    task.make()
+    lyon = task.team()
+    markup = {"name": "<img src=x onerror=alert(1)>", "notes": "<script>\n</script>\u05d0"}
+    shown = task.shown(lyon, task.scored(lyon, **markup))
+    assert {name: shown[name] for name in markup} == markup

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
 from tests.fixtures.service_process import ROOT, free_port
+from tests.fixtures.tasks import UNLIMITED
 from tests.treescore.stand_in import stand_in
 from treescore.cli.main import main
 
@@ -35,6 +36,8 @@ class Task:
             "format": "conllu",
             "metrics": ["attachment"],
             "parts": {name: {"gold": text} for name, text in parts.items()},
+            "publish_input": True,
+            "quota": UNLIMITED,
             **settings,
         }
         made = self.organiser("POST", "/v1/benchmarks", json=request, headers={"Prefer": "wait=60"})

@@ -231,7 +231,7 @@ def test_a_failed_validation_quotes_no_gold(task, context):
     task.make()
     outputs = loaded(SubmissionRequest, {"outputs": {"en": RIGHT}})
     lyon = task.team()
-    job = validate(context, lyon, SLUG, outputs)
+    job, _ = validate(context, lyon, SLUG, outputs)
     with context.store.read() as db:
         run = runs.get(db, job)
     quoting = Problem(code="word-mismatch", detail="The word differs.", gold_detail="Gold has 'zzgoldzz'.")

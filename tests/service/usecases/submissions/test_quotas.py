@@ -1,18 +1,21 @@
-"""Quotas are exact, in days of UTC, and count neither what was cancelled nor our own faults."""
+"""Quotas are exact, in days of UTC, and count neither what was cancelled before its start nor our own faults."""
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
 
-from service.errors import TooManyRequests
+from service.errors import Conflict, TooManyRequests
 from service.schemas.submissions import SubmissionRequest
+from service.store import runs
+from service.usecases.access.idempotency import IdempotencyKey
 from service.usecases.submissions.changes import cancel_submission, delete_submission, retry_submission
 from service.usecases.submissions.submissions import rate_limits, submit
 from tests.fixtures.contexts import ORGANISER, at, give_up, work_of
 from tests.fixtures.requests import loaded
-from tests.fixtures.tasks import ONE_SENTENCE, RIGHT, SLUG, Task
+from tests.fixtures.tasks import ONE_SENTENCE, RIGHT, SLUG, UNLIMITED, Task
 
 
 def refused(error) -> str:
@@ -102,6 +105,94 @@ def test_a_retry_of_our_own_fault_needs_quota_as_it_would_have_before(task, cont
         retry_submission(context, lyon, broken)
 
 
+def test_a_new_benchmark_takes_five_a_day(task):
+    task.make(quota=None)
+    assert task.benchmark()["quota"] == {"scored_per_day": 5, "scored_total": 100, "attempts_per_day": 20}
+    lyon = task.team()
+    for _ in range(5):
+        task.submit(lyon)
+    with pytest.raises(TooManyRequests) as error:
+        task.submit(lyon)
+    assert refused(error) == "scored_per_day"
+
+
+def test_null_is_no_limit(task):
+    task.make(quota=UNLIMITED)
+    assert task.benchmark()["quota"] == UNLIMITED
+    lyon = task.team()
+    assert len({task.submit(lyon) for _ in range(21)}) == 21
+
+
+def test_of_two_at_the_last_place_one_is_taken(either_context):
+    task = Task(either_context, work_of(either_context))
+    task.make(quota={"scored_per_day": 3})
+    lyon = task.team()
+    for _ in range(2):
+        task.submit(lyon)
+    begin = Barrier(2)
+
+    def post(_: int) -> bool:
+        begin.wait()
+        try:
+            task.submit(lyon)
+        except TooManyRequests:
+            return False
+        return True
+
+    with ThreadPoolExecutor(2) as pool:
+        assert sorted(pool.map(post, range(2))) == [False, True]
+
+
+@pytest.mark.parametrize("end", [cancel_submission, delete_submission])
+def test_ending_what_a_worker_has_claimed_gives_nothing_back(task, context, end):
+    task.make(quota={"scored_per_day": 1})
+    lyon = task.team()
+    submission = task.submit(lyon)
+    with context.store.write() as db:
+        assert runs.claim(db, submission, context.now()) is not None
+    end(context, lyon, submission)
+    with pytest.raises(TooManyRequests) as error:
+        task.submit(lyon)
+    assert refused(error) == "scored_per_day"
+
+
+def test_deleting_what_waits_gives_nothing_back(task, context):
+    task.make(quota={"scored_per_day": 1})
+    lyon = task.team()
+    delete_submission(context, lyon, task.submit(lyon))
+    with pytest.raises(TooManyRequests):
+        task.submit(lyon)
+
+
+def test_deleting_what_was_cancelled_in_time_costs_nothing(task, context):
+    task.make(quota={"scored_per_day": 1})
+    lyon = task.team()
+    submission = task.submit(lyon)
+    cancel_submission(context, lyon, submission)
+    delete_submission(context, lyon, submission)
+    assert task.submit(lyon)
+
+
+def test_bad_input_cannot_be_retried_and_stays_an_attempt(task, context):
+    task.make(quota={"attempts_per_day": 1})
+    lyon = task.team()
+    submission = task.scored(lyon, ONE_SENTENCE)
+    with pytest.raises(Conflict):
+        retry_submission(context, lyon, submission)
+    with pytest.raises(TooManyRequests):
+        task.submit(lyon)
+
+
+def test_a_repeated_request_counts_once(task, context):
+    task.make(quota={"scored_per_day": 2})
+    lyon = task.team()
+    request = loaded(SubmissionRequest, {"outputs": {"en": RIGHT}})
+    sent = {submit(context, lyon, SLUG, request, IdempotencyKey("again", "digest")) for _ in range(4)}
+    assert {new for _, new in sent} == {True, False}
+    assert len({each for each, _ in sent}) == 1
+    assert task.submit(lyon)
+
+
 def test_deleting_gives_nothing_back(task, context):
     task.make(quota={"scored_total": 1})
     lyon = task.team()
@@ -134,7 +225,7 @@ def test_teams_have_quotas_of_their_own_and_organisers_none(task):
 
 
 def test_headers_say_what_is_left(task, context):
-    task.make(quota={"scored_per_day": 5, "scored_total": 50})
+    task.make(quota={"scored_per_day": 5, "scored_total": 50, "attempts_per_day": None})
     lyon = task.team()
     task.submit(lyon)
     noon = at(context, f"{context.now().date()}T12:00:00+00:00")

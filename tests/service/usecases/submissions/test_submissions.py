@@ -98,8 +98,8 @@ def test_where_lower_is_better_a_missing_part_counts_as_the_highest(task):
 @pytest.mark.parametrize(
     ("output", "code"),
     [
-        (OTHER_WORDS, "word-mismatch"),
-        (ONE_SENTENCE, "sentence-count-mismatch"),
+        (OTHER_WORDS, "does-not-fit"),
+        (ONE_SENTENCE, "does-not-fit"),
         ("", "empty-text"),
         (RIGHT.replace("2\tnsubj", "x\tnsubj"), "conllu-bad-head"),
     ],

@@ -1,17 +1,23 @@
-"""Validation tells whether outputs fit, costs nothing and leaves nothing behind."""
+"""Validation tells whether outputs fit, is an attempt, and leaves no text behind."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import orjson
 import pytest
 
-from service.errors import TooManyRequests
+from service.errors import TooManyRequests, Unprocessable
 from service.requests import SubmissionsQuery
 from service.schemas.submissions import SubmissionRequest
-from service.store import texts
-from service.usecases.jobs.jobs import view_job
-from service.usecases.submissions.submissions import list_submissions
+from service.store import runs, texts
+from service.usecases.access.idempotency import IdempotencyKey
+from service.usecases.jobs.jobs import cancel_job, delete_job, view_job
+from service.usecases.submissions.submissions import list_submissions, rate_limits, submit
 from service.usecases.submissions.validation import validate
+from tests.fixtures.contexts import ORGANISER, give_up, work_of
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import (
     ONE_SENTENCE,
@@ -20,14 +26,19 @@ from tests.fixtures.tasks import (
     SECOND_PART,
     SLUG,
     WRONG,
+    Task,
 )
+
+
+def asked(context, caller, output=RIGHT, key=None, **more):
+    return validate(context, caller, SLUG, loaded(SubmissionRequest, {"outputs": {"en": output}, **more}), key)
 
 
 class TestValidation:
     """Validation tells of the texts alone, and leaves nothing behind."""
 
     def look(self, task, context, caller, outputs):
-        job = validate(context, caller, SLUG, loaded(SubmissionRequest, {"outputs": outputs}))
+        job, _ = validate(context, caller, SLUG, loaded(SubmissionRequest, {"outputs": outputs}))
         task.work()
         with context.store.read() as db:
             assert texts.read(db, job) == {}
@@ -58,13 +69,111 @@ class TestValidation:
         assert seen[0] == seen[1] == seen[2]
         assert seen[0]["valid"] is None
 
-    def test_it_costs_no_quota_but_only_some_are_done_at_once(self, task, context):
-        task.make(quota={"attempts_per_day": 1})
+    def test_only_some_are_done_at_once(self, task, context):
+        task.make()
         lyon = task.team()
         for _ in range(4):
-            validate(context, lyon, SLUG, loaded(SubmissionRequest, {"outputs": {"en": RIGHT}}))
-        with pytest.raises(TooManyRequests):
-            validate(context, lyon, SLUG, loaded(SubmissionRequest, {"outputs": {"en": RIGHT}}))
+            asked(context, lyon)
+        with pytest.raises(TooManyRequests) as error:
+            asked(context, lyon)
+        assert error.value.type_slug == "too-many-validations"
         task.work()
-        validate(context, lyon, SLUG, loaded(SubmissionRequest, {"outputs": {"en": RIGHT}}))
+        assert asked(context, lyon)
+
+
+class TestAttempts:
+    """A validation answers a question about gold, so it is an attempt of its team."""
+
+    def test_guessing_words_by_validating_ends_with_the_attempts(self, task, context):
+        task.make(quota=None)
+        lyon = task.team()
+        for number in range(20):
+            asked(context, lyon, RIGHT.replace("stars", f"guess{number}"))
+            task.work()
+        with pytest.raises(TooManyRequests) as error:
+            asked(context, lyon)
+        assert error.value.detail.startswith("The quota attempts_per_day of 20 is used up.")
+        with pytest.raises(TooManyRequests):
+            task.submit(lyon)
+        assert rate_limits(context, lyon, SLUG)["RateLimit"].startswith('"scored_per_day";r=5;')
+
+    def test_the_quota_shows_it_as_an_attempt_alone(self, task, context):
+        task.make(quota=None)
+        lyon = task.team()
+        asked(context, lyon, ONE_SENTENCE)
+        quota = task.shown(lyon, task.submit(lyon))["quota"]
+        assert (quota["attempts_per_day"]["used"], quota["scored_per_day"]["used"]) == (2, 1)
+
+    def test_without_scored_submissions_left_it_still_validates(self, task, context):
+        task.make(quota={"scored_per_day": 1})
+        lyon = task.team()
+        task.submit(lyon)
+        assert asked(context, lyon)
+
+    def test_what_was_not_compared_is_not_counted(self, task, context):
+        task.make(quota={"attempts_per_day": 1})
+        lyon = task.team()
+        for outputs in ({}, {"unknown": RIGHT}, {"en": {"source": "a", "target": "b"}}):
+            with pytest.raises(Unprocessable):
+                validate(context, lyon, SLUG, loaded(SubmissionRequest, {"outputs": outputs}))
+        assert asked(context, lyon)
+
+    def test_organisers_are_not_counted(self, task, context):
+        task.make(quota={"attempts_per_day": 1})
+        lyon = task.team()
+        for _ in range(2):
+            asked(context, ORGANISER, team="lyon")
         assert task.submit(lyon)
+
+    def test_a_repeated_request_counts_once(self, task, context):
+        task.make(quota={"attempts_per_day": 2})
+        lyon = task.team()
+        jobs = [asked(context, lyon, key=IdempotencyKey("again", "digest")) for _ in range(3)]
+        assert [new for _, new in jobs] == [True, False, False]
+        assert len({job for job, _ in jobs}) == 1
+        assert task.submit(lyon)
+
+    def test_the_key_of_a_submission_stands_for_no_validation(self, task, context):
+        task.make()
+        lyon = task.team()
+        key = IdempotencyKey("again", "digest")
+        submit(context, lyon, SLUG, loaded(SubmissionRequest, {"outputs": {"en": RIGHT}}), key)
+        with pytest.raises(Unprocessable) as error:
+            asked(context, lyon, key=key)
+        assert error.value.type_slug == "idempotency-key-reused"
+
+    def test_cancelling_before_the_start_and_faults_of_the_service_are_free(self, task, context):
+        task.make(quota={"attempts_per_day": 1})
+        lyon = task.team()
+        cancel_job(context, lyon, asked(context, lyon)[0])
+        give_up(context, asked(context, lyon)[0])
+        assert asked(context, lyon)
+
+    def test_deleting_and_cancelling_after_the_start_are_not(self, task, context):
+        task.make(quota={"attempts_per_day": 2})
+        lyon = task.team()
+        delete_job(context, lyon, asked(context, lyon)[0])
+        claimed, _ = asked(context, lyon)
+        with context.store.write() as db:
+            assert runs.claim(db, claimed, context.now()) is not None
+        cancel_job(context, lyon, claimed)
+        with pytest.raises(TooManyRequests):
+            asked(context, lyon)
+
+    def test_of_two_at_the_last_attempt_one_is_taken(self, either_context):
+        task = Task(either_context, work_of(either_context))
+        task.make(quota={"attempts_per_day": 1})
+        lyon = task.team()
+        begin = Barrier(2)
+
+        def post(send: Callable[[], object]) -> bool:
+            begin.wait()
+            try:
+                send()
+            except TooManyRequests:
+                return False
+            return True
+
+        with ThreadPoolExecutor(2) as pool:
+            sends = [lambda: asked(either_context, lyon), lambda: task.submit(lyon)]
+            assert sorted(pool.map(post, sends)) == [False, True]

@@ -1,0 +1,121 @@
+"""The report shows organisers what a search for the gold looks like, and nothing to others."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from service.errors import Forbidden
+from service.requests import PageQuery
+from service.schemas.comparisons import ComparisonRequest
+from service.schemas.submissions import SubmissionRequest
+from service.usecases.comparisons.ask import ask
+from service.usecases.submissions.changes import delete_submission
+from service.usecases.submissions.fitting import report
+from service.usecases.submissions.validation import validate
+from tests.fixtures.contexts import ORGANISER, SCORER
+from tests.fixtures.requests import loaded
+from tests.fixtures.tasks import LONG, ONE_SENTENCE, SLUG, spoilt
+
+
+@pytest.fixture
+def lyon(task):
+    task.make(parts={"en": {"gold": LONG}})
+    return task.team("lyon")
+
+
+def about(context, number=0):
+    """The report on a team."""
+    return report(context, ORGANISER, SLUG, PageQuery()).items[number]
+
+
+def test_climbing_by_single_sentences_is_seen(task, context, lyon):
+    sent = [task.scored(lyon, spoilt(wrong)) for wrong in (9, 8, 7, 8, 7, 6, 5, 1)]
+    shown = about(context)
+    assert (shown["submissions"], shown["scored"], shown["compared_steps"]) == (8, 8, 7)
+    assert (shown["near_duplicates"], shown["climbs"], shown["longest_climb"]) == (6, 5, 3)
+    first = shown["climbing_steps"][0]
+    assert (first["before"], first["submission"], first["changed_sentences"]) == (sent[0], sent[1], 1)
+    assert first["gain"] == pytest.approx(1 / 72)
+
+
+def test_worse_scores_and_repeated_outputs_are_no_climb(task, context, lyon):
+    for wrong in (2, 3, 3):
+        task.scored(lyon, spoilt(wrong))
+    shown = about(context)
+    assert (shown["near_duplicates"], shown["repeated_outputs"], shown["climbs"]) == (1, 1, 0)
+
+
+def test_equal_outputs_of_two_teams_are_named_on_both_sides(task, context, lyon):
+    oslo = task.team("oslo")
+    own, other = task.scored(lyon, spoilt(3)), task.scored(oslo, spoilt(3))
+    task.scored(oslo, spoilt(4))
+    task.scored(ORGANISER, spoilt(4))
+    assert about(context)["equal_outputs"] == [{"submission": own, "other_team": "oslo", "other_submission": other}]
+    assert about(context, 1)["equal_outputs"] == [{"submission": other, "other_team": "lyon", "other_submission": own}]
+
+
+def test_deleting_does_not_hide_equal_outputs_or_counts(task, context, lyon):
+    oslo = task.team("oslo")
+    own = task.scored(lyon, spoilt(3))
+    task.scored(oslo, spoilt(3))
+    delete_submission(context, lyon, own)
+    shown = about(context)
+    assert (shown["submissions"], shown["scored"]) == (1, 1)
+    assert len(shown["equal_outputs"]) == 1
+
+
+def test_validations_are_counted(task, context, lyon):
+    request = loaded(SubmissionRequest, {"outputs": {"en": ONE_SENTENCE}})
+    for _ in range(3):
+        validate(context, lyon, SLUG, request)
+    validate(context, ORGANISER, SLUG, loaded(SubmissionRequest, {"outputs": {"en": LONG}, "team": "lyon"}))
+    shown = about(context)
+    assert (shown["validations"], shown["bits_released"]) == (3, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("feedback", "bits"),
+    [("none", 0.0), ("status", 1.0), ("rounded", math.log2(100)), ("scores", 33.0), ("items", 72.0), ("gold", None)],
+)
+def test_bits_follow_the_budget_of_the_level(task, context, feedback, bits):
+    task.make(parts={"en": {"gold": LONG}}, feedback=feedback)
+    lyon = task.team()
+    task.scored(lyon, spoilt(2))
+    addresses = len(task.leaderboard(ORGANISER)["scores"]) if feedback in ("rounded", "scores") else 1
+    assert about(context)["bits_released"] == (None if bits is None else pytest.approx(bits * addresses, abs=0.05))
+
+
+def test_a_held_score_is_one_bit(task, context):
+    task.make(parts={"en": {"gold": LONG}}, leaderboard={"ladder": True})
+    lyon = task.team()
+    task.scored(lyon, spoilt(2))
+    before = about(context)["bits_released"]
+    task.scored(lyon, spoilt(2))
+    assert about(context)["bits_released"] == before + 1
+
+
+def test_a_comparison_costs_bits(task, context, lyon):
+    sent = [task.scored(lyon, spoilt(wrong)) for wrong in (2, 9)]
+    before = about(context)["bits_released"]
+    ask(context, ORGANISER, SLUG, loaded(ComparisonRequest, {"submissions": sent}))
+    assert about(context)["bits_released"] == before + 7
+
+
+def test_the_private_share_has_its_place(context, lyon):
+    assert about(context)["public_less_private"] is None
+
+
+def test_pages_go_on_from_team_to_team(task, context, lyon):
+    task.team("oslo")
+    first = report(context, ORGANISER, SLUG, PageQuery(limit=1))
+    rest = report(context, ORGANISER, SLUG, PageQuery(limit=1, cursor=first.next))
+    assert [page.items[0]["team"] for page in (first, rest)] == ["lyon", "oslo"]
+    assert rest.next is None
+
+
+def test_only_organisers_read_it(context, lyon):
+    for caller in (lyon, SCORER):
+        with pytest.raises(Forbidden):
+            report(context, caller, SLUG, PageQuery())

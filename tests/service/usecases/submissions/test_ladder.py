@@ -1,0 +1,195 @@
+"""With a ladder a team sees a score only where it beats its shown best, on every way to a score."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from service.errors import Conflict, NotFound, Unprocessable
+from service.requests import PageQuery, SubmissionChanges
+from service.schemas.benchmarks import RevisionRequest
+from service.schemas.comparisons import ComparisonRequest
+from service.store import benchmarks, revisions, score_records, submissions
+from service.usecases.benchmarks.revisions import create_revision
+from service.usecases.comparisons.ask import ask, list_comparisons, view_comparison
+from service.usecases.scoring.ladder import place
+from service.usecases.submissions.changes import delete_submission, patch_submission
+from tests.fixtures.contexts import ORGANISER
+from tests.fixtures.requests import loaded
+from tests.fixtures.tasks import ANYONE, LONG, SLUG, column, spoilt
+
+LADDER = {"leaderboard": {"ladder": True}}
+
+
+@pytest.fixture
+def lyon(task):
+    task.make(parts={"en": {"gold": LONG}}, **LADDER)
+    return task.team("lyon")
+
+
+def released(task, caller, submission):
+    return task.shown(caller, submission)["released"]
+
+
+class TestRelease:
+    """What is shown of a submission."""
+
+    def test_the_first_is_shown_and_then_what_beats_it(self, task, lyon):
+        sent = [task.scored(lyon, spoilt(wrong)) for wrong in (6, 7, 6, 5, 2)]
+        assert [released(task, lyon, each) for each in sent] == [True, False, False, False, True]
+        shown = [task.shown(lyon, each)["scores"] for each in sent]
+        assert [scores is None for scores in shown] == [False, True, True, True, False]
+        assert column(task.leaderboard(), "submission") == [sent[-1]]
+
+    def test_a_held_one_shows_no_number_to_its_team_and_all_to_organisers(self, task, lyon):
+        task.scored(lyon, spoilt(6))
+        held = task.scored(lyon, spoilt(5))
+        document = task.shown(lyon, held)
+        assert (document["state"], document["scores"], document["warnings"]) == ("succeeded", None, [])
+        assert task.shown(ORGANISER, held)["scores"]["main"]["value"] > 0
+        assert task.shown(ORGANISER, held)["released"] is False
+
+    @pytest.mark.parametrize("feedback", ["none", "status"])
+    def test_below_rounded_it_does_not_tell(self, task, feedback):
+        task.make(parts={"en": {"gold": LONG}}, feedback=feedback, **LADDER)
+        lyon = task.team()
+        assert [released(task, lyon, task.scored(lyon, spoilt(wrong))) for wrong in (6, 7, 2)] == [None] * 3
+
+    def test_rounded_scores_are_held_too(self, task):
+        task.make(parts={"en": {"gold": LONG}}, feedback="rounded", **LADDER)
+        lyon = task.team()
+        sent = [task.scored(lyon, spoilt(wrong)) for wrong in (6, 5)]
+        assert [task.shown(lyon, each)["scores"] is None for each in sent] == [False, True]
+
+    def test_equal_outputs_are_held(self, task, lyon):
+        sent = [task.scored(lyon, spoilt(6)) for _ in range(2)]
+        assert [released(task, lyon, each) for each in sent] == [True, False]
+
+    def test_each_team_has_its_own_and_baselines_have_none(self, task, lyon):
+        oslo = task.team("oslo")
+        assert released(task, lyon, task.scored(lyon, spoilt(2)))
+        assert released(task, oslo, task.scored(oslo, spoilt(6)))
+        baselines = [task.scored(ORGANISER, spoilt(wrong)) for wrong in (3, 4)]
+        assert [released(task, ORGANISER, each) for each in baselines] == [None, None]
+        assert set(baselines) < set(column(task.leaderboard(), "submission"))
+
+    def test_without_a_ladder_all_is_shown(self, task):
+        task.make(parts={"en": {"gold": LONG}})
+        lyon = task.team()
+        sent = [task.scored(lyon, spoilt(wrong)) for wrong in (6, 7)]
+        assert [task.shown(lyon, each)["released"] for each in sent] == [None, None]
+        assert all(task.shown(lyon, each)["scores"] for each in sent)
+
+    def test_after_closing_a_higher_level_ends_it(self, task):
+        task.make(parts={"en": {"gold": LONG}}, feedback_after_closing="gold", **LADDER)
+        lyon = task.team()
+        held = [task.scored(lyon, spoilt(wrong)) for wrong in (6, 7)][1]
+        task.patch(closes_at="2026-11-01T00:00:00Z")
+        assert task.shown(lyon, held)["scores"] is not None
+
+    def test_parts_are_compared_by_their_mean(self, task):
+        task.make(parts={"en": {"gold": LONG}, "de": {"gold": LONG}}, **LADDER)
+        lyon = task.team()
+        wrongs = ((9, 9), (8, 9), (9, 9), (1, 1))
+        sent = [task.scored(lyon, {"en": spoilt(en), "de": spoilt(de)}) for en, de in wrongs]
+        assert [released(task, lyon, each) for each in sent] == [True, False, False, True]
+
+
+class TestNoWayBack:
+    """The shown best is kept, also if it is not shown any more."""
+
+    def test_deleting_the_best_does_not_open_the_ladder(self, task, context, lyon):
+        best = task.scored(lyon, spoilt(2))
+        delete_submission(context, lyon, best)
+        assert [released(task, lyon, task.scored(lyon, spoilt(wrong))) for wrong in (6, 5, 2)] == [False] * 3
+        assert task.leaderboard()["rows"] == []
+
+    def test_withdrawing_the_best_does_not_either(self, task, context, lyon):
+        first, best = (task.scored(lyon, spoilt(wrong)) for wrong in (9, 2))
+        patch_submission(context, lyon, best, SubmissionChanges(withdrawn=True))
+        assert released(task, lyon, task.scored(lyon, spoilt(5))) is False
+        assert column(task.leaderboard(), "submission") == [first]
+
+    def test_choosing_a_held_one_does_not_show_it(self, task, context, lyon):
+        best, held = (task.scored(lyon, spoilt(wrong)) for wrong in (2, 3))
+        patch_submission(context, lyon, held, SubmissionChanges(chosen=True))
+        for asked in ({}, {"pick": "chosen"}, {"pick": "last"}, {"pick": "all"}, {"score": "attachment.uas"}):
+            for caller in (lyon, ANYONE):
+                assert column(task.leaderboard(caller, **asked), "submission") == [best]
+        assert set(column(task.leaderboard(ORGANISER, pick="all"), "submission")) == {best, held}
+
+    def test_comparisons_do_not_show_what_is_held(self, task, context, lyon):
+        sent = [task.scored(lyon, spoilt(wrong)) for wrong in (2, 3)]
+        request = loaded(ComparisonRequest, {"submissions": sent})
+        with pytest.raises(Unprocessable) as error:
+            ask(context, lyon, SLUG, request)
+        assert [problem.code for problem in error.value.problems] == ["held"]
+        comparison = ask(context, ORGANISER, SLUG, request)
+        task.settle()
+        assert view_comparison(context, ORGANISER, comparison).state == "succeeded"
+        with pytest.raises(NotFound):
+            view_comparison(context, lyon, comparison)
+        assert list_comparisons(context, lyon, SLUG, PageQuery()).items == []
+
+    def test_a_revision_places_all_again_in_their_order(self, task, context, lyon):
+        sent = [task.scored(lyon, spoilt(wrong)) for wrong in (9, 8, 2, 3)]
+        create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, {"parts": {"en": {"gold": spoilt(9)}}}))
+        task.settle()
+        assert task.benchmark()["active_revision"] == 2
+        assert [released(task, lyon, each) for each in sent] == [True, False, False, False]
+        assert column(task.leaderboard(), "submission") == [sent[0]]
+        moved = [change["submission"] for change in task_changes(context)]
+        assert moved == [sent[0]]
+
+    def test_scoring_again_after_a_broken_step_keeps_the_places(self, task, context, lyon):
+        sent = [task.scored(lyon, spoilt(wrong)) for wrong in (9, 2)]
+        with context.store.write() as db:
+            benchmark = benchmarks.get(db, SLUG)
+            revision = revisions.active(db, benchmark)
+            for each in sent:
+                record = score_records.get(db, each, 1)
+                score_records.save(db, record, {})
+                place(db, benchmark, revision, submissions.get(db, each))
+        assert [released(task, lyon, each) for each in sent] == [True, True]
+
+
+class TestSettings:
+    """When a benchmark may have a ladder."""
+
+    @pytest.mark.parametrize(
+        ("changes", "code"),
+        [
+            ({"leaderboard": {"ladder": True, "pick": "last"}}, "ladder-pick"),
+            ({"leaderboard": {"ladder": True, "pick": "chosen"}}, "ladder-pick"),
+            ({"leaderboard": {"ladder": True, "pick": "all"}}, "ladder-pick"),
+            ({**LADDER, "feedback": "items"}, "ladder-level"),
+            ({**LADDER, "feedback": "gold"}, "ladder-level"),
+        ],
+    )
+    def test_settings_that_do_not_fit_are_refused(self, task, changes, code):
+        with pytest.raises(Unprocessable) as error:
+            task.make(**changes)
+        assert [problem.code for problem in error.value.problems] == [code]
+
+    def test_it_cannot_change_after_the_first_submission(self, task, context, lyon):
+        task.patch(leaderboard={"ladder": False})
+        task.patch(leaderboard={"ladder": True})
+        submission = task.scored(lyon, spoilt(2))
+        delete_submission(context, lyon, submission)
+        with pytest.raises(Conflict) as error:
+            task.patch(leaderboard={"ladder": False})
+        assert error.value.type_slug == "ladder-begun"
+        task.patch(leaderboard={"ladder": True, "anonymous": True})
+
+
+def task_changes(context):
+    with context.store.read() as db:
+        return revisions.get(db, SLUG, 2).moved
+
+
+def test_climbing_by_single_sentences_shows_no_single_sentence(task, lyon):
+    """Each submission corrects one more sentence: the exact score climbs at every step, the shown one never at once."""
+    shown = [released(task, lyon, task.scored(lyon, spoilt(wrong))) for wrong in range(11, -1, -1)]
+    assert shown[0]
+    assert not any(one and other for one, other in pairwise(shown))
