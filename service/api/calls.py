@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from flask import Request as FlaskRequest
-from flask import Response, current_app, request
+from flask import Response, current_app, g, request
 
 from service.api import answers, bodies, forms
 from service.caller import Caller
@@ -16,10 +16,13 @@ from service.context import Context
 from service.errors import BadRequest, NotAcceptable, Unauthorized, Unprocessable
 from service.requests import Request
 from service.schemas.base import Loaded, Strict, load
+from service.server.state import EXTENSION, ServerState
 from service.usecases.access.authentication import authenticate
 from service.usecases.access.idempotency import IdempotencyKey
 from service.usecases.runs.views import View
 
+LATER = 5
+"""Seconds after which to ask again where too many requests wait."""
 _BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9._~+/-]+=*)")
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 _WAIT = re.compile(r"""\s*wait\s*=\s*"?([0-9]{1,9})"?\s*(?:;.*)?""", re.IGNORECASE)
@@ -29,6 +32,12 @@ def context() -> Context:
     """Return the context of this process."""
     opened: Context = current_app.extensions["treescore"]
     return opened
+
+
+def server() -> ServerState:
+    """Return the state that the server shares with the application."""
+    state: ServerState = current_app.extensions[EXTENSION]
+    return state
 
 
 def caller(*scopes: str) -> Caller:
@@ -45,9 +54,21 @@ def caller(*scopes: str) -> Caller:
         if match is None:
             raise Unauthorized("Invalid Authorization header. Send `Bearer <token>`.")
         bearer = match[1]
-    known = authenticate(context(), bearer)
+    known = _authenticated(bearer)
+    g.principal = known.team or known.token_id or f"address {request.remote_addr}"
     if scopes:
         known.require(*scopes)
+    return known
+
+
+def _authenticated(bearer: str | None) -> Caller:
+    try:
+        known = authenticate(context(), bearer)
+    except Unauthorized:
+        server().organisers.note(bearer or "", organiser=False)
+        raise
+    if bearer is not None and known.organiser:
+        server().organisers.note(bearer, organiser=True)
     return known
 
 
@@ -81,11 +102,12 @@ def _given_key() -> str | None:
 def polled(look: Callable[[], View], wait_for: Callable[[float, str | None], View]) -> Response:
     """Return what `look` shows; with `Prefer: wait`, once it differs from what the client knows."""
     view = look()
-    wait = wait_seconds()
+    wait = _preferred_wait()
     if wait and not view.final:
         known = view.etag if request.if_none_match else None
         if known is None or request.if_none_match.contains_weak(known):
-            view = wait_for(wait, known)
+            wait = wait_seconds()
+            view = wait_for(wait, known) if wait else view
     return answers.conditional(view, wait)
 
 
@@ -138,7 +160,36 @@ def form(formats: Mapping[str, str], asked: str | None) -> str:
 
 
 def wait_seconds() -> int | None:
-    """Return the `wait` of RFC 7240, limited; None without one. Unknown preferences are ignored."""
+    """Return the `wait` of RFC 7240, limited; None without one, and where too many requests wait already.
+
+    The place among those that wait is the request's until `end_wait`. Call it once, after `caller`.
+    """
+    wait = _preferred_wait()
+    if not wait:
+        return wait
+    if not server().waits.take(g.principal):
+        g.later = True
+        return None
+    g.waits_as = g.principal
+    return wait
+
+
+def defer_polls(response: Response) -> Response:
+    """Ask a client whose wait was not granted to poll less often: it polls instead of waiting."""
+    if "later" in g and "Retry-After" in response.headers:
+        response.headers["Retry-After"] = str(LATER)
+    return response
+
+
+def end_wait(_error: BaseException | None = None) -> None:
+    """Give back the place among the requests that wait, if this request has one."""
+    principal = g.pop("waits_as", None)
+    if principal is not None:
+        server().waits.give(principal)
+
+
+def _preferred_wait() -> int | None:
+    """Return the limited `wait`; None without one. Unknown preferences are ignored."""
     for preference in request.headers.get("Prefer", "").split(","):
         match = _WAIT.fullmatch(preference)
         if match is not None:
