@@ -40,7 +40,13 @@ class Config:
         workers: processes that score, 0 for one per core.
         bulk_workers: processes for re-scoring and other bulk work.
         threads: request threads of each API process.
+        organiser_threads: further request threads of each API process, which only organisers get.
         api_processes: API processes.
+        header_seconds: time for the header of a request, from its first byte.
+        body_seconds: time for a body, and for an answer; one more second for each 1,000 bytes.
+        max_unfinished: requests that arrive, and answers that are being sent, at once in each API process.
+        max_unfinished_each: those of one address.
+        max_waits_each: requests with `Prefer: wait` of one caller that may wait at once in each API process.
         max_body_bytes: size of a JSON body, unpacked.
         max_upload_bytes: size of a multipart body, unpacked.
         max_systems: systems of one job.
@@ -67,7 +73,13 @@ class Config:
     workers: int = 0
     bulk_workers: int = 1
     threads: int = 32
+    organiser_threads: int = 4
     api_processes: int = 2
+    header_seconds: int = 10
+    body_seconds: int = 20
+    max_unfinished: int = 512
+    max_unfinished_each: int = 16
+    max_waits_each: int = 4
     max_body_bytes: int = 64_000_000
     max_upload_bytes: int = 1_000_000_000
     max_systems: int = 200

@@ -79,6 +79,12 @@ class NotFound(ServiceError):
     status, slug, title = 404, "not-found", "Unknown resource"
 
 
+class RequestTimeout(ServiceError):
+    """The request does not arrive in time."""
+
+    status, slug, title = 408, "request-timeout", "The request arrives too slowly"
+
+
 class NotAcceptable(ServiceError):
     """The client accepts none of the media types."""
 
@@ -146,6 +152,12 @@ class Unavailable(ServiceError):
 
     def __init__(self, detail: str, *, slug: str | None = None, title: str | None = None) -> None:
         super().__init__(detail, slug=slug, title=title, headers={"Retry-After": "2"})
+
+
+class InsufficientStorage(ServiceError):
+    """What was sent cannot be stored."""
+
+    status, slug, title = 507, "insufficient-storage", "The storage is full"
 
 
 def counted(total: int, where: str = "") -> str:

@@ -167,6 +167,9 @@ class Client:
                     watch(document)
                 if document["state"] not in UNFINISHED:
                     return document
+            asked = response.headers.get("Retry-After", "")
+            if asked.isdecimal() and "Preference-Applied" not in response.headers:
+                self._pause(min(float(asked), self._seconds_left()))  # too many requests wait at the service: poll
             if self._seconds_left() <= 0:
                 name = path.rpartition("/")[2]
                 raise UnavailableError(

@@ -11,6 +11,7 @@ from werkzeug.exceptions import HTTPException, InternalServerError
 from service.api import (
     access_log,
     benchmarks,
+    calls,
     comparisons,
     contract,
     doors,
@@ -31,6 +32,7 @@ from service.context import Context, open_context
 from service.errors import ServiceError, Unavailable
 from service.logs import fault
 from service.queue import REDIS_ERRORS
+from service.server.state import EXTENSION, ServerState
 from service.store.faults import Fault, fault_of
 
 BLUEPRINTS = (
@@ -71,10 +73,13 @@ def create_app(config: Config, context: Context | None = None) -> Flask:
     app.url_map.merge_slashes = False
     app.config["PROPAGATE_EXCEPTIONS"] = False
     app.extensions["treescore"] = context if context is not None else open_context(config)
+    app.extensions[EXTENSION] = ServerState(config)
     for module in BLUEPRINTS:
         app.register_blueprint(module.blueprint)
     access_log.install(app)
     doors.install(app, config)
+    app.after_request(calls.defer_polls)
+    app.teardown_request(calls.end_wait)
     app.after_request(_guard)
     app.register_error_handler(ServiceError, problems.of_service_error)
     app.register_error_handler(HTTPException, problems.of_http_error)

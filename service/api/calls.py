@@ -18,11 +18,14 @@ from service.errors import BadRequest, NotAcceptable, Unauthorized, Unprocessabl
 from service.hosts import is_loopback
 from service.requests import Request
 from service.schemas.base import Loaded, Strict, load
+from service.server.state import EXTENSION, ServerState
 from service.usecases.access.authentication import authenticate
 from service.usecases.access.idempotency import IdempotencyKey
 from service.usecases.access.throttle import slowed
 from service.usecases.runs.views import View
 
+LATER = 5
+"""Seconds after which to ask again where too many requests wait."""
 _BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9._~+/-]+=*)")
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 FORWARDING = ("Forwarded", "Via", "X-Real-Ip")
@@ -38,6 +41,12 @@ def context() -> Context:
     return opened
 
 
+def server() -> ServerState:
+    """Return the state that the server shares with the application."""
+    state: ServerState = current_app.extensions[EXTENSION]
+    return state
+
+
 def caller(*scopes: str) -> Caller:
     """Return the caller, who has one of `scopes` (any caller if none is named).
 
@@ -48,12 +57,23 @@ def caller(*scopes: str) -> Caller:
     """
     address = client_address()
     try:
-        known = authenticate(context(), _bearer(), address, local=from_this_machine())
+        known = _authenticated(_bearer(), address)
     except Unauthorized as error:
         raise slowed(context(), address, error) from error
     g.caller = known
     if scopes:
         known.require(*scopes)
+    return known
+
+
+def _authenticated(bearer: str | None, address: str) -> Caller:
+    try:
+        known = authenticate(context(), bearer, address, local=from_this_machine())
+    except Unauthorized:
+        server().organisers.note(bearer or "", organiser=False)
+        raise
+    if bearer is not None and known.organiser:
+        server().organisers.note(bearer, organiser=True)
     return known
 
 
@@ -124,11 +144,12 @@ def _given_key() -> str | None:
 def polled(look: Callable[[], View], wait_for: Callable[[float, str | None], View]) -> Response:
     """Return what `look` shows; with `Prefer: wait`, once it differs from what the client knows."""
     view = look()
-    wait = wait_seconds()
+    wait = _preferred_wait()
     if wait and not view.final:
         known = view.etag if request.if_none_match else None
         if known is None or request.if_none_match.contains_weak(known):
-            view = wait_for(wait, known)
+            wait = wait_seconds()
+            view = wait_for(wait, known) if wait else view
     return answers.conditional(view, wait)
 
 
@@ -181,7 +202,36 @@ def form(formats: Mapping[str, str], asked: str | None) -> str:
 
 
 def wait_seconds() -> int | None:
-    """Return the `wait` of RFC 7240, limited; None without one. Unknown preferences are ignored."""
+    """Return the `wait` of RFC 7240, limited; None without one, and where too many requests wait already.
+
+    The place among those that wait is the request's until `end_wait`. Call it once, after `caller`.
+    """
+    wait = _preferred_wait()
+    if not wait:
+        return wait
+    if not server().waits.take(g.caller.principal):
+        g.later = True
+        return None
+    g.waits_as = g.caller.principal
+    return wait
+
+
+def defer_polls(response: Response) -> Response:
+    """Ask a client whose wait was not granted to poll less often: it polls instead of waiting."""
+    if "later" in g and "Retry-After" in response.headers:
+        response.headers["Retry-After"] = str(LATER)
+    return response
+
+
+def end_wait(_error: BaseException | None = None) -> None:
+    """Give back the place among the requests that wait, if this request has one."""
+    principal = g.pop("waits_as", None)
+    if principal is not None:
+        server().waits.give(principal)
+
+
+def _preferred_wait() -> int | None:
+    """Return the limited `wait`; None without one. Unknown preferences are ignored."""
     for preference in request.headers.get("Prefer", "").split(","):
         match = _WAIT.fullmatch(preference)
         if match is not None:

@@ -21,12 +21,13 @@ def get_livez() -> Response:
 
 @blueprint.get("/readyz")
 def get_readyz() -> Response:
-    """Show whether work is accepted, and which part is ill."""
+    """Show whether work is accepted, which part is ill, and how busy this process is."""
     ready, checks = health.ready(calls.context())
+    server = calls.server().document()
     if ready:
-        return answers.conditional(json_view({"status": "ready", "checks": checks}))
+        return answers.conditional(json_view({"status": "ready", "checks": checks, "server": server}))
     error = Unavailable("A part of the service does not work. See `checks`.")
-    return problems.of_service_error(error, checks=checks)
+    return problems.of_service_error(error, checks=checks, server=server)
 
 
 @blueprint.get("/metrics")

@@ -12,6 +12,7 @@ from tests.contract.checking import check_answer, check_value, operations, resol
 from tests.contract.stage import Stage
 
 SENTENCES = {"total": 1, "error": 0, "skip": 0}
+LOAD = {"threads": 32, "busy": 1, "queued": 0, "unfinished": 0, "waiting": 0}
 PART = {"scores": {"las": 1.0}, "counts": {"words": 2}, "sentences": SENTENCES}
 GOOD = {
     "Team": {"id": "lyon", "name": "Lyon", "created_at": "2026-11-20T12:00:00Z"},
@@ -19,10 +20,10 @@ GOOD = {
     "PartResult": {**PART, "extra": {"anything": {"at": "all"}}},
     "Scores": {"las": None, "cutoff": {"labelled_f1": 1.0}},
     "Intervals": {"las": {"low": 0.5, "high": 1.0}, "uas": None, "cutoff": {"labelled_f1": {"low": 0.5, "high": 1.0}}},
-    "Readiness": {"status": "ready", "checks": {"store": "ok", "queue": "away"}},
+    "Readiness": {"status": "ready", "checks": {"store": "ok", "queue": "away"}, "server": LOAD},
 }
 UNKNOWN = [
-    ("Readiness", {"status": "ready", "checks": {"store": "ok", "queue": "away", "disk": "ok"}}),
+    ("Readiness", {"status": "ready", "checks": {"store": "ok", "queue": "away", "disk": "ok"}, "server": LOAD}),
     ("PartResult", {**PART, "more": 1}),
     ("PartResult", {**PART, "sentences": {**SENTENCES, "more": 1}}),
     ("Intervals", {"las": {"low": 0.5, "high": 1.0, "level": 0.95}}),

@@ -1,0 +1,180 @@
+"""Measure plain requests of a quiet service, and reads while slow clients and long polls hold its connections.
+
+    .venv/bin/python benchmarks/starvation.py [--checkout DIRECTORY] [--connections 500] [--seconds 20]
+
+Starts a service of its own with the default configuration: of this checkout, or of another, to compare with. The slow
+clients drip headers, bodies and chunks, or read their answers byte by byte, from many addresses of loopback; as many
+connections poll an unfinished job with `Prefer: wait=60`. Prints medians and ratios; asserts nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from time import monotonic, perf_counter
+from typing import Any
+
+import httpx
+import psutil
+from service_speed import SENTENCE, TINY, free_port, get, reads_per_second
+
+from tests.fixtures.slow_clients import MANNERS, SlowClients, waits
+
+ROOT = Path(__file__).parents[1]
+READ = "/v1/scorers"
+LONG: dict[str, Any] = {
+    "format": "conllu",
+    "gold": SENTENCE * 20_000,
+    "systems": [{"name": f"system-{number}", "output": SENTENCE * 20_000} for number in range(12)],
+    "metrics": ["attachment"],
+}
+
+
+@contextmanager
+def service(checkout: Path) -> Iterator[tuple[int, str]]:
+    """Run `treescore serve`; give its port and its organise token."""
+    port = free_port()
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("TREESCORE_")}
+    with tempfile.TemporaryDirectory(prefix="ts-starve-") as folder, (Path(folder) / "log").open("w") as log:
+        command = [sys.executable, "-m", "treescore.cli.main", "serve", "--bind", f"127.0.0.1:{port}",
+                   "--data-dir", f"{folder}/data"]  # fmt: skip
+        environment = {**clean, "PYTHONPATH": str(checkout)}
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=log, text=True, cwd=checkout, env=environment
+        )
+        try:
+            line = process.stdout.readline() if process.stdout is not None else ""
+            yield port, line.split()[-1].rstrip(")")
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def timed(call: Any) -> tuple[float, bool]:
+    """Return the milliseconds of a call, and whether it succeeded."""
+    start = perf_counter()
+    try:
+        answered = call().is_success
+    except httpx.HTTPError:
+        answered = False
+    return (perf_counter() - start) * 1000, answered
+
+
+def fresh_read(port: int) -> tuple[float, bool]:
+    """Read over a connection of its own."""
+    start = perf_counter()
+    answered = False
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(get(READ, "Connection: close"))
+        answered = connection.makefile("rb").readline().startswith(b"HTTP/1.1 200")
+    return (perf_counter() - start) * 1000, answered
+
+
+def cpu_of_api() -> float:
+    """Return the CPU seconds that the API processes have used."""
+    used = 0.0
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            if "gunicorn" in " ".join(process.cmdline()):
+                used += sum(process.cpu_times()[:2])
+    return used
+
+
+def row(what: str, taken: list[tuple[float, bool]], quiet: float | None = None) -> float:
+    """Print the median of answered calls, and how many failed; return the median."""
+    good = sorted(time for time, answered in taken if answered)
+    median = statistics.median(good) if good else float("nan")
+    ratio = f"   {median / quiet:5.2f} x quiet" if quiet is not None else ""
+    worst = good[int(len(good) * 0.99)] if good else float("nan")
+    print(
+        f"{what:34} median {median:8.2f} ms   p99 {worst:8.2f} ms   failed {len(taken) - len(good)}/{len(taken)}{ratio}"
+    )
+    return median
+
+
+def plain(port: int, token: str, times: int) -> tuple[float, float]:
+    """Measure a quiet service; return the medians of a read, with and without a kept connection."""
+    base, headers = f"http://127.0.0.1:{port}", {"Authorization": f"Bearer {token}"}
+    with httpx.Client(base_url=base, headers=headers, timeout=60) as client:
+        for _ in range(20):
+            client.get(READ)
+        kept = row("GET, kept connection", [timed(lambda: client.get(READ)) for _ in range(times)])
+        row("POST a job, kept connection", [timed(lambda: client.post("/v1/jobs", json=TINY)) for _ in range(times)])
+    fresh = row("GET, new connection", [fresh_read(port) for _ in range(times)])
+    request = get(READ)
+    used = cpu_of_api()
+    rates = [reads_per_second(port, request, times * 8) for _ in range(3)]
+    used = (cpu_of_api() - used) / (times * 24) * 1e6
+    print(f"{'GET, 8 kept connections':34} {statistics.median(rates):8.0f} requests/s, {used:.0f} us CPU each")
+    used = cpu_of_api()
+    for _ in range(times * 2):
+        fresh_read(port)
+    print(f"{'GET, new connection':34} {(cpu_of_api() - used) / (times * 2) * 1e6:8.0f} us CPU each")
+    return kept, fresh
+
+
+def attacked(port: int, seconds: float, medians: tuple[float, float]) -> None:
+    """Read at a steady pace, over a kept connection and over new ones."""
+    base, kept, fresh = f"http://127.0.0.1:{port}", [], []
+    end, pause = monotonic() + seconds, threading.Event()
+    with httpx.Client(base_url=base, timeout=10) as client:
+        while monotonic() < end:
+            kept.append(timed(lambda: client.get(READ)))
+            fresh.append(fresh_read(port))
+            pause.wait(0.02)
+    row("GET, kept connection", kept, medians[0])
+    row("GET, new connection", fresh, medians[1])
+    print("readyz:", httpx.get(f"{base}/readyz", timeout=10).text)
+
+
+def work_survives(port: int, token: str) -> None:
+    """Send jobs under the load and see that all finish."""
+    client = httpx.Client(base_url=f"http://127.0.0.1:{port}", headers={"Authorization": f"Bearer {token}"}, timeout=60)
+    with client, ThreadPoolExecutor(4) as pool:
+        made = list(pool.map(lambda _: client.post("/v1/jobs", json=TINY), range(40)))
+        accepted = [answer.headers["Location"] for answer in made if answer.is_success]
+        end = monotonic() + 120
+        left = accepted
+        while left and monotonic() < end:
+            left = [at for at in left if client.get(at).json()["state"] != "succeeded"]
+            threading.Event().wait(0.5)
+        print(f"jobs sent {len(made)}, accepted {len(accepted)}, unfinished after all: {len(left)}")
+
+
+def main() -> None:
+    """Measure a service that is quiet, then one that is held."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--checkout", type=Path, default=ROOT)
+    parser.add_argument("--connections", type=int, default=500)
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--reads", type=int, default=400)
+    given = parser.parse_args()
+    load = os.getloadavg()[0]
+    print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, load {load:.1f}, {given.checkout}")
+    with service(given.checkout) as (port, token), ExitStack() as held:
+        print("quiet")
+        medians = plain(port, token, given.reads)
+        if not given.connections:
+            return
+        made = httpx.post(f"http://127.0.0.1:{port}/v1/jobs", json=LONG, timeout=60)
+        slow = held.enter_context(SlowClients(port, given.connections, *MANNERS))
+        waiting = held.enter_context(SlowClients(port, given.connections, waits(made.headers["Location"])))
+        print(f"{given.connections} slow clients, {given.connections} long polls")
+        attacked(port, given.seconds, medians)
+        work_survives(port, token)
+        print("slow clients were answered", dict(slow.statuses), "long polls", dict(waiting.statuses))
+
+
+if __name__ == "__main__":
+    main()

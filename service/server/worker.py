@@ -1,0 +1,445 @@
+"""gunicorn's threaded worker, with a stage before the threads that reads requests and one after that sends answers.
+
+One loop does all input and output without waiting. A thread gets a request when it is whole, and is free again once
+the answer is made, so that slow clients hold memory within limits and no threads.
+"""
+
+from __future__ import annotations
+
+import errno
+import resource
+import selectors
+import socket
+from collections import Counter, deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from functools import partial
+from time import monotonic
+from typing import Any
+
+from gunicorn.http import wsgi  # type: ignore[import-untyped]
+from gunicorn.http.errors import ParseException  # type: ignore[import-untyped]
+from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, ThreadWorker  # type: ignore[import-untyped]
+
+from service.config import Config, load_config
+from service.errors import BadRequest, InsufficientStorage, RequestTimeout, ServiceError, TooManyRequests, Unavailable
+from service.server.answer import Answer, refusal
+from service.server.arrival import Arrival, Bounds
+from service.server.connection import Connection, Stage
+from service.server.lanes import Lanes
+from service.server.state import EXTENSION, ServerState
+
+RECEIVED = 65_536
+"""Bytes taken from one connection before the others have their turn."""
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+GRACE = 1.0
+"""Seconds in which a request may arrive before it counts as unfinished for its address."""
+LOOK = 0.5
+"""Seconds between looks at the deadlines."""
+CLOSING_SECONDS = 2.0
+CLOSING_RATE = 1_000_000.0
+"""Bytes that give a refused sender one more second to read why."""
+CLOSING_BYTES = 256 << 20
+CLOSING_MOST = 256
+IDLE_MOST = 1_000
+SPOOLED_MOST = 4 << 30
+"""Bytes of bodies that are held at once."""
+ANSWERS_MOST = 256 << 20
+"""Bytes of answers that are held at once."""
+HEADS_KEEP = 4
+"""One of so many places for unfinished requests is kept for those whose head is arriving."""
+FILES = 8_192
+OUT_OF_FILES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+
+
+class BufferingWorker(ThreadWorker):  # type: ignore[misc]
+    """The worker. Everything but `work` runs in the loop's thread.
+
+    Attributes:
+        unfinished: connections whose request is arriving or whose answer is being sent, in the order of their begin.
+        closing: refused connections, which are read until the client has seen the answer.
+        spooled, unsent: bytes of bodies and of answers that are held.
+    """
+
+    keepalived_conns: deque[Connection]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.config: Config = load_config()
+        self.bounds = Bounds(self.config.max_body_bytes, self.config.max_upload_bytes, None)
+        self.state = ServerState(self.config)
+        self.lanes: Lanes | None = None
+        self.unfinished: dict[Connection, None] = {}
+        self.closing: dict[Connection, None] = {}
+        self.spooled = self.unsent = 0
+        self.looked = 0.0
+
+    def run(self) -> None:
+        """Serve until the worker is stopped."""
+        self.state = self.wsgi.extensions[EXTENSION]
+        self.bounds = Bounds(self.config.max_body_bytes, self.config.max_upload_bytes, _folder(self.config))
+        self.lanes = Lanes(self.tpool, self.state, self.config.organiser_threads)
+        raise_file_limit()
+        super().run()
+        self.lanes.shutdown()
+
+    # a connection comes, and its request arrives
+
+    def accept(self, listener: socket.socket) -> None:
+        """Take a new connection."""
+        try:
+            sock, client = listener.accept()
+        except OSError as error:
+            if error.errno in OUT_OF_FILES:
+                self._free_a_file()
+            elif error.errno not in (errno.EAGAIN, errno.ECONNABORTED):
+                raise
+            return
+        self.nr_conns += 1
+        self._begin(Connection(sock, client, listener.getsockname()))
+
+    def _begin(self, conn: Connection, data: bytes = b"") -> None:
+        """Expect a request, of which `data` has come already."""
+        conn.arrival = Arrival(self.cfg, conn.client, conn.answered + 1, self.bounds)
+        conn.enter(Stage.HEAD, monotonic(), self.config.header_seconds)
+        self._unfinished(conn)
+        if len(self.unfinished) > self.config.max_unfinished:
+            # the oldest: a client that drips, most likely. There is always one, the newest itself
+            oldest = next(each for each in self.unfinished if each.stage is Stage.HEAD)
+            self._refuse(oldest, Unavailable("Too many requests are unfinished. Retry."))
+        if conn.stage is Stage.HEAD:
+            self._watch(conn, selectors.EVENT_READ, self._readable)
+            if data:
+                self._arrived(conn, data)
+            else:
+                self._readable(conn)
+
+    def _readable(self, conn: Connection) -> None:
+        try:
+            data = conn.sock.recv(RECEIVED)
+        except BlockingIOError:
+            return
+        except OSError:
+            self._drop(conn)
+            return
+        if data:
+            self._arrived(conn, data)
+        elif conn.stage is Stage.BODY:
+            self._refuse(conn, BadRequest("The body is incomplete. Send as many bytes as Content-Length says."))
+        else:
+            self._drop(conn)
+
+    def _arrived(self, conn: Connection, data: bytes) -> None:
+        arrival = conn.arrival
+        assert arrival is not None  # noqa: S101 - set where the request begins
+        try:
+            whole = self._feed(arrival, data)
+        except ServiceError as error:
+            self._refuse(conn, error)
+        except OSError:
+            self._refuse(conn, InsufficientStorage("The body cannot be stored now. Retry later."))
+        except (ParseException, ValueError, UnicodeError, LookupError) as error:
+            self.handle_error(arrival.request, conn.sock, conn.client, error)
+            self._close_slowly(conn)
+        else:
+            if whole:
+                self._dispatch(conn)
+            else:
+                self._await_body(conn, arrival, len(data))
+
+    def _feed(self, arrival: Arrival, data: bytes) -> bool:
+        before = arrival.received
+        try:
+            return arrival.feed(data)
+        finally:
+            self.spooled += arrival.received - before
+
+    def _await_body(self, conn: Connection, arrival: Arrival, moved: int) -> None:
+        if arrival.request is None:
+            return
+        now = monotonic()
+        if conn.stage is Stage.HEAD:
+            conn.enter(Stage.BODY, now, self.config.body_seconds)
+            if self._crowded(conn):
+                self._refuse(conn, Unavailable("Too many requests are unfinished. Retry."))
+                return
+        else:
+            conn.extend(moved, now, self.config.body_seconds)
+        if self.spooled > SPOOLED_MOST:
+            oldest = next(each for each in self.unfinished if each.stage is Stage.BODY)
+            self._refuse(oldest, InsufficientStorage("Too much is being uploaded. Retry later."))
+        elif arrival.wants_continue:
+            arrival.wants_continue = False
+            self._send_now(conn, CONTINUE)
+
+    def _crowded(self, conn: Connection) -> bool:
+        """Whether bodies and answers have taken the places that are theirs; heads always find one."""
+        places = self.config.max_unfinished - self.config.max_unfinished // HEADS_KEEP
+        return sum(each.stage is not Stage.HEAD for each in self.unfinished if each is not conn) >= places
+
+    # a thread has it
+
+    def _dispatch(self, conn: Connection) -> None:
+        assert self.lanes is not None  # noqa: S101 - set before the loop
+        assert conn.arrival is not None  # noqa: S101 - set where the request begins
+        lane = self.lanes.of(conn.arrival.request)
+        if lane.requests >= lane.full:
+            self._refuse(conn, Unavailable("Too many requests wait for a thread. Retry."))
+            return
+        self._unwatch(conn)
+        self.unfinished.pop(conn, None)
+        conn.stage, conn.lane, conn.answer = Stage.WORK, lane, Answer()
+        lane.requests += 1
+        self._count()
+        future = lane.pool.submit(self.work, conn)
+        future.add_done_callback(partial(self.method_queue.defer, self._worked, conn))
+
+    def work(self, conn: Connection) -> bool:
+        """Let the application answer; return whether the connection may stay open. Runs in a thread."""
+        request = conn.arrival.request if conn.arrival is not None else None
+        try:
+            keep = self._respond(request, conn)
+        except Exception as error:  # noqa: BLE001 - as in gunicorn: this is the last place that can answer
+            conn.answer = Answer()
+            self.handle_error(request, conn.answer, conn.client, error)
+            keep = False
+        conn.answer.send_to(conn.sock)
+        return keep
+
+    def _respond(self, request: Any, conn: Connection) -> bool:
+        response, environ = wsgi.create(request, conn.answer, conn.client, conn.server, self.cfg)
+        environ["wsgi.multithread"] = True
+        items = self.wsgi(environ, response.start_response)
+        if not self.alive or len(self.keepalived_conns) >= IDLE_MOST:
+            response.force_close()
+        try:
+            for item in items:
+                response.write(item)
+            response.close()
+        finally:
+            if hasattr(items, "close"):
+                items.close()
+        return not response.should_close()
+
+    def _worked(self, conn: Connection, future: Future[bool]) -> None:
+        assert self.lanes is not None  # noqa: S101 - set before the loop
+        assert conn.arrival is not None  # noqa: S101 - set where the request begins
+        conn.lane.requests -= 1
+        self.spooled -= conn.arrival.received
+        conn.arrival.close()
+        conn.answered += 1
+        conn.keep = not future.cancelled() and future.exception() is None and future.result()
+        if conn.answer.left and not conn.answer.failed:
+            conn.enter(Stage.ANSWER, monotonic(), self.config.body_seconds)
+            self.unsent += conn.answer.left
+            self._unfinished(conn)
+            self._watch(conn, selectors.EVENT_WRITE, self._writable)
+            self._limit_answers(conn)
+        else:
+            self._answered(conn)
+
+    def _limit_answers(self, newest: Connection) -> None:
+        """Close the connections whose clients have been reading longest, while there are too many or too much."""
+        for conn in [each for each in self.unfinished if each.stage is Stage.ANSWER]:
+            if self.unsent <= ANSWERS_MOST and not self._crowded(newest):
+                return
+            self._drop(conn)
+
+    # the answer goes out
+
+    def _writable(self, conn: Connection) -> None:
+        sent = conn.answer.send_to(conn.sock)
+        if conn.answer.failed:
+            self._drop(conn)
+            return
+        self.unsent -= sent
+        conn.extend(sent, monotonic(), self.config.body_seconds)
+        if not conn.answer.left:
+            self.unfinished.pop(conn, None)
+            self._unwatch(conn)
+            self._answered(conn)
+
+    def _answered(self, conn: Connection) -> None:
+        """Expect the next request, some of which may be there already, or close."""
+        assert conn.arrival is not None  # noqa: S101 - set where the request begins
+        if conn.answer.failed or not conn.keep:
+            self._shut(conn)
+        elif conn.arrival.rest:
+            self._begin(conn, conn.arrival.rest)
+        else:
+            self._rest(conn)
+        self._count()
+
+    def _rest(self, conn: Connection) -> None:
+        now = monotonic()
+        conn.stage = Stage.IDLE
+        conn.timeout = now + (self.cfg.keepalive if self.alive else min(self.cfg.keepalive, STOP_KEEPALIVE_LINGER))
+        self.keepalived_conns.append(conn)
+        self._watch(conn, selectors.EVENT_READ, self._woken)
+
+    def _woken(self, conn: Connection) -> None:
+        self.keepalived_conns.remove(conn)
+        self._unwatch(conn)
+        self._begin(conn)
+
+    # refusing and closing
+
+    def _refuse(self, conn: Connection, error: ServiceError) -> None:
+        self._send_now(conn, refusal(error))
+        self._close_slowly(conn)
+
+    def _send_now(self, conn: Connection, data: bytes) -> None:
+        """Send a few bytes to a client that has nothing else to read; one that cannot take them fails by itself."""
+        answer = Answer()
+        answer.sendall(data)
+        answer.send_to(conn.sock)
+
+    def _shut(self, conn: Connection) -> None:
+        """Close after an answer; read on only if the client sent more: closing would take the answer from it."""
+        try:
+            more = conn.sock.recv(1, socket.MSG_PEEK)
+        except OSError:
+            more = b""
+        if more:
+            self._close_slowly(conn)
+        else:
+            self._drop(conn)
+
+    def _close_slowly(self, conn: Connection) -> None:
+        """End sending, and read on for a moment, so that the client reads the answer instead of a broken pipe."""
+        self._forget(conn)
+        try:
+            conn.sock.shutdown(socket.SHUT_WR)
+        except OSError:
+            self._drop(conn)
+            return
+        conn.enter(Stage.CLOSING, monotonic(), CLOSING_SECONDS)
+        self.closing[conn] = None
+        self._watch(conn, selectors.EVENT_READ, self._discard)
+        if len(self.closing) > CLOSING_MOST:
+            self._drop(next(iter(self.closing)))
+
+    def _discard(self, conn: Connection) -> None:
+        try:
+            data = conn.sock.recv(RECEIVED)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        conn.discarded += len(data)
+        conn.due += len(data) / CLOSING_RATE
+        if not data or conn.discarded > CLOSING_BYTES:
+            self._drop(conn)
+
+    def _drop(self, conn: Connection) -> None:
+        if conn.sock.fileno() < 0:
+            return
+        self._forget(conn)
+        self._unwatch(conn)
+        conn.close()
+        self.nr_conns -= 1
+
+    def _forget(self, conn: Connection) -> None:
+        """Take a connection from the lists and give back what it holds."""
+        if conn.stage in (Stage.HEAD, Stage.BODY) and conn.arrival is not None:
+            self.spooled -= conn.arrival.received
+            conn.arrival.close()
+        elif conn.stage is Stage.ANSWER:
+            self.unsent -= conn.answer.left
+        elif conn.stage is Stage.IDLE and conn in self.keepalived_conns:
+            self.keepalived_conns.remove(conn)
+        conn.stage = Stage.CLOSING
+        self.unfinished.pop(conn, None)
+        self.closing.pop(conn, None)
+        self._count()
+
+    def _free_a_file(self) -> None:
+        for conns in (self.closing, self.keepalived_conns, self.unfinished):
+            conn = next(iter(conns), None)
+            if conn is not None:
+                self._drop(conn)
+                return
+
+    # the watch
+
+    def murder_pending(self) -> None:
+        """End what is overdue. gunicorn calls this after each turn of its loop, also while it stops."""
+        now = monotonic()
+        if now - self.looked < LOOK:
+            return
+        self.looked = now
+        for conn in [*self.unfinished, *self.closing]:
+            if conn.stage is Stage.HEAD and not self.alive and conn.arrival is not None and conn.arrival.silent:
+                self._drop(conn)
+            elif now > conn.due:
+                self._end_overdue(conn)
+        if not self.config.trusted_proxies:
+            self._cap_addresses(now)
+
+    def _end_overdue(self, conn: Connection) -> None:
+        if conn.stage is Stage.HEAD:
+            what = f"The header did not arrive within {self.config.header_seconds} s."
+            self._refuse(conn, RequestTimeout(f"{what} Send the request again."))
+        elif conn.stage is Stage.BODY:
+            what = f"The body arrives too slowly: {self.config.body_seconds} s, and one more for each 1000 bytes."
+            self._refuse(conn, RequestTimeout(f"{what} Send the request again."))
+        else:
+            self._drop(conn)
+
+    def _cap_addresses(self, now: float) -> None:
+        most = self.config.max_unfinished_each
+        seen: Counter[str] = Counter()
+        for conn in [each for each in self.unfinished if each.address and now - each.since > GRACE]:
+            seen[conn.address] += 1
+            if seen[conn.address] <= most:
+                continue
+            if conn.stage is Stage.ANSWER:
+                self._drop(conn)
+            else:
+                self._refuse(conn, too_many_of(most))
+
+    def _unfinished(self, conn: Connection) -> None:
+        self.unfinished[conn] = None
+        self._count()
+
+    def _count(self) -> None:
+        self.state.unfinished = len(self.unfinished)
+        self.state.requests = self.lanes.general.requests if self.lanes is not None else 0
+
+    def _watch(self, conn: Connection, events: int, callback: Callable[[Connection], None]) -> None:
+        self._unwatch(conn)
+        self.poller.register(conn.sock, events, lambda _sock: callback(conn))
+        conn.watched = True
+
+    def _unwatch(self, conn: Connection) -> None:
+        if conn.watched:
+            self.poller.unregister(conn.sock)
+            conn.watched = False
+
+
+def too_many_of(most: int) -> TooManyRequests:
+    """Return the refusal of an address with too many unfinished requests."""
+    return TooManyRequests(
+        f"Your address has more than {most} unfinished requests. Send fewer at once, or faster.",
+        slug="too-many-unfinished",
+        title="Too many requests are unfinished",
+        headers={"Retry-After": "2"},
+    )
+
+
+def raise_file_limit() -> None:
+    """Allow more open files, as far as the system lets this process have them: each connection is one."""
+    soft, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = FILES if most == resource.RLIM_INFINITY else min(FILES, most)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+
+
+def _folder(config: Config) -> str | None:
+    """Return the folder of temporary files, made if it is missing; None, the system's, where it cannot be made."""
+    folder = config.data_dir / "tmp"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return str(folder)
