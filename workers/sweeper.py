@@ -12,7 +12,7 @@ from service.context import Context
 from service.logs import configure_logs, fault
 from service.posix import stop_signal
 from service.queue import REDIS_ERRORS
-from service.store import idempotency, jobs, runs, submissions
+from service.store import comparisons, idempotency, jobs, runs, submissions
 from service.usecases.events.deliver import deliver_due
 from workers.entry import process_context
 
@@ -64,6 +64,9 @@ class Sweeper:
             if context.config.retain_outputs_days:
                 before = now - timedelta(days=context.config.retain_outputs_days)
                 submissions.drop_outputs(db, submissions.with_old_outputs(db, before, limit=500), now)
+            if context.config.retain_comparisons_days:
+                before = now - timedelta(days=context.config.retain_comparisons_days)
+                comparisons.erase(db, comparisons.finished_before(db, before, limit=500), now)
 
 
 def deliver(context: Context, stop: threading.Event) -> None:

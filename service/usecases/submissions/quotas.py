@@ -1,4 +1,4 @@
-"""Count quotas of teams: attempts and scored submissions, in days of UTC."""
+"""Count quotas of teams: attempts, scored submissions and questions, in days of UTC."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from sqlalchemy import Connection
 
 from service.errors import TooManyRequests
 from service.policy import gate
-from service.store import submissions
+from service.store import comparisons, submissions
 from service.store.benchmarks import Benchmark
 from service.usecases.runs.views import moment
 
+QUESTIONS = "comparisons_per_day"
 DAY_SECONDS = 86_400
 FOREVER_SECONDS = 3_153_600_000
 """The window of a quota that is never reset, for headers that need a number."""
@@ -59,7 +60,30 @@ def quotas_of(db: Connection, benchmark: Benchmark, team_id: str, now: datetime)
         Quota("scored_per_day", limits["scored_per_day"], used.scored_today, daily=True),
         Quota("scored_total", limits["scored_total"], used.scored, daily=False),
         Quota("attempts_per_day", limits["attempts_per_day"], used.attempts_today, daily=True),
+        questions_of(db, benchmark, team_id, now),
     ]
+
+
+def questions_of(db: Connection, benchmark: Benchmark, team_id: str, now: datetime) -> Quota:
+    """Return a team's quota of new comparisons. It is exact if this transaction has locked the row of the team."""
+    used = comparisons.charged_on(db, benchmark.id, team_id, utc_day(now))
+    return Quota(QUESTIONS, benchmark.settings["quota"][QUESTIONS], used, daily=True)
+
+
+def require_question(quota: Quota, now: datetime) -> None:
+    """Refuse one more new comparison if the quota is used up.
+
+    Raises:
+        TooManyRequests: names the quota, and when it is reset.
+    """
+    if quota.left != 0:
+        return
+    headers = {**rate_limit_headers([quota], now), "Retry-After": str(_seconds_left(now))}
+    raise TooManyRequests(
+        f"The quota {quota.name} of {quota.limit} is used up. It is reset at {moment(next_day(now))} (midnight UTC). "
+        "Comparisons that you asked before stay readable.",
+        headers=headers,
+    )
 
 
 def require(quotas: list[Quota], now: datetime) -> None:
@@ -69,7 +93,7 @@ def require(quotas: list[Quota], now: datetime) -> None:
         TooManyRequests: names the quota, and when it is reset.
     """
     for quota in quotas:
-        if quota.left != 0:
+        if quota.left != 0 or quota.name == QUESTIONS:
             continue
         headers = rate_limit_headers(quotas, now)
         when = " It is never reset."
@@ -92,7 +116,7 @@ def quota_document(quotas: list[Quota], now: datetime) -> dict[str, object]:
 def rate_limit_headers(quotas: list[Quota], now: datetime) -> dict[str, str]:
     """Return RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers); nothing without a limit.
 
-    The older headers beside them show the quota with the least left.
+    The older headers beside them show the quota with the least left; beside submissions not that of questions.
     """
     limited = [quota for quota in quotas if quota.limit is not None]
     if not limited:
@@ -101,7 +125,8 @@ def rate_limit_headers(quotas: list[Quota], now: datetime) -> dict[str, str]:
     states = [
         f'"{quota.name}";r={quota.left}' + (f";t={_seconds_left(now)}" if quota.daily else "") for quota in limited
     ]
-    least = min(limited, key=lambda quota: (quota.left or 0, quota.daily))
+    counted = [quota for quota in limited if quota.name != QUESTIONS] or limited
+    least = min(counted, key=lambda quota: (quota.left or 0, quota.daily))
     headers = {
         "RateLimit-Policy": ", ".join(policies),
         "RateLimit": ", ".join(states),
