@@ -58,6 +58,8 @@ class Config:
         retain_outputs_days: days after scoring when outputs of submissions are dropped (410 afterwards, scores stay);
             0 keeps them.
         retain_jobs_days: days after which finished jobs are dropped (410 afterwards); 0 keeps them.
+        retain_comparisons_days: days after which answered comparisons are dropped, without those that a leaderboard
+            shows; 0 keeps them.
         webhooks_private: whether webhooks may go to private, local and reserved addresses.
     """
 
@@ -94,6 +96,7 @@ class Config:
     max_problems: int = 20
     retain_outputs_days: int = 0
     retain_jobs_days: int = 0
+    retain_comparisons_days: int = 90
     webhooks_private: bool = False
 
     @property

@@ -113,6 +113,7 @@ class QuotaChanges(Request):
     scored_per_day: int | Missing | None = MISSING
     scored_total: int | Missing | None = MISSING
     attempts_per_day: int | Missing | None = MISSING
+    comparisons_per_day: int | Missing | None = MISSING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from service.files import private_umask
 from service.logs import configure_logs, fault
 from service.posix import stop_signal
 from service.queue import REDIS_ERRORS
-from service.store import idempotency, jobs, runs, score_records, submissions, turns
+from service.store import comparisons, idempotency, jobs, runs, score_records, submissions, turns
 from service.usecases.events.deliver import deliver_due
 from workers.entry import process_context, release
 
@@ -69,6 +69,9 @@ class Sweeper:
             if context.config.retain_outputs_days:
                 before = now - timedelta(days=context.config.retain_outputs_days)
                 submissions.drop_outputs(db, submissions.with_old_outputs(db, before, limit=500), now)
+            if context.config.retain_comparisons_days:
+                before = now - timedelta(days=context.config.retain_comparisons_days)
+                comparisons.erase(db, comparisons.finished_before(db, before, limit=500), now)
         self._drop_left_over()
 
     def _drop_left_over(self) -> None:

@@ -8,31 +8,31 @@ from service.api import answers, calls
 from service.api.item_pages import item_page
 from service.schemas import queries
 from service.schemas.comparisons import ComparisonRequest
-from service.usecases.comparisons import ask, items
+from service.usecases.comparisons import ask, items, show
 from treescore.render import FORMATS
 
 blueprint = Blueprint("comparisons", __name__, url_prefix="/v1")
-
-ASKERS = ("submit", "read", "score")
 
 
 @blueprint.post("/benchmarks/<benchmark>/comparisons")
 def ask_comparison(benchmark: str) -> Response:
     """Store a question; the same question has the same address."""
-    caller = calls.caller(*ASKERS)
+    caller = calls.caller("submit")
     calls.query(queries.NOTHING)
     context = calls.context()
     comparison = ask.ask(context, caller, benchmark, calls.body(ComparisonRequest()))
     wait = calls.wait_seconds()
-    view = ask.wait_for_comparison(context, caller, comparison, wait or 0)
-    return answers.accepted(view, f"/v1/comparisons/{comparison}", wait, repeated=False)
+    view = show.wait_for_comparison(context, caller, comparison, wait or 0)
+    response = answers.accepted(view, f"/v1/comparisons/{comparison}", wait, repeated=False)
+    response.headers.update(ask.rate_limits(context, caller, benchmark))
+    return response
 
 
 @blueprint.get("/benchmarks/<benchmark>/comparisons")
 def list_benchmark_comparisons(benchmark: str) -> Response:
     """List comparisons of a benchmark."""
     caller = calls.caller()
-    return answers.page(ask.list_comparisons(calls.context(), caller, benchmark, calls.query(queries.PAGE)))
+    return answers.page(show.list_comparisons(calls.context(), caller, benchmark, calls.query(queries.PAGE)))
 
 
 @blueprint.get("/comparisons/<comparison>")
@@ -44,14 +44,23 @@ def get_comparison(comparison: str) -> Response:
     if form != "json":
         wait = calls.wait_seconds()
         if wait:
-            ask.wait_for_comparison(context, caller, comparison, wait)
-        return answers.varied(answers.conditional(ask.view_comparison(context, caller, comparison, form), wait))
+            show.wait_for_comparison(context, caller, comparison, wait)
+        return answers.varied(answers.conditional(show.view_comparison(context, caller, comparison, form), wait))
     return answers.varied(
         calls.polled(
-            lambda: ask.view_comparison(context, caller, comparison),
-            lambda seconds, known: ask.wait_for_comparison(context, caller, comparison, seconds, known),
+            lambda: show.view_comparison(context, caller, comparison),
+            lambda seconds, known: show.wait_for_comparison(context, caller, comparison, seconds, known),
         )
     )
+
+
+@blueprint.delete("/comparisons/<comparison>")
+def delete_comparison(comparison: str) -> Response:
+    """Delete a comparison."""
+    caller = calls.caller("submit")
+    calls.query(queries.NOTHING)
+    ask.delete_comparison(calls.context(), caller, comparison)
+    return answers.nothing()
 
 
 @blueprint.get("/comparisons/<comparison>/items")

@@ -12,7 +12,7 @@ from enum import IntEnum
 
 from service.caller import Caller
 from service.errors import Forbidden
-from service.policy import items
+from service.policy import comparisons, items
 from service.policy.items import Document, chosen, object_of, objects_of
 from service.store.benchmarks import Benchmark
 
@@ -187,13 +187,13 @@ def row_view(level: Level, row: Document, *, rounding: float | None) -> dict[str
 
 
 def comparison_view(level: Level, document: Document) -> dict[str, object]:
-    """Return a comparison.
+    """Return a comparison, the same for all formats: rounded and without counts where gold is secret.
 
     Raises:
         Forbidden: comparisons are not shown at this level.
     """
     require(level, Level.SCORES, "comparisons")
-    return dict(document)
+    return dict(document) if level is Level.GOLD else comparisons.comparison(document)
 
 
 def items_view(level: Level, metric: str, documents: Sequence[Document]) -> list[dict[str, object]]:
@@ -211,15 +211,31 @@ def items_view(level: Level, metric: str, documents: Sequence[Document]) -> list
     return [dict(document) for document in documents] if level is Level.GOLD else items.items(metric, documents)
 
 
+def require_compared_items(level: Level, metric: str) -> None:
+    """Check that the items of a comparison may be shown.
+
+    Raises:
+        Forbidden: items are not shown at this level, or their numbers would show gold's division into sentences.
+    """
+    require(level, Level.ITEMS, "items")
+    if items.disclosure_of(metric).output_sentences:
+        require(level, Level.GOLD, f"items of {metric} by gold's sentences")
+
+
 def item_view(level: Level, metric: str, document: Document) -> dict[str, object]:
     """Return one item of a comparison, where items are identified by their number alone; see `items_view`."""
-    require(level, Level.ITEMS, "items")
+    require_compared_items(level, metric)
     return dict(document) if level is Level.GOLD else items.item(metric, document)
 
 
 def difference_view(level: Level, metric: str, score: str, value: float) -> float | None:
     """Return how far two outputs lie apart in one sentence; None where the sentence's score would reveal gold."""
-    return value if level is Level.GOLD or score in items.scores(metric) else None
+    return value if differences_shown(level, metric, score) else None
+
+
+def differences_shown(level: Level, metric: str, score: str) -> bool:
+    """Return whether a caller may see in which sentences two outputs differ, and by how much."""
+    return level is Level.GOLD or score in items.scores(metric)
 
 
 def groupings_view(level: Level, metric: str, names: Iterable[str]) -> list[str]:

@@ -104,6 +104,7 @@ class Quota(Strict[requests.QuotaChanges]):
     scored_per_day = Whole(0, MAX_QUOTA, "bad-quota", allow_none=True)
     scored_total = Whole(0, MAX_QUOTA, "bad-quota", allow_none=True)
     attempts_per_day = Whole(0, MAX_QUOTA, "bad-quota", allow_none=True)
+    comparisons_per_day = Whole(0, MAX_QUOTA, "bad-quota", allow_none=True)
 
 
 class LeaderboardSettings(Strict[requests.LeaderboardChanges]):

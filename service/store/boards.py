@@ -10,6 +10,7 @@ from typing import NamedTuple, TypedDict
 from sqlalchemy import ColumnElement, Connection, LargeBinary, and_, delete, func, insert, literal, select
 
 from service.store import artifacts
+from service.store.comparisons import Question
 from service.store.figures import Figures, Interval, Layout, Span, finite, interval_of, numbers
 from service.store.runs import UNFINISHED
 from service.store.score_records import coverage_of
@@ -58,12 +59,14 @@ class BoardBody(TypedDict):
 
     Attributes:
         id: of the question; None before it is answered.
+        question: of the comparison; None before there is one.
         asked: None for a board that is compared by default.
         untested: submission -> why it was not tested.
         comparison: a significance document; None where fewer than two rows are tested.
     """
 
     id: str | None
+    question: Question | None
     asked: RequestedBoard | None
     untested: dict[str, str]
     comparison: Mapping[str, Json] | None
@@ -177,6 +180,14 @@ def get(db: Connection, benchmark_id: str, revision: int, key: str) -> BoardComp
     return None if row is None else BoardComparison(row.run_id, row.board_version, artifacts.unpack_json(row.document))
 
 
+def of_comparison(db: Connection, comparison_id: str) -> BoardComparison | None:
+    """Return a board's comparison by the id of its question, or None."""
+    c = board_comparisons.c
+    query = select(c.run_id, c.board_version, c.document).where(c.comparison_id == comparison_id).limit(1)
+    row = db.execute(query).one_or_none()
+    return None if row is None else BoardComparison(row.run_id, row.board_version, artifacts.unpack_json(row.document))
+
+
 def save(
     db: Connection, benchmark_id: str, revision: int, key: str, comparison: BoardComparison, now: datetime
 ) -> None:
@@ -189,6 +200,7 @@ def save(
             key=key,
             run_id=comparison.run_id,
             board_version=comparison.board_version,
+            comparison_id=comparison.body["id"],
             document=artifacts.pack_json(comparison.body),
             created_at=now,
         )

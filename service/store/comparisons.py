@@ -13,7 +13,7 @@ from sqlalchemy import Connection, func, insert, select, update
 from service.store import artifacts
 from service.store.records import AnyRow, columns_of, json_text, one, record_of
 from service.store.runs import UNFINISHED
-from service.store.tables import comparisons, runs
+from service.store.tables import board_comparisons, comparison_asks, comparisons, runs
 from treescore.core.params import Json
 
 
@@ -26,6 +26,7 @@ class Question(TypedDict):
     part: str | None
     submissions: list[str]
     settings: dict[str, Json]
+    """Without `seed` where the service's secret seeds are used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ class Comparison:
         document: the answer (`comparison` and `failure`); None while there is none.
         created_at: when it was first asked.
         attempt: number of the current attempt, from 1.
+        deleted_at: when it was deleted; the question may be asked again.
     """
 
     id: str
@@ -50,6 +52,7 @@ class Comparison:
     document: dict[str, Json] | None
     created_at: datetime
     attempt: int = 1
+    deleted_at: datetime | None = None
 
 
 def add(db: Connection, comparison: Comparison) -> None:
@@ -59,7 +62,7 @@ def add(db: Connection, comparison: Comparison) -> None:
 
 
 def get(db: Connection, comparison_id: str) -> Comparison | None:
-    """Return one comparison, or None."""
+    """Return one comparison, deleted or not, or None."""
     return one(db, select(comparisons).where(comparisons.c.id == comparison_id), _comparison)
 
 
@@ -69,9 +72,11 @@ def of_run(db: Connection, run_id: str) -> Comparison | None:
 
 
 def listing(db: Connection, benchmark_id: str, after: str | None, limit: int) -> Sequence[Comparison]:
-    """List comparisons of a benchmark by id, after a given one, without their answers."""
+    """List comparisons of a benchmark by id, after a given one, without their answers and without deleted ones."""
     c = comparisons.c
-    query = select(*(column for column in c if column is not c.document)).where(c.benchmark_id == benchmark_id)
+    query = select(*(column for column in c if column is not c.document)).where(
+        c.benchmark_id == benchmark_id, c.deleted_at.is_(None)
+    )
     if after is not None:
         query = query.where(c.id > after)
     return [_comparison(row) for row in db.execute(query.order_by(c.id).limit(limit))]
@@ -83,27 +88,120 @@ def unanswered(db: Connection, benchmark_id: str) -> int:
         select(func.count())
         .select_from(comparisons)
         .join(runs, runs.c.id == comparisons.c.run_id)
-        .where(comparisons.c.benchmark_id == benchmark_id, runs.c.state.in_(UNFINISHED))
+        .where(
+            comparisons.c.benchmark_id == benchmark_id,
+            comparisons.c.deleted_at.is_(None),
+            runs.c.state.in_(UNFINISHED),
+        )
     )
     return int(db.scalar(query) or 0)
 
 
-def save_answer(db: Connection, comparison_id: str, document: Mapping[str, object], etag: str) -> None:
-    """Store the answer."""
+def save_answer(db: Connection, comparison_id: str, document: Mapping[str, object]) -> None:
+    """Store the answer, unless the comparison was deleted before."""
     db.execute(
         update(comparisons)
-        .where(comparisons.c.id == comparison_id)
-        .values(document=artifacts.pack_json(document), etag=etag)
+        .where(comparisons.c.id == comparison_id, comparisons.c.deleted_at.is_(None))
+        .values(document=artifacts.pack_json(document))
     )
 
 
 def begin_attempt(db: Connection, comparison_id: str, run_id: str, attempt: int) -> None:
-    """Note the run of another attempt at a question that the service failed to answer."""
+    """Note the run of another attempt at a question that the service failed to answer, or whose answer was deleted."""
     db.execute(
         update(comparisons)
         .where(comparisons.c.id == comparison_id)
-        .values(run_id=run_id, attempt=attempt, document=None, etag=None)
+        .values(run_id=run_id, attempt=attempt, document=None, deleted_at=None)
     )
+
+
+def note_ask(
+    db: Connection,
+    comparison_id: str,
+    benchmark_id: str,
+    team_id: str | None,
+    utc_day: str,
+    now: datetime,
+    *,
+    charged: bool,
+) -> None:
+    """Note that a team, or for None an organiser, has asked a question."""
+    db.execute(
+        insert(comparison_asks).values(
+            comparison_id=comparison_id,
+            benchmark_id=benchmark_id,
+            team_id=team_id,
+            utc_day=utc_day,
+            charged=charged,
+            asked_at=now,
+        )
+    )
+
+
+def askers(db: Connection, comparison_id: str) -> set[str | None]:
+    """Return the teams that asked a question and have not deleted it; None stands for organisers."""
+    c = comparison_asks.c
+    query = select(c.team_id).where(c.comparison_id == comparison_id, c.dropped_at.is_(None))
+    return set(db.scalars(query.distinct()))
+
+
+def asked_by(db: Connection, comparison_ids: Sequence[str], team_id: str) -> set[str]:
+    """Return which of these comparisons a team has asked and not deleted."""
+    c = comparison_asks.c
+    query = select(c.comparison_id).where(
+        c.comparison_id.in_(list(comparison_ids)), c.team_id == team_id, c.dropped_at.is_(None)
+    )
+    return set(db.scalars(query))
+
+
+def charged_on(db: Connection, benchmark_id: str, team_id: str, utc_day: str) -> int:
+    """Count the questions that are charged to a team on a day, deleted ones included."""
+    c = comparison_asks.c
+    query = select(func.count()).where(
+        c.benchmark_id == benchmark_id, c.team_id == team_id, c.utc_day == utc_day, c.charged.is_(True)
+    )
+    return int(db.scalar(query) or 0)
+
+
+def drop_ask(db: Connection, comparison_id: str, team_id: str, now: datetime) -> None:
+    """Note that a team has deleted a comparison that it asked. What it cost stays counted."""
+    c = comparison_asks.c
+    db.execute(
+        update(comparison_asks)
+        .where(c.comparison_id == comparison_id, c.team_id == team_id, c.dropped_at.is_(None))
+        .values(dropped_at=now)
+    )
+
+
+def erase(db: Connection, comparison_ids: Sequence[str], now: datetime) -> None:
+    """Delete answers, for all who asked. The rows stay: the questions may be asked again."""
+    ids = list(comparison_ids)
+    c = comparison_asks.c
+    db.execute(update(comparisons).where(comparisons.c.id.in_(ids)).values(document=None, deleted_at=now))
+    db.execute(update(comparison_asks).where(c.comparison_id.in_(ids), c.dropped_at.is_(None)).values(dropped_at=now))
+
+
+def naming(db: Connection, benchmark_id: str, submission_id: str) -> Sequence[str]:
+    """List the comparisons of a benchmark that name a submission."""
+    c = comparisons.c
+    query = select(c.id).where(
+        c.benchmark_id == benchmark_id,
+        c.deleted_at.is_(None),
+        c.question.contains(f'"{submission_id}"', autoescape=True),
+    )
+    return list(db.scalars(query))
+
+
+def finished_before(db: Connection, moment: datetime, limit: int) -> Sequence[str]:
+    """List comparisons that were answered before a moment, without those that a board shows."""
+    behind = select(board_comparisons.c.comparison_id).where(board_comparisons.c.comparison_id == comparisons.c.id)
+    query = (
+        select(comparisons.c.id)
+        .join(runs, runs.c.id == comparisons.c.run_id)
+        .where(comparisons.c.deleted_at.is_(None), runs.c.finished_at < moment, ~behind.exists())
+        .limit(limit)
+    )
+    return list(db.scalars(query))
 
 
 def _comparison(row: AnyRow) -> Comparison:

@@ -295,10 +295,25 @@ comparisons = Table(
     Column("run_id", String(64), nullable=False, comment="the current attempt"),
     Column("attempt", Integer, nullable=False, server_default="1", comment="number of the current attempt"),
     Column("document", LargeBinary, comment="the final answer, zstd"),
-    Column("etag", String(64)),
     Column("created_at", Utc, nullable=False),
+    Column("deleted_at", Utc, comment="the row stays: the question may be asked again"),
     Index("ix_comparisons_benchmark_id_id", "benchmark_id", "id"),
     comment="significance tests; the id is a digest of the question",
+)
+
+comparison_asks = Table(
+    "comparison_asks",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("comparison_id", String(64), nullable=False, index=True, comment="stored in the same transaction"),
+    Column("benchmark_id", String(64), ForeignKey("benchmarks.id"), nullable=False),
+    Column("team_id", String(64), comment="null for organisers"),
+    Column("utc_day", String(10), nullable=False, comment="the day to whose quota it is charged"),
+    Column("charged", Boolean, nullable=False),
+    Column("asked_at", Utc, nullable=False),
+    Column("dropped_at", Utc, comment="the asker deleted it; the charge stays"),
+    Index("ix_comparison_asks_team", "benchmark_id", "team_id", "utc_day"),
+    comment="who asked which comparison",
 )
 
 board_comparisons = Table(
@@ -309,6 +324,7 @@ board_comparisons = Table(
     Column("key", String(120), primary_key=True, comment="which board: score, part, pick, frozen or not"),
     Column("run_id", String(64), comment="the run that made it"),
     Column("board_version", Integer, nullable=False, comment="the board that it was made for"),
+    Column("comparison_id", String(64), index=True, comment="of its question"),
     Column("document", LargeBinary, comment="zstd"),
     Column("created_at", Utc, nullable=False),
     comment="the all-pairs comparison behind each board",

@@ -93,7 +93,8 @@ def _compared(*, sleeping: bool = False, feedback: str = "scores", tail: str | N
 
     def ask(stage: Stage) -> TestResponse:
         task = SharedTask(stage, feedback=feedback)
-        question, client = {"submissions": task.two()}, task.team("metz")
+        # the service compares the rows by the main score unasked
+        question, client = {"submissions": task.two(), "score": "attachment.uas"}, task.team("metz")
         with stage.asleep() if sleeping else nullcontext():
             answer = client.post(f"{task.address}/comparisons", json=question)
         return answer if tail is None else client.get(answer.headers["Location"] + tail)
@@ -101,13 +102,21 @@ def _compared(*, sleeping: bool = False, feedback: str = "scores", tail: str | N
     return ask
 
 
+def _behind_a_board_only(stage: Stage) -> TestResponse:
+    task = SharedTask(stage, feedback="scores")
+    task.two()
+    name = task.organiser.get(f"{task.address}/leaderboard").json["significance"]["comparison"]
+    return task.organiser.delete(f"/v1/comparisons/{name}")
+
+
 def _too_many_asked(stage: Stage) -> TestResponse:
     task = SharedTask(stage, feedback="scores")
-    at, question, client = f"{task.address}/comparisons", {"submissions": task.two()}, task.team("metz")
+    at, client = f"{task.address}/comparisons", task.team("metz")
+    question = {"submissions": task.two(), "score": "attachment.uas"}
     with stage.asleep(), pytest.MonkeyPatch.context() as patch:
         patch.setattr("service.usecases.comparisons.ask.MOST_WAITING", 1)
         client.post(at, json=question)
-        return client.post(at, json={**question, "seed": 2})
+        return client.post(at, json={**question, "score": "attachment.exact_match"})
 
 
 def _unseen(address: Address) -> Ask:
@@ -277,6 +286,9 @@ TASK_ANSWERS: dict[tuple[str, str], Ask] = {
     ("ask_comparison", "429"): _too_many_asked,
     ("get_comparison", "403"): _unseen(GOOD["get_comparison"]),
     ("get_comparison", "422"): _compared(sleeping=True, tail="?format=csv"),
+    ("delete_comparison", "204"): _send("DELETE", GOOD["get_comparison"]),
+    ("delete_comparison", "410"): _of_a_deleted(GOOD["get_comparison"], "DELETE", None),
+    ("delete_comparison", "409"): _behind_a_board_only,
     ("list_differing_items", "422"): _get(GOOD["list_differing_items"], "?cursor=x"),
     ("create_webhook", "201"): _send("POST", lambda _: "/v1/webhooks", HOOK),
     ("create_webhook", "404"): _send("POST", lambda _: "/v1/webhooks", {**HOOK, "benchmark": "nowhere"}),

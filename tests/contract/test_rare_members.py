@@ -97,6 +97,7 @@ def test_every_level(feedback: str, stage: Stage) -> None:
     checked = team.post(f"{task.address}/submissions?validate_only=true", json={"outputs": {"en": ONE_WRONG}})
     asked = {"submissions": [address.rpartition("/")[2] for address in (own, other)]}
     compared = task.organiser.post(f"{task.address}/comparisons", json=asked).headers["Location"]
+    team.post(f"{task.address}/comparisons", json=asked)
     for client in (team, task.organiser):
         listed = client.get(f"{task.address}/submissions")
         shown = [client.get(f"{task.address}{below}") for below in ("", "/leaderboard", "/revisions/1")]

@@ -84,14 +84,16 @@ def _turned(cell: Cell) -> Cell:
 def headline(document: Document) -> str:
     """Return what was tested, in one line."""
     signature = document["signature"]
-    kinds = sorted({pair["p_kind"] for pair in document["pairs"] if pair["p_kind"]})
+    kinds = sorted({pair["p_kind"] for pair in document["pairs"] if pair.get("p_kind")})
     better = "higher" if document["higher_is_better"] else "lower"
     parts = [f"{document['score']} ({better} is better)", test_words(document)]
     if kinds:
         parts.append(" and ".join(_KINDS[kind] for kind in kinds))
-    if signature["shuffles"]:
-        parts.append(f"{signature['shuffles']} shuffles, seed {signature['seed']}")
-    parts.append(f"{document['unit_count']} {unit_word(document)}s")
+    if signature.get("shuffles"):
+        seed = "a seed for each pair" if signature["seed"] is None else f"seed {signature['seed']}"
+        parts.append(f"{signature['shuffles']} shuffles, {seed}")
+    if "unit_count" in document:
+        parts.append(f"{document['unit_count']} {unit_word(document)}s")
     parts.append(f"{document['family']['size']} pairs, {document['correction']}, alpha {document['alpha']:g}")
     return "; ".join(parts)
 

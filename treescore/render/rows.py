@@ -34,10 +34,15 @@ COLUMNS = (
     "units_lost",
 )
 
+EXACT = ("p_kind", "shuffles", "smallest_p", "relative_error_reduction", "units_won", "units_tied", "units_lost")
+"""Columns that are left out where the comparisons are shown rounded, without `smallest_p`."""
+
 
 def csv_rows(documents: Sequence[Mapping[str, Any]]) -> bytes:
-    """Return all pairs of all comparisons, with a header and numbers in full."""
-    rows: list[Sequence[Any]] = [COLUMNS]
+    """Return all pairs of all comparisons, with a header and all digits that the documents have."""
+    rounded = bool(documents) and not any("smallest_p" in document for document in documents)
+    columns = [column for column in COLUMNS if not (rounded and column in EXACT)]
+    rows: list[Sequence[Any]] = [columns]
     for document in documents:
         for pair in document["pairs"]:
             ci = pair.get("ci") or {}
@@ -48,7 +53,7 @@ def csv_rows(documents: Sequence[Mapping[str, Any]]) -> bytes:
                 "ci_low": ci.get("low"),
                 "ci_high": ci.get("high"),
             }
-            rows.append([safe_value(flat.get(column)) for column in COLUMNS])
+            rows.append([safe_value(flat.get(column)) for column in columns])
     return separated(rows)
 
 

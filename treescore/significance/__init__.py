@@ -2,7 +2,16 @@
 
 from treescore.significance.compare import compare
 from treescore.significance.partial_conjunction import PartialConjunction, partial_conjunction
-from treescore.significance.question import Candidate
+from treescore.significance.question import Candidate, SeedOf
 from treescore.significance.settings import PARAMS, Settings, parse_settings
 
-__all__ = ["PARAMS", "Candidate", "PartialConjunction", "Settings", "compare", "parse_settings", "partial_conjunction"]
+__all__ = [
+    "PARAMS",
+    "Candidate",
+    "PartialConjunction",
+    "SeedOf",
+    "Settings",
+    "compare",
+    "parse_settings",
+    "partial_conjunction",
+]

@@ -104,8 +104,8 @@ def pair_documents(
             documents.append(
                 {
                     **head,
-                    "ci": _ci(question, difference_intervals[index], paired=True),
-                    **_test_document(question, test),
+                    "ci": _ci(question, difference_intervals[index], (first, second)),
+                    **_test_document(question, test, question.seed(first, second)),
                     "effect": effect_document(
                         question.sample.score,
                         float(question.values[first]),
@@ -198,7 +198,7 @@ def _systems(question: Question, order: Sequence[int], intervals: Mapping[int, I
                 "name": candidate.name,
                 "score": float(question.values[index]),
                 "rank": rank,
-                "ci": _ci(question, intervals.get(index), paired=False),
+                "ci": _ci(question, intervals.get(index), (index,)),
                 **_runs(question, index),
             }
         )
@@ -255,7 +255,7 @@ def _head(question: Question, first: int, second: int) -> dict[str, Json]:
     }
 
 
-def _test_document(question: Question, test: Test) -> dict[str, Json]:
+def _test_document(question: Question, test: Test, seed: int) -> dict[str, Json]:
     settings = question.settings
     unit = "document" if settings.unit == "block" else settings.unit
     if test.p is None:
@@ -273,7 +273,7 @@ def _test_document(question: Question, test: Test) -> dict[str, Json]:
         "test": description,
         "how": test.how,
         "shuffles": test.shuffles if shuffled else None,
-        "seed": settings.seed if shuffled else None,
+        "seed": seed if shuffled else None,
         "null_swaps_log2": test.differing,
         "smallest_p": test.smallest if test.p is not None else None,
     }
@@ -283,7 +283,7 @@ def _log10(p: float | None) -> float | None:
     return None if p is None else min(0.0, math.log10(p))
 
 
-def _ci(question: Question, interval: Interval | None, *, paired: bool) -> dict[str, Json] | None:
+def _ci(question: Question, interval: Interval | None, systems: Sequence[int]) -> dict[str, Json] | None:
     if interval is None:
         return None
     settings = question.settings
@@ -292,9 +292,9 @@ def _ci(question: Question, interval: Interval | None, *, paired: bool) -> dict[
         "level": settings.level,
         "low": _number(interval.low),
         "high": _number(interval.high),
-        "method": f"paired {kind} bootstrap" if paired else f"{kind} bootstrap",
+        "method": f"paired {kind} bootstrap" if len(systems) > 1 else f"{kind} bootstrap",
         "resamples": question.resamples,
-        "seed": settings.seed,
+        "seed": question.seed(*systems),
     }
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,13 +19,27 @@ from treescore.significance import assembly, compare_pl
 from treescore.significance.answers import mcnemar_tests
 from treescore.significance.bootstrap import Interval, bca_interval, intervals, jackknife_scores, resampled
 from treescore.significance.permutation import Test, permutation
-from treescore.significance.question import Candidate, Question
+from treescore.significance.question import Candidate, Question, SeedOf
 from treescore.significance.settings import Settings
 from treescore.significance.units import block_numbers, pooled, sample_of
 
 PAIRS_AT_ONCE = 64
 PART_TESTS = 4_000
 """Limit of pairs times parts; up to it each part is tested by itself."""
+ALONE_PART_TESTS = 40
+"""Limit of parts where pairs have seeds of their own, so that the other pairs do not decide."""
+THREADS = 2
+"""Pairs with seeds of their own that are tested at once."""
+
+
+class _Answers(NamedTuple):
+    """What is drawn or counted for a question; part tests are None where parts are not tested by themselves."""
+
+    tests: Sequence[Test]
+    extras: Sequence[dict[str, Json]]
+    system_intervals: Mapping[int, Interval]
+    pair_intervals: Sequence[Interval | None]
+    part_tests: Sequence[dict[str, list[float]]] | None
 
 
 def compare(
@@ -36,6 +52,7 @@ def compare(
     blocks: Sequence[str] | None = None,
     parts: IntArray | None = None,
     gold_digest: str | None = None,
+    seed_of: SeedOf | None = None,
 ) -> dict[str, Json]:
     """Test all unordered pairs of systems on one score, from counts alone.
 
@@ -49,17 +66,45 @@ def compare(
         parts: stratum of each sentence, from 0: then the statistic is the macro average over parts, and swaps and
             resamples stay within a part.
         gold_digest: for the signature.
+        seed_of: a seed for each system and each pair by their names, instead of the settings' one for all. Then each
+            pair is tested by itself: p and intervals do not depend on which other systems are compared.
 
     Raises:
         InputError: the counts do not have the requested unit (pointers below the settings' object).
     """
-    question = _question(score_name, score, count_names, candidates, settings, blocks, parts)
-    tests, extras = _tests(question)
-    system_intervals, pair_intervals = _intervals(question)
-    document = assembly.document(question, tests, extras, system_intervals, pair_intervals, gold_digest)
+    question = replace(_question(score_name, score, count_names, candidates, settings, blocks, parts), seed_of=seed_of)
+    answers = _answers(question) if seed_of is None else _each_alone(question)
+    document = assembly.document(
+        question, answers.tests, answers.extras, answers.system_intervals, answers.pair_intervals, gold_digest
+    )
     if parts is not None:
-        assembly.add_parts(document, question, _part_tests(question))
+        assembly.add_parts(document, question, answers.part_tests)
     return document
+
+
+def _answers(question: Question) -> _Answers:
+    """Answer for all systems together."""
+    most = PART_TESTS if question.seed_of is None else ALONE_PART_TESTS
+    return _Answers(*_tests(question), *_intervals(question), _part_tests(question, most))
+
+
+def _each_alone(question: Question) -> _Answers:
+    """Answer for each system and each pair as if no other were there."""
+    defined = [index for index, value in enumerate(question.values) if math.isfinite(value)]
+    asked = [(index,) for index in defined] + list(question.pairs)
+    with ThreadPoolExecutor(THREADS) as pool:
+        found = list(pool.map(lambda systems: _answers(question.alone(*systems)), asked))
+    own, of_pairs = found[: len(defined)], found[len(defined) :]
+    part_tests = [each.part_tests for each in of_pairs]
+    return _Answers(
+        tests=[test for each in of_pairs for test in each.tests],
+        extras=[extra for each in of_pairs for extra in each.extras],
+        system_intervals={
+            index: each.system_intervals[0] for index, each in zip(defined, own, strict=True) if each.system_intervals
+        },
+        pair_intervals=[interval for each in of_pairs for interval in each.pair_intervals],
+        part_tests=None if None in part_tests else [tests for each in part_tests for tests in each or ()],
+    )
 
 
 def _question(
@@ -171,10 +216,10 @@ def difference_intervals(replicates: FloatArray, pairs: Sequence[tuple[int, int]
     return result
 
 
-def _part_tests(question: Question) -> list[dict[str, list[float]]] | None:
-    """Compute for each pair the one-sided p of each part in both directions; None if the tests exceed the limit."""
+def _part_tests(question: Question, most: int) -> list[dict[str, list[float]]] | None:
+    """Compute for each pair the one-sided p of each part in both directions; None if pairs times parts exceed most."""
     sample, settings = question.sample, question.settings
-    if settings.test not in ("auto", "permutation") or len(question.pairs) * sample.part_count > PART_TESTS:
+    if settings.test not in ("auto", "permutation") or len(question.pairs) * sample.part_count > most:
         return None
     tests_of_pairs: list[dict[str, list[float]]] = [{"greater": [], "less": []} for _ in question.pairs]
     plan = replace(question.plan, family=1, law_budget=question.plan.law_budget / max(1, sample.part_count))

@@ -50,7 +50,7 @@ def signature(question: Question, tests: Sequence[Test], gold_digest: str | None
         "resamples": resamples,
         "interval": settings.interval,
         "level": settings.level,
-        "seed": settings.seed,
+        "seed": settings.seed if question.seed_of is None else None,
         "correction": settings.correction,
         "alpha": settings.alpha,
         "clusters": settings.clusters,

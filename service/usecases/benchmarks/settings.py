@@ -16,7 +16,7 @@ PART = re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII)
 DEFAULTS: Mapping[str, Json] = {
     "opens_at": None,
     "closes_at": None,
-    "quota": {"scored_per_day": 5, "scored_total": 100, "attempts_per_day": 20},
+    "quota": {"scored_per_day": 5, "scored_total": 100, "attempts_per_day": 20, "comparisons_per_day": 20},
     "feedback": "scores",
     "feedback_after_closing": None,
     "rounding": None,

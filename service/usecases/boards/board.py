@@ -27,10 +27,7 @@ from treescore.evaluation.spec import Entry
 from treescore.significance import Settings
 
 BOARD_SETTINGS = Settings(shuffles=100_000, resamples=RESAMPLES)
-"""How the differences behind a board are tested."""
-MOST_SHUFFLED = 5_000_000_000
-"""Pairs times parts times shuffles of a mean of parts that a worker finishes within minutes."""
-FEWEST_SHUFFLES = 10_000
+"""How the differences behind a board are tested, with few rows and with many; its seeds are secret."""
 READABLE = (revisions.ACTIVE, revisions.SUPERSEDED)
 MOST_OTHERS = 3
 """Metrics beside that of the main score whose boards are tested by default."""
@@ -177,17 +174,18 @@ def incomplete(db: Connection, board: Board, ids: Sequence[str]) -> dict[str, st
     return reasons
 
 
-def board_settings(board: Board, systems: int) -> Settings:
-    """Return how the differences behind a board are tested: with fewer shuffles only for very many parts and pairs."""
-    work = systems * (systems - 1) // 2 * (len(board.parts) if board.part == MACRO else 0)
-    if work * BOARD_SETTINGS.shuffles <= MOST_SHUFFLED:
-        return BOARD_SETTINGS
-    return replace(BOARD_SETTINGS, shuffles=max(FEWEST_SHUFFLES, MOST_SHUFFLED // work))
+def question_of(board: Board, ids: Sequence[str], chosen: Settings | None = None) -> Question:
+    """Return the question of a comparison in its canonical form, in which two-sided tests have sorted systems.
 
-
-def question_of(board: Board, ids: Sequence[str], settings: Settings | None = None) -> Question:
-    """Return the question of a comparison in its canonical form, in which two-sided tests have sorted systems."""
-    settings = board_settings(board, len(ids)) if settings is None else settings
+    Args:
+        board: whose score, part and revision are compared.
+        ids: of the submissions.
+        chosen: settings of an organiser, with a seed; None for the board's own, with secret seeds.
+    """
+    settings = BOARD_SETTINGS if chosen is None else chosen
+    members = asdict(settings)
+    if chosen is None:
+        del members["seed"]
     ordered = sorted(ids) if settings.alternative == "two-sided" and settings.test != "compare_pl" else list(ids)
     return {
         "benchmark": board.benchmark_id,
@@ -195,7 +193,7 @@ def question_of(board: Board, ids: Sequence[str], settings: Settings | None = No
         "score": board.score,
         "part": board.part,
         "submissions": ordered,
-        "settings": asdict(settings),
+        "settings": members,
     }
 
 

@@ -16,6 +16,7 @@ from service.store.packing import unpack_array
 from service.store.revisions import Part
 from service.store.score_records import artifact_name
 from service.usecases.boards.board import Board, board_of, incomplete
+from service.usecases.boards.seeds import seeds_of
 from service.usecases.scoring.gold import evaluation_of, load_part
 from treescore.core.arrays import Counts, IntArray
 from treescore.core.params import Json
@@ -40,6 +41,7 @@ def compare_submissions(context: Context, question: Question) -> dict[str, Json]
         InputError: the data lack the unit of the question.
     """
     settings = Settings(**question["settings"])
+    seeds = seeds_of(context, question)
     with context.store.read() as db:
         board = board_behind(db, question)
         untested = incomplete(db, board, question["submissions"])
@@ -60,8 +62,11 @@ def compare_submissions(context: Context, question: Question) -> dict[str, Json]
     blocks = _blocks(context, board, parts) if settings.unit == "block" else None
     gold = " ".join(part.gold_key or "" for part in parts)
     document = compare(
-        board.score, score, columns.names, candidates, settings, blocks=blocks, parts=strata, gold_digest=gold
+        board.score, score, columns.names, candidates, settings, blocks=blocks, parts=strata, gold_digest=gold,
+        seed_of=None if seeds is None else seeds.of,
     )  # fmt: skip
+    if seeds is not None:
+        document |= {"seed_commitment": seeds.commitment, "seed_root": seeds.root.hex()}
     document["untested"] += [{"name": each, "reason": reason} for each, reason in untested.items()]
     if strata is not None:
         document["part_names"] = [part.name for part in parts]

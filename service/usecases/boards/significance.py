@@ -25,7 +25,7 @@ from treescore.core.params import Json
 
 NOT_TESTED = (
     "The differences on this board were not tested. To test them, POST a comparison with "
-    '"submissions": "leaderboard" and this score, part and pick.'
+    '"submissions": "leaderboard" and this score and part.'
 )
 BELOW = f"not among the first {TESTED} rows"
 
@@ -63,7 +63,6 @@ def significance_of(
         return Finding(document, rows, untested)
     document = _tested_document(name)
     document["pending"] = False
-    document["shuffles"] = (comparison.get("signature") or {}).get("shuffles")
     document["pairs"] = len(comparison["pairs"])
     untested |= {each["name"]: each["reason"] for each in comparison["untested"]}
     rows = with_significance(rows, comparison)
@@ -81,11 +80,11 @@ def _untested_document(name: str | None, reason: str) -> SignificanceDocument:
 
 
 def _tested_document(name: str) -> SignificanceDocument:
-    """Return how every board is tested; its numbers of shuffles and pairs are not known yet."""
+    """Return how every board is tested; its number of pairs is not known yet, and its seeds are secret."""
     how = BOARD_SETTINGS
     return SignificanceDocument(
         pending=True, test="permutation", alternative=how.alternative, unit=how.unit, correction=how.correction,
-        alpha=how.alpha, shuffles=None, seed=how.seed, pairs=None, first_rows=TESTED, comparison=name, reason=None,
+        alpha=how.alpha, shuffles=how.shuffles, seed=None, pairs=None, first_rows=TESTED, comparison=name, reason=None,
     )  # fmt: skip
 
 

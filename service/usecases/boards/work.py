@@ -78,7 +78,7 @@ def keep_asked(db: Connection, board: Board, now: datetime) -> None:
     if board.key in known or len(known) >= MOST_ASKED:
         return
     asked = RequestedBoard(score=board.score, part=board.part, pick=board.pick)
-    body = BoardBody(id=None, asked=asked, untested={}, comparison=None)
+    body = BoardBody(id=None, question=None, asked=asked, untested={}, comparison=None)
     boards.save(db, board.benchmark_id, number, board.key, BoardComparison(None, 0, body), now)
 
 
@@ -139,7 +139,7 @@ def _compared(context: Context, board: Board, asked: RequestedBoard | None) -> _
         ids, untested = tested_of(db, board, rows_of(db, board))
         kept = boards.get(db, board.benchmark_id, board.revision.number, board.key)
     question = question_of(board, ids)
-    body = BoardBody(id=comparison_id(question), asked=asked, untested=untested, comparison=None)
+    body = BoardBody(id=comparison_id(question), question=question, asked=asked, untested=untested, comparison=None)
     fresh = kept is None or kept.body["id"] != body["id"]
     if kept is not None and not fresh:
         body["comparison"] = kept.body["comparison"]

@@ -17,10 +17,10 @@ from service.requests import DifferingQuery
 from service.store import score_records
 from service.store.revisions import Part
 from service.store.submissions import Submission
-from service.usecases.access.access import benchmark_of, item_number, may_read
+from service.usecases.access.access import item_number, may_read
 from service.usecases.boards.board import Board
 from service.usecases.boards.compare import board_behind, chosen_parts
-from service.usecases.comparisons.ask import visible_comparison
+from service.usecases.comparisons.show import visible_comparison
 from service.usecases.runs.views import Page
 from service.usecases.scoring.config import visibility_key
 from service.usecases.scoring.results import ArtifactKey, load_items
@@ -29,7 +29,7 @@ from treescore.core.arrays import FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class _Differing:
-    """Sentences in which two submissions differ, largest difference first; part and sentence count from 0; all (n,)."""
+    """Sentences of two submissions in the order of the answer; part and sentence count from 0; all (n,)."""
 
     difference: FloatArray
     part: IntArray
@@ -39,6 +39,8 @@ class _Differing:
 def comparison_items(context: Context, caller: Caller, comparison_id: str, query: DifferingQuery) -> Page:
     """Return sentences by the difference between the scores of two of a comparison's submissions, largest first.
 
+    Where the differences are hidden, all sentences are returned, in the order of the text.
+
     A comparison of two needs no `a` and `b`.
 
     Returns:
@@ -47,21 +49,23 @@ def comparison_items(context: Context, caller: Caller, comparison_id: str, query
 
     Raises:
         NotFound: unknown comparison, or unknown submission in it.
-        Forbidden: the benchmark's feedback level shows no items, or a submission belongs to another team.
+        Forbidden: the benchmark's feedback level does not show these items, or a submission belongs to another team.
         Unprocessable: two submissions are not named.
         Gone: the counts are not kept any more.
     """
     start = item_number(query.cursor)
     with context.store.read() as db:
-        comparison, known, _ = visible_comparison(db, context, caller, comparison_id)
-        level = gate.level_of(benchmark_of(db, comparison.benchmark_id), caller, context.now())
+        seen = visible_comparison(db, context, caller, comparison_id)
+        comparison, known, level = seen.comparison, seen.known, seen.level
         gate.require(level, Level.ITEMS, "items")
         first, second = _two(comparison.question["submissions"], query.a, query.b)
         _require_own(caller, known[first], known[second])
         board = board_behind(db, comparison.question)
         parts = chosen_parts(board)
         address = (visibility_key(board.scored_by[0]), board.scored_by[1].name)
-        differing = _differing(db, board, parts, first, second)
+        gate.require_compared_items(level, address[0])
+        shown = gate.differences_shown(level, *address)
+        differing = _differing(db, board, parts, (first, second), shown=shown)
         items = [
             _item(db, board, level, parts[int(differing.part[at])], int(differing.sentence[at]), (first, second))
             | {"difference": gate.difference_view(level, *address, float(differing.difference[at]))}
@@ -88,26 +92,29 @@ def _require_own(caller: Caller, *pair: Submission) -> None:
             raise Forbidden("You can view only your own items.")
 
 
-def _differing(db: Connection, board: Board, parts: Sequence[Part], first: str, second: str) -> _Differing:
+def _differing(
+    db: Connection, board: Board, parts: Sequence[Part], pair: tuple[str, str], *, shown: bool
+) -> _Differing:
+    """Return the sentences in which two submissions differ; all of them where the differences are hidden."""
     entry, score = board.scored_by
     metric = board.scoring.spec.entries.index(entry)
     worst = 0.0 if score.worst is None else score.worst
     differences, owners, sentences = [], [], []
     for at, part in enumerate(parts):
         values = []
-        for each in (first, second):
+        for each in pair:
             rows = score_records.counts(db, each, board.revision.number, part.position, metric)
             if rows is None:
                 raise Gone(f"The counts of {each} are not kept any more.")
             by_sentence = score.of(entry.metric.table.count_names, rows)
             values.append(np.where(np.isnan(by_sentence), worst, by_sentence))
         difference = values[0] - values[1]
-        kept = np.flatnonzero(difference)
+        kept = np.flatnonzero(difference) if shown else np.arange(len(difference))
         differences.append(difference[kept])
         sentences.append(kept)
         owners.append(np.full(len(kept), at))
     difference, part_of, sentence = (np.concatenate(each) for each in (differences, owners, sentences))
-    order = np.argsort(-np.abs(difference), kind="stable")
+    order = np.argsort(-np.abs(difference), kind="stable") if shown else np.arange(len(difference))
     return _Differing(difference[order], part_of[order], sentence[order])
 
 

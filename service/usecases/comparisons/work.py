@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-import orjson
 from sqlalchemy import Connection
 
 from service.context import Context
-from service.store import benchmarks, comparisons, runs, submissions
+from service.store import benchmarks, comparisons, runs
 from service.store.comparisons import Comparison
 from service.usecases.boards.compare import compare_submissions
 from service.usecases.events.record import record_event
 from service.usecases.runs.ending import Ending, Failure, QueuedRun
 from service.usecases.runs.progress import Progress
-from service.usecases.runs.views import etag_of
 
 
 def work(context: Context, run: runs.Run, _progress: Progress) -> Ending | None:
@@ -44,16 +42,15 @@ def fail(context: Context, run: runs.Run, failure: Failure) -> Ending:
 def record_comparison(
     db: Connection, context: Context, kind: str, comparison: Comparison, *, actor: str | None = None
 ) -> None:
-    """Record an event of a comparison. It is a team's own event only where all its submissions are of that team."""
-    known = submissions.many(db, comparison.question["submissions"])
-    teams = {submission.team_id for submission in known.values()}
-    team_id = teams.pop() if len(teams) == 1 else None
-    record_event(db, context, kind, comparison.benchmark_id, actor=actor, team_id=team_id, subject=comparison.id)
+    """Record an event of a comparison, one for each team that asked it; without a team it is the organisers'."""
+    asked = comparisons.askers(db, comparison.id)
+    for team_id in sorted(team for team in asked if team is not None) or (None,):
+        record_event(db, context, kind, comparison.benchmark_id, actor=actor, team_id=team_id, subject=comparison.id)
 
 
 def _answer(context: Context, comparison: Comparison, state: str, answer: dict[str, object]) -> Ending:
     def save(db: Connection, _now: datetime) -> Sequence[QueuedRun]:
-        comparisons.save_answer(db, comparison.id, answer, etag_of(orjson.dumps(answer)))
+        comparisons.save_answer(db, comparison.id, answer)
         # a board may show this comparison as pending
         benchmarks.touch_board(db, comparison.benchmark_id)
         kind = "comparison.done" if state == runs.SUCCEEDED else "comparison.failed"

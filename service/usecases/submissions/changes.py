@@ -12,7 +12,7 @@ from service.errors import Conflict, Forbidden, Gone, NotFound
 from service.policy import gate
 from service.queue import LIVE
 from service.requests import MISSING, SubmissionChanges
-from service.store import runs, submissions, texts
+from service.store import comparisons, runs, submissions, texts
 from service.store.submissions import Submission
 from service.usecases.access.access import locked_submission, require_open, submission_of
 from service.usecases.boards.work import board_changed
@@ -133,6 +133,7 @@ def delete_submission(context: Context, caller: Caller, submission_id: str) -> N
         if submission.state == runs.QUEUED:
             submissions.change(db, submission_id, state=runs.CANCELLED, finished_at=now)
         submissions.erase(db, [submission_id], now)
+        comparisons.erase(db, comparisons.naming(db, submission.benchmark_id, submission_id), now)
         scheduled = board_changed(db, context, submission.benchmark_id)
         _record(context, db, caller, "submission.deleted", submission)
     queue_runs(context, scheduled)

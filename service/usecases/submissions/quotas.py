@@ -1,4 +1,4 @@
-"""Count quotas of teams: attempts and scored submissions, in days of UTC."""
+"""Count quotas of teams: attempts, scored submissions and questions, in days of UTC."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from sqlalchemy import Connection
 from service.caller import Caller
 from service.errors import NotFound, TooManyRequests
 from service.policy import gate
-from service.store import submissions, teams, validations
+from service.store import comparisons, submissions, teams, validations
 from service.store.benchmarks import Benchmark
 from service.usecases.access.access import benchmark_of
 from service.usecases.runs.views import moment
 
+QUESTIONS = "comparisons_per_day"
 DAY_SECONDS = 86_400
-ATTEMPTS = "attempts_per_day"
+SCORED_PER_DAY, SCORED_TOTAL, ATTEMPTS = "scored_per_day", "scored_total", "attempts_per_day"
+SUBMISSIONS = (SCORED_PER_DAY, SCORED_TOTAL, ATTEMPTS)
+"""Quotas that a submission needs."""
 FOREVER_SECONDS = 3_153_600_000
 """The window of a quota that is never reset, for headers that need a number."""
 
@@ -61,10 +64,33 @@ def quotas_of(db: Connection, benchmark: Benchmark, team_id: str, now: datetime)
     attempts = used.attempts_today + validations.charged(db, benchmark.id, team_id, day)
     limits = benchmark.settings["quota"]
     return [
-        Quota("scored_per_day", limits["scored_per_day"], used.scored_today, daily=True),
-        Quota("scored_total", limits["scored_total"], used.scored, daily=False),
+        Quota(SCORED_PER_DAY, limits[SCORED_PER_DAY], used.scored_today, daily=True),
+        Quota(SCORED_TOTAL, limits[SCORED_TOTAL], used.scored, daily=False),
         Quota(ATTEMPTS, limits[ATTEMPTS], attempts, daily=True),
+        questions_of(db, benchmark, team_id, now),
     ]
+
+
+def questions_of(db: Connection, benchmark: Benchmark, team_id: str, now: datetime) -> Quota:
+    """Return a team's quota of new comparisons. It is exact if this transaction has locked the row of the team."""
+    used = comparisons.charged_on(db, benchmark.id, team_id, utc_day(now))
+    return Quota(QUESTIONS, benchmark.settings["quota"][QUESTIONS], used, daily=True)
+
+
+def require_question(quota: Quota, now: datetime) -> None:
+    """Refuse one more new comparison if the quota is used up.
+
+    Raises:
+        TooManyRequests: names the quota, and when it is reset.
+    """
+    if quota.left != 0:
+        return
+    headers = {**rate_limit_headers([quota], now), "Retry-After": str(_seconds_left(now))}
+    raise TooManyRequests(
+        f"The quota {quota.name} of {quota.limit} is used up. It is reset at {moment(next_day(now))} (midnight UTC). "
+        "Comparisons that you asked before stay readable.",
+        headers=headers,
+    )
 
 
 def count_one(db: Connection, caller: Caller, slug: str, team_id: str, now: datetime, *, scored: bool = True) -> None:
@@ -91,7 +117,8 @@ def count_one(db: Connection, caller: Caller, slug: str, team_id: str, now: date
         return
     # the benchmark is read again: its quota may have changed while this transaction waited
     quotas = quotas_of(db, benchmark_of(db, slug), team_id, now)
-    _require(quotas, [quota for quota in quotas if scored or quota.name == ATTEMPTS], now)
+    charged = SUBMISSIONS if scored else (ATTEMPTS,)
+    _require(quotas, [quota for quota in quotas if quota.name in charged], now)
 
 
 def _require(quotas: list[Quota], charged: list[Quota], now: datetime) -> None:
@@ -119,7 +146,7 @@ def quota_document(quotas: list[Quota], now: datetime) -> dict[str, object]:
 def rate_limit_headers(quotas: list[Quota], now: datetime) -> dict[str, str]:
     """Return RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers); nothing without a limit.
 
-    The older headers beside them show the quota with the least left.
+    The older headers beside them show the quota with the least left; beside submissions not that of questions.
     """
     limited = [quota for quota in quotas if quota.limit is not None]
     if not limited:
@@ -128,7 +155,8 @@ def rate_limit_headers(quotas: list[Quota], now: datetime) -> dict[str, str]:
     states = [
         f'"{quota.name}";r={quota.left}' + (f";t={_seconds_left(now)}" if quota.daily else "") for quota in limited
     ]
-    least = min(limited, key=lambda quota: (quota.left or 0, quota.daily))
+    counted = [quota for quota in limited if quota.name != QUESTIONS] or limited
+    least = min(counted, key=lambda quota: (quota.left or 0, quota.daily))
     headers = {
         "RateLimit-Policy": ", ".join(policies),
         "RateLimit": ", ".join(states),

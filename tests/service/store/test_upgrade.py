@@ -15,14 +15,15 @@ from service.context import Context
 from service.requests import LeaderboardQuery
 from service.schemas.comparisons import ComparisonRequest
 from service.schemas.jobs import JobRequest
-from service.store import boards, comparisons, jobs, runs, submissions
+from service.store import benchmarks, boards, comparisons, jobs, runs, submissions
 from service.store.boards import BoardRun
 from service.store.migrate import migrate
 from service.store.packing import pack, unpack
 from service.store.tables import metadata
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.boards.work import board_changed
-from service.usecases.comparisons.ask import ask, view_comparison
+from service.usecases.comparisons.ask import ask
+from service.usecases.comparisons.show import view_comparison
 from service.usecases.jobs.jobs import submit_job, view_job
 from service.usecases.runs.views import etag_of
 from service.usecases.submissions.changes import retry_submission
@@ -43,6 +44,11 @@ OLD_SHAPE = (
     "DROP TABLE validations",
     "DROP TABLE ladders",
     "ALTER TABLE scores DROP COLUMN rung",
+    "DROP TABLE comparison_asks",
+    "ALTER TABLE comparisons DROP COLUMN deleted_at",
+    "ALTER TABLE comparisons ADD COLUMN etag VARCHAR(64)",
+    "DROP INDEX ix_board_comparisons_comparison_id",
+    "ALTER TABLE board_comparisons DROP COLUMN comparison_id",
     "ALTER TABLE revisions RENAME COLUMN scoring TO ruler",
     "ALTER TABLE board_comparisons RENAME COLUMN key TO score",
     """INSERT INTO board_comparisons (benchmark_id, revision, score, run_id, board_version, created_at)
@@ -73,7 +79,7 @@ def make_old(db: Connection) -> int:
             where = " AND ".join(f"{name} = :{name}" for name in keys)
             changed += old_names(body) != body
             values = {"body": pack(old_names(body)) if packed else old_names(body), "etag": etag_of(old_names(body))}
-            etag = "" if table == "board_comparisons" else ", etag = :etag"
+            etag = ", etag = :etag" if table == "jobs" else ""
             statement = text(f"UPDATE {table} SET document = :body{etag} WHERE {where}")  # noqa: S608
             db.execute(statement, {**{name: getattr(row, name) for name in keys}, **values})
     for statement in OLD_SHAPE:
@@ -143,15 +149,22 @@ def test_an_old_store_is_upgraded_and_answers_the_same(stored):
         attempts = [submissions.get(db, each).attempt for each in stored.submissions]
         assert attempts == [2, 1, 1]
         assert [comparisons.get(db, each).attempt for each in stored.comparisons] == [1, 1]
-        for each in stored.comparisons:
-            etag = db.scalar(text("SELECT etag FROM comparisons WHERE id = :id"), {"id": each})
-            assert etag == etag_of(orjson.dumps(comparisons.get(db, each).document))
         keys = boards.keys(db, SLUG, 1)
         assert len(keys) == 2
         # the answers above may come from the cache of boards
         stored_boards = orjson.dumps([boards.get(db, SLUG, 1, key).body for key in keys])
         assert old_names(stored_boards) != stored_boards
         assert not [name for name in (b'"trials"', b'"rank_range"') if name in stored_boards]
+
+
+def test_boards_of_an_old_store_are_compared_anew_and_its_quotas_have_one_for_questions(stored):
+    with stored.context.store.write() as db:
+        make_old(db)
+        db.execute(text("""UPDATE benchmarks SET settings = replace(settings, ',"comparisons_per_day"\\:20', '')"""))
+    migrate(stored.context.store)
+    with stored.context.store.read() as db:
+        assert runs.get(db, boards.unfinished_run(db, SLUG, 1)).kind == "board"
+        assert benchmarks.get(db, SLUG).settings["quota"]["comparisons_per_day"] == 20
 
 
 def test_a_run_of_an_old_board_is_still_under_way_after_the_upgrade(stored):

@@ -159,12 +159,22 @@ def test_a_repeated_step_that_leads_the_board_is_compared_with_the_next(served):
 
 def test_a_better_one_is_called_better_from_its_own_side(example):
     poor = example.scored(EXAMPLES / "systems" / "baseline-neighbours.conllu", token=example.team("paris"))
-    done = example.run(EXAMPLES / "systems" / "graph.conllu", "--compare-with", poor, "--json")
+    graph, rome = EXAMPLES / "systems" / "graph.conllu", example.team("rome")
+    done = example.run(graph, "--compare-with", poor, "--json", token=rome)
     (found,) = json.loads(done.stdout)["comparisons"]
     assert found["with"] == poor
     assert found["verdict"] == "better"
     assert found["difference"] > 0.3
     assert found["p"] < 0.05
+
+
+def test_a_submission_that_is_not_the_teams_row_is_not_compared_with_another_teams(example):
+    other = example.scored(EXAMPLES / "systems" / "rules.conllu", token=example.team("bonn"))
+    kiel = example.team("kiel")
+    example.scored(EXAMPLES / "systems" / "neural-b.conllu", token=kiel)
+    worse = EXAMPLES / "systems" / "neural-a.conllu"
+    done = example.run(worse, "--fail-if-worse-than", other, token=kiel, status=3)
+    assert "one of which is its row of the leaderboard" in done.stderr
 
 
 def test_the_first_submission_has_nothing_to_be_compared_with(served, files):

@@ -199,7 +199,12 @@ class TestPatch:
             "*",
         )
         document = task.benchmark()
-        assert document["quota"] == {"scored_per_day": 5, "scored_total": 9, "attempts_per_day": 20}
+        assert document["quota"] == {
+            "scored_per_day": 5,
+            "scored_total": 9,
+            "attempts_per_day": 20,
+            "comparisons_per_day": 20,
+        }
         assert document["leaderboard"] == {
             "public": True,
             "anonymous": True,

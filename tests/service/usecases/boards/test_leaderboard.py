@@ -16,7 +16,7 @@ from service.requests import LeaderboardQuery, SubmissionChanges
 from service.schemas import queries
 from service.schemas.comparisons import ComparisonRequest
 from service.store import benchmarks, boards, runs
-from service.usecases.boards.board import board_of, board_settings
+from service.usecases.boards.board import board_of, question_of
 from service.usecases.boards.cache import BoardCache
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.boards.work import BOARD_KIND, board_changed
@@ -186,15 +186,15 @@ def test_by_part_pooled_and_as_the_mean_of_parts(task):
         task.leaderboard(part="fr")
 
 
-def test_where_pairs_and_parts_are_very_many_there_are_fewer_shuffles(task, context):
+def test_the_settings_of_a_board_depend_neither_on_its_rows_nor_on_its_parts(task, context):
     task.make(TWO_PARTS)
     with context.store.read() as db:
         small = board_of(db, benchmarks.get(db, SLUG))
-    large = replace(small, parts=small.parts * 41)
-    assert [board_settings(each, 50).shuffles for each in (small, large)] == [100_000, 49_776]
-    assert board_settings(large, 26).shuffles == 100_000
-    assert board_settings(replace(large, part="pooled"), 50).shuffles == 100_000
-    assert board_settings(replace(large, parts=small.parts * 500), 50).shuffles == 10_000
+    large = replace(small, parts=small.parts * 500)
+    first, second = question_of(small, ["sub_1", "sub_2"]), question_of(large, [f"sub_{n}" for n in range(99)])
+    assert first["settings"] == second["settings"]
+    assert first["settings"]["shuffles"] == 100_000
+    assert "seed" not in first["settings"]
 
 
 def test_of_the_only_part_there_is_one_board(board):

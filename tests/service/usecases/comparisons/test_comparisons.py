@@ -9,7 +9,8 @@ import orjson
 import pytest
 
 from service.caller import Caller
-from service.errors import Conflict, Forbidden, NotFound, TooManyRequests, Unauthorized, Unprocessable
+from service.errors import Conflict, Forbidden, Gone, NotFound, TooManyRequests, Unauthorized, Unprocessable
+from service.policy.rounding import rounded_p
 from service.queue import BULK, LIVE
 from service.requests import (
     DifferingQuery,
@@ -22,8 +23,9 @@ from service.requests import (
 from service.schemas.comparisons import ComparisonRequest
 from service.store import runs
 from service.usecases.boards.leaderboard import leaderboard
-from service.usecases.comparisons.ask import ask, list_comparisons, view_comparison, wait_for_comparison
+from service.usecases.comparisons.ask import ask
 from service.usecases.comparisons.items import comparison_items
+from service.usecases.comparisons.show import list_comparisons, view_comparison, wait_for_comparison
 from service.usecases.submissions.changes import delete_submission, patch_submission
 from service.usecases.submissions.results import submission_items, submission_slices
 from tests.fixtures.contexts import ORGANISER, give_up
@@ -58,8 +60,9 @@ def test_two_submissions_are_tested_from_their_counts(board, two):
     assert (document["score"], document["test"], document["units"]) == ("attachment.las", "permutation", "sentence")
     (pair,) = document["pairs"]
     assert {pair["a"], pair["b"]} == {worse, better}
-    assert pair["p"] == pytest.approx(2 / 2**4)
-    assert pair["p_kind"] == "exact"
+    assert pair["p"] == 0.12
+    (exact,) = shown(board, ORGANISER, document["id"])["pairs"]
+    assert (exact["p"], exact["p_kind"]) == (pytest.approx(2 / 2**4), "exact")
     assert document["labels"][worse] == {"team": "lyon", "team_name": "lyon Parsing Group", "name": "biaffine-7"}
     assert document["gold_digest"].startswith("hmac-sha256:")
 
@@ -80,7 +83,7 @@ def test_the_same_question_has_the_same_id(board, two):
     }
     assert len(names) == 1
     one_sided = {
-        ask(board.context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": order, "alternative": "greater"}))
+        ask(board.context, ORGANISER, SLUG, loaded(ComparisonRequest, {"submissions": order, "alternative": "greater"}))
         for order in ([worse, better], [better, worse])
     }
     assert len(one_sided) == 2
@@ -88,16 +91,16 @@ def test_the_same_question_has_the_same_id(board, two):
 
 
 def test_one_sided_questions_keep_the_order_in_which_they_were_asked(board, two):
-    lyon, worse, better = two
-    greater = answered(board, lyon, submissions=[better, worse], alternative="greater")["pairs"][0]
+    _, worse, better = two
+    greater = answered(board, ORGANISER, submissions=[better, worse], alternative="greater")["pairs"][0]
     assert (greater["a"], greater["p"]) == (better, pytest.approx(1 / 2**4))
-    assert answered(board, lyon, submissions=[worse, better], alternative="greater")["pairs"][0]["p"] == 1.0
+    assert answered(board, ORGANISER, submissions=[worse, better], alternative="greater")["pairs"][0]["p"] == 1.0
 
 
 @pytest.mark.parametrize(
     "settings",
     [
-        {"test": "permutation"},
+        {"test": "permutation", "seed": 1},
         {"test": "bootstrap", "interval": "bca"},
         {"test": "mcnemar"},
         {"test": "mcnemar", "unit": "token"},
@@ -105,8 +108,8 @@ def test_one_sided_questions_keep_the_order_in_which_they_were_asked(board, two)
     ],
 )
 def test_every_test_of_the_significance_module_can_be_asked(board, two, settings):
-    lyon, worse, better = two
-    document = answered(board, lyon, submissions=[worse, better], **settings)
+    _, worse, better = two
+    document = answered(board, ORGANISER, submissions=[worse, better], **settings)
     assert document["state"] == "succeeded"
     assert len(document["pairs"]) == 1
     assert document["settings"]["test"] == settings["test"]
@@ -118,13 +121,13 @@ def test_documents_as_units_come_from_gold(task):
     lyon = task.team()
     pair = [task.submit(lyon, spoilt(6)), task.submit(lyon, spoilt(0))]
     task.settle()
-    document = answered(task, lyon, submissions=pair, unit="block")
+    document = answered(task, ORGANISER, submissions=pair, unit="block")
     assert (document["state"], document["unit_count"]) == ("succeeded", 6)
 
 
 def test_a_unit_that_gold_does_not_have_is_a_failure_that_says_so(board, two):
-    lyon, worse, better = two
-    document = answered(board, lyon, submissions=[worse, better], unit="block")
+    _, worse, better = two
+    document = answered(board, ORGANISER, submissions=[worse, better], unit="block")
     assert document["state"] == "failed"
     assert document["failure"]["kind"] == "input"
     assert document["failure"]["errors"][0]["code"] == "no-blocks"
@@ -138,14 +141,14 @@ def test_over_parts_the_mean_of_the_parts_is_tested_within_each(task):
     spoiled = task.submit(lyon, {"en": GOLD_CONLLU.replace("2\tobj", "1\tnmod"), "de": second})
     half = task.submit(lyon, {"en": GOLD_CONLLU})
     task.settle()
-    document = answered(task, lyon, submissions=[whole, spoiled, half])
+    document = answered(task, ORGANISER, submissions=[whole, spoiled, half])
     assert document["statistic"] == "macro-average of ratio-of-sums"
     assert document["part_names"] == ["en", "de"]
     assert {system["name"] for system in document["systems"]} == {whole, spoiled}
     assert document["untested"] == [{"name": half, "reason": "without a scored output for: de"}]
     assert set(document["pairs"][0]["parts"]) == {"a_better", "b_better"}
     assert len(document["pairs"][0]["parts"]["a_better"]["p"]) == 2
-    pooled = answered(task, lyon, submissions=[whole, spoiled], part="pooled")
+    pooled = answered(task, ORGANISER, submissions=[whole, spoiled], part="pooled")
     assert pooled["statistic"] == "ratio-of-sums"
     assert pooled["unit_count"] == 4
     single = answered(task, lyon, submissions=[whole, half], part="en")
@@ -161,14 +164,16 @@ def test_the_whole_leaderboard_finds_what_the_board_has(board, two):
     assert document["state"] == "succeeded"
     on_board = orjson.loads(leaderboard(board.context, ANYONE, SLUG, LeaderboardQuery()).body)
     assert on_board["significance"]["comparison"] == name
-    assert on_board["rows"][0]["p_next"] == document["pairs"][0]["p_adjusted"]
+    assert rounded_p(on_board["rows"][0]["p_next"]) == document["pairs"][0]["p_adjusted"]
 
 
 def test_large_questions_do_not_hold_up_submissions(board, context):
     lyon = board.team()
     ids = [board.submit(lyon, spoilt(number)) for number in range(11)]
     board.settle()
-    names = [ask(context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": chosen})) for chosen in (ids, ids[:2])]
+    names = [
+        ask(context, ORGANISER, SLUG, loaded(ComparisonRequest, {"submissions": chosen})) for chosen in (ids, ids[:2])
+    ]
     with context.store.read() as db:
         assert [runs.get(db, name).queue for name in names] == [BULK, LIVE]
 
@@ -225,12 +230,11 @@ def test_a_board_of_one_cannot_be_compared(board):
         ask(board.context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": "leaderboard"}))
 
 
-def test_what_is_not_on_the_board_is_nobody_elses(board, two):
+def test_what_a_team_asked_is_nobody_elses(board, two):
     lyon, worse, better = two
     prague = board.team("prague")
     name = ask(board.context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": [worse, better]}))
-    assert shown(board, prague, name)["id"] == name
-    patch_submission(board.context, lyon, worse, SubmissionChanges(withdrawn=True))
+    assert shown(board, lyon, name)["id"] == name
     with pytest.raises(NotFound):
         view_comparison(board.context, prague, name)
     with pytest.raises(Unprocessable):
@@ -240,7 +244,8 @@ def test_what_is_not_on_the_board_is_nobody_elses(board, two):
     delete_submission(board.context, lyon, better)
     with pytest.raises(NotFound):
         view_comparison(board.context, lyon, name)
-    assert shown(board, ORGANISER, name)["id"] == name
+    with pytest.raises(Gone):
+        view_comparison(board.context, ORGANISER, name)
 
 
 def test_asking_needs_a_token_and_a_level_that_shows_significance(board, two):
@@ -264,17 +269,20 @@ def test_an_anonymous_board_names_one_s_own_only(board, two):
     name = ask(board.context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": [worse, better]}))
     assert shown(board, lyon, name)["labels"][worse]["team"] == "lyon"
     prague = board.team("prague")
-    assert shown(board, prague, name)["labels"][worse] == {"team": None, "team_name": None, "name": None}
+    board.scored(prague, spoilt(9))
+    board.settle()
+    whole = ask(board.context, prague, SLUG, loaded(ComparisonRequest, {"submissions": "leaderboard"}))
+    assert shown(board, prague, whole)["labels"][better] == {"team": None, "team_name": None, "name": None}
 
 
 def test_pages_of_comparisons(board, two):
-    lyon, worse, better = two
+    _, worse, better = two
     names = sorted(
-        ask(board.context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": [worse, better], "seed": seed}))
+        ask(board.context, ORGANISER, SLUG, loaded(ComparisonRequest, {"submissions": [worse, better], "seed": seed}))
         for seed in range(5)
     )
-    first = list_comparisons(board.context, lyon, SLUG, PageQuery(limit=3))
-    second = list_comparisons(board.context, lyon, SLUG, PageQuery(cursor=first.next, limit=3))
+    first = list_comparisons(board.context, ORGANISER, SLUG, PageQuery(limit=3))
+    second = list_comparisons(board.context, ORGANISER, SLUG, PageQuery(cursor=first.next, limit=3))
     assert [each["id"] for each in (*first.items, *second.items)] == names
     assert second.next is None
 
@@ -282,18 +290,17 @@ def test_pages_of_comparisons(board, two):
 def test_only_so_many_questions_wait(board, two, monkeypatch):
     lyon, worse, better = two
     monkeypatch.setattr("service.usecases.comparisons.ask.MOST_WAITING", 2)
-    first, _ = (
-        ask(board.context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": [worse, better], "seed": seed}))
-        for seed in (1, 2)
-    )
+
+    def question(score):
+        return loaded(ComparisonRequest, {"submissions": [worse, better], "score": f"attachment.{score}"})
+
+    first, _ = (ask(board.context, lyon, SLUG, question(score)) for score in ("las", "uas"))
     with pytest.raises(TooManyRequests):
-        ask(board.context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": [worse, better], "seed": 3}))
-    assert (
-        ask(board.context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": [worse, better], "seed": 1})) == first
-    )
-    assert ask(board.context, ORGANISER, SLUG, loaded(ComparisonRequest, {"submissions": [worse, better], "seed": 3}))
+        ask(board.context, lyon, SLUG, question("label_accuracy"))
+    assert ask(board.context, lyon, SLUG, question("las")) == first
+    assert ask(board.context, ORGANISER, SLUG, question("label_accuracy"))
     board.settle()
-    assert ask(board.context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": [worse, better], "seed": 4}))
+    assert ask(board.context, lyon, SLUG, question("exact_match"))
 
 
 def test_a_fault_of_the_service_is_asked_again(board, two, context):
@@ -324,7 +331,7 @@ def test_sentences_where_two_differ_most(board, two):
         comparison_items(board.context, lyon, name, DifferingQuery(a=worse, limit=3))
     with pytest.raises(NotFound):
         comparison_items(board.context, lyon, name, DifferingQuery(a=worse, b="sub_none", limit=3))
-    with pytest.raises(Forbidden):
+    with pytest.raises(NotFound):
         comparison_items(board.context, board.team("prague"), name, DifferingQuery(limit=3))
 
 

@@ -113,9 +113,12 @@ def test_a_comparison_is_the_event_of_the_team_that_has_all_its_submissions(task
     ]  # fmt: skip
     ask(context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": [own[0], other]}))
     task.settle()
-    assert compared(context)[2:] == [(kind, None) for kind in story]
+    assert compared(context)[2:] == [(kind, "lyon") for kind in story]
+    ask(context, ORGANISER, SLUG, loaded(ComparisonRequest, {"submissions": [own[0], other], "level": 0.9}))
+    task.settle()
+    assert compared(context)[4:] == [(kind, None) for kind in story]
     for team in (lyon, oslo):
-        assert kinds(context, team).count("comparison.done") == (team is lyon)
+        assert kinds(context, team).count("comparison.done") == (2 if team is lyon else 0)
     task.patch(feedback="rounded")
     assert not [kind for kind in kinds(context, lyon) if kind.startswith("comparison.")]
 
@@ -130,7 +133,7 @@ def test_a_comparison_that_failed_says_so_and_one_that_is_asked_again_ends_again
     assert ask(context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": pair})) == asked
     task.settle()
     assert [kind for kind, _ in compared(context)] == ["comparison.created", "comparison.failed", "comparison.done"]
-    ask(context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": pair, "unit": "block"}))
+    ask(context, ORGANISER, SLUG, loaded(ComparisonRequest, {"submissions": pair, "unit": "block"}))
     task.settle()
     assert [kind for kind, _ in compared(context)][3:] == ["comparison.created", "comparison.failed"]
 

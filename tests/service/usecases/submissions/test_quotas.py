@@ -225,13 +225,14 @@ def test_teams_have_quotas_of_their_own_and_organisers_none(task):
 
 
 def test_headers_say_what_is_left(task, context):
-    task.make(quota={"scored_per_day": 5, "scored_total": 50, "attempts_per_day": None})
+    task.make(quota={"scored_per_day": 5, "scored_total": 50, "attempts_per_day": None, "comparisons_per_day": 2})
     lyon = task.team()
     task.submit(lyon)
     noon = at(context, f"{context.now().date()}T12:00:00+00:00")
     assert rate_limits(noon, lyon, SLUG) == {
-        "RateLimit-Policy": '"scored_per_day";q=5;w=86400, "scored_total";q=50;w=3153600000',
-        "RateLimit": '"scored_per_day";r=4;t=43200, "scored_total";r=49',
+        "RateLimit-Policy": '"scored_per_day";q=5;w=86400, "scored_total";q=50;w=3153600000, '
+        '"comparisons_per_day";q=2;w=86400',
+        "RateLimit": '"scored_per_day";r=4;t=43200, "scored_total";r=49, "comparisons_per_day";r=2;t=43200',
         "RateLimit-Limit": "5",
         "RateLimit-Remaining": "4",
         "RateLimit-Reset": "43200",

@@ -1,0 +1,90 @@
+"""What of a comparison leaves the service while gold is secret: rounded figures, and nothing that counts sentences.
+
+JSON, CSV, Markdown, LaTeX and pictures are made of this one document. Exact figures stay stored, for organisers and
+for level `gold`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from service.policy.items import Document, chosen, object_of, objects_of
+from service.policy.rounding import rounded_bound, rounded_difference, rounded_p, rounded_score
+
+Number = Callable[[float], float]
+
+ROUNDED = (
+    "Figures are rounded to what the number of sentences supports: scores to 4 digits, bounds of intervals to 3, p to "
+    "2 with a floor of 0.0001, differences to 4 decimals. Differences are of exact scores."
+)
+"""The note of every comparison that is shown so."""
+
+_HEAD = (
+    *("id", "benchmark", "revision", "state", "created_at", "finished_at", "expires_at", "score", "part"),
+    *("submissions", "settings", "progress", "labels", "failure"),
+)
+_COMPARISON = (
+    *("metric", "higher_is_better", "statistic", "numerator", "denominator", "terms", "test", "alternative", "units"),
+    *("parts", "gold_digest", "alpha", "correction", "family", "untested", "clusters", "rank_ranges", "warnings"),
+    *("part_names", "seed_commitment"),
+)
+_SYSTEM = ("name", "rank", "cluster", "rank_interval")
+_PAIR = ("a", "b", "metric", "better", "test", "significant", "reason")
+_INTERVAL = ("level", "method", "resamples")
+_PARTS = ("k_bonferroni", "k_fisher", "holm")
+_SIGNATURE = (
+    *("score", "test", "alternative", "unit", "shuffles_asked", "resamples", "interval", "level", "correction"),
+    *("alpha", "clusters", "mcnemar", "gold", "version"),
+)
+_P = ("p", "p_holm", "p_hochberg", "p_bh", "p_by", "p_bonferroni", "p_adjusted")
+_PARTS_P = ("p", "bonferroni", "fisher")
+
+
+def comparison(document: Document) -> dict[str, object]:
+    """Return a comparison, answered or not, as it is shown below level `gold`."""
+    shown = chosen(document, _HEAD) | chosen(document, _COMPARISON)
+    if "pairs" not in document:
+        return shown
+    shown["systems"] = [_system(each) for each in objects_of(document.get("systems", ()))]
+    shown["pairs"] = [_pair(each) for each in objects_of(document["pairs"])]
+    shown["signature"] = chosen(object_of(document.get("signature", {})), _SIGNATURE)
+    shown["notes"] = [ROUNDED]
+    return shown
+
+
+def _system(system: Document) -> dict[str, object]:
+    shown = chosen(system, _SYSTEM) | _rounded(system, ("score",), rounded_score)
+    return {**shown, "ci": _interval(system.get("ci"))}
+
+
+def _pair(pair: Document) -> dict[str, object]:
+    shown = chosen(pair, _PAIR)
+    shown |= _rounded(pair, ("score_a", "score_b"), rounded_score)
+    shown |= _rounded(pair, ("difference",), rounded_difference)
+    shown |= _rounded(pair, _P, rounded_p)
+    shown["ci"] = _interval(pair.get("ci"))
+    if "parts" in pair:
+        parts = object_of(pair["parts"])
+        shown["parts"] = {
+            side: chosen(object_of(tests), _PARTS) | _rounded(object_of(tests), _PARTS_P, rounded_p)
+            for side, tests in parts.items()
+        }
+    return shown
+
+
+def _interval(interval: object) -> dict[str, object] | None:
+    if interval is None:
+        return None
+    known = object_of(interval)
+    return chosen(known, _INTERVAL) | _rounded(known, ("low", "high"), rounded_bound)
+
+
+def _rounded(document: Document, names: tuple[str, ...], number: Number) -> dict[str, object]:
+    """Return the members of these names that the document has, with every number in them rounded."""
+    return {name: _number(document[name], number) for name in names if name in document}
+
+
+def _number(value: object, number: Number) -> object:
+    if isinstance(value, (list, tuple)):
+        return [_number(each, number) for each in value]
+    return number(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None

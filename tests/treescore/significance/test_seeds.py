@@ -1,0 +1,81 @@
+"""Seeds by pair: a pair's figures do not depend on which other systems are compared."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from treescore.core.scores import Score, f1_score, ratio_score
+from treescore.significance import Candidate, Settings, compare
+
+NAMES = ("matched", "gold", "system")
+SCORES = (
+    ratio_score("recall", "a sum", "matched", "gold"),
+    f1_score("f1", "a ratio", "matched", "gold", "system", "nothing"),
+)
+SENTENCES = 60
+PARTS = np.repeat(np.arange(3), SENTENCES // 3)
+SETTINGS = Settings(shuffles=1_000, resamples=200)
+OWN = ("a", "b", "difference", "p", "p_kind", "ci", "seed", "shuffles", "parts")
+
+
+def seed_of(names: Sequence[str]) -> int:
+    return int.from_bytes(hashlib.sha256("\0".join(sorted(names)).encode()).digest()[:8], "big") >> 1
+
+
+def systems(count: int, scale: int = 1_000) -> list[Candidate]:
+    """Counts so large that no exact law is affordable."""
+    generator = np.random.default_rng(4)
+    found = []
+    for place in range(count):
+        gold = (generator.integers(5, 60, SENTENCES) * scale + generator.integers(0, scale, SENTENCES)).astype(np.int64)
+        system = gold + generator.integers(-scale, scale, SENTENCES)
+        matched = (np.minimum(gold, system) * generator.uniform(0.7, 0.9, SENTENCES)).astype(np.int64)
+        found.append(Candidate(f"s{place}", (np.stack([matched, gold, system], axis=1),)))
+    return found
+
+
+def shown(score: Score, compared: list[Candidate], **more: Any) -> dict[tuple[str, str], dict[str, Any]]:
+    document = compare(score.name, score, NAMES, compared, SETTINGS, seed_of=seed_of, **more)
+    return {
+        (pair["a"], pair["b"]): {name: pair.get(name) for name in OWN} for pair in document["pairs"]
+    } | {(each["name"], ""): each["ci"] for each in document["systems"]}  # fmt: skip
+
+
+@pytest.mark.parametrize("parts", [None, PARTS], ids=["one", "parts"])
+@pytest.mark.parametrize("score", SCORES, ids=lambda score: score.name)
+def test_another_system_changes_no_figure_of_a_pair(score, parts):
+    # one system of the larger comparison has real counts: the others' stay whole
+    more = [*systems(4), Candidate("x", (systems(5)[4].runs[0] * 0.9,))]
+    few, many = shown(score, more[:2], parts=parts), shown(score, more, parts=parts)
+    assert few == {name: many[name] for name in few}
+
+
+def test_each_pair_and_each_system_has_its_own_seed():
+    found = shown(SCORES[1], systems(3))
+    seeds = {found[pair]["seed"] for pair in found if pair[1]} | {
+        found[pair]["ci"]["seed"] for pair in found if pair[1]
+    }
+    assert seeds == {seed_of(pair) for pair in found if pair[1]}
+    assert len(seeds) == 3
+    assert [found[f"s{each}", ""]["seed"] for each in range(3)] == [seed_of([f"s{each}"]) for each in range(3)]
+
+
+def test_the_number_of_shuffles_does_not_grow_with_the_pairs():
+    compared = systems(8)
+    raised = compare("f1", SCORES[1], NAMES, compared, SETTINGS)
+    fixed = compare("f1", SCORES[1], NAMES, compared, SETTINGS, seed_of=seed_of)
+    assert raised["signature"]["shuffles"] > fixed["signature"]["shuffles"] == SETTINGS.shuffles
+    assert fixed["signature"]["seed"] is None
+
+
+def test_a_pair_by_itself_is_what_the_shared_seed_gives_for_two():
+    pair = systems(2)
+    settings = Settings(shuffles=1_000, resamples=200, seed=seed_of(["s0", "s1"]))
+    shared = compare("f1", SCORES[1], NAMES, pair, settings)["pairs"][0]
+    alone = compare("f1", SCORES[1], NAMES, pair, SETTINGS, seed_of=seed_of)["pairs"][0]
+    assert alone == shared
