@@ -24,7 +24,8 @@ from service.store.archive import ArchiveError
 from service.store.migrate import migrate
 from service.store.tokens import Token
 from service.usecases.boards.leaderboard import leaderboard
-from service.usecases.comparisons.ask import ask, view_comparison
+from service.usecases.comparisons.ask import ask
+from service.usecases.comparisons.show import view_comparison
 from service.usecases.jobs.jobs import submit_job, view_job
 from service.usecases.operations.backup import back_up, back_up_first, restore
 from service.usecases.submissions.submissions import view_submission

@@ -12,7 +12,8 @@ from service.schemas.benchmarks import RevisionRequest
 from service.schemas.comparisons import ComparisonRequest
 from service.store import benchmarks, revisions, score_records, submissions
 from service.usecases.benchmarks.revisions import create_revision
-from service.usecases.comparisons.ask import ask, list_comparisons, view_comparison
+from service.usecases.comparisons.ask import ask
+from service.usecases.comparisons.show import list_comparisons, view_comparison
 from service.usecases.scoring.ladder import place
 from service.usecases.submissions.changes import delete_submission, patch_submission
 from tests.fixtures.contexts import ORGANISER
