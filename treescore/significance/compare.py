@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +17,9 @@ from treescore.errors import InputError, Problem
 from treescore.significance import assembly, compare_pl
 from treescore.significance.answers import mcnemar_tests
 from treescore.significance.bootstrap import Interval, bca_interval, intervals, jackknife_scores, resampled
+from treescore.significance.earlier import Answers, answers_in
 from treescore.significance.permutation import Test, permutation
+from treescore.significance.provenance import signature
 from treescore.significance.question import Candidate, Question, SeedOf
 from treescore.significance.settings import Settings
 from treescore.significance.units import block_numbers, pooled, sample_of
@@ -32,16 +33,6 @@ THREADS = 2
 """Pairs with seeds of their own that are tested at once."""
 
 
-class _Answers(NamedTuple):
-    """What is drawn or counted for a question; part tests are None where parts are not tested by themselves."""
-
-    tests: Sequence[Test]
-    extras: Sequence[dict[str, Json]]
-    system_intervals: Mapping[int, Interval]
-    pair_intervals: Sequence[Interval | None]
-    part_tests: Sequence[dict[str, list[float]]] | None
-
-
 def compare(
     score_name: str,
     score: Score,
@@ -53,6 +44,7 @@ def compare(
     parts: IntArray | None = None,
     gold_digest: str | None = None,
     seed_of: SeedOf | None = None,
+    earlier: Mapping[str, Json] | None = None,
 ) -> dict[str, Json]:
     """Test all unordered pairs of systems on one score, from counts alone.
 
@@ -68,12 +60,14 @@ def compare(
         gold_digest: for the signature.
         seed_of: a seed for each system and each pair by their names, instead of the settings' one for all. Then each
             pair is tested by itself: p and intervals do not depend on which other systems are compared.
+        earlier: the document of a comparison of the same counts with other systems too or without some: with seeds by
+            name, its answers are taken and not computed again.
 
     Raises:
         InputError: the counts do not have the requested unit (pointers below the settings' object).
     """
     question = replace(_question(score_name, score, count_names, candidates, settings, blocks, parts), seed_of=seed_of)
-    answers = _answers(question) if seed_of is None else _each_alone(question)
+    answers = _answers(question) if seed_of is None else _each_alone(question, seed_of, gold_digest, earlier)
     document = assembly.document(
         question, answers.tests, answers.extras, answers.system_intervals, answers.pair_intervals, gold_digest
     )
@@ -82,21 +76,29 @@ def compare(
     return document
 
 
-def _answers(question: Question) -> _Answers:
+def _answers(question: Question) -> Answers:
     """Answer for all systems together."""
     most = PART_TESTS if question.seed_of is None else ALONE_PART_TESTS
-    return _Answers(*_tests(question), *_intervals(question), _part_tests(question, most))
+    return Answers(*_tests(question), *_intervals(question), _part_tests(question, most))
 
 
-def _each_alone(question: Question) -> _Answers:
-    """Answer for each system and each pair as if no other were there."""
+def _each_alone(
+    question: Question, seed_of: SeedOf, gold_digest: str | None, earlier: Mapping[str, Json] | None
+) -> Answers:
+    """Answer for each system and each pair as if no other were there, from an earlier document where it knows."""
+    known = {} if earlier is None else answers_in(earlier, signature(question, (), gold_digest), seed_of)
     defined = [index for index, value in enumerate(question.values) if math.isfinite(value)]
     asked = [(index,) for index in defined] + list(question.pairs)
+
+    def answer(systems: tuple[int, ...]) -> Answers:
+        names = tuple(question.candidates[system].name for system in systems)
+        return known[names] if names in known else _answers(question.alone(*systems))
+
     with ThreadPoolExecutor(THREADS) as pool:
-        found = list(pool.map(lambda systems: _answers(question.alone(*systems)), asked))
+        found = list(pool.map(answer, asked))
     own, of_pairs = found[: len(defined)], found[len(defined) :]
     part_tests = [each.part_tests for each in of_pairs]
-    return _Answers(
+    return Answers(
         tests=[test for each in of_pairs for test in each.tests],
         extras=[extra for each in of_pairs for extra in each.extras],
         system_intervals={

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -34,8 +34,15 @@ class _Columns(NamedTuple):
     positions: list[int]
 
 
-def compare_submissions(context: Context, question: Question) -> dict[str, Json]:
+def compare_submissions(
+    context: Context, question: Question, earlier: Mapping[str, Json] | None = None
+) -> dict[str, Json]:
     """Return the significance document that answers a question.
+
+    Args:
+        context: store and configuration.
+        question: what is compared.
+        earlier: an answer about other submissions; what it has of the same pairs is not computed again.
 
     Raises:
         InputError: the data lack the unit of the question.
@@ -63,7 +70,7 @@ def compare_submissions(context: Context, question: Question) -> dict[str, Json]
     gold = " ".join(part.gold_key or "" for part in parts)
     document = compare(
         board.score, score, columns.names, candidates, settings, blocks=blocks, parts=strata, gold_digest=gold,
-        seed_of=None if seeds is None else seeds.of,
+        seed_of=None if seeds is None else seeds.of, earlier=earlier,
     )  # fmt: skip
     if seeds is not None:
         document |= {"seed_commitment": seeds.commitment, "seed_root": seeds.root.hex()}

@@ -144,7 +144,7 @@ def _compared(context: Context, board: Board, asked: RequestedBoard | None) -> _
     if kept is not None and not fresh:
         body["comparison"] = kept.body["comparison"]
     elif len(ids) > 1:
-        body["comparison"] = compare_submissions(context, question)
+        body["comparison"] = compare_submissions(context, question, None if kept is None else kept.body["comparison"])
     return _Compared(board, body, fresh=fresh)
 
 

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import orjson
 import pytest
 
 from treescore.core.scores import Score, f1_score, ratio_score
 from treescore.significance import Candidate, Settings, compare
+from treescore.significance.question import Question
 
 NAMES = ("matched", "gold", "system")
 SCORES = (
@@ -79,3 +81,24 @@ def test_a_pair_by_itself_is_what_the_shared_seed_gives_for_two():
     shared = compare("f1", SCORES[1], NAMES, pair, settings)["pairs"][0]
     alone = compare("f1", SCORES[1], NAMES, pair, SETTINGS, seed_of=seed_of)["pairs"][0]
     assert alone == shared
+
+
+@pytest.mark.parametrize("parts", [None, PARTS], ids=["one", "parts"])
+def test_what_an_earlier_document_answers_is_not_computed_again(parts, monkeypatch):
+    few = compare("f1", SCORES[1], NAMES, systems(4)[:3], SETTINGS, seed_of=seed_of, parts=parts)
+    fresh = compare("f1", SCORES[1], NAMES, systems(4), SETTINGS, seed_of=seed_of, parts=parts)
+    computed = []
+    alone = Question.alone
+    monkeypatch.setattr(Question, "alone", lambda *given: computed.append(given[1:]) or alone(*given))
+    stored = orjson.loads(orjson.dumps(few))
+    again = compare("f1", SCORES[1], NAMES, systems(4), SETTINGS, seed_of=seed_of, parts=parts, earlier=stored)
+    assert again == fresh
+    assert sorted(computed) == [(0, 3), (1, 3), (2, 3), (3,)]
+
+
+def test_an_earlier_document_with_other_settings_or_seeds_answers_nothing():
+    other = Settings(shuffles=999, resamples=200)
+    fresh = compare("f1", SCORES[1], NAMES, systems(2), SETTINGS, seed_of=seed_of)
+    for settings, seeds in ((other, seed_of), (SETTINGS, lambda _: 5)):
+        earlier = compare("f1", SCORES[1], NAMES, systems(2), settings, seed_of=seeds)
+        assert compare("f1", SCORES[1], NAMES, systems(2), SETTINGS, seed_of=seed_of, earlier=earlier) == fresh

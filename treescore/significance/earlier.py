@@ -1,0 +1,67 @@
+"""Read answers back from an earlier comparison document: what has a seed of its own need not be computed twice."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from treescore.core.params import Json
+from treescore.significance.bootstrap import Interval
+from treescore.significance.permutation import Test
+from treescore.significance.question import SeedOf
+
+
+class Answers(NamedTuple):
+    """What is drawn or counted for a question; part tests are None where parts are not tested by themselves."""
+
+    tests: Sequence[Test]
+    extras: Sequence[dict[str, Json]]
+    system_intervals: Mapping[int, Interval]
+    pair_intervals: Sequence[Interval | None]
+    part_tests: Sequence[dict[str, list[float]]] | None
+
+
+def answers_in(
+    document: Mapping[str, Json], signature: Mapping[str, Json], seed_of: SeedOf
+) -> dict[tuple[str, ...], Answers]:
+    """Return the answers of a document for each system and each pair, by their names.
+
+    Args:
+        document: of a permutation test with seeds by name, over the same counts and parts.
+        signature: of the new comparison; nothing is known where the document's differs.
+        seed_of: the seeds of the new comparison; what has another seed is not known.
+    """
+    if any(document["signature"].get(name) != value for name, value in signature.items() if name != "shuffles"):
+        return {}
+    known: dict[tuple[str, ...], Answers] = {}
+    for system in document["systems"]:
+        if system["ci"] is not None and system["ci"]["seed"] == seed_of([system["name"]]):
+            known[system["name"],] = Answers((), (), {0: _interval(system["ci"])}, (), None)
+    for pair in document["pairs"]:
+        names = (pair["a"], pair["b"])
+        if pair["ci"] is not None and pair["ci"]["seed"] == seed_of(names):
+            known[names] = Answers((_test(pair),), ({},), {}, (_interval(pair["ci"]),), _part_tests(pair))
+    return known
+
+
+def _test(pair: Mapping[str, Json]) -> Test:
+    return Test(
+        p=pair["p"],
+        kind=pair["p_kind"],
+        how=pair["how"],
+        log10_p=pair["log10_p"],
+        shuffles=pair["shuffles"],
+        differing=pair["null_swaps_log2"],
+        smallest=pair["smallest_p"],
+    )
+
+
+def _interval(ci: Mapping[str, Json]) -> Interval:
+    return Interval(*(math.nan if ci[end] is None else float(ci[end]) for end in ("low", "high")))
+
+
+def _part_tests(pair: Mapping[str, Json]) -> Sequence[dict[str, list[float]]] | None:
+    if "parts" not in pair:
+        return None
+    return ({"greater": pair["parts"]["a_better"]["p"], "less": pair["parts"]["b_better"]["p"]},)
