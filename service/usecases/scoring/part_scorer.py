@@ -192,10 +192,13 @@ class Scorer:
 
         A submission none of whose parts was scored is not charged: it has no score.
         """
-        for position, entry in enumerate(self.scoring.spec.entries):
+        entries = self.scoring.spec.entries
+        charged = [entry.key for entry in entries if charge and self.scoring.charges(entry)]
+        evaluation = self._evaluation(part) if charged else None
+        for position, entry in enumerate(entries):
             rows: Counts = np.zeros((part.sentences or 0, len(entry.metric.table.count_names)), np.int64)
-            if charge and self.scoring.charges(entry):
-                rows = self._evaluation(part).absent(entry)
+            if evaluation is not None and entry.key in charged:
+                rows = evaluation.absent(entry)
             result.shares[entry.key] = _Share(rows)
             key = ArtifactKey(part.position, position, self.revision.number)
             result.packed[key.name("counts"), 0] = pack_array(rows)

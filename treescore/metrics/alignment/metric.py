@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from treescore.core.absence import ZERO, errors_param
-from treescore.core.arrays import BoolArray, IntArray, offsets_of, sums_by
+from treescore.core.absence import ZERO
+from treescore.core.arrays import BoolArray, Counts, IntArray, offsets_of, sums_by
 from treescore.core.disclosure import Disclosure
 from treescore.core.limits import Limits
 from treescore.core.params import Json, Param
@@ -17,6 +17,7 @@ from treescore.core.registry import SKIP, Example, ItemInfo, Metric, Outcome, To
 from treescore.core.scores import Ratio, Score, ScoreTable, f1_score, harmonic, ratio_score
 from treescore.core.trees import Alignments
 from treescore.errors import InputError, Problem
+from treescore.metrics.alignment.absence import LINK_ERRORS, charge_links, unanswered
 from treescore.metrics.alignment.link_sets import (
     GoldIndex,
     Links,
@@ -124,9 +125,6 @@ NULL_LINKS = Param(
     doc="Links to NULL: counted as they are; left out on both sides; or completed on both sides with a possible link "
     "to NULL for every word without a link (requires the sentences' lengths).",
 )
-
-
-LINK_ERRORS = errors_param("Sentence pairs for which gold has links and the output none", "without effect on precision")
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +254,12 @@ class Alignment(Metric):
         rows = np.asarray(outcome.rows, np.int64)
         return replace(outcome, slices=lambda: sentence_tables(TABLE, rows, groupings))
 
+    def absent(self, gold: Alignments, items: ItemInfo, limits: Limits) -> Counts:
+        """Count every pair as one for which the output has no link."""
+        rows = np.asarray(self.evaluate(gold, gold, items, limits).rows, np.int64)
+        charge_links(rows, COUNT_NAMES, np.ones(len(gold), np.bool_))
+        return rows
+
     def report(self, style: str, outcome: Outcome) -> str:
         """Print the summary of wa_eval_align.pl, with its 0 where a denominator is 0."""
         if style != "wa_eval":
@@ -310,24 +314,15 @@ def misread_warning(reading: Reading, fall: tuple[float, float]) -> Problem:
     )
 
 
-def unanswered(gold: Links, system: Links, pairs: int) -> BoolArray:
-    """Find the pairs for which gold has links and the output none, bool (n,)."""
-    found = sums_by(system.rows, pairs)
-    return np.asarray((sums_by(gold.rows, pairs) > 0) & (found == 0), np.bool_)
-
-
 def outcome_of(comparison: Comparison, warnings: list[Problem], empty: BoolArray, *, zero: bool) -> Outcome:
     """Make the outcome: counts, bits of gold's links, and the links that are wrong or missed.
 
-    With `zero`, the pairs in `empty`, bool (n,), count as if the output had gold's links, all of them wrong.
+    With `zero`, the pairs in `empty`, bool (n,), are charged (`charge_links`).
     """
     rows, status = comparison.rows, all_ok(comparison.pairs)
     if zero:
         status[empty] = SKIP
-        for own, golds in (("links", "possible"), ("sure_links", "sure")):
-            rows[empty, COUNT_NAMES.index(own)] = rows[empty, COUNT_NAMES.index(golds)]
-        for right in ("links_in_sure", "links_in_possible", "sure_links_in_sure"):
-            rows[empty, COUNT_NAMES.index(right)] = 0
+        charge_links(rows, COUNT_NAMES, empty)
     gold, system = comparison.gold, comparison.system
     wrong = _by_pair(system.only(~comparison.in_possible), comparison.pairs)
     missed = _by_pair(gold.only(~comparison.found_in_system), comparison.pairs)

@@ -18,16 +18,15 @@ from treescore.core.registry import Example, ItemInfo, Metric, Outcome, TokenBit
 from treescore.core.scores import Ratio, Score, ScoreTable, ratio_score, weighted_mean
 from treescore.core.trees import DependencyTreebank, ParallelTreebank
 from treescore.errors import InputError, Problem, placed
+from treescore.metrics.alignment.absence import LINK_ERRORS, unanswered
 from treescore.metrics.alignment.link_sets import GoldIndex, links_of, range_problems
 from treescore.metrics.alignment.metric import COUNT_NAMES as LINK_COUNTS
 from treescore.metrics.alignment.metric import (
-    LINK_ERRORS,
     NULL_LINKS,
     better_reading,
     compare_links,
     misread_warning,
     outcome_of,
-    unanswered,
     with_null,
 )
 from treescore.metrics.shared.examples import DEPENDENCIES

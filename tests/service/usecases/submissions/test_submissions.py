@@ -74,14 +74,16 @@ def test_a_part_that_is_missing_or_fails_counts_as_worst_and_says_why(task, pair
     document = task.shown(pair, submission)
     assert document["state"] == "succeeded"
     assert document["scores"]["metrics"]["attachment"]["macro"]["las"] == pytest.approx(5 / 12)
-    assert document["scores"]["metrics"]["attachment"]["scores"]["las"] == 5 / 6
+    assert document["scores"]["metrics"]["attachment"]["scores"]["las"] == 5 / 12
+    assert document["scores"]["covered"] == "2/4"
     assert document["scores"]["parts"]["de"]["state"] == state
     failure = document["scores"]["parts"]["de"]["failure"]
     assert (failure is None) == (state == "missing")
     with context.store.read() as db:
         rows = score_records.counts(db, submission, 1, 1, 0)
     assert rows.shape == (2, 7)
-    assert not rows.any()
+    tokens, *right, sentences, exact, unlabelled = rows.sum(axis=0).tolist()
+    assert (tokens, right, sentences, exact, unlabelled) == (6, [0, 0, 0], 2, 0, 0)
 
 
 def test_where_lower_is_better_a_missing_part_counts_as_the_highest(task):
@@ -91,7 +93,7 @@ def test_where_lower_is_better_a_missing_part_counts_as_the_highest(task):
     )
     lyon = task.team()
     found = task.shown(lyon, task.scored(lyon, {"a": "1-1\n"}))["scores"]["metrics"]["alignment"]
-    assert found["scores"]["aer"] == 0.0
+    assert found["scores"]["aer"] == pytest.approx(1 - (1 + 1) / (3 + 2))
     assert found["macro"]["aer"] == 0.5
 
 
