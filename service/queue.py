@@ -91,7 +91,7 @@ class Queue:
         if not removed:
             return
         self.redis.delete(rq.job.Job.key_for(run_id))
-        if woken_by is not None:
+        if woken_by not in (None, run_id):
             self.put(woken_by, queue)
 
     def stop(self, run_id: str) -> None:

@@ -48,13 +48,13 @@ def wake_up(*_: str) -> None:
     """Do nothing: RQ's job only wakes a worker, which then begins runs by their turns (see workers.worker)."""
 
 
-def next_run(context: Context, queue: str, anonymous: int | None) -> runs.Run | None:
+def next_run(context: Context, queue: str, anonymous: int) -> runs.Run | None:
     """Begin the run whose turn it is; for `anonymous` see store.runs.claim_next."""
     with context.store.write(durable=False) as db:
         return runs.claim_next(db, queue, context.now(), anonymous=anonymous)
 
 
-def peek(context: Context, queue: str, anonymous: int | None) -> str | None:
+def peek(context: Context, queue: str, anonymous: int) -> str | None:
     """Return the id of the run whose turn it is, without beginning it."""
     with context.store.read() as db:
         return runs.next_id(db, queue, anonymous=anonymous)

@@ -17,7 +17,7 @@ from service.context import Context
 from service.logs import fault
 from service.posix import die_with_parent
 from service.queue import ABANDONED_AFTER, LIVE, REDIS_ERRORS
-from service.store.runs import Run
+from service.store.runs import NO_LIMIT, Run
 from workers.entry import WorkFailed, next_run, peek, release, run
 
 HEARTBEAT_SECONDS = 2
@@ -68,7 +68,7 @@ class Worker(rq.Worker):  # type: ignore[misc]
     def _work_off(self, queue: str, woken_by: str) -> None:
         """Perform runs until none comes, or until this process should end; then wake a worker for what is left."""
         start, start_size = monotonic(), _peak()
-        anonymous = max(1, self.context.queue.workers(queue) // 2) if queue == LIVE else None
+        anonymous = max(1, self.context.queue.workers(queue) // 2) if queue == LIVE else NO_LIMIT
         may_continue = self._perform_next(queue, anonymous, woken_by)
         while may_continue and monotonic() < start + MAX_AGE and _peak() < start_size + MAX_GROWTH:
             may_continue = self._perform_next(queue, anonymous)
@@ -76,7 +76,7 @@ class Worker(rq.Worker):  # type: ignore[misc]
         if left is not None:
             self.context.queue.ensure(left, queue)
 
-    def _perform_next(self, queue: str, anonymous: int | None, woken_by: str | None = None) -> bool:
+    def _perform_next(self, queue: str, anonymous: int, woken_by: str | None = None) -> bool:
         """Perform the next run, once there is one; return whether this process may take another.
 
         False at the deadline and when the worker was asked to stop.

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import orjson
-from sqlalchemy import ColumnElement, Connection, Select, func, insert, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, or_, select, tuple_, update
 
 from service.store.database import lock
 from service.store.records import AnyRow, json_text, one, record_of
@@ -21,7 +20,26 @@ ANONYMOUS = "anonymous"
 """What the principals of callers without a token begin with."""
 AD_HOC = ("job",)
 """Kinds of runs that begin after all others of their queue."""
+NO_LIMIT = 2**31 - 1
 _ORDER = (runs.c.precedence, runs.c.turn, runs.c.created_at, runs.c.id)
+_OF_QUEUE = runs.c.queue == bindparam("of_queue")
+_WITHOUT_TOKEN = runs.c.principal.like(ANONYMOUS + "%")
+_WITHOUT_TOKEN_RUNNING = select(func.count()).where(_OF_QUEUE, runs.c.state == RUNNING, _WITHOUT_TOKEN)
+_MAY_BEGIN = or_(~_WITHOUT_TOKEN, _WITHOUT_TOKEN_RUNNING.scalar_subquery() < bindparam("anonymous"))
+_NEXT = select(runs.c.id).where(_OF_QUEUE, runs.c.state == QUEUED, _MAY_BEGIN).order_by(*_ORDER).limit(1)
+_BEGIN = {
+    "state": RUNNING,
+    "attempts": runs.c.attempts + 1,
+    "started_at": func.coalesce(runs.c.started_at, bindparam("now", type_=runs.c.started_at.type)),
+}
+# a row that is locked is being cancelled
+_BEGIN_NEXT = (
+    update(runs)
+    .where(runs.c.id == _NEXT.with_for_update(skip_locked=True).scalar_subquery())
+    .values(_BEGIN)
+    .returning(*runs.c)
+)
+# built once: building it takes longer than running it
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,56 +95,34 @@ def many(db: Connection, run_ids: Sequence[str]) -> dict[str, Run]:
 
 
 def claim(db: Connection, run_id: str, now: datetime) -> Run | None:
-    """Begin a run, or begin it again, and count the attempt; None where the run is final."""
-    return one(
-        db,
-        update(runs)
-        .where(runs.c.id == run_id, runs.c.state.in_(UNFINISHED))
-        .values(state=RUNNING, attempts=runs.c.attempts + 1, started_at=func.coalesce(runs.c.started_at, now))
-        .returning(*runs.c),
-        run_of,
-    )
+    """Begin a run out of turn, or begin it again, and count the attempt; None where the run is final."""
+    begin = update(runs).where(runs.c.id == run_id, runs.c.state.in_(UNFINISHED)).values(_BEGIN).returning(*runs.c)
+    row = db.execute(begin, {"now": now}).one_or_none()
+    return None if row is None else run_of(row)
 
 
-def claim_next(db: Connection, queue: str, now: datetime, *, anonymous: int | None = None) -> Run | None:
+def claim_next(db: Connection, queue: str, now: datetime, *, anonymous: int = NO_LIMIT) -> Run | None:
     """Begin the queued run whose turn it is, and count the attempt; None where none may begin.
 
     Args:
         db: a writing transaction; others that claim from the queue wait for its end.
         queue: of the run.
         now: the time.
-        anonymous: runs of callers without a token that may be under way in the queue at once; None for no limit.
+        anonymous: runs of callers without a token that may be under way in the queue at once.
     """
     lock(db, f"queue {queue}")
-    # a row that is locked is being cancelled
-    chosen = _next(db, queue, anonymous).with_for_update(skip_locked=True).scalar_subquery()
-    run = one(
-        db,
-        update(runs)
-        .where(runs.c.id == chosen)
-        .values(state=RUNNING, attempts=runs.c.attempts + 1, started_at=func.coalesce(runs.c.started_at, now))
-        .returning(*runs.c),
-        run_of,
-    )
-    if run is not None:
-        note_begun(db, run.queue, run.precedence, run.principal, run.turn)
+    row = db.execute(_BEGIN_NEXT, {"of_queue": queue, "anonymous": anonymous, "now": now}).one_or_none()
+    if row is None:
+        return None
+    run = run_of(row)
+    note_begun(db, run.queue, run.precedence, run.principal, run.turn)
     return run
 
 
-def next_id(db: Connection, queue: str, *, anonymous: int | None = None) -> str | None:
+def next_id(db: Connection, queue: str, *, anonymous: int = NO_LIMIT) -> str | None:
     """Return the id of the run that `claim_next` would begin, or None."""
-    run_id: str | None = db.scalar(_next(db, queue, anonymous))
+    run_id: str | None = db.scalar(_NEXT, {"of_queue": queue, "anonymous": anonymous})
     return run_id
-
-
-def _next(db: Connection, queue: str, anonymous: int | None) -> Select[Any]:
-    of_queue = runs.c.queue == queue
-    query = select(runs.c.id).where(of_queue, runs.c.state == QUEUED).order_by(*_ORDER).limit(1)
-    if anonymous is None:
-        return query
-    without_token = runs.c.principal.like(ANONYMOUS + "%")
-    under_way = db.scalar(select(func.count()).where(of_queue, runs.c.state == RUNNING, without_token)) or 0
-    return query if under_way < anonymous else query.where(~without_token)
 
 
 def release(db: Connection, run_id: str) -> bool:

@@ -88,7 +88,7 @@ def at_work(context, run_id, seen):
     """A worker whose work-horse has gone on to a further run, and which was last heard of then."""
     worker = worker_on(context, "live")
     worker.register_birth()
-    assert next_run(context, "live", None).id == run_id
+    assert next_run(context, "live", runs.NO_LIMIT).id == run_id
     context.queue.begin(worker, run_id, "live", None)
     context.queue.redis.hset(worker.key, "last_heartbeat", utcformat(seen))
     assert worker.get_current_job_id() == run_id

@@ -31,7 +31,7 @@ from treescore.evaluation.evaluate import Evaluation
 
 PAGE = 50
 STEP_SECONDS = 60.0
-"""Seconds of re-scoring before other bulk work gets its turn. The sweeper queues the rest again."""
+"""Seconds of re-scoring before other bulk work gets its turn."""
 DROPPED_AT_ONCE = 200
 
 

@@ -206,3 +206,17 @@ def test_several_faults_come_at_once_and_are_capped(stage: Stage) -> None:
 @pytest.mark.parametrize("document", [[], "x", 1, False])
 def test_a_body_that_is_no_object_is_refused(stage: Stage, document: Any) -> None:
     assert stage.client().post("/v1/jobs", json=document).status_code == 422
+
+
+def test_an_address_with_too_much_queued_is_refused_and_others_are_not(stage: Stage) -> None:
+    here, elsewhere = stage.client(None), stage.client(None)
+    elsewhere.environ_base["REMOTE_ADDR"] = "192.0.2.1"
+    with stage.asleep():
+        for _ in range(stage.context.config.max_queued):
+            assert here.post("/v1/jobs", json=JOB).status_code == 202
+        refused = here.post("/v1/jobs", json=JOB)
+        assert elsewhere.post("/v1/jobs", json=JOB).status_code == 202
+        assert stage.client().post("/v1/jobs", json=JOB).status_code == 202
+    assert refused.status_code == 429
+    assert refused.json["type"] == "/problems/too-many-queued"
+    assert refused.headers["Retry-After"].isdecimal()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
 
 import orjson
 import pytest
@@ -27,8 +26,8 @@ from service.usecases.boards.rank_changes import Side, rank_changes, rows_by_tea
 from tests.fixtures.contexts import ORGANISER, work_of
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import ANYONE, ONE_SENTENCE, RIGHT, SECOND_PART, SLUG, TWO_PARTS, WRONG, Task
+from workers import entry, worker
 from workers.entry import do
-from workers.sweeper import Sweeper
 
 FIXED = {"reason": "a wrong head", "parts": {"en": {"gold": WRONG}}}
 """Gold that makes the wrong output the right one."""
@@ -354,19 +353,23 @@ def test_the_switch_on_either_store(either_context):
 
 
 def test_through_the_queue_a_long_re_scoring_lets_others_in_between(board, context, rq_work, monkeypatch):
+    board.settle()
     monkeypatch.setattr(revision_work, "STEP_SECONDS", 0.0)
-    context.queue.redis.flushall()
+    begun: list[str] = []
+
+    def note(of: Context, run: runs.Run) -> None:
+        begun.append(run.kind)
+        entry.run(of, run)
+
+    monkeypatch.setattr(worker, "run", note)
     create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, FIXED))
-    later = context.now() + timedelta(minutes=1)
-    sweeper = Sweeper(Context(context.config, context.store, context.queue, lambda: later))
-    steps = 0
-    while shown(context, 2)["state"] != "active":
-        rq_work()
-        sweeper.sweep()
-        steps += 1
-        assert steps < 20
+    with context.store.write() as db:
+        for name in ("brd_1", "brd_2"):
+            runs.add(db, name, "board", BULK, context.now(), "benchmark:another")
+    rq_work()
+    assert shown(context, 2)["state"] == "active"
     assert main(board, board.wrong) == 1.0
-    assert steps > 2
+    assert begun[:4] == ["revision", "board", "revision", "board"]
 
 
 class TestPlaces:
