@@ -63,6 +63,14 @@ def _being_taken(stage: Stage) -> TestResponse:
         return stage.client().post("/v1/jobs", json=JOB, headers={"Idempotency-Key": "busy"})
 
 
+def _too_many_queued(stage: Stage) -> TestResponse:
+    client = stage.client(None)
+    with stage.asleep():
+        for _ in range(stage.context.config.max_queued):
+            client.post("/v1/jobs", json=JOB)
+        return client.post("/v1/jobs", json=JOB)
+
+
 def _store_away(stage: Stage) -> TestResponse:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("service.store.database.Store.alive", lambda _store: False)
@@ -107,6 +115,7 @@ PROVOKED: dict[tuple[str, str], Ask] = {
     ("submit_job", "413"): _post({**JOB, "gold": "x" * 200_001}),
     ("submit_job", "415"): lambda stage: stage.client().post("/v1/jobs", data=b"{}", content_type="text/plain"),
     ("submit_job", "422"): _post({**JOB, "metrics": ["parsval"]}),
+    ("submit_job", "429"): _too_many_queued,
     ("get_job", "200"): _get(Stage.job),
     ("get_job", "304"): _known(Stage.job),
     ("delete_job", "204"): lambda stage: stage.client().delete(stage.job()),

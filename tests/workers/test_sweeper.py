@@ -62,6 +62,15 @@ def test_a_job_taken_from_the_queue_by_a_worker_that_died_at_once_is_queued_agai
     assert state(context, job) == runs.SUCCEEDED
 
 
+def test_a_run_that_a_worker_began_and_died_before_it_said_so_is_begun_again(context, job, rq_work):
+    assert next_run(context, "live", runs.NO_LIMIT).id == job
+    sweeper = Sweeper(later(context, minutes=1))
+    assert [sweeper.sweep(), sweeper.sweep()] == [[], [job]]
+    assert state(context, job) == runs.QUEUED
+    rq_work()
+    assert state(context, job) == runs.SUCCEEDED
+
+
 def test_work_that_breaks_off_too_often_fails_as_the_services_fault(context, job):
     with context.store.write() as db:
         for _ in range(context.config.max_attempts):
