@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from service.commands.exits import FINE, Refused
+from service.commands.exits import FINE, WRONG, Refused
 from service.commands.operating import config_of, existing_store, operating_options, show
 from service.errors import ServiceError
 from service.usecases.operations import purge as purging
@@ -48,9 +48,10 @@ def purge(
     else:
         lines.append("Backups made before still hold it: delete them, or let them expire.")
     if not clean:
-        lines.append("The journal could not be emptied while another process reads. Repeat the command later.")
+        lines.append("The file was not written again: another process uses it, or its disk is full. Do it later with")
+        lines.append("treescore purge --before 1970-01-01 --yes")
     show({"deleted": yes, "counts": numbers, "overwritten": yes and clean}, lines, as_json=as_json)
-    ctx.exit(FINE)
+    ctx.exit(FINE if clean else WRONG)
 
 
 def _scope(benchmark: str | None, team: str | None, before: datetime | None) -> Scope:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,6 +20,7 @@ from service.store.tables import (
     board_runs,
     comparisons,
     deliveries,
+    metadata,
     owned_texts,
     parts,
     teams,
@@ -31,9 +33,8 @@ from service.store.tables import runs as runs_table
 from service.store.tables import submissions as submissions_table
 
 _BATCH = 500
-REWRITTEN = ("texts", "artifacts", "owned_texts", "scores", "comparisons", "board_comparisons", "submissions", "jobs",
-             "runs", "revisions", "parts", "teams", "tokens", "benchmarks", "webhooks")  # fmt: skip
-"""Tables of a database server that are written again, because something of them may have been deleted."""
+PATIENCE_MS = 5000
+"""Milliseconds for which the rewriting of a file waits for another process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,21 +199,23 @@ def overwrite_freed(store: Store) -> None:
 
 
 def rewrite(store: Store) -> bool:
-    """Write the database's files again without what was deleted; return whether the journal is empty too.
+    """Write the database's files again without what was deleted; return whether that was possible now.
 
     SQLite's journal can only be emptied while no other process reads an older state. A database server locks each
     table while it is written again.
     """
     with store.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as db:
         if not store.sqlite:
-            for name in REWRITTEN:
-                db.execute(text(f"VACUUM FULL {name}"))
+            for table in metadata.sorted_tables:
+                db.execute(text(f"VACUUM FULL {table.name}"))
             return True
         raw = db.connection.cursor()
-        busy = 0
-        for statement in ("PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
-            row = raw.execute(statement).fetchone()
-            busy = row[0] if row else busy
+        raw.execute(f"PRAGMA busy_timeout={PATIENCE_MS}")
+        try:
+            raw.execute("VACUUM")
+            busy, _, _ = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.OperationalError:
+            return False
         return not busy
 
 

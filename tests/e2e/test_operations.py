@@ -1,4 +1,4 @@
-"""Back up a service that is being used, kill it, restore into another directory, start there: nothing is lost."""
+"""Back up a service that is being used, restore into another directory, start there: nothing is lost."""
 
 from __future__ import annotations
 
@@ -31,33 +31,30 @@ def treescore(*arguments) -> str:
     return done.stdout
 
 
-def test_a_backup_of_a_busy_service_restores_all_that_was_acknowledged():
+def test_a_backup_of_a_busy_service_restores_all_that_was_acknowledged(served):
+    sent: list[str] = []
+    stop = threading.Event()
+
+    def send() -> None:
+        with served.client() as client:
+            while not stop.is_set():
+                sent.append(client.post("/v1/jobs", json=TINY).json()["id"])
+
     with tempfile.TemporaryDirectory(prefix="ts-e2e-") as name:
         folder = Path(name)
-        first = ServiceProcess(folder, workers=1)
-        first.start()
-        sent: list[str] = []
-        stop = threading.Event()
-
-        def send() -> None:
-            with first.client() as client:
-                while not stop.is_set():
-                    sent.append(client.post("/v1/jobs", json=TINY).json()["id"])
-
-        with first.client() as client:
+        with served.client() as client:
             done = client.post("/v1/jobs", json=TINY, headers={"Prefer": "wait=60"})
-            sender = threading.Thread(target=send)
-            sender.start()
-            until(lambda: len(sent) >= 20)
-            acknowledged = list(sent)
-            treescore("backup", folder / "one.backup", "--data-dir", folder / "data")
-            stop.set()
-            sender.join()
-        first.kill()
-        second = ServiceProcess(folder / "second", workers=1)
-        treescore("restore", folder / "one.backup", "--data-dir", folder / "second" / "data")
+        sender = threading.Thread(target=send)
+        sender.start()
+        until(lambda: len(sent) >= 20)
+        acknowledged = list(sent)
+        treescore("backup", folder / "one.backup", "--data-dir", served.folder / "data")
+        stop.set()
+        sender.join()
+        treescore("restore", folder / "one.backup", "--data-dir", folder / "data")
+        second = ServiceProcess(folder, workers=1)
         second.start()
-        assert second.token == first.token
+        assert second.token == served.token
         with second.client() as client:
             again = client.get(f"/v1/jobs/{done.json()['id']}")
             assert (again.content, again.headers["ETag"]) == (done.content, done.headers["ETag"])

@@ -60,6 +60,7 @@ def check(context: Context, *, every: bool) -> Iterator[Finding]:
         for look in looks:
             yield from _findings(db, look)
     yield from place.file_modes(context)
+    yield from place.partial_files(context)
     yield from place.queue(context)
     disk = place.disk(context)
     if disk.level is not Level.OK:

@@ -40,6 +40,13 @@ def file_modes(context: Context) -> Iterator[Finding]:
             yield Finding(Level.WRONG, "file-owner", str(path), "It belongs to another user.", "Run this as its owner.")
 
 
+def partial_files(context: Context) -> Iterator[Finding]:
+    """Find the files that a killed backup or restore left."""
+    for path in sorted(context.config.data_dir.glob(".*.partial*")):
+        advice = "Delete it, unless a backup is being made."
+        yield Finding(Level.WARN, "partial-file", str(path), "A backup or restore was not completed.", advice)
+
+
 def disk(context: Context) -> Finding:
     """Look at the free space of the store's disk."""
     found = disk_of(context.store)

@@ -179,6 +179,12 @@ def test_a_run_in_no_queue_is_named_and_no_error(filled):
     assert [each.level for each in found] == [Level.WARN]
 
 
+def test_what_a_killed_backup_left_is_named(filled, tmp_path):
+    (tmp_path / ".one.backup.1.partial").touch()
+    found = [each for each in check(filled, every=False) if each.code == "partial-file"]
+    assert [each.subject for each in found] == [str(tmp_path / ".one.backup.1.partial")]
+
+
 def test_a_newer_schema_is_one_finding(filled):
     spoil(filled, "UPDATE alembic_version SET version_num = '0999'")
     (found,) = check(filled, every=True)

@@ -12,6 +12,7 @@ from service.errors import Gone, NotFound
 from service.schemas.comparisons import ComparisonRequest
 from service.schemas.jobs import JobRequest
 from service.store import comparisons, score_records, submissions
+from service.store.database import Store
 from service.usecases.comparisons.ask import ask
 from service.usecases.jobs.jobs import submit_job
 from service.usecases.operations.check import check
@@ -131,6 +132,18 @@ def test_a_purge_by_time_keeps_scores_and_what_is_younger(filled):
         assert score_records.counts(db, filled.gone, 1, 0, 0) is not None
     assert wrong(filled.context) == []
     assert purge(filled.context, Scope(before=OLD))[0]["submissions"] == 0
+
+
+def test_a_reader_of_an_older_state_is_waited_for_and_named(context, monkeypatch):
+    monkeypatch.setattr("service.store.purging.PATIENCE_MS", 1)
+    filled = Filled(context)
+    other = Store(context.config.database_url)
+    with other.read() as db:
+        db.execute(text("SELECT count(*) FROM texts"))
+        assert purge(context, Scope(team=(SLUG, "prague")))[1] is False
+    assert purge(context, Scope(before=datetime(1970, 1, 1, tzinfo=UTC)))[1] is True
+    other.close()
+    assert found(filled.context) <= {b"Zweititel"}
 
 
 @pytest.mark.parametrize("scope", [Scope(benchmark="nowhere"), Scope(team=(SLUG, "nowhere")), Scope(team=("x", "y"))])
