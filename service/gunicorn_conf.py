@@ -14,7 +14,6 @@ from ulid import ULID
 from service.config import load_config
 from service.files import UMASK, private_umask
 
-private_umask()
 _config = load_config()
 
 bind = [_config.bind]
@@ -41,6 +40,11 @@ class _Listener(Protocol):
 
 class _Arbiter(Protocol):
     LISTENERS: Iterable[_Listener]
+
+
+def on_starting(_server: _Arbiter) -> None:
+    """Close what the processes of the API make to other users, also where gunicorn is started by itself."""
+    private_umask()
 
 
 def when_ready(server: _Arbiter) -> None:

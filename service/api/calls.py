@@ -20,7 +20,7 @@ from service.requests import Request
 from service.schemas.base import Loaded, Strict, load
 from service.usecases.access.authentication import authenticate
 from service.usecases.access.idempotency import IdempotencyKey
-from service.usecases.access.throttle import slowed
+from service.usecases.access.throttle import count_failure
 from service.usecases.runs.views import View
 
 _BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9._~+/-]+=*)")
@@ -49,8 +49,9 @@ def caller(*scopes: str) -> Caller:
     address = client_address()
     try:
         known = authenticate(context(), _bearer(), address, local=from_this_machine())
-    except Unauthorized as error:
-        raise slowed(context(), address, error) from error
+    except Unauthorized:
+        count_failure(context(), address)
+        raise
     g.caller = known
     if scopes:
         known.require(*scopes)
