@@ -10,7 +10,6 @@ from service.config import load_config
 from service.files import UMASK, private_umask
 from service.server.answer import problem
 
-private_umask()
 _config = load_config()
 
 bind = [_config.bind]
@@ -28,6 +27,11 @@ forwarder_headers = ""
 forwarded_allow_ips = ""
 secure_scheme_headers: dict[str, str] = {}
 limit_request_line = 8190
+
+
+def on_starting(_server: object) -> None:
+    """Close what the processes of the API make to other users, also where gunicorn is started by itself."""
+    private_umask()
 
 
 def write_problem(sock: socket.socket, status_int: int, reason: str, mesg: str) -> None:

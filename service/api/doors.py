@@ -73,7 +73,10 @@ def _target_host() -> Host | None:
     target = request.environ.get("RAW_URI") or "/"
     if target.startswith("/") or target == "*":
         return None
-    host = parse_host(urlsplit(target).netloc)
+    try:
+        host = parse_host(urlsplit(target).netloc)
+    except ValueError:
+        host = None
     if host is None:
         raise BadRequest("The address of the request is invalid. Send a path.", slug="invalid-host")
     return host
@@ -92,7 +95,7 @@ def _check_origin(public_origin: str | None) -> None:
     if site is not None:
         allowed = site in SAME_SITE
     else:
-        here = origin_of(request.scheme, request.environ["HTTP_HOST"])
+        here = origin_of(request.scheme, request.environ.get("HTTP_HOST", ""))
         allowed = origin is None or origin in (here, public_origin)
     if not allowed:
         raise Forbidden(

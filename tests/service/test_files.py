@@ -42,7 +42,8 @@ def loose(tmp_path: Path) -> Path:
 
 def test_open_modes_are_repaired_and_logged(loose: Path) -> None:
     bystander = loose / "notes.txt"
-    bystander.touch(mode=0o644)
+    bystander.touch()
+    bystander.chmod(0o644)
     with socket.socket(socket.AF_UNIX) as listener, capture_logs() as lines:
         listener.bind(str(loose / "redis.sock"))
         (loose / "redis.sock").chmod(0o777)
@@ -62,8 +63,10 @@ def test_open_modes_are_repaired_and_logged(loose: Path) -> None:
 
 def test_a_database_elsewhere_is_closed_and_its_folder_left_alone(tmp_path: Path) -> None:
     place = tmp_path / "shared"
-    place.mkdir(mode=0o755)
-    (place / "x.db").touch(mode=0o644)
+    place.mkdir()
+    (place / "x.db").touch()
+    place.chmod(0o755)
+    (place / "x.db").chmod(0o644)
     url = f"sqlite:///{place}/x.db"
     close_files(load_config({"TREESCORE_DATA_DIR": str(tmp_path / "none"), "TREESCORE_DATABASE_URL": url}))
     assert (mode_of(place), mode_of(place / "x.db")) == (0o755, 0o600)

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from service.__main__ import main
+from service.commands.demo import ready_address
 from service.config import environment, inherited, load_config, source_of
 from service.variables import ConfigError
 
@@ -88,6 +89,12 @@ def test_a_file_of_a_secret_that_cannot_be_used_is_named_and_not_quoted(tmp_path
         with pytest.raises(ConfigError, match="TREESCORE_ADMIN_TOKEN") as refused:
             load_config({"TREESCORE_ADMIN_TOKEN_FILE": str(tmp_path / name)})
         assert "weak-secret" not in str(refused.value)
+
+
+def test_the_demo_reads_the_ready_line_with_a_token_and_without() -> None:
+    line = "Treescore is ready at http://127.0.0.1:8000 (organise token"
+    assert ready_address(f"{line}: ts_abc)") == ("http://127.0.0.1:8000", "ts_abc")
+    assert ready_address(f"{line} from TREESCORE_ADMIN_TOKEN)") == ("http://127.0.0.1:8000", "")
 
 
 def test_children_get_the_secret_and_not_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

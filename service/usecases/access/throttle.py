@@ -9,7 +9,7 @@ import redis
 
 from service.caller import network_of
 from service.context import Context
-from service.errors import ServiceError, TooManyRequests
+from service.errors import TooManyRequests
 
 ALLOWED = 20
 """Failed authentications of one address in one minute that are answered as such."""
@@ -48,13 +48,17 @@ class FailureCounts:
 _COUNTS = FailureCounts()
 
 
-def slowed(context: Context, address: str, error: ServiceError) -> ServiceError:
-    """Return the answer to a failed authentication: the error itself, or 429 after too many. It counts this one."""
+def count_failure(context: Context, address: str) -> None:
+    """Count a failed authentication.
+
+    Raises:
+        TooManyRequests: it is one too many.
+    """
     now: datetime = context.now()
     window, passed = divmod(int(now.timestamp()), WINDOW)
     if _COUNTS.add(context, network_of(address), window) <= ALLOWED:
-        return error
-    return TooManyRequests(
+        return
+    raise TooManyRequests(
         f"More than {ALLOWED} failed authentications within a minute came from your address. Retry with a valid token.",
         slug="too-many-failures",
         title="Too many failed authentications",

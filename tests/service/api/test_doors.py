@@ -84,6 +84,9 @@ def test_probes_are_answered_for_any_host(stage: Stage) -> None:
     for path in ("/livez", "/readyz"):
         assert ask(stage, path, headers={"Host": "10.1.2.3:8000"}).status_code == 200
         assert status_of(stage, path, HTTP_HOST="", SERVER_PROTOCOL="HTTP/1.0") == 200
+        bare = {"HTTP_HOST": "", "SERVER_PROTOCOL": "HTTP/1.0", "REQUEST_METHOD": "POST"}
+        assert status_of(stage, path, **bare) == 405
+        assert status_of(stage, path, **bare, HTTP_ORIGIN="http://evil.example") == 403
     assert ask(stage, "/metrics", headers={"Host": "10.1.2.3:8000"}).status_code == 421
 
 
@@ -108,7 +111,13 @@ def test_a_concrete_address_is_answered_and_any_address_is_not(opened: Any) -> N
 def test_an_absolute_target_and_the_host_are_of_one_mind(stage: Stage) -> None:
     here = {"HTTP_HOST": "localhost", "PATH_INFO": "/v1/scorers"}
     assert status_of(stage, "", **here, RAW_URI="http://localhost/v1/scorers") == 200
-    for target in ("http://evil.example/v1/scorers", "http://localhost:81/v1/scorers", "http:///v1/scorers", "v1"):
+    for target in (
+        "http://evil.example/v1/scorers",
+        "http://localhost:81/v1/scorers",
+        "http:///v1/scorers",
+        "http://[::1/",
+        "v1",
+    ):
         assert status_of(stage, "", **here, RAW_URI=target) == 400, target
     assert status_of(stage, "", **{**here, "HTTP_HOST": "evil.example"}, RAW_URI="http://evil.example/") == 421
 
