@@ -40,6 +40,11 @@ def save(db: Connection, benchmark_id: str, team_id: str, revision: int, ladder:
     db.execute(insert(ladders).values(**place, rung=ladder.rung, counts=pack_array(ladder.counts)))
 
 
+def drop(db: Connection, benchmark_id: str) -> None:
+    """Delete all places of a benchmark."""
+    db.execute(delete(ladders).where(ladders.c.benchmark_id == benchmark_id))
+
+
 def drop_revision(db: Connection, benchmark_id: str, revision: int) -> None:
     """Delete all places under a revision that never became active."""
     db.execute(delete(ladders).where(ladders.c.benchmark_id == benchmark_id, ladders.c.revision == revision))

@@ -17,7 +17,7 @@ from service.policy import gate
 from service.policy.gate import Level
 from service.queue import LIVE
 from service.requests import MISSING, BenchmarkChanges, BenchmarkRequest, BenchmarksQuery, PartGold
-from service.store import artifacts, benchmarks, revisions, runs, submissions, texts, tokens
+from service.store import artifacts, benchmarks, ladders, revisions, runs, submissions, texts, tokens
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Part, Revision
 from service.usecases.access.access import benchmark_of
@@ -167,6 +167,7 @@ def delete_benchmark(context: Context, caller: Caller, slug: str) -> None:
             runs.finish(db, revision_id, runs.CANCELLED, now)
         texts.drop(db, ids)
         artifacts.drop(db, ids)
+        ladders.drop(db, slug)
         tokens.revoke_all(db, slug, None, now)
         benchmarks.mark_deleted(db, slug, now)
         record_event(db, context, "benchmark.deleted", slug, actor=caller.owner)

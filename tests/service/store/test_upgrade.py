@@ -30,7 +30,7 @@ from service.usecases.submissions.changes import retry_submission
 from service.usecases.submissions.submissions import view_submission
 from tests.fixtures.contexts import ORGANISER, SCORER, work_of
 from tests.fixtures.requests import loaded
-from tests.fixtures.tasks import LONG, SECOND_PART, SLUG, Task, spoilt
+from tests.fixtures.tasks import LONG, SECOND_PART, SLUG, UNLIMITED, Task, spoilt
 
 ASKED = ({}, {"part": "en"}, {"part": "pooled", "pick": "all"}, {"score": "attachment.uas"}, {"format": "csv"})
 OLD_SHAPE = (
@@ -175,6 +175,20 @@ def test_a_run_of_an_old_board_is_still_under_way_after_the_upgrade(stored):
     with stored.context.store.read() as db:
         assert boards.unfinished_run(db, SLUG, 1) == scheduled.id
         assert boards.of_run(db, scheduled.id) == BoardRun(SLUG, 1)
+
+
+def test_a_benchmark_of_before_has_no_ladder_and_keeps_its_quota(either_context):
+    task = Task(either_context, work_of(either_context))
+    task.make()
+    before = task.benchmark()
+    with either_context.store.write() as db:
+        settings = orjson.loads(db.scalar(text("SELECT settings FROM benchmarks")))
+        del settings["leaderboard"]["ladder"]
+        db.execute(text("UPDATE benchmarks SET settings = :body"), {"body": orjson.dumps(settings).decode()})
+        make_old(db)
+    migrate(either_context.store)
+    assert task.benchmark() == before
+    assert before["quota"] == UNLIMITED
 
 
 def test_documents_without_a_comparison_stay_as_they_are(either_context):

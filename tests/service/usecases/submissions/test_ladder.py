@@ -10,7 +10,8 @@ from service.errors import Conflict, NotFound, Unprocessable
 from service.requests import PageQuery, SubmissionChanges
 from service.schemas.benchmarks import RevisionRequest
 from service.schemas.comparisons import ComparisonRequest
-from service.store import benchmarks, revisions, score_records, submissions
+from service.store import benchmarks, ladders, revisions, score_records, submissions
+from service.usecases.benchmarks.benchmarks import delete_benchmark
 from service.usecases.benchmarks.revisions import create_revision
 from service.usecases.comparisons.ask import ask
 from service.usecases.comparisons.show import list_comparisons, view_comparison
@@ -105,6 +106,12 @@ class TestNoWayBack:
         delete_submission(context, lyon, best)
         assert [released(task, lyon, task.scored(lyon, spoilt(wrong))) for wrong in (6, 5, 2)] == [False] * 3
         assert task.leaderboard()["rows"] == []
+
+    def test_a_deleted_benchmark_keeps_no_counts_of_its_gold(self, task, context, lyon):
+        delete_submission(context, lyon, task.scored(lyon, spoilt(2)))
+        delete_benchmark(context, ORGANISER, SLUG)
+        with context.store.read() as db:
+            assert ladders.get(db, SLUG, "lyon", 1) is None
 
     def test_withdrawing_the_best_does_not_either(self, task, context, lyon):
         first, best = (task.scored(lyon, spoilt(wrong)) for wrong in (9, 2))
