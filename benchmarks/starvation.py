@@ -33,6 +33,8 @@ from tests.fixtures.slow_clients import MANNERS, SlowClients, waits
 
 ROOT = Path(__file__).parents[1]
 READ = "/v1/scorers"
+SETTLING = 5.0
+"""Seconds in which the slow clients' own requests, some 2,000 large answers, are made before reads are measured."""
 LONG: dict[str, Any] = {
     "format": "conllu",
     "gold": SENTENCE * 20_000,
@@ -171,6 +173,7 @@ def main() -> None:
         slow = held.enter_context(SlowClients(port, given.connections, *MANNERS))
         waiting = held.enter_context(SlowClients(port, given.connections, waits(made.headers["Location"])))
         print(f"{given.connections} slow clients, {given.connections} long polls")
+        threading.Event().wait(SETTLING)
         attacked(port, given.seconds, medians)
         work_survives(port, token)
         print("slow clients were answered", dict(slow.statuses), "long polls", dict(waiting.statuses))

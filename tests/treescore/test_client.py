@@ -73,6 +73,15 @@ def test_an_answer_that_is_no_success_is_an_error_of_its_kind(status, kind):
     assert error.value.lines == ("/x: It is bad. [bad]", "... and 2 more")
 
 
+def test_a_wait_that_is_not_granted_becomes_a_poll(monkeypatch):
+    running = (200, {"Retry-After": "5"}, {"state": "running"})
+    granted = (200, {"Retry-After": "5", "Preference-Applied": "wait=30"}, {"state": "running"})
+    pauses = []
+    monkeypatch.setattr(Client, "_pause", lambda _, seconds: pauses.append(seconds) or True)
+    asked({JOB: [granted, running, (200, {}, {"state": "succeeded"})]}, lambda client: client.wait(JOB[1]))
+    assert pauses == [5.0]
+
+
 def test_a_wait_beyond_the_time_of_the_client_is_an_error_at_once():
     late = (429, {"Retry-After": "3600"}, {"detail": "Used up until midnight."})
     with pytest.raises(RefusedError, match="Used up until midnight"):
