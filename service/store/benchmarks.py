@@ -21,6 +21,7 @@ class LeaderboardSettings(TypedDict):
     anonymous: bool
     pick: str
     frozen_at: str | None
+    scores: list[str] | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ def create_benchmark(
     series = None if request.series is MISSING else request.series
     revision_id = new_id("rev", now)
     benchmark = Benchmark(slug, request.title, series, settings, now, now, 1, 1, None, None)
-    first = Revision(slug, 1, revision_id, scoring, None, False, revisions.CHECKING, None, None, now, None)
+    first = Revision(slug, 1, revision_id, scoring, None, None, False, revisions.CHECKING, None, None, now, None)
     try:
         with context.store.write() as db:
             earlier = claim_key(db, caller, idempotency_key, slug, now)

@@ -78,6 +78,7 @@ def create_revision(
             revision_id,
             scoring,
             request.reason,
+            None,
             request.dry_run,
             revisions.CHECKING,
             None,
