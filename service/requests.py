@@ -121,6 +121,7 @@ class LeaderboardChanges(Request):
     anonymous: bool | Missing = MISSING
     pick: str | Missing = MISSING
     frozen_at: datetime | Missing | None = MISSING
+    scores: Sequence[str] | Missing | None = MISSING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +158,7 @@ class RevisionRequest(Request):
     """A change of gold or metrics. What is not given stays; a part that is None is left out."""
 
     reason: str | None = None
+    public_reason: str | None = None
     format: Json = None
     transforms: Sequence[Json] | None = None
     metrics: Sequence[Json] | None = None

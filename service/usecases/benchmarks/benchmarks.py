@@ -23,6 +23,7 @@ from service.store.revisions import Part, Revision
 from service.usecases.access.access import benchmark_of
 from service.usecases.access.idempotency import IdempotencyKey, claim_key
 from service.usecases.benchmarks.settings import check_part_name, complete_settings
+from service.usecases.benchmarks.warnings import revision_warnings
 from service.usecases.boards.work import schedule_board_comparison
 from service.usecases.events.record import record_event
 from service.usecases.runs.ending import queue_runs
@@ -47,11 +48,11 @@ def create_benchmark(
         Conflict: the id is taken.
     """
     caller.require("organise")
-    settings = complete_settings(request)
     try:
         scoring = check_scoring(request.given())
     except ScoringError as error:
         raise unprocessable(error) from error
+    settings = complete_settings(request, scoring)
     problems = ProblemList()
     if not 1 <= len(request.parts) <= MAX_PARTS:
         detail = f"A benchmark has 1 to {MAX_PARTS} parts; the request has {len(request.parts)}."
@@ -85,22 +86,28 @@ def create_benchmark(
 def view_benchmark(context: Context, caller: Caller, slug: str) -> View:
     """Show a benchmark."""
     with context.store.read() as db:
-        return _view(db, context, caller, benchmark_of(db, slug))
+        return _view(db, context, caller, benchmark_of(db, slug, caller))
 
 
 def wait_for_benchmark(context: Context, caller: Caller, slug: str, seconds: float, etag: str | None = None) -> View:
     """Show a benchmark once no revision of it is being checked, or it differs from `etag`, or the time is over."""
     with context.store.read() as db:
-        benchmark_of(db, slug)
+        benchmark_of(db, slug, caller)
         newest = revisions.listing(db, slug, None, 1)
     return wait_for(context, newest[0].id, lambda: view_benchmark(context, caller, slug), seconds, etag)
 
 
 def list_benchmarks(context: Context, caller: Caller, query: BenchmarksQuery) -> Page:
-    """List all benchmarks, or those of a series, by id."""
+    """List the benchmarks that the caller may know of, or those of a series, by id."""
+    known: list[Benchmark] = []
+    after, more = query.cursor, True
     with context.store.read() as db:
-        rows = benchmarks.listing(db, query.cursor, query.limit + 1, query.series)
-        return page_of(rows, query.limit, lambda row: _document(db, context, caller, row))
+        while more and len(known) <= query.limit:
+            rows = benchmarks.listing(db, after, query.limit + 1, query.series)
+            known += [row for row in rows if gate.knows(row, caller)]
+            more = len(rows) > query.limit
+            after = rows[-1].id if rows else after
+        return page_of(known, query.limit, lambda row: _document(db, context, caller, row))
 
 
 def patch_benchmark(
@@ -125,7 +132,7 @@ def patch_benchmark(
             benchmark,
             title=benchmark.title if changes.title is MISSING else changes.title,
             series=benchmark.series if changes.series is MISSING else changes.series,
-            settings=complete_settings(changes, benchmark.settings),
+            settings=complete_settings(changes, shown_revision(db, benchmark).scoring, benchmark.settings),
             updated_at=now,
         )
         benchmarks.change(db, changed)
@@ -173,7 +180,7 @@ def part_input(context: Context, caller: Caller, slug: str, part: str) -> View:
         NotFound: the part does not exist, or its words are not published (yet).
     """
     with context.store.read() as db:
-        benchmark = benchmark_of(db, slug)
+        benchmark = benchmark_of(db, slug, caller)
         revision = shown_revision(db, benchmark)
         known = next((each for each in revisions.parts_of(db, revision.id) if each.name == part), None)
         if known is None:
@@ -273,6 +280,7 @@ def _document(db: Connection, context: Context, caller: Caller, benchmark: Bench
         "updated_at": moment(benchmark.updated_at),
         # the failure of gold quotes gold
         "failure": gate.failure_view(level, shown.failure) if shown.failure and level >= Level.GOLD else None,
+        "warnings": revision_warnings(db, benchmark, shown) if level >= Level.GOLD else [],
     }
 
 

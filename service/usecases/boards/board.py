@@ -11,6 +11,7 @@ import orjson
 from sqlalchemy import Connection
 
 from service.errors import NotFound, unprocessable
+from service.policy.figures import rank_value
 from service.requests import MACRO, POOLED
 from service.store import boards, revisions
 from service.store.benchmarks import Benchmark
@@ -31,7 +32,6 @@ BOARD_SETTINGS = Settings(shuffles=100_000, resamples=RESAMPLES)
 MOST_SHUFFLED = 5_000_000_000
 """Pairs times parts times shuffles of a mean of parts that a worker finishes within minutes."""
 FEWEST_SHUFFLES = 10_000
-READABLE = (revisions.ACTIVE, revisions.SUPERSEDED)
 MOST_OTHERS = 3
 """Metrics beside that of the main score whose boards are tested by default."""
 _KEY_LENGTH = 120
@@ -105,7 +105,7 @@ def board_of(
     """
     number = benchmark.active_revision if revision is None else revision
     stored = None if number is None else revisions.get(db, benchmark.id, number)
-    if stored is None or stored.state not in READABLE:
+    if stored is None or stored.state not in revisions.READABLE:
         detail = "has no active revision" if revision is None else f"never had an active revision {revision}"
         raise NotFound(f"The benchmark {benchmark.id!r} {detail}.")
     scoring = scoring_config(stored.scoring)
@@ -129,8 +129,12 @@ def _part(parts: Sequence[Part], asked: str | None) -> str | None:
     return MACRO if asked is None else asked
 
 
-def rows_of(db: Connection, board: Board, see: See = lambda value: value) -> list[BoardRow]:
-    """Return the rows of a board from best to worst, ranked by scores as the viewer may see them."""
+def rows_of(db: Connection, board: Board, see: See = rank_value) -> list[BoardRow]:
+    """Return the rows of a board from best to worst, picked and ranked by scores as `see` shows them.
+
+    Picks and ranks go by no more digits than the level `scores` shows, for all viewers: which of two submissions comes
+    first would tell the rest of the digits.
+    """
     main = board.score == board.scoring.main_score and board.ranking_part == MACRO
     span = None if main else board.layout.span(board.ranking_part, board.score)
     entries = boards.standings(

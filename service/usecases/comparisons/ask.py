@@ -68,7 +68,7 @@ def ask(context: Context, caller: Caller, slug: str, request: ComparisonRequest)
     caller.require("submit", "read", "score")
     now = context.now()
     with context.store.write() as db:
-        benchmark = benchmark_of(db, slug, lock=True)
+        benchmark = benchmark_of(db, slug, caller, lock=True)
         viewer = _viewer(context, benchmark, caller)
         board, asked, whole = _question(db, benchmark, caller, viewer, request)
         name = comparison_id(asked)
@@ -121,7 +121,7 @@ def list_comparisons(context: Context, caller: Caller, slug: str, query: PageQue
     """List the comparisons of a benchmark whose submissions the caller may all know of, by id."""
     items: list[dict[str, object]] = []
     with context.store.read() as db:
-        benchmark = benchmark_of(db, slug)
+        benchmark = benchmark_of(db, slug, caller)
         viewer = _viewer(context, benchmark, caller)
         after, more = query.cursor, True
         while more and len(items) <= query.limit:
@@ -148,9 +148,9 @@ def visible_comparison(
         Forbidden: the benchmark does not show this caller significance.
     """
     comparison = comparisons.get(db, comparison_id)
-    if comparison is None:
+    benchmark = None if comparison is None else benchmark_of(db, comparison.benchmark_id)
+    if comparison is None or benchmark is None or not gate.knows(benchmark, caller):
         raise NotFound(f"Unknown comparison {comparison_id}.")
-    benchmark = benchmark_of(db, comparison.benchmark_id)
     viewer = _viewer(context, benchmark, caller)
     known = submissions.many(db, comparison.question["submissions"])
     if not all(_may_see(caller, viewer, known.get(each)) for each in comparison.question["submissions"]):

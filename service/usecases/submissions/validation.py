@@ -45,7 +45,7 @@ def validate(context: Context, caller: Caller, slug: str, request: SubmissionReq
     now = context.now()
     job_id = new_id("job", now)
     with context.store.write() as db:
-        benchmark = benchmark_of(db, slug)
+        benchmark = benchmark_of(db, slug, caller)
         require_open(benchmark, caller, now)
         revision = active_revision(db, benchmark)
         team_and_role(db, caller, slug, request)

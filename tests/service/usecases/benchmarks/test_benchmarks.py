@@ -200,7 +200,8 @@ class TestPatch:
         )
         document = task.benchmark()
         assert document["quota"] == {"scored_per_day": 5, "scored_total": 9, "attempts_per_day": None}
-        assert document["leaderboard"] == {"public": True, "anonymous": True, "pick": "last", "frozen_at": None}
+        changed = {"public": True, "anonymous": True, "pick": "last", "frozen_at": None, "scores": None}
+        assert document["leaderboard"] == changed
         assert document["closes_at"] == "2027-11-02T11:59:59.000Z"
 
     def test_a_change_that_makes_no_sense_changes_nothing(self, task, context):
