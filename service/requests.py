@@ -125,6 +125,7 @@ class LeaderboardChanges(Request):
     pick: str | Missing = MISSING
     frozen_at: datetime | Missing | None = MISSING
     ladder: bool | Missing = MISSING
+    scores: Sequence[str] | Missing | None = MISSING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +163,7 @@ class RevisionRequest(Request):
     """A change of gold or metrics. What is not given stays; a part that is None is left out."""
 
     reason: str | None = None
+    public_reason: str | None = None
     format: Json = None
     transforms: Sequence[Json] | None = None
     metrics: Sequence[Json] | None = None

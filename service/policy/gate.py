@@ -8,32 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from enum import IntEnum
 
 from service.caller import Caller
-from service.errors import Forbidden
-from service.policy import comparisons, items
+from service.policy import comparisons, items, levels
+from service.policy.figures import Release
 from service.policy.items import Document, chosen, object_of, objects_of
+from service.requests import POOLED
 from service.store.benchmarks import Benchmark
 
+Level = levels.Level
+LEVELS = levels.LEVELS
+require = levels.require
 
-class Level(IntEnum):
-    """How much is shown; each level includes those before it."""
-
-    NONE = 0
-    STATUS = 1
-    ROUNDED = 2
-    SCORES = 3
-    ITEMS = 4
-    GOLD = 5
-
-
-LEVELS = {level.name.lower(): level for level in Level}
-"""The levels by the names that benchmarks give them."""
 RECEIVED = "received"
 """The state of a submission for callers who may know only that it was received."""
-DEFAULT_STEP = 0.01
-"""The step to which scores are rounded where the benchmark sets none."""
 PUBLIC_STATES = ("cancelled",)
 """States that do not depend on gold."""
 
@@ -48,13 +36,11 @@ _SIGNATURE = (
     *("metric", "params", "transforms", "format", "system_format", "version", "gold", "output", "command"),
     *("parts", "missing_parts"),
 )
-_METRIC_ROUNDED = ("scores", "macro")
-_METRIC_SCORES = ("scores", "undefined", "counts", "sentences", "ci95", "macro", "macro_ci95")
-_PART_SCORES = ("scores", "undefined", "counts", "sentences")
+_METRIC_ITEMS = ("counts", "sentences")
 _ROW = ("team", "team_name", "submission", "name", "role", "created_at")
 _ROW_ROUNDED = ("rank", "covered")
-_ROW_NUMBERS = ("score", "scores")
-_ROW_SCORES = ("rank_interval", "cluster", "ci95", "p_next", "tested", "reason")
+_ROW_SCORES = ("rank_interval", "cluster", "tested", "reason")
+_MOVE = ("team", "submission", "submission_before", "rank_before", "rank_after")
 _EVENT = ("id", "type", "at", "benchmark", "team", "subject")
 _EVENT_DATA = ("members", "revision", "dry_run", "attempt")
 _PUBLIC_EVENTS = ("benchmark", "revision")
@@ -91,41 +77,25 @@ def blind(benchmark: Benchmark, now: datetime) -> bool:
     return level_of(benchmark, Caller(None, frozenset()), now) is Level.NONE
 
 
-def require(level: Level, needed: Level, what: str) -> None:
-    """Check that the level shows `what`, a plural noun for the message.
+def knows(benchmark: Benchmark, caller: Caller) -> bool:
+    """Return whether a caller may know that a benchmark exists.
 
-    Raises:
-        Forbidden: the level is too low; the message names the level that is needed.
+    All may know of one whose board is public. Of another one know organisers, its teams, and tokens of no team that
+    read: organisers make those.
     """
-    if level < needed:
-        raise Forbidden(
-            f"The organisers show {what} from feedback level {needed.name.lower()} on; the current level is "
-            f"{level.name.lower()}.",
-            slug="not-shown",
-            title="The benchmark does not show this",
-        )
+    if benchmark.leaderboard["public"] or caller.organiser:
+        return True
+    return caller.benchmark == benchmark.id or (caller.benchmark is None and caller.allowed("read"))
 
 
-def step_of(benchmark: Benchmark) -> float:
-    """Return the step to which a benchmark's scores are rounded at level `rounded`."""
-    return float(benchmark.settings["rounding"] or DEFAULT_STEP)
+def submission_view(level: Level, document: Document, release: Release | None = None) -> dict[str, object]:
+    """Return a submission's document, or its summary in a list, as the level shows it.
 
-
-def rounded(value: float | None, step: float | None) -> float | None:
-    """Round a score to the nearest step, which hides the exact value."""
-    width = step or DEFAULT_STEP
-    return None if value is None else round(round(value / width) * width, 12)
-
-
-def visible(level: Level, value: float | None, step: float | None) -> float | None:
-    """Return a score as the level shows it, None below `rounded`. Rows must be ranked by this value."""
-    if level < Level.ROUNDED:
-        return None
-    return rounded(value, step) if level is Level.ROUNDED else value
-
-
-def submission_view(level: Level, document: Document, *, rounding: float | None) -> dict[str, object]:
-    """Return a submission's document, or its summary in a list, as the level shows it."""
+    Args:
+        level: of the caller.
+        document: of the submission.
+        release: what is shown of its scores; None where it has none.
+    """
     if level is Level.GOLD:
         shown = dict(document)
     else:
@@ -141,8 +111,8 @@ def submission_view(level: Level, document: Document, *, rounding: float | None)
         shown["released"] = document["released"] if level >= Level.ROUNDED else None
     if "scores" in document:
         scores = document["scores"]
-        visible_scores = level >= Level.ROUNDED and scores is not None
-        shown["scores"] = _scores(level, object_of(scores), rounding) if visible_scores else None
+        visible = level >= Level.ROUNDED and scores is not None and release is not None
+        shown["scores"] = _scores(release, object_of(scores)) if visible and release is not None else None
     return shown
 
 
@@ -178,12 +148,52 @@ def validation_view(level: Level, results: Document) -> dict[str, object]:
     return {**chosen(results, ("benchmark", "revision", "valid")), "parts": parts}
 
 
-def row_view(level: Level, row: Document, *, rounding: float | None) -> dict[str, object]:
-    """Return a leaderboard row. Its rank must come from `visible` scores; below `rounded` the rank is None."""
+def row_view(release: Release, row: Document) -> dict[str, object]:
+    """Return a leaderboard row. Its rank must come from `Release.ranking`; below `rounded` the rank is None."""
+    level = release.level
     shown = chosen(row, _ROW)
     shown |= {name: row[name] if level >= Level.ROUNDED else None for name in _ROW_ROUNDED if name in row}
     shown |= {name: row[name] if level >= Level.SCORES else None for name in _ROW_SCORES if name in row}
-    return shown | {name: _visible_all(level, row[name], rounding) for name in _ROW_NUMBERS if name in row}
+    if "ci95" in row:
+        shown["ci95"] = release.interval(row["ci95"])
+    if "p_next" in row:
+        shown["p_next"] = release.p(row["p_next"])
+    if "score" in row:
+        shown["score"] = release.score(row["score"])
+    if "scores" in row:
+        values = object_of(row["scores"])
+        shown["scores"] = {name: release.score(values[name]) for name in values if name in release.listed}
+    return shown
+
+
+def moves_view(release: Release, moves: Iterable[Document]) -> list[dict[str, object]]:
+    """Return the changes of ranks between two revisions, with main scores as the level shows them.
+
+    Below `gold` those that change nothing that is shown are left out, and the order follows from what is shown.
+    """
+    if release.level is Level.GOLD:
+        return [dict(move) for move in moves]
+    shown = [
+        chosen(move, _MOVE)
+        | {name: release.score(move[name]) for name in ("score_before", "score_after")}
+        | {"difference": release.difference(move["difference"])}
+        for move in moves
+    ]
+    pairs = [(name, name.replace("before", "after")) for name in ("rank_before", "score_before")]
+    kept = [
+        move
+        for move in shown
+        if move["submission"] != move["submission_before"] or any(move[one] != move[other] for one, other in pairs)
+    ]
+    return sorted(kept, key=_distance)
+
+
+def _distance(move: Document) -> tuple[float, float, str]:
+    """Return what orders changes of ranks: the larger one first."""
+    before, after, difference = (move[name] for name in ("rank_before", "rank_after", "difference"))
+    steps = abs(before - after) if isinstance(before, int) and isinstance(after, int) else 1
+    size = abs(difference) if isinstance(difference, float) else 0.0
+    return -steps, -size, str(move["submission"] or move["submission_before"])
 
 
 def comparison_view(level: Level, document: Document) -> dict[str, object]:
@@ -309,14 +319,17 @@ def _error(level: Level, error: Document) -> dict[str, object]:
     return shown
 
 
-def _scores(level: Level, scores: Document, step: float | None) -> dict[str, object]:
+def _scores(release: Release, scores: Document) -> dict[str, object]:
     """Return the scores of a submission at level `rounded` or above."""
+    level = release.level
     shown = dict(scores) if level is Level.GOLD else chosen(scores, ("revision", "covered"))
     if "main" in scores:
         main = object_of(scores["main"])
-        shown["main"] = {"score": main["score"], "value": _visible_all(level, main["value"], step)}
+        shown["main"] = {"score": main["score"], "value": release.score(main["value"])}
     metrics = object_of(scores["metrics"])
-    shown["metrics"] = {key: _metric(level, object_of(metric), step) for key, metric in metrics.items()}
+    shown["metrics"] = {
+        key: _metric(release, key, object_of(metric)) for key, metric in metrics.items() if release.lists(key)
+    }
     parts = {}
     for name, part in _parts(scores):
         failure = part.get("failure")
@@ -326,32 +339,40 @@ def _scores(level: Level, scores: Document, step: float | None) -> dict[str, obj
     return shown
 
 
-def _metric(level: Level, metric: Document, step: float | None) -> dict[str, object]:
-    if level is Level.GOLD:
+def _metric(release: Release, key: str, metric: Document) -> dict[str, object]:
+    if release.level is Level.GOLD:
         return dict(metric)
-    if level >= Level.SCORES:
-        shown = chosen(metric, _METRIC_SCORES)
-        names: tuple[str, ...] = _PART_SCORES
-    else:
-        shown = {name: _visible_all(level, metric[name], step) for name in _METRIC_ROUNDED if name in metric}
-        names = ("scores",)
-    parts = {}
-    for name, part in object_of(metric.get("parts") or {}).items():
-        parts[name] = None if part is None else _visible_all(level, chosen(object_of(part), names), step)
+    pooled: dict[str, object] = {"scores": {}} if POOLED in release.hidden else _figures(release, key, metric)
+    parts = {
+        name: None if part is None or name in release.hidden else _figures(release, key, object_of(part))
+        for name, part in object_of(metric.get("parts") or {}).items()
+    }
     signature = chosen(object_of(metric.get("signature") or {}), _SIGNATURE)
-    return {**shown, "parts": parts, "signature": signature}
+    return {**pooled, **_mean(release, key, metric), "parts": parts, "signature": signature}
+
+
+def _figures(release: Release, key: str, result: Document) -> dict[str, object]:
+    """Return the figures over one part or over all sentences; counts from `items` on: they are exact."""
+    shown: dict[str, object] = {"scores": release.of_metric(key, result["scores"], release.score)}
+    if release.level >= Level.SCORES:
+        if "undefined" in result:
+            shown["undefined"] = release.of_metric(key, result["undefined"], lambda reason: reason)
+        if "ci95" in result:
+            shown["ci95"] = release.of_metric(key, result["ci95"], release.interval)
+    return shown | (chosen(result, _METRIC_ITEMS) if release.level >= Level.ITEMS else {})
+
+
+def _mean(release: Release, key: str, metric: Document) -> dict[str, object]:
+    """Return the means of the parts."""
+    shown: dict[str, object] = {}
+    if "macro" in metric:
+        shown["macro"] = release.of_metric(key, metric["macro"], release.score)
+    if "macro_ci95" in metric and release.level >= Level.SCORES:
+        shown["macro_ci95"] = release.of_metric(key, metric["macro_ci95"], release.interval)
+    return shown
 
 
 def _parts(document: Document) -> Iterator[tuple[str, Document]]:
     """Yield the parts of a document by name."""
     for name, part in object_of(document.get("parts") or {}).items():
         yield name, object_of(part)
-
-
-def _visible_all(level: Level, value: object, step: float | None) -> object:
-    """Return a document of scores with every number as the level shows it."""
-    if isinstance(value, Mapping):
-        return {name: _visible_all(level, member, step) for name, member in value.items()}
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return value
-    return visible(level, value, step) if level < Level.SCORES else value

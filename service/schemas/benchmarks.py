@@ -28,6 +28,8 @@ from service.schemas.checked_fields import (
 from service.schemas.columns import Columns, Lengths, Strings
 from service.schemas.jobs import MAX_METRICS, MAX_TRANSFORMS, FormatChoice, MetricEntry, TransformEntry
 
+MAX_LISTED = 1000
+"""Scores that a benchmark may list."""
 _LINES = re.compile(r"[\t\r\n]")
 
 
@@ -117,6 +119,7 @@ class LeaderboardSettings(Strict[requests.LeaderboardChanges]):
     pick = fields.String(validate=validate.OneOf(PICKS))
     frozen_at = fields.AwareDateTime(format="iso", allow_none=True, validate=check_year)
     ladder = Flag()
+    scores = fields.List(Name(), allow_none=True, validate=validate.Length(max=MAX_LISTED))
 
 
 class _Settings:
@@ -167,6 +170,7 @@ class RevisionRequest(Strict[requests.RevisionRequest]):
     into = requests.RevisionRequest
 
     reason = Notes(allow_none=True)
+    public_reason = Notes(allow_none=True)
     format = Named(FormatChoice())
     transforms = fields.List(Named(TransformEntry()), validate=validate.Length(max=MAX_TRANSFORMS))
     metrics = fields.List(Named(MetricEntry()), validate=validate.Length(min=1, max=MAX_METRICS))

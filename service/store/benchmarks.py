@@ -22,6 +22,7 @@ class LeaderboardSettings(TypedDict):
     pick: str
     frozen_at: str | None
     ladder: bool
+    scores: list[str] | None
 
 
 @dataclass(frozen=True, slots=True)

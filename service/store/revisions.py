@@ -11,8 +11,10 @@ from sqlalchemy import Connection, func, insert, select, update
 
 from service.store import artifacts
 from service.store.benchmarks import Benchmark
+from service.store.packing import pack_array, unpack_array
 from service.store.records import AnyRow, columns_of, json_text, one, record_of
 from service.store.tables import parts, revisions
+from treescore.core.arrays import IntArray
 
 CHECKING, RESCORING, ACTIVE, SUPERSEDED, FAILED, READY = (
     "checking",
@@ -25,6 +27,8 @@ CHECKING, RESCORING, ACTIVE, SUPERSEDED, FAILED, READY = (
 """States; a dry run ends as `ready`."""
 FINAL_STATES = (ACTIVE, SUPERSEDED, FAILED, READY)
 NEVER_ACTIVE = (FAILED, READY)
+READABLE = (ACTIVE, SUPERSEDED)
+"""States of revisions that have boards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,7 @@ class Revision:
     id: str
     scoring: dict[str, object]
     reason: str | None
+    public_reason: str | None
     dry_run: bool
     state: str
     failure: dict[str, object] | None
@@ -60,6 +65,20 @@ class Part:
     sentences: int | None
     words: int | None
     gold_key: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Digests:
+    """What is kept of one part's gold to compare revisions.
+
+    Attributes:
+        gold_key: keyed digest of the whole.
+        sentences: keyed digests of its sentences, (columns, sentences); None for gold that was checked before there
+            were any.
+    """
+
+    gold_key: str | None
+    sentences: list[list[int]] | None
 
 
 def add(db: Connection, revision: Revision, part_names: Sequence[str]) -> None:
@@ -145,22 +164,59 @@ def supersede(db: Connection, benchmark_id: str, number: int) -> None:
 
 def parts_of(db: Connection, revision_id: str) -> list[Part]:
     """List the parts of a revision in their order."""
-    query = select(parts).where(parts.c.revision_id == revision_id).order_by(parts.c.position)
-    return [Part(row.name, row.position, row.sentences, row.words, row.gold_key) for row in db.execute(query)]
+    c = parts.c
+    query = select(c.name, c.position, c.sentences, c.words, c.gold_key).where(c.revision_id == revision_id)
+    rows = db.execute(query.order_by(c.position))
+    return [Part(row.name, row.position, row.sentences, row.words, row.gold_key) for row in rows]
 
 
-def save_part(db: Connection, revision_id: str, part: Part) -> None:
-    """Store the sizes and the digest of a part, computed by the check of gold."""
+def save_part(db: Connection, revision_id: str, part: Part, sentence_keys: IntArray) -> None:
+    """Store the sizes and the digests of a part, computed by the check of gold.
+
+    Args:
+        db: the transaction.
+        revision_id: of its revision.
+        part: what was found.
+        sentence_keys: keyed digests of the sentences, int64 (columns, sentences).
+    """
     db.execute(
         update(parts)
         .where(parts.c.revision_id == revision_id, parts.c.name == part.name)
-        .values(sentences=part.sentences, words=part.words, gold_key=part.gold_key)
+        .values(
+            sentences=part.sentences,
+            words=part.words,
+            gold_key=part.gold_key,
+            sentence_keys=pack_array(sentence_keys),
+        )
     )
+
+
+def digests(db: Connection, benchmark_id: str) -> dict[int, dict[str, Digests]]:
+    """Return the digests of gold of all revisions that have boards: number -> part -> digests."""
+    query = (
+        select(revisions.c.number, parts.c.name, parts.c.gold_key, parts.c.sentence_keys)
+        .join(parts, parts.c.revision_id == revisions.c.id)
+        .where(revisions.c.benchmark_id == benchmark_id, revisions.c.state.in_(READABLE))
+    )
+    found: dict[int, dict[str, Digests]] = {}
+    for row in db.execute(query):
+        found.setdefault(row.number, {})[row.name] = _digests(row.gold_key, row.sentence_keys)
+    return found
+
+
+def digests_of(db: Connection, revision_id: str) -> dict[str, Digests]:
+    """Return the digests of gold of one revision by part."""
+    query = select(parts.c.name, parts.c.gold_key, parts.c.sentence_keys).where(parts.c.revision_id == revision_id)
+    return {row.name: _digests(row.gold_key, row.sentence_keys) for row in db.execute(query)}
 
 
 def ids_of(db: Connection, benchmark_id: str) -> list[str]:
     """List the ids of all revisions of a benchmark."""
     return list(db.scalars(select(revisions.c.id).where(revisions.c.benchmark_id == benchmark_id)))
+
+
+def _digests(gold_key: str | None, sentence_keys: bytes | None) -> Digests:
+    return Digests(gold_key, None if sentence_keys is None else unpack_array(sentence_keys).tolist())
 
 
 def _revision(row: AnyRow) -> Revision:

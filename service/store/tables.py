@@ -187,7 +187,8 @@ revisions = Table(
     Column("number", Integer, primary_key=True, autoincrement=False),
     Column("id", String(64), ForeignKey("runs.id"), nullable=False, unique=True),
     Column("scoring", Text, nullable=False, comment="JSON: format, transforms, metrics, main_score"),
-    Column("reason", Text),
+    Column("reason", Text, comment="for organisers"),
+    Column("public_reason", Text),
     Column("dry_run", Boolean, nullable=False),
     Column("state", String(12), nullable=False),
     Column("failure", Text, comment="JSON"),
@@ -206,6 +207,7 @@ parts = Table(
     Column("sentences", Integer, comment="known once gold was checked"),
     Column("words", Integer),
     Column("gold_key", String(80), comment="keyed digest of gold"),
+    Column("sentence_keys", LargeBinary, comment="zstd: keyed digests of the columns of each sentence"),
 )
 
 teams = Table(

@@ -119,12 +119,12 @@ def _too_many_asked(stage: Stage) -> TestResponse:
         return client.post(at, json={**question, "score": "attachment.exact_match"})
 
 
-def _unseen(address: Address) -> Ask:
-    """Through somebody without a part in a benchmark whose board is not public."""
+def _unseen(address: Address, tail: str = "", **settings: Any) -> Ask:
+    """Through somebody without a part in a benchmark that does not show it."""
 
     def ask(stage: Stage) -> TestResponse:
-        at = address(SharedTask(stage, leaderboard={"public": False}))
-        return stage.client(stage.token("score")).get(at)
+        at = address(SharedTask(stage, **settings))
+        return stage.client(stage.token("score")).get(at + tail)
 
     return ask
 
@@ -278,14 +278,16 @@ TASK_ANSWERS: dict[tuple[str, str], Ask] = {
     ("list_submission_items", "409"): _get(lambda task: task.waiting() + "/items"),
     ("list_submission_items", "422"): _get(GOOD["list_submission_items"], "?cursor=x"),
     ("get_submission_slices", "409"): _get(lambda task: task.waiting() + "/slices"),
-    ("get_leaderboard", "403"): _unseen(GOOD["get_leaderboard"]),
+    ("get_leaderboard", "403"): _unseen(
+        GOOD["get_leaderboard"], "?score=attachment.uas", leaderboard={"scores": ["attachment.las"]}
+    ),
     ("get_leaderboard", "422"): _get(GOOD["get_leaderboard"], "?score=attachment.lass"),
-    ("list_benchmark_comparisons", "403"): _unseen(GOOD["list_benchmark_comparisons"]),
+    ("list_benchmark_comparisons", "403"): _unseen(GOOD["list_benchmark_comparisons"], feedback="status"),
     ("ask_comparison", "201"): _compared(),
     ("ask_comparison", "202"): _compared(sleeping=True),
     ("ask_comparison", "403"): _compared(feedback="status"),
     ("ask_comparison", "429"): _too_many_asked,
-    ("get_comparison", "403"): _unseen(GOOD["get_comparison"]),
+    ("get_comparison", "403"): _unseen(GOOD["get_comparison"], feedback="status"),
     ("get_comparison", "422"): _compared(sleeping=True, tail="?format=csv"),
     ("delete_comparison", "204"): _send("DELETE", GOOD["get_comparison"]),
     ("delete_comparison", "410"): _of_a_deleted(GOOD["get_comparison"], "DELETE", None),

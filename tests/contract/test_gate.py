@@ -113,7 +113,7 @@ def world(folder: Path, url: str, gold: str, settings: dict[str, Any], patch: py
         if getattr(module, "new_id", None) is ids.new_id and module is not ids:
             patch.setattr(module, "new_id", new_id)
     # keyed digests differ where gold does, and nobody without the key can tell why
-    patch.setattr("service.usecases.benchmarks.work.keyed_digest", lambda _db, _digest: "hmac-sha256:" + "0" * 64)
+    patch.setattr("service.usecases.benchmarks.work.keyed_digest", lambda _key, _digest: "hmac-sha256:" + "0" * 64)
     # seeds, and what is published of them, come from a key of each store
     patch.setattr("service.store.secrets.random", SimpleNamespace(token_bytes=bytes))
     stage = open_stage(folder, url)

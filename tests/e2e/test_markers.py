@@ -136,7 +136,11 @@ def tell(organiser: httpx.Client, team: httpx.Client, slug: str, heard: Heard, u
         until(lambda path=path: organiser.get(path).json()["state"] in ("succeeded", "failed"))
     compared = heard.listen(team.post(f"{at}/comparisons", json={"submissions": sent[:2]}, headers=wait))
     for broken in ("1\tzqmarkerbroken\n\n", "(zqmarkerbroken"):
-        organiser.post(f"{at}/revisions", json={"reason": "r", "parts": {"en": {"gold": broken}}}, headers=wait)
+        organiser.post(
+            f"{at}/revisions",
+            json={"reason": "zqmarker: it was wrong", "parts": {"en": {"gold": broken}}},
+            headers=wait,
+        )
     jobs = [job["id"] for job in team.get("/v1/jobs").json().get("items", [])]
     return Known(
         {

@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 
 from service.caller import Caller
 from service.errors import SOON, Conflict, Gone, NotFound, Unprocessable
+from service.policy import gate
 from service.store import benchmarks, revisions, submissions
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Revision
@@ -19,15 +20,24 @@ def storable(text: str) -> bool:
     return text.isprintable()
 
 
-def benchmark_of(db: Connection, slug: str, *, lock: bool = False, exclusive: bool = False) -> Benchmark:
+def benchmark_of(
+    db: Connection, slug: str, caller: Caller | None = None, *, lock: bool = False, exclusive: bool = False
+) -> Benchmark:
     """Return a benchmark; for the locks see store.benchmarks.get.
+
+    Args:
+        db: the transaction.
+        slug: of the benchmark.
+        caller: who asks; to one who may not know of it, it does not exist. None where that is known already.
+        lock: as there.
+        exclusive: as there.
 
     Raises:
         NotFound: it does not exist.
         Gone: it was deleted.
     """
     benchmark = benchmarks.get(db, slug, lock=lock, exclusive=exclusive) if storable(slug) else None
-    if benchmark is None:
+    if benchmark is None or (caller is not None and not gate.knows(benchmark, caller)):
         raise NotFound(f"Unknown benchmark {slug!r}.")
     if benchmark.deleted_at is not None:
         raise Gone(f"The benchmark {slug!r} was deleted.")

@@ -48,11 +48,11 @@ def create_benchmark(
         Conflict: the id is taken.
     """
     caller.require("organise")
-    settings = complete_settings(request)
     try:
         scoring = check_scoring(request.given())
     except ScoringError as error:
         raise unprocessable(error) from error
+    settings = complete_settings(request, scoring)
     problems = ProblemList()
     if not 1 <= len(request.parts) <= MAX_PARTS:
         detail = f"A benchmark has 1 to {MAX_PARTS} parts; the request has {len(request.parts)}."
@@ -64,7 +64,7 @@ def create_benchmark(
     series = None if request.series is MISSING else request.series
     revision_id = new_id("rev", now)
     benchmark = Benchmark(slug, request.title, series, settings, now, now, 1, 1, None, None)
-    first = Revision(slug, 1, revision_id, scoring, None, False, revisions.CHECKING, None, None, now, None)
+    first = Revision(slug, 1, revision_id, scoring, None, None, False, revisions.CHECKING, None, None, now, None)
     try:
         with context.store.write() as db:
             earlier = claim_key(db, caller, idempotency_key, slug, now)
@@ -86,22 +86,28 @@ def create_benchmark(
 def view_benchmark(context: Context, caller: Caller, slug: str) -> View:
     """Show a benchmark."""
     with context.store.read() as db:
-        return _view(db, context, caller, benchmark_of(db, slug))
+        return _view(db, context, caller, benchmark_of(db, slug, caller))
 
 
 def wait_for_benchmark(context: Context, caller: Caller, slug: str, seconds: float, etag: str | None = None) -> View:
     """Show a benchmark once no revision of it is being checked, or it differs from `etag`, or the time is over."""
     with context.store.read() as db:
-        benchmark_of(db, slug)
+        benchmark_of(db, slug, caller)
         newest = revisions.listing(db, slug, None, 1)
     return wait_for(context, newest[0].id, lambda: view_benchmark(context, caller, slug), seconds, etag)
 
 
 def list_benchmarks(context: Context, caller: Caller, query: BenchmarksQuery) -> Page:
-    """List all benchmarks, or those of a series, by id."""
+    """List the benchmarks that the caller may know of, or those of a series, by id."""
+    known: list[Benchmark] = []
+    after, more = query.cursor, True
     with context.store.read() as db:
-        rows = benchmarks.listing(db, query.cursor, query.limit + 1, query.series)
-        return page_of(rows, query.limit, lambda row: _document(db, context, caller, row))
+        while more and len(known) <= query.limit:
+            rows = benchmarks.listing(db, after, query.limit + 1, query.series)
+            known += [row for row in rows if gate.knows(row, caller)]
+            more = len(rows) > query.limit
+            after = rows[-1].id if rows else after
+        return page_of(known, query.limit, lambda row: _document(db, context, caller, row))
 
 
 def patch_benchmark(
@@ -127,7 +133,7 @@ def patch_benchmark(
             benchmark,
             title=benchmark.title if changes.title is MISSING else changes.title,
             series=benchmark.series if changes.series is MISSING else changes.series,
-            settings=complete_settings(changes, benchmark.settings),
+            settings=complete_settings(changes, shown_revision(db, benchmark).scoring, benchmark.settings),
             updated_at=now,
         )
         if changed.leaderboard["ladder"] != benchmark.leaderboard["ladder"] and submissions.exist(db, slug):
@@ -182,7 +188,7 @@ def part_input(context: Context, caller: Caller, slug: str, part: str) -> View:
         NotFound: the part does not exist, or its words are not published (yet).
     """
     with context.store.read() as db:
-        benchmark = benchmark_of(db, slug)
+        benchmark = benchmark_of(db, slug, caller)
         revision = shown_revision(db, benchmark)
         known = next((each for each in revisions.parts_of(db, revision.id) if each.name == part), None)
         if known is None:

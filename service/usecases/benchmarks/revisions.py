@@ -27,7 +27,8 @@ from service.usecases.benchmarks.benchmarks import (
     parts_texts,
     shown_revision,
 )
-from service.usecases.benchmarks.warnings import revision_warnings
+from service.usecases.benchmarks.warnings import moves_shown, revision_warnings
+from service.usecases.boards.released import release_of_revision
 from service.usecases.events.record import record_event
 from service.usecases.runs.views import Page, View, json_view, moment
 from service.usecases.runs.waiting import wait_for
@@ -79,6 +80,7 @@ def create_revision(
             revision_id,
             scoring,
             request.reason,
+            request.public_reason,
             request.dry_run,
             revisions.CHECKING,
             None,
@@ -117,7 +119,7 @@ def view_revision(context: Context, caller: Caller, slug: str, number: int) -> V
         NotFound: no revision has this number.
     """
     with context.store.read() as db:
-        benchmark = benchmark_of(db, slug)
+        benchmark = benchmark_of(db, slug, caller)
         revision = _revision_of(db, caller, slug, number)
         document = _document(db, context, caller, benchmark, revision)
     return json_view(document, final=revision.state in revisions.FINAL_STATES, state=revision.state)
@@ -128,7 +130,7 @@ def wait_for_revision(
 ) -> View:
     """Show a revision once it has settled, or differs from `etag`, or the time is over."""
     with context.store.read() as db:
-        benchmark_of(db, slug)
+        benchmark_of(db, slug, caller)
         revision = _revision_of(db, caller, slug, number)
     return wait_for(context, revision.id, lambda: view_revision(context, caller, slug, number), seconds, etag)
 
@@ -137,7 +139,7 @@ def list_revisions(context: Context, caller: Caller, slug: str, query: PageQuery
     """List revisions, newest first, without changes of ranks."""
     before = None if query.cursor is None else cursor_number(query.cursor, 9)
     with context.store.read() as db:
-        benchmark = benchmark_of(db, slug)
+        benchmark = benchmark_of(db, slug, caller)
         rows = revisions.listing(db, slug, before, query.limit + 1, dry_runs=caller.organiser)
         items = [{**_document(db, context, caller, benchmark, row), "moved": None} for row in rows[: query.limit]]
     return Page(items, str(rows[query.limit - 1].number) if len(rows) > query.limit else None)
@@ -198,7 +200,8 @@ def _document(
         "state": revision.state,
         "active": revision.number == benchmark.active_revision,
         "dry_run": revision.dry_run,
-        "reason": revision.reason,
+        "reason": revision.reason if level >= Level.GOLD else None,
+        "public_reason": revision.public_reason,
         **AS_STORED_BEFORE,
         **revision.scoring,
         "parts": {part.name: part_document(part, counts=counts) for part in revisions.parts_of(db, revision.id)},
@@ -206,15 +209,25 @@ def _document(
         "activated_at": moment(revision.activated_at),
         # progress counts the scored submissions
         "progress": None if run is None or level < Level.STATUS else run.progress,
-        "moved": revision.moved if _may_see_moves(benchmark, level, context.now()) else None,
+        "moved": _moved(db, benchmark, revision, level, context.now()),
+        "warnings": revision_warnings(db, benchmark, revision) if level >= Level.GOLD else [],
         # the failure of gold quotes gold
         "failure": gate.failure_view(level, revision.failure) if revision.failure and level >= Level.GOLD else None,
-        "warnings": revision_warnings(db, benchmark, revision) if level >= Level.GOLD else [],
     }
 
 
-def _may_see_moves(benchmark: Benchmark, level: Level, now: datetime) -> bool:
-    """Return whether a caller sees changes of ranks: organisers do, others if the board shows them names and scores."""
+def _moved(
+    db: Connection, benchmark: Benchmark, revision: Revision, level: Level, now: datetime
+) -> list[dict[str, object]] | None:
+    """Return the changes of ranks as the caller may see them: others than organisers if the board shows them such."""
+    if revision.moved is None or level < Level.SCORES:
+        return None
+    release = release_of_revision(db, benchmark, revision, level).on_board()
+    if release.level is Level.GOLD:
+        return gate.moves_view(release, revision.moved)
     frozen = benchmark.frozen_at is not None and benchmark.frozen_at <= now
-    open_board = benchmark.leaderboard["public"] and not benchmark.leaderboard["anonymous"] and not frozen
-    return level >= Level.GOLD or (level >= Level.SCORES and open_board)
+    if benchmark.leaderboard["anonymous"] or not benchmark.leaderboard["public"] or frozen:
+        return None
+    if level < Level.ITEMS and not moves_shown(db, benchmark, revision):
+        return None
+    return gate.moves_view(release, revision.moved)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from service.errors import invalid
+from service.errors import invalid, refuse
 from service.requests import MACRO, MISSING, POOLED, BenchmarkChanges, Request
 from service.usecases.runs.views import moment
+from service.usecases.scoring.config import scoring_config
 from treescore.core.params import Json
-from treescore.errors import Problem, ProblemList
+from treescore.errors import Problem, ProblemList, ScoringError
+from treescore.evaluation.report import full_address
 
 PART = re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII)
 DEFAULTS: Mapping[str, Json] = {
@@ -21,25 +23,60 @@ DEFAULTS: Mapping[str, Json] = {
     "feedback_after_closing": None,
     "rounding": None,
     "publish_input": False,
-    "leaderboard": {"public": True, "anonymous": False, "pick": "best", "frozen_at": None, "ladder": False},
+    "leaderboard": {
+        "public": True,
+        "anonymous": False,
+        "pick": "best",
+        "frozen_at": None,
+        "ladder": False,
+        "scores": None,
+    },
 }
 
 
-def complete_settings(changes: BenchmarkChanges, before: Mapping[str, Json] = DEFAULTS) -> dict[str, Json]:
+def complete_settings(
+    changes: BenchmarkChanges, scoring: Mapping[str, Json], before: Mapping[str, Json] = DEFAULTS
+) -> dict[str, Json]:
     """Return complete settings: what a request gives over what was there before.
 
     `quota` and `leaderboard` are changed member by member.
 
+    Args:
+        changes: the request.
+        scoring: the scoring configuration of the revision that is shown; it says which scores can be listed.
+        before: complete settings.
+
     Raises:
-        Unprocessable: the benchmark would close before it opens, or its ladder does not fit the other settings.
+        Unprocessable: the benchmark would close before it opens, its ladder does not fit the other settings, or it
+            lists a score that it does not have.
     """
     settings = _merged({**DEFAULTS, **before}, changes)
+    if isinstance(changes.leaderboard, Request) and changes.leaderboard.given().get("scores") is not None:
+        settings["leaderboard"]["scores"] = _addresses(scoring, settings["leaderboard"]["scores"])
     opens, closes = settings["opens_at"], settings["closes_at"]
     if opens is not None and closes is not None and closes <= opens:
         detail = f"`closes_at` ({closes}) must be later than `opens_at` ({opens}), both in UTC."
         raise invalid("closes-before-opening", "/closes_at", detail)
     _check_ladder(settings)
     return settings
+
+
+def _addresses(scoring: Mapping[str, Json], listed: Sequence[str]) -> list[str]:
+    """Return the full addresses of scores.
+
+    Raises:
+        Unprocessable: one is unknown, with its pointer.
+    """
+    config = scoring_config(scoring)
+    problems = ProblemList()
+    addresses = []
+    for number, score in enumerate(listed):
+        try:
+            addresses.append(full_address(*config.score(score)))
+        except ScoringError as error:
+            problems.extend(error.at(f"/leaderboard/scores/{number}").problems)
+    refuse(problems)
+    return list(dict.fromkeys(addresses))
 
 
 def check_part_name(problems: ProblemList, value: str, pointer: str) -> None:

@@ -1,15 +1,77 @@
-"""What organisers are warned of: scoring that does not charge what an output lacks."""
+"""What organisers are warned of: scoring that does not charge what an output lacks, and figures over few sentences."""
 
 from __future__ import annotations
 
 from sqlalchemy import Connection
 
 from service.errors import error_document
+from service.policy import cells
+from service.store import revisions
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Revision
 from service.usecases.scoring.config import scoring_warnings
+from treescore.core.params import escape
+from treescore.errors import Problem
 
 
-def revision_warnings(_db: Connection, _benchmark: Benchmark, revision: Revision) -> list[dict[str, object]]:
-    """Return the warnings of a revision."""
-    return [error_document(problem, gold_visible=False) for problem in scoring_warnings(revision.scoring)]
+def revision_warnings(db: Connection, benchmark: Benchmark, revision: Revision) -> list[dict[str, object]]:
+    """Return the warnings of a revision: of its scoring, and of its gold once that is checked."""
+    problems = [
+        *scoring_warnings(revision.scoring),
+        *_small(db, revision),
+        *_near(near_revisions(db, benchmark, revision)),
+    ]
+    return [error_document(problem, gold_visible=False) for problem in problems]
+
+
+def near_revisions(db: Connection, benchmark: Benchmark, revision: Revision) -> list[int]:
+    """Return the earlier revisions with boards whose gold differs in fewer than cells.LEAST sentences, as far as known.
+
+    Revisions with equal gold are not among them.
+    """
+    golds = revisions.digests(db, benchmark.id)
+    own = revisions.digests_of(db, revision.id)
+    return [
+        number for number in sorted(golds) if number < revision.number and cells.small_difference(golds[number], own)
+    ]
+
+
+def moves_shown(db: Connection, benchmark: Benchmark, revision: Revision) -> bool:
+    """Return whether the changes of ranks under a revision tell of no difference between revisions that are too near.
+
+    They name main scores under this revision and under an earlier one.
+    """
+    hidden = cells.hidden_revisions(benchmark.active_revision or 0, revisions.digests(db, benchmark.id))
+    return not near_revisions(db, benchmark, revision) and all(number > revision.number for number in hidden)
+
+
+def _small(db: Connection, revision: Revision) -> list[Problem]:
+    sizes = {part.name: part.sentences for part in revisions.parts_of(db, revision.id)}
+    small = cells.small_parts(sizes)
+    if len(sizes) == 1:
+        return [_problem(name, "Each score tells much about single sentences.") for name in small]
+    hidden = sorted(cells.hidden_parts(sizes) - {*small})
+    with_them = f", nor {', '.join(hidden)}, from which they could be computed" if hidden else ""
+    detail = f"At the levels rounded and scores its figures are not shown{with_them}. Join it with another part."
+    return [_problem(name, detail) for name in small]
+
+
+def _problem(part: str, consequence: str) -> Problem:
+    detail = f"The part {part!r} has fewer than {cells.LEAST} sentences. {consequence}"
+    return Problem(code="small-part", pointer=f"/parts/{escape(part)}", part=part, detail=detail)
+
+
+def _near(numbers: list[int]) -> list[Problem]:
+    return [
+        Problem(
+            code="small-difference",
+            pointer="/parts",
+            detail=(
+                f"Gold differs from that of revision {number} in fewer than {cells.LEAST} sentences, or it is not "
+                "known in how many: both scores of a submission together tell about these sentences. At the levels "
+                f"rounded and scores the figures of revision {number} and the changes of ranks are no longer shown "
+                "once this revision is active. Who has read them before can still compare; correct more at once."
+            ),
+        )
+        for number in numbers
+    ]

@@ -22,9 +22,10 @@ from service.usecases.events.record import record_event
 from service.usecases.runs.ending import Ending, Failure, Outdated, QueuedRun
 from service.usecases.runs.progress import Cancelled, Progress
 from service.usecases.scoring.config import ScoringConfig, scoring_config
-from service.usecases.scoring.gold import keyed_digest, load_part
+from service.usecases.scoring.gold import benchmark_key, keyed_digest, load_part
 from service.usecases.scoring.ladder import place
 from service.usecases.scoring.part_scorer import Scorer
+from service.usecases.scoring.sentence_keys import sentence_keys
 from treescore.errors import InputError, LimitError, Problem, ScoringError
 from treescore.evaluation.blind import blind_inputs, word_count
 from treescore.evaluation.evaluate import Evaluation
@@ -104,6 +105,9 @@ def _check_part(context: Context, revision: Revision, scoring: ScoringConfig, pa
     if blocks and None not in blocks:
         packed[blocks_name(part.position), 0] = artifacts.pack_json(list(blocks))
     with context.store.write() as db:
+        key = benchmark_key(db, revision.benchmark_id)
+    keys = sentence_keys(gold, key)
+    with context.store.write() as db:
         # an earlier attempt may have stored some of it, two workers may have the same run, and a deleted benchmark
         # keeps nothing of its gold
         run = runs.get(db, revision.id, lock=True)
@@ -112,8 +116,9 @@ def _check_part(context: Context, revision: Revision, scoring: ScoringConfig, pa
         artifacts.drop_below(db, revision.id, input_name(part.position, ""))
         artifacts.drop_below(db, revision.id, blocks_name(part.position))
         artifacts.put(db, revision.id, packed)
-        checked = Part(part.name, part.position, len(gold), word_count(gold), keyed_digest(db, loaded.digest))
-        revisions.save_part(db, revision.id, checked)
+        digest = keyed_digest(key, loaded.digest)
+        checked = Part(part.name, part.position, len(gold), word_count(gold), digest)
+        revisions.save_part(db, revision.id, checked, keys)
 
 
 def _rescore(context: Context, run: runs.Run, revision: Revision) -> Ending | None:

@@ -11,6 +11,7 @@ import orjson
 from sqlalchemy import Connection
 
 from service.errors import NotFound, unprocessable
+from service.policy.figures import rank_value
 from service.requests import MACRO, POOLED
 from service.store import boards, revisions
 from service.store.benchmarks import Benchmark
@@ -28,7 +29,6 @@ from treescore.significance import Settings
 
 BOARD_SETTINGS = Settings(shuffles=100_000, resamples=RESAMPLES)
 """How the differences behind a board are tested, with few rows and with many; its seeds are secret."""
-READABLE = (revisions.ACTIVE, revisions.SUPERSEDED)
 MOST_OTHERS = 3
 """Metrics beside that of the main score whose boards are tested by default."""
 RANKS_LAST = "ranks last: it lacks sentences, which its score leaves out"
@@ -108,7 +108,7 @@ def board_of(
     """
     number = benchmark.active_revision if revision is None else revision
     stored = None if number is None else revisions.get(db, benchmark.id, number)
-    if stored is None or stored.state not in READABLE:
+    if stored is None or stored.state not in revisions.READABLE:
         detail = "has no active revision" if revision is None else f"never had an active revision {revision}"
         raise NotFound(f"The benchmark {benchmark.id!r} {detail}.")
     scoring = scoring_config(stored.scoring)
@@ -133,8 +133,12 @@ def _part(parts: Sequence[Part], asked: str | None) -> str | None:
     return MACRO if asked is None else asked
 
 
-def rows_of(db: Connection, board: Board, see: See = lambda value: value) -> list[BoardRow]:
-    """Return the rows of a board from best to worst, ranked by scores as the viewer may see them."""
+def rows_of(db: Connection, board: Board, see: See = rank_value) -> list[BoardRow]:
+    """Return the rows of a board from best to worst, picked and ranked by scores as `see` shows them.
+
+    Picks and ranks go by no more digits than the level `scores` shows, for all viewers: which of two submissions comes
+    first would tell the rest of the digits.
+    """
     main = board.score == board.scoring.main_score and board.ranking_part == MACRO
     span = None if main else board.layout.span(board.ranking_part, board.score)
     entries = boards.standings(

@@ -13,8 +13,8 @@ from sqlalchemy import Connection
 
 from service.caller import Caller
 from service.context import Context
-from service.errors import Forbidden, Unauthorized
 from service.policy import gate
+from service.policy.figures import Release, step_of
 from service.policy.gate import Level
 from service.render import LEADERBOARD_FORMATS, render_leaderboard
 from service.render.documents import BoardDocument, IntervalDocument, RowDocument
@@ -25,6 +25,7 @@ from service.store.boards import RowDetails
 from service.usecases.access.access import benchmark_of, item_number
 from service.usecases.boards.board import Board, board_of, rows_of
 from service.usecases.boards.cache import cache_of
+from service.usecases.boards.released import release_of_board, require_board
 from service.usecases.boards.rows import BoardRow
 from service.usecases.boards.significance import Finding, significance_of
 from service.usecases.runs.views import View, etag_of, moment
@@ -44,8 +45,8 @@ class Viewer:
     """What decides how a caller sees a board.
 
     Attributes:
-        level: at most `scores`: a board shows nothing beyond.
-        step: of rounding; None for exact scores.
+        level: of the caller.
+        step: of rounding; None where scores are not rounded to steps.
         until: when the board was frozen for this viewer; None where it is not.
         named: whether the names of teams are shown.
         held: whether boards that are requested by another pick show what a ladder holds.
@@ -57,38 +58,15 @@ class Viewer:
     named: bool
     held: bool = False
 
-    def see(self, value: float | None) -> float | None:
-        """Return a score as the viewer may see it."""
-        return gate.visible(self.level, value, self.step)
-
 
 def viewer_of(benchmark: Benchmark, caller: Caller, now: datetime) -> Viewer:
-    """Return how a caller sees a board. Organisers see names and the current state.
-
-    Raises:
-        Unauthorized, Forbidden: the board is not public, and the caller does not belong to the benchmark.
-    """
-    _require_reader(benchmark, caller)
-    level = min(gate.level_of(benchmark, caller, now), Level.SCORES)
+    """Return how a caller sees a board. Organisers see names and the current state."""
+    level = gate.level_of(benchmark, caller, now)
     frozen_at = benchmark.frozen_at
     until = None if caller.organiser or frozen_at is None or now < frozen_at else frozen_at
-    step = gate.step_of(benchmark) if level is Level.ROUNDED else None
+    step = step_of(benchmark) if level is Level.ROUNDED else None
     named = caller.organiser or not benchmark.leaderboard["anonymous"]
     return Viewer(level, step, until, named=named, held=caller.organiser)
-
-
-def _require_reader(benchmark: Benchmark, caller: Caller) -> None:
-    """Refuse a caller who may not see the board.
-
-    Raises:
-        Unauthorized, Forbidden: the board is not public, and the caller does not belong to the benchmark.
-    """
-    if benchmark.leaderboard["public"] or caller.organiser:
-        return
-    if caller.token_id is None:
-        raise Unauthorized(f"The leaderboard of {benchmark.id!r} is not public. Send a token of the benchmark.")
-    if caller.benchmark not in (None, benchmark.id) or not caller.allowed("submit", "read"):
-        raise Forbidden(f"The leaderboard of {benchmark.id!r} is only for its teams and organisers.")
 
 
 def leaderboard(context: Context, caller: Caller, slug: str, query: LeaderboardQuery, etag: str | None = None) -> View:
@@ -104,11 +82,11 @@ def leaderboard(context: Context, caller: Caller, slug: str, query: LeaderboardQ
     Raises:
         NotFound: unknown benchmark, revision or part.
         Unprocessable: unknown score.
-        Unauthorized, Forbidden: the caller may not see the board.
+        Forbidden: the benchmark does not show the score, the part or the revision.
     """
     form = query.format or "json"
     with context.store.read() as db:
-        benchmark = benchmark_of(db, slug)
+        benchmark = benchmark_of(db, slug, caller)
     viewer = viewer_of(benchmark, caller, context.now())
     tag = _tag(benchmark, viewer, query, form)
     cache = cache_of(context.store)
@@ -159,10 +137,17 @@ def _built(context: Context, benchmark: Benchmark, viewer: Viewer, query: Leader
 
 
 def board_document(db: Connection, benchmark: Benchmark, board: Board, viewer: Viewer, start: int) -> BoardDocument:
-    """Return the whole answer, with rows after the first `start`."""
+    """Return the whole answer, with rows after the first `start`.
+
+    Raises:
+        Forbidden: the viewer's level does not show the score, the part or the revision.
+    """
     shown = viewer.level >= Level.ROUNDED
-    rows = rows_of(db, board, viewer.see) if shown else []
-    finding = significance_of(db, benchmark, board, rows, viewer.level)
+    release = release_of_board(benchmark, board, viewer.level)
+    if shown:
+        require_board(db, benchmark, board, viewer.level)
+    rows = rows_of(db, board, release.ranking) if shown else []
+    finding = significance_of(db, benchmark, board, rows, release.level)
     changed = boards.last_change(db, benchmark.id, viewer.until) if shown else None
     stop = start + MOST_ROWS
     return BoardDocument(
@@ -174,34 +159,32 @@ def board_document(db: Connection, benchmark: Benchmark, board: Board, viewer: V
         higher_is_better=board.scored_by[1].higher_is_better,
         part=board.part,
         pick=board.pick,
-        feedback=viewer.level.name.lower(),
+        feedback=release.level.name.lower(),
         rounding=viewer.step,
         anonymous=not viewer.named,
         frozen=viewer.until is not None,
         as_of=moment(viewer.until or changed),
         significance=finding.document,
-        scores=list(board.scoring.addresses) if shown else [],
+        scores=[address for address in board.scoring.addresses if address in release.listed],
         total_rows=len(rows),
         next=str(stop) if stop < len(rows) else None,
-        rows=_rows(db, board, replace(finding, rows=finding.rows[start:stop]), viewer),
+        rows=_rows(db, board, replace(finding, rows=finding.rows[start:stop]), viewer, release),
     )
 
 
-def _rows(db: Connection, board: Board, finding: Finding, viewer: Viewer) -> list[RowDocument]:
+def _rows(db: Connection, board: Board, finding: Finding, viewer: Viewer, release: Release) -> list[RowDocument]:
     ids = [row.entry.id for row in finding.rows]
     details = boards.details(db, ids, board.revision.number, board.layout, board.ranking_part, board.score)
     team_ids = {row.entry.team_id for row in finding.rows if row.entry.team_id is not None}
     names = teams.names(db, board.benchmark_id, team_ids) if viewer.named else {}
     documents = []
     for row in finding.rows:
-        document = _row(board, row, details[row.entry.id], names, finding, viewer)
-        documents.append(cast("RowDocument", gate.row_view(viewer.level, document, rounding=viewer.step)))
+        document = _row(board, row, details[row.entry.id], names, finding)
+        documents.append(cast("RowDocument", gate.row_view(release, document)))
     return documents
 
 
-def _row(
-    board: Board, row: BoardRow, details: RowDetails, names: Mapping[str, str], finding: Finding, viewer: Viewer
-) -> RowDocument:
+def _row(board: Board, row: BoardRow, details: RowDetails, names: Mapping[str, str], finding: Finding) -> RowDocument:
     entry = row.entry
     covered = coverage_of(entry.covered, board.parts, board.ranking_part)
     # a team whose name is not shown has no id here either; an erased team has neither
@@ -216,17 +199,17 @@ def _row(
         submission=entry.id,
         name=details.name if team is not None or entry.team_id is None else None,
         created_at=moment(details.created_at),
-        score=entry.value,
+        score=details.scores.get(board.score),
         scores=details.scores,
         covered=None if covered is None else str(covered),
-        ci95=finding.intervals.get(entry.id) or _interval(details, viewer),
+        ci95=finding.intervals.get(entry.id) or _interval(details),
         p_next=row.p_next,
         tested=row.tested,
         reason=finding.untested.get(entry.id),
     )
 
 
-def _interval(details: RowDetails, viewer: Viewer) -> IntervalDocument | None:
-    if details.interval is None or viewer.level < Level.SCORES:
+def _interval(details: RowDetails) -> IntervalDocument | None:
+    if details.interval is None:
         return None
     return IntervalDocument(low=details.interval.low, high=details.interval.high)

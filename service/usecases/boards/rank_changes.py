@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
+from service.policy.figures import rank_value
 from service.store.submissions import BoardEntry
 from service.usecases.boards.rows import BoardRow, picked, ranked, team_key
 
@@ -26,10 +28,17 @@ def rank_changes(pick: str, before: Side, after: Side) -> list[dict[str, object]
 
 
 def rows_by_team(pick: str, side: Side) -> dict[str, BoardRow]:
-    """Return the rows of a board by team; by submission for baselines and where all submissions are shown."""
+    """Return the rows of a board by team; by submission for baselines and where all submissions are shown.
+
+    They are picked and ranked as on the board, and have exact scores.
+    """
     higher = side.higher_is_better
-    rows = ranked(picked(side.entries, pick, higher_is_better=higher), higher_is_better=higher)
-    return {row.entry.id if pick == "all" else team_key(row.entry): row for row in rows}
+    exact = {entry.id: entry for entry in side.entries}
+    seen = [replace(entry, value=rank_value(entry.value)) for entry in side.entries]
+    rows = ranked(picked(seen, pick, higher_is_better=higher), higher_is_better=higher)
+    return {
+        row.entry.id if pick == "all" else team_key(row.entry): replace(row, entry=exact[row.entry.id]) for row in rows
+    }
 
 
 def _document(was: BoardRow | None, now: BoardRow | None) -> dict[str, object]:

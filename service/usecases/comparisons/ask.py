@@ -58,7 +58,7 @@ def ask(context: Context, caller: Caller, slug: str, request: ComparisonRequest)
             is used up.
     """
     with context.store.write() as db:
-        benchmark = benchmark_of(db, slug, lock=True)
+        benchmark = benchmark_of(db, slug, caller, lock=True)
         require_asker(caller, slug)
         viewer = reader_of(context, benchmark, caller)
         board, asked = _question(db, benchmark, caller, viewer, request)
@@ -111,7 +111,7 @@ def rate_limits(context: Context, caller: Caller, slug: str) -> Mapping[str, str
         return {}
     now = context.now()
     with context.store.read() as db:
-        return quotas.rate_limit_headers([quotas.questions_of(db, benchmark_of(db, slug), team, now)], now)
+        return quotas.rate_limit_headers([quotas.questions_of(db, benchmark_of(db, slug, caller), team, now)], now)
 
 
 def _question(

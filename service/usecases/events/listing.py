@@ -58,6 +58,8 @@ def visible(
     if slug is not None and slug not in seen:
         seen[slug] = benchmarks.get(db, slug)
     benchmark = None if slug is None else seen[slug]
+    if benchmark is not None and not gate.knows(benchmark, caller):
+        return None
     level = None if benchmark is None else gate.level_of(benchmark, caller, context.now())
     return gate.event_view(level, caller, _document(event))
 

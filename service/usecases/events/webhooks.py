@@ -44,7 +44,7 @@ def create_webhook(context: Context, caller: Caller, request: WebhookRequest) ->
     hook = Webhook(new_id("whk", now), caller.owner, slug, caller.team, request.url, secret, kinds, now)
     with context.store.write() as db:
         if slug is not None:
-            benchmark_of(db, slug)
+            benchmark_of(db, slug, caller)
         if webhooks.count(db, _team(caller), caller.owner) >= MOST:
             raise Conflict(f"The limit of {MOST} webhooks is reached. Delete one first.", slug="too-many-webhooks")
         webhooks.add(db, hook)

@@ -54,9 +54,21 @@ def load_part(db: Connection, revision: Revision, part: str, spec: Spec) -> Gold
     return Gold(text, parse_items(orjson.loads(body)), f"{digest} items={items_digest}")
 
 
-def keyed_digest(db: Connection, digest: str) -> str:
-    """Return a name of a gold text that confirms no guess of it. The first call needs a writing transaction."""
-    key = secrets.get_or_make(db, SECRET)
+def benchmark_key(db: Connection, benchmark_id: str) -> bytes:
+    """Return the key of a benchmark's digests; another benchmark's tells nothing of it.
+
+    The first call needs a writing transaction.
+    """
+    return hmac.new(secrets.get_or_make(db, SECRET), f"benchmark {benchmark_id}".encode(), hashlib.sha256).digest()
+
+
+def keyed_digest(key: bytes, digest: str) -> str:
+    """Return a name of a gold text that confirms no guess of it.
+
+    Args:
+        key: of the benchmark, so that equal gold has unrelated names in two of them.
+        digest: of the text.
+    """
     return "hmac-sha256:" + hmac.new(key, digest.encode(), hashlib.sha256).hexdigest()
 
 

@@ -18,6 +18,7 @@ from sqlalchemy import Connection
 from service.caller import Caller
 from service.context import Context
 from service.policy import gate
+from service.policy.figures import release_of, step_of
 from service.policy.gate import Level
 from service.requests import PageQuery
 from service.store import comparisons, fitting, revisions, score_records, teams, validations
@@ -196,8 +197,10 @@ def _bits(benchmark: Benchmark, scoring: ScoringConfig, parts: Sequence[Part], c
 def _bits_of_scores(level: Level, benchmark: Benchmark, scoring: ScoringConfig, parts: Sequence[Part]) -> float:
     if level is Level.STATUS:
         return 1.0
+    sizes = {part.name: part.sentences for part in parts}
+    listed = len(release_of(benchmark, level, scoring.addresses, scoring.main_score, sizes).listed)
     if level is Level.ROUNDED:
-        return math.log2(1.0 / gate.step_of(benchmark)) * len(scoring.addresses)
+        return math.log2(1.0 / step_of(benchmark)) * listed
     if level is Level.SCORES:
-        return SCORE_BITS * len(scoring.addresses)
+        return SCORE_BITS * listed
     return float(np.sum([part.words or 0 for part in parts]))

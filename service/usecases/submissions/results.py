@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
@@ -10,13 +11,16 @@ from service.caller import Caller
 from service.context import Context
 from service.errors import SOON, Conflict, Gone, NotFound
 from service.policy import gate, misfits
+from service.policy.figures import Release
 from service.policy.gate import Level
+from service.policy.items import object_of
 from service.requests import SubmissionItemsQuery, SubmissionSlicesQuery
 from service.store import revisions, score_records
 from service.store.revisions import Part, Revision
 from service.store.runs import SUCCEEDED, UNFINISHED
 from service.store.submissions import Submission
 from service.usecases.access.access import benchmark_of, item_number, submission_of
+from service.usecases.boards.released import release_of_revision
 from service.usecases.runs.views import Page, View, items_page
 from service.usecases.scoring.config import scoring_config, visibility_key
 from service.usecases.scoring.results import ArtifactKey, load_items, load_slices, slices_view
@@ -36,7 +40,19 @@ class _Results:
     entry: Entry
     key: ArtifactKey
     level: Level
+    release: Release
     closed: bool
+
+    def listed(self, documents: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
+        """Return items or slices with the listed ones of their scores. Scores that only slices have are not listed."""
+        known = {score.name.partition(".")[0] for score in self.entry.metric.table.scores}
+        shown = []
+        for each in documents:
+            kept = self.release.of_metric(self.entry.key, each.get("scores"), lambda value: value)
+            values = dict(object_of(each.get("scores", {})))
+            listed = {name: kept.get(name, values[name]) for name in values if name in kept or name not in known}
+            shown.append({**each, "scores": listed} if "scores" in each else dict(each))
+        return shown
 
 
 def submission_items(context: Context, caller: Caller, submission_id: str, query: SubmissionItemsQuery) -> Page:
@@ -57,8 +73,9 @@ def submission_items(context: Context, caller: Caller, submission_id: str, query
     if not items and not start:
         _require_kept(results)
     page = items_page(items, start, query.limit)
-    shown = misfits.closed_items(page.items) if results.closed else page.items
-    return replace(page, items=gate.items_view(results.level, visibility_key(results.entry), shown))
+    documents = misfits.closed_items(page.items) if results.closed else page.items
+    shown = gate.items_view(results.level, visibility_key(results.entry), documents)
+    return replace(page, items=results.listed(shown))
 
 
 def submission_slices(context: Context, caller: Caller, submission_id: str, query: SubmissionSlicesQuery) -> View:
@@ -85,7 +102,11 @@ def submission_slices(context: Context, caller: Caller, submission_id: str, quer
     level, metric = results.level, visibility_key(results.entry)
     # gold's own groupings are not among the names, so that they answer as unknown ones
     names = gate.groupings_view(level, metric, sorted(groupings))
-    return slices_view(head, names, query.by, lambda by: gate.slices_view(level, metric, by, groupings[by]))
+
+    def rows_of(by: str) -> list[dict[str, object]]:
+        return results.listed(gate.slices_view(level, metric, by, groupings[by]))
+
+    return slices_view(head, names, query.by, rows_of)
 
 
 def entry_of(revision: Revision, metric: str | None) -> tuple[int, Entry]:
@@ -141,8 +162,10 @@ def _results(
         raise Gone(f"The results of {submission_id} are not kept any more.")
     chosen = part_of(revisions.parts_of(db, revision.id), query.part)
     position, entry = entry_of(revision, query.metric)
+    release = release_of_revision(db, benchmark, revision, level)
+    release.require_metric(entry.key)
     key = ArtifactKey(chosen.position, position, revision.number)
-    return _Results(submission, revision, chosen, entry, key, level, misfits.hidden(level, benchmark))
+    return _Results(submission, revision, chosen, entry, key, level, release, misfits.hidden(level, benchmark))
 
 
 def _require_kept(results: _Results) -> None:

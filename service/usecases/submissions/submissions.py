@@ -77,7 +77,7 @@ def submit(
     now = context.now()
     submission_id = new_id("sub", now)
     with context.store.read() as db:
-        benchmark = benchmark_of(db, slug)
+        benchmark = benchmark_of(db, slug, caller)
         revision = active_revision(db, benchmark)
         team_id, role = team_and_role(db, caller, slug, request)
         outputs = check_outputs(db, revision, request)
@@ -143,7 +143,7 @@ def list_submissions(context: Context, caller: Caller, slug: str, query: Submiss
     caller.require("submit", "read")
     own = team_of(caller, slug)
     with context.store.read() as db:
-        level = gate.level_of(benchmark_of(db, slug), caller, context.now())
+        level = gate.level_of(benchmark_of(db, slug, caller), caller, context.now())
         if not caller.organiser and (own is None or query.team not in (None, own)):
             return Page([])
         if query.state is not None:

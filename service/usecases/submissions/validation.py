@@ -63,7 +63,7 @@ def validate(
     job_id = new_id("job", now)
     try:
         with context.store.write() as db:
-            benchmark = benchmark_of(db, slug)
+            benchmark = benchmark_of(db, slug, caller)
             require_open(benchmark, caller, now)
             revision = active_revision(db, benchmark)
             team_id, _ = team_and_role(db, caller, slug, request)

@@ -9,11 +9,13 @@ from sqlalchemy import Connection
 from service.caller import Caller
 from service.context import Context
 from service.policy import gate, ladder, misfits
+from service.policy.figures import Release
 from service.queue import REDIS_ERRORS
-from service.store import runs, score_records, submissions
+from service.store import revisions, runs, score_records, submissions
 from service.store.benchmarks import Benchmark
 from service.store.runs import Run
 from service.store.submissions import Submission
+from service.usecases.boards.released import release_of_revision, revision_shown
 from service.usecases.runs.views import View, json_view, moment
 from service.usecases.submissions import quotas
 
@@ -44,7 +46,7 @@ def view_of(db: Connection, context: Context, caller: Caller, benchmark: Benchma
         document = ladder.held_submission(document)
     if misfits.hidden(level, benchmark):
         document = misfits.closed_submission(document)
-    shown = gate.submission_view(level, document, rounding=benchmark.settings["rounding"])
+    shown = gate.submission_view(level, document, None if record is None else _release(db, benchmark, record, level))
     final = submission.state not in runs.UNFINISHED or shown["state"] == gate.RECEIVED
     return json_view(shown, final=final, state=str(shown["state"]))
 
@@ -53,7 +55,7 @@ def summary(submission: Submission, run: Run | None, level: gate.Level) -> dict[
     """Show a submission in a list, as far as the caller may see it."""
     document = _document(submission, run)
     del document["outputs"], document["progress"]
-    shown = gate.submission_view(level, {**document, "failure_kind": submission.failure_kind}, rounding=None)
+    shown = gate.submission_view(level, {**document, "failure_kind": submission.failure_kind})
     return {name: shown[name] for name in document}
 
 
@@ -77,6 +79,16 @@ def _document(submission: Submission, run: Run | None) -> dict[str, object]:
         "withdrawn_at": moment(submission.withdrawn_at),
         "output_deleted_at": moment(submission.output_deleted_at),
     }
+
+
+def _release(
+    db: Connection, benchmark: Benchmark, record: score_records.ScoreRecord, level: gate.Level
+) -> Release | None:
+    """Return what is shown of a record; None for nothing."""
+    revision = revisions.get(db, benchmark.id, record.revision)
+    if revision is None or not revision_shown(db, benchmark, level, revision.number):
+        return None
+    return release_of_revision(db, benchmark, revision, level)
 
 
 def _scores(record: score_records.ScoreRecord) -> dict[str, object]:

@@ -7,6 +7,7 @@ import pytest
 
 from service.errors import Conflict, Forbidden
 from service.policy import gate, items
+from service.policy.figures import Release
 from service.policy.gate import Level
 from service.requests import LeaderboardQuery, SubmissionChanges, SubmissionsQuery
 from service.schemas.submissions import SubmissionRequest
@@ -42,9 +43,10 @@ def test_each_level_shows_what_it_says(task, feedback):
         return
     metric = shown["scores"]["metrics"]["attachment"]
     exact = task.shown(ORGANISER, shown["id"])["scores"]["metrics"]["attachment"]["scores"]["las"]
-    assert metric["scores"]["las"] == (round(exact, 1) if level is Level.ROUNDED else exact)
+    shortened = {Level.ROUNDED: round(exact, 1), Level.SCORES: 0.8333}
+    assert metric["scores"]["las"] == shortened.get(level, exact)
     assert ("ci95" in metric) == (level >= Level.SCORES)
-    assert ("counts" in metric) == (level >= Level.SCORES)
+    assert ("counts" in metric) == ("sentences" in metric) == (level >= Level.ITEMS)
     assert metric["signature"]["gold"].startswith("hmac-sha256:")
     assert "extra" not in orjson.dumps(shown).decode()
 
@@ -124,7 +126,7 @@ def test_a_fault_of_the_service_can_be_seen_and_retried_at_any_level():
         "failure": {"kind": "service", "detail": "d", "errors": []},
         "scores": None,
     }
-    shown = gate.submission_view(Level.NONE, document, rounding=None)
+    shown = gate.submission_view(Level.NONE, document)
     assert (shown["state"], shown["failure"]["kind"]) == ("failed", "service")
 
 
@@ -136,8 +138,8 @@ def test_members_that_nobody_thought_of_are_not_shown():
     event |= {"type": "benchmark.changed", "benchmark": "b", "data": {"secret": 1}, "secret": 1}
     for level in list(Level)[:-1]:
         shown = [
-            gate.submission_view(level, submission, rounding=None),
-            gate.row_view(level, row, rounding=None),
+            gate.submission_view(level, submission, Release(level, 0.1, ())),
+            gate.row_view(Release(level, 0.1, ()), row),
             gate.event_view(level, ANYONE, event),
             gate.failure_view(level, {"kind": "input", "secret": 1, "errors": [{"code": "c", "secret": 1}]}),
             gate.warnings_view(level, [{"code": "c", "secret": 1}]),
@@ -147,14 +149,19 @@ def test_members_that_nobody_thought_of_are_not_shown():
 
 
 def test_rows_are_ranked_from_rounded_on_and_tested_from_scores_on():
-    row = {"team": "lyon", "rank": 1, "rank_interval": [1, 2], "cluster": 1, "score": 0.876, "scores": {"las": 0.876}}
-    row |= {"ci95": {"low": 0.8, "high": 0.9}, "p_next": 0.01, "tested": True}
-    blind = gate.row_view(Level.STATUS, row, rounding=None)
-    assert [blind[name] for name in ("rank", "score", "scores", "p_next")] == [None, None, {"las": None}, None]
-    rounded = gate.row_view(Level.ROUNDED, row, rounding=0.1)
-    assert [rounded[name] for name in ("rank", "score", "scores")] == [1, 0.9, {"las": 0.9}]
+    score = 0.87654321
+    row = {"team": "lyon", "rank": 1, "rank_interval": [1, 2], "cluster": 1, "score": score, "scores": {"a.las": score}}
+    row |= {"ci95": {"low": 0.81234, "high": 0.91234}, "p_next": 0.01234, "tested": True}
+    blind = gate.row_view(Release(Level.STATUS, 0.1, ()), row)
+    assert [blind[name] for name in ("rank", "score", "scores", "p_next")] == [None, None, {}, None]
+    rounded = gate.row_view(Release(Level.ROUNDED, 0.1, ("a.las",)), row)
+    assert [rounded[name] for name in ("rank", "score", "scores")] == [1, 0.9, {"a.las": 0.9}]
     assert [rounded[name] for name in ("rank_interval", "cluster", "ci95", "p_next", "tested")] == [None] * 5
-    assert gate.row_view(Level.SCORES, row, rounding=None) == row
+    shortened = gate.row_view(Release(Level.SCORES, 0.1, ("a.las",)), row)
+    figures = {"score": 0.8765, "scores": {"a.las": 0.8765}, "ci95": {"low": 0.812, "high": 0.912}, "p_next": 0.012}
+    assert shortened == {**row, **figures}
+    assert gate.row_view(Release(Level.ITEMS, 0.1, ("a.las",)).on_board(), row) == shortened
+    assert gate.row_view(Release(Level.GOLD, 0.1, ("a.las",)).on_board(), row) == row
 
 
 def test_comparisons_are_shown_from_scores_on():

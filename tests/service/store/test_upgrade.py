@@ -58,6 +58,8 @@ OLD_SHAPE = (
     "ALTER TABLE submissions DROP COLUMN attempt",
     "ALTER TABLE comparisons DROP COLUMN attempt",
     "ALTER TABLE scores DROP COLUMN covered",
+    "ALTER TABLE parts DROP COLUMN sentence_keys",
+    "ALTER TABLE revisions DROP COLUMN public_reason",
     "UPDATE alembic_version SET version_num = '0002'",
 )
 KEYS = {"jobs": ("id",), "comparisons": ("id",), "board_comparisons": ("benchmark_id", "revision", "key")}

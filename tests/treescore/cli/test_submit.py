@@ -75,8 +75,8 @@ def run(*arguments, token, status):
 
 @pytest.fixture(scope="module")
 def tiny(served):
-    """A benchmark of two sentences."""
-    return Task(served, GOLD_CONLLU)
+    """A benchmark of two sentences that shows counts."""
+    return Task(served, GOLD_CONLLU, feedback="items")
 
 
 @pytest.fixture(scope="module")

@@ -211,6 +211,7 @@ class TestPatch:
             "pick": "last",
             "frozen_at": None,
             "ladder": False,
+            "scores": None,
         }
         assert document["closes_at"] == "2027-11-02T11:59:59.000Z"
 

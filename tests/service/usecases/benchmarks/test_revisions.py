@@ -84,6 +84,11 @@ def test_it_says_who_moved_and_by_how_much(board, context):
         "difference": pytest.approx(-1 / 6),
     }
     assert (rows["oslo"]["rank_before"], rows["oslo"]["rank_after"]) == (2, 1)
+    assert shown(context, 2, ANYONE)["moved"] is None  # gold differs in one sentence
+    board.patch(feedback="items")
+    figures = {"score_after": 0.8333, "difference": -0.1667}
+    assert {row["team"]: row for row in shown(context, 2, ANYONE)["moved"]}["lyon"] == {**rows["lyon"], **figures}
+    board.patch(feedback="gold")
     assert shown(context, 2, ANYONE)["moved"] == shown(context, 2)["moved"]
 
 
@@ -91,10 +96,10 @@ def test_it_says_who_moved_and_by_how_much(board, context):
                                     {"leaderboard": {"public": False}},
                                     {"leaderboard": {"frozen_at": "2026-01-01T00:00:00Z"}}])  # fmt: skip
 def test_who_moved_is_told_where_the_whole_board_is(board, context, hidden):
-    patch_benchmark(context, ORGANISER, SLUG, loaded(BenchmarkChanges, hidden), "*")
+    patch_benchmark(context, ORGANISER, SLUG, loaded(BenchmarkChanges, {"feedback": "items", **hidden}), "*")
     create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, FIXED))
     board.work()
-    assert shown(context, 2, ANYONE)["moved"] is None
+    assert shown(context, 2, board.lyon)["moved"] is None
     assert shown(context, 2)["moved"]
 
 
@@ -288,7 +293,7 @@ def test_outputs_that_are_not_kept_cannot_be_scored_again(board, context):
     board.work()
     assert shown(context, 2)["state"] == "active"
     assert set(task_scores(context, 2)) == {board.wrong}
-    assert board.shown(board.lyon, board.right)["scores"]["revision"] == 1
+    assert board.shown(ORGANISER, board.right)["scores"]["revision"] == 1
     assert next(row for row in shown(context, 2)["moved"] if row["team"] == "lyon")["rank_after"] is None
 
 

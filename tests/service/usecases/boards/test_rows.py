@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from service.policy.gate import rounded
+from service.policy.figures import rounded
 from service.store.submissions import BASELINE, SYSTEM, BoardEntry
 from service.usecases.boards.rows import TESTED, family, picked, ranked, with_significance
 

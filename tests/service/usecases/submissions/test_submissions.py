@@ -40,6 +40,7 @@ from workers.sweeper import Sweeper
 
 
 def test_a_submission_is_scored_as_a_job_would_be(task, lyon):
+    task.patch(feedback="items")
     document = task.shown(lyon, task.scored(lyon, WRONG))
     found = document["scores"]["metrics"]["attachment"]
     assert document["state"] == "succeeded"
@@ -53,7 +54,7 @@ def test_a_submission_is_scored_as_a_job_would_be(task, lyon):
 
 def test_scores_are_pooled_over_parts_and_averaged_over_parts(task, pair, context):
     submission = task.scored(pair, {"en": WRONG, "de": SECOND_PART})
-    found = task.shown(pair, submission)["scores"]["metrics"]["attachment"]
+    found = task.shown(ORGANISER, submission)["scores"]["metrics"]["attachment"]
     assert found["scores"]["las"] == 11 / 12
     assert found["macro"]["las"] == pytest.approx((5 / 6 + 1) / 2)
     with context.store.read() as db:
@@ -71,7 +72,7 @@ def test_scores_are_pooled_over_parts_and_averaged_over_parts(task, pair, contex
 @pytest.mark.parametrize(("outputs", "state"), [({"en": WRONG}, "missing"), ({"en": WRONG, "de": RIGHT}, "failed")])
 def test_a_part_that_is_missing_or_fails_counts_as_worst_and_says_why(task, pair, context, outputs, state):
     submission = task.scored(pair, outputs)
-    document = task.shown(pair, submission)
+    document = task.shown(ORGANISER, submission)
     assert document["state"] == "succeeded"
     assert document["scores"]["metrics"]["attachment"]["macro"]["las"] == pytest.approx(5 / 12)
     assert document["scores"]["metrics"]["attachment"]["scores"]["las"] == 5 / 12
@@ -89,8 +90,9 @@ def test_a_part_that_is_missing_or_fails_counts_as_worst_and_says_why(task, pair
 def test_where_lower_is_better_a_missing_part_counts_as_the_highest(task):
     alignment = {"gold": "1-1 2p2\n"}
     task.make(
-        format="pharaoh", metrics=["alignment"], main_score="alignment.aer", parts={"a": alignment, "b": alignment}
-    )
+        format="pharaoh", metrics=["alignment"], main_score="alignment.aer", parts={"a": alignment, "b": alignment},
+        feedback="items",
+    )  # fmt: skip
     lyon = task.team()
     found = task.shown(lyon, task.scored(lyon, {"a": "1-1\n"}))["scores"]["metrics"]["alignment"]
     assert found["scores"]["aer"] == pytest.approx(1 - (1 + 1) / (3 + 2))

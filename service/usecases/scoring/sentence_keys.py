@@ -1,0 +1,93 @@
+"""Keyed digests of the sentences of gold, column by column: in how many sentences do two revisions differ?"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from treescore.core.arrays import IntArray
+from treescore.core.trees import (
+    ODD_HEAD,
+    Alignments,
+    ConstituentTreebank,
+    DependencyTreebank,
+    ParallelTreebank,
+    Treebank,
+)
+
+SIZE = 8
+"""Bytes of a digest."""
+_STRINGS = ("forms", "lemmas", "upos", "xpos", "feats", "deprels", "deps")
+_Name = Callable[[int], str]
+
+
+def sentence_keys(gold: Treebank, key: bytes) -> IntArray:
+    """Return digests that differ where something differs that a metric may look at: int64 (columns, sentences).
+
+    The columns depend on the kind of treebank alone. Comments and MISC are in none.
+
+    Args:
+        gold: as it was read.
+        key: of the benchmark; without it the digests confirm no guess.
+    """
+    rows = [[_digest(key, value) for value in column] for column in _columns(gold)]
+    return np.array(rows, np.int64).reshape(len(rows), len(gold))
+
+
+def _digest(key: bytes, value: object) -> int:
+    body = hashlib.blake2b(repr(value).encode(), key=key, digest_size=SIZE).digest()
+    return int.from_bytes(body, "little", signed=True)
+
+
+def _columns(gold: Treebank) -> Iterator[Sequence[object]]:
+    """Yield columns, each with one value a sentence."""
+    if isinstance(gold, ParallelTreebank):
+        for side in (gold.source, gold.target, gold.alignment):
+            yield from _columns(side)
+    elif isinstance(gold, DependencyTreebank):
+        yield from _dependencies(gold)
+    elif isinstance(gold, ConstituentTreebank):
+        yield from _constituents(gold)
+    else:
+        yield _links(gold)
+
+
+def _dependencies(gold: DependencyTreebank) -> Iterator[Sequence[object]]:
+    name = gold.vocabulary.strings.__getitem__
+    for column in _STRINGS:
+        yield _split(getattr(gold, column), gold.word_offsets, name)
+    yield _split(gold.heads, gold.word_offsets, lambda head: name(ODD_HEAD - head) if head <= ODD_HEAD else str(head))
+    more: list[list[object]] = [[] for _ in range(len(gold))]
+    owners = np.searchsorted(gold.word_offsets, gold.mwt_starts, "right") - 1
+    for owner, start, end, form in zip(
+        *(each.tolist() for each in (owners, gold.mwt_starts, gold.mwt_ends, gold.mwt_forms)), strict=True
+    ):
+        more[owner].append((start - int(gold.word_offsets[owner]), end - start, name(form)))
+    for owner, number, deps in zip(
+        *(each.tolist() for each in (gold.empty_sentences, gold.empty_ids, gold.empty_deps)), strict=True
+    ):
+        more[owner].append((name(number), name(deps)))
+    yield more
+
+
+def _constituents(gold: ConstituentTreebank) -> Iterator[Sequence[object]]:
+    name = gold.vocabulary.strings.__getitem__
+    yield _split(gold.words, gold.word_offsets, name)
+    yield _split(gold.tags, gold.word_offsets, lambda tag: name(tag) if tag >= 0 else "")
+    yield _split(gold.labels, gold.node_offsets, name)
+    starts, ends = (_split(each, gold.node_offsets, str) for each in (gold.starts, gold.ends))
+    yield list(zip(starts, ends, strict=True))
+
+
+def _links(gold: Alignments) -> Sequence[object]:
+    links = list(zip(gold.source.tolist(), gold.target.tolist(), gold.sure.tolist(), strict=True))
+    return [sorted(links[start:end]) for start, end in pairwise(gold.offsets.tolist())]
+
+
+def _split(values: IntArray, offsets: IntArray, name: _Name) -> list[list[str]]:
+    """Return the names of the values, sentence by sentence."""
+    names = [name(value) for value in values.tolist()]
+    return [names[start:end] for start, end in pairwise(offsets.tolist())]
