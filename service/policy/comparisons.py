@@ -40,13 +40,20 @@ _P = ("p", "p_holm", "p_hochberg", "p_bh", "p_by", "p_bonferroni", "p_adjusted")
 _PARTS_P = ("p", "bonferroni", "fisher")
 
 
-def comparison(document: Document) -> dict[str, object]:
-    """Return a comparison, answered or not, as it is shown below level `gold`."""
+def comparison(document: Document, *, by_part: bool) -> dict[str, object]:
+    """Return a comparison, answered or not, as it is shown below level `gold`.
+
+    Args:
+        document: the whole comparison.
+        by_part: whether tests of single parts are shown.
+    """
     shown = chosen(document, _HEAD) | chosen(document, _COMPARISON)
     if "pairs" not in document:
         return shown
+    if not by_part:
+        shown.pop("part_names", None)
     shown["systems"] = [_system(each) for each in objects_of(document.get("systems", ()))]
-    shown["pairs"] = [_pair(each) for each in objects_of(document["pairs"])]
+    shown["pairs"] = [_pair(each, by_part=by_part) for each in objects_of(document["pairs"])]
     shown["signature"] = chosen(object_of(document.get("signature", {})), _SIGNATURE)
     shown["notes"] = [ROUNDED]
     return shown
@@ -57,13 +64,13 @@ def _system(system: Document) -> dict[str, object]:
     return {**shown, "ci": _interval(system.get("ci"))}
 
 
-def _pair(pair: Document) -> dict[str, object]:
+def _pair(pair: Document, *, by_part: bool) -> dict[str, object]:
     shown = chosen(pair, _PAIR)
     shown |= _rounded(pair, ("score_a", "score_b"), rounded_score)
     shown |= _rounded(pair, ("difference",), rounded_difference)
     shown |= _rounded(pair, _P, rounded_p)
     shown["ci"] = _interval(pair.get("ci"))
-    if "parts" in pair:
+    if by_part and "parts" in pair:
         parts = object_of(pair["parts"])
         shown["parts"] = {
             side: chosen(object_of(tests), _PARTS) | _rounded(object_of(tests), _PARTS_P, rounded_p)

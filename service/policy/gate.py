@@ -196,14 +196,19 @@ def _distance(move: Document) -> tuple[float, float, str]:
     return -steps, -size, str(move["submission"] or move["submission_before"])
 
 
-def comparison_view(level: Level, document: Document) -> dict[str, object]:
+def comparison_view(level: Level, document: Document, *, by_part: bool = True) -> dict[str, object]:
     """Return a comparison, the same for all formats: rounded and without counts where gold is secret.
+
+    Args:
+        level: of the caller.
+        document: the whole comparison.
+        by_part: whether the level shows figures of every part.
 
     Raises:
         Forbidden: comparisons are not shown at this level.
     """
     require(level, Level.SCORES, "comparisons")
-    return dict(document) if level is Level.GOLD else comparisons.comparison(document)
+    return dict(document) if level is Level.GOLD else comparisons.comparison(document, by_part=by_part)
 
 
 def items_view(level: Level, metric: str, documents: Sequence[Document]) -> list[dict[str, object]]:

@@ -16,6 +16,7 @@ from service.context import Context
 from service.policy import gate
 from service.policy.figures import Release, step_of
 from service.policy.gate import Level
+from service.policy.questions import require_own_pick
 from service.render import LEADERBOARD_FORMATS, render_leaderboard
 from service.render.documents import BoardDocument, IntervalDocument, RowDocument
 from service.requests import LeaderboardQuery
@@ -82,11 +83,12 @@ def leaderboard(context: Context, caller: Caller, slug: str, query: LeaderboardQ
     Raises:
         NotFound: unknown benchmark, revision or part.
         Unprocessable: unknown score.
-        Forbidden: the benchmark does not show the score, the part or the revision.
+        Forbidden: the benchmark does not show the score, the part or the revision, or not with another pick.
     """
     form = query.format or "json"
     with context.store.read() as db:
         benchmark = benchmark_of(db, slug, caller)
+    require_own_pick(benchmark, caller, query.pick)
     viewer = viewer_of(benchmark, caller, context.now())
     tag = _tag(benchmark, viewer, query, form)
     cache = cache_of(context.store)

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from service.caller import Caller
 from service.context import Context
 from service.errors import Conflict, Forbidden, TooManyRequests, invalid
-from service.policy import ladder
+from service.policy.questions import require_own_pick
 from service.queue import BULK, LIVE
 from service.requests import LEADERBOARD, ComparisonRequest
 from service.store import benchmarks, boards, comparisons, runs, teams
@@ -33,7 +33,6 @@ from service.usecases.comparisons.rules import (
     chosen_settings,
     reader_of,
     require_asker,
-    require_own_pick,
 )
 from service.usecases.comparisons.show import visible_comparison
 from service.usecases.comparisons.work import record_comparison
@@ -119,13 +118,14 @@ def _question(
 ) -> tuple[Board, Question]:
     """Return the board, and the question in its one form."""
     settings = chosen_settings(caller, request)
-    require_own_pick(caller, benchmark, request)
+    require_own_pick(benchmark, caller, request.pick)
     board = board_of(
         db, benchmark, score=request.score, part=request.part, revision=request.revision, pick=request.pick,
         until=viewer.until,
     )  # fmt: skip
+    reach = Reach(db, board, caller, benchmark, viewer.level)
+    reach.require_shown()
     if request.submissions != LEADERBOARD:
-        reach = Reach(db, board, caller, laddered=ladder.holds(viewer.level, benchmark))
         return board, question_of(board, asked_about(db, reach, request.submissions), settings)
     ids, _ = tested_of(db, board, rows_of(db, board))
     if len(ids) < 2:

@@ -16,6 +16,7 @@ from service.context import Context
 from service.errors import Forbidden, invalid, unprocessable
 from service.policy import ladder
 from service.policy.gate import Level, require
+from service.policy.questions import fixed
 from service.requests import ComparisonRequest
 from service.store import runs, score_records, submissions
 from service.store.benchmarks import Benchmark
@@ -32,11 +33,11 @@ from service.usecases.boards.board import (
     tested_of,
 )
 from service.usecases.boards.leaderboard import Viewer, viewer_of
+from service.usecases.boards.released import release_of_board, require_board
 from treescore.core.params import Json
 from treescore.errors import Problem, ScoringError
 from treescore.significance import Settings, parse_settings
 
-FIXED_QUESTION = "fixed-question"
 NOT_COMPARABLE = "not-comparable"
 _SAME_TEST = ("auto", "permutation")
 """Two names of the board's test."""
@@ -90,29 +91,14 @@ def chosen_settings(caller: Caller, request: ComparisonRequest) -> Settings | No
                 if name == "seed"
                 else f"A comparison on this benchmark has `{name}` {own[name]!r}."
             )
-            raise _fixed(f"Only organisers choose `{name}`. {rule} Leave it out.")
+            raise fixed(f"Only organisers choose `{name}`. {rule} Leave it out.")
     return None
-
-
-def require_own_pick(caller: Caller, benchmark: Benchmark, request: ComparisonRequest) -> None:
-    """Refuse another rule than the board's for which submissions are its rows.
-
-    Raises:
-        Forbidden: a team asks for another pick.
-    """
-    own = benchmark.leaderboard["pick"]
-    if not caller.organiser and request.pick not in (None, own):
-        raise _fixed(f"Only organisers choose `pick`. The leaderboard shows `{own}`. Leave it out.")
 
 
 def _differs(name: str, given: Mapping[str, Json], settings: Mapping[str, Json], own: Mapping[str, Json]) -> bool:
     if name == "seed":
         return True
     return not (name == "test" and given[name] in _SAME_TEST) and settings[name] != own[name]
-
-
-def _fixed(detail: str) -> Forbidden:
-    return Forbidden(detail, slug=FIXED_QUESTION, title="The benchmark fixes its questions")
 
 
 class Reach:
@@ -122,12 +108,14 @@ class Reach:
         db: the transaction.
         board: with the benchmark's own pick, as the caller sees it.
         caller: who asks or reads.
-        laddered: whether the benchmark's ladder decides what the caller sees.
+        benchmark: of the board.
+        level: of the caller.
     """
 
-    def __init__(self, db: Connection, board: Board, caller: Caller, *, laddered: bool) -> None:
+    def __init__(self, db: Connection, board: Board, caller: Caller, benchmark: Benchmark, level: Level) -> None:
         self._db = db
-        self._laddered = laddered
+        self._benchmark = benchmark
+        self._level = level
         self._caller = caller
         self._team = team_of(caller, board.benchmark_id)
         self._board = board
@@ -148,7 +136,29 @@ class Reach:
 
     def held(self, ids: Sequence[str]) -> set[str]:
         """Return those of the submissions whose scores a ladder holds for the caller."""
-        return score_records.held(self._db, ids) if self._laddered else set()
+        return score_records.held(self._db, ids) if ladder.holds(self._level, self._benchmark) else set()
+
+    def require_shown(self) -> None:
+        """Refuse comparisons where the caller does not see the score, the part or the revision.
+
+        Raises:
+            Forbidden: the level or the benchmark does not show it.
+        """
+        require_board(self._db, self._benchmark, self._board, self._level)
+
+    @property
+    def by_part(self) -> bool:
+        """Whether the caller sees figures of every part."""
+        return not release_of_board(self._benchmark, self._board, self._level).hidden
+
+    @property
+    def shown(self) -> bool:
+        """Whether the caller sees the score, the part and the revision."""
+        try:
+            self.require_shown()
+        except Forbidden:
+            return False
+        return True
 
     def may_ask(self, known: Collection[Submission]) -> bool:
         """Return whether a team may ask about these: rows of the board, or two of its own, one of them its row."""
@@ -174,7 +184,7 @@ def reach_of(db: Connection, caller: Caller, viewer: Viewer, question: Question)
         db, benchmark, score=question["score"], part=question["part"], revision=question["revision"],
         until=viewer.until,
     )  # fmt: skip
-    return Reach(db, board, caller, laddered=ladder.holds(viewer.level, benchmark))
+    return Reach(db, board, caller, benchmark, viewer.level)
 
 
 def asked_about(db: Connection, reach: Reach, asked: Sequence[str]) -> list[str]:

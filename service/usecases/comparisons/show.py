@@ -48,12 +48,14 @@ class Visible:
         known: its submissions by id.
         viewer: how the caller sees the board.
         level: at which the caller sees the benchmark.
+        by_part: whether the caller sees figures of every part.
     """
 
     comparison: Comparison
     known: Mapping[str, Submission]
     viewer: Viewer
     level: Level
+    by_part: bool = True
 
 
 def visible_comparison(db: Connection, context: Context, caller: Caller, name: str) -> Visible:
@@ -68,14 +70,21 @@ def visible_comparison(db: Connection, context: Context, caller: Caller, name: s
     if comparison is None:
         raise NotFound(f"Unknown comparison {name}.")
     benchmark = benchmark_of(db, comparison.benchmark_id)
+    if not gate.knows(benchmark, caller):
+        raise NotFound(f"Unknown comparison {name}.")
     viewer = reader_of(context, benchmark, caller)
     known = submissions.many(db, comparison.question["submissions"])
+    level = gate.level_of(benchmark, caller, context.now())
+    by_part = True
     if not caller.organiser:
         team = team_of(caller, benchmark.id)
         asked = team is not None and bool(comparisons.asked_by(db, [name], team))
-        if not _readable(comparison, known, reach_of(db, caller, viewer, comparison.question), asked=asked):
+        reach = reach_of(db, caller, viewer, comparison.question)
+        if not _readable(comparison, known, reach, asked=asked):
             raise NotFound(f"Unknown comparison {name}.")
-    return Visible(comparison, known, viewer, gate.level_of(benchmark, caller, context.now()))
+        reach.require_shown()
+        by_part = reach.by_part
+    return Visible(comparison, known, viewer, level, by_part)
 
 
 def _readable(comparison: Comparison, known: Mapping[str, Submission], reach: Reach, *, asked: bool) -> bool:
@@ -125,7 +134,7 @@ def view_comparison(context: Context, caller: Caller, name: str, form: str = "js
         seen = visible_comparison(db, context, caller, name)
         run = runs.get(db, seen.comparison.run_id)
         labels = _labels(db, seen, caller)
-    document = gate.comparison_view(seen.level, _document(context, seen, run, labels))
+    document = gate.comparison_view(seen.level, _document(context, seen, run, labels), by_part=seen.by_part)
     if form == "json":
         return json_view(document, final=run is None or run.final, state=str(document["state"]))
     if "pairs" not in document:
@@ -147,7 +156,7 @@ def list_comparisons(context: Context, caller: Caller, slug: str, query: PageQue
     """List the comparisons of a benchmark that the caller may see and that were asked, by id."""
     items: list[dict[str, object]] = []
     with context.store.read() as db:
-        benchmark = benchmark_of(db, slug)
+        benchmark = benchmark_of(db, slug, caller)
         viewer = reader_of(context, benchmark, caller)
         after, more = query.cursor, True
         while more and len(items) <= query.limit:
@@ -176,7 +185,7 @@ def _visible_of(
         if about not in reaches:
             reaches[about] = reach_of(db, caller, viewer, row.question)
         known = submissions.many(db, row.question["submissions"])
-        if _readable(row, known, reaches[about], asked=row.id in asked):
+        if reaches[about].shown and _readable(row, known, reaches[about], asked=row.id in asked):
             seen.append(row)
     return seen
 
