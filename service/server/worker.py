@@ -7,7 +7,6 @@ the answer is made, so that slow clients hold memory within limits and no thread
 from __future__ import annotations
 
 import errno
-import resource
 import selectors
 import socket
 from collections import Counter, deque
@@ -22,34 +21,30 @@ from gunicorn.http.errors import ParseException  # type: ignore[import-untyped]
 from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, ThreadWorker  # type: ignore[import-untyped]
 
 from service.config import Config, load_config
-from service.errors import BadRequest, InsufficientStorage, RequestTimeout, ServiceError, TooManyRequests, Unavailable
+from service.errors import BadRequest, InsufficientStorage, RequestTimeout, ServiceError, Unavailable
 from service.server.answer import Answer, refusal
 from service.server.arrival import Arrival, Bounds
 from service.server.connection import Connection, Stage
 from service.server.lanes import Lanes
+from service.server.limits import (
+    ANSWERS_MOST,
+    CLOSING_BYTES,
+    CLOSING_MOST,
+    CLOSING_RATE,
+    CLOSING_SECONDS,
+    CONTINUE,
+    GRACE,
+    HEADS_KEEP,
+    IDLE_MOST,
+    LOOK,
+    OUT_OF_FILES,
+    RECEIVED,
+    SPOOLED_MOST,
+    raise_file_limit,
+    spool_folder,
+    too_many_of,
+)
 from service.server.state import EXTENSION, ServerState
-
-RECEIVED = 65_536
-"""Bytes taken from one connection before the others have their turn."""
-CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
-GRACE = 1.0
-"""Seconds in which a request may arrive before it counts as unfinished for its address."""
-LOOK = 0.5
-"""Seconds between looks at the deadlines."""
-CLOSING_SECONDS = 2.0
-CLOSING_RATE = 1_000_000.0
-"""Bytes that give a refused sender one more second to read why."""
-CLOSING_BYTES = 256 << 20
-CLOSING_MOST = 256
-IDLE_MOST = 1_000
-SPOOLED_MOST = 4 << 30
-"""Bytes of bodies that are held at once."""
-ANSWERS_MOST = 256 << 20
-"""Bytes of answers that are held at once."""
-HEADS_KEEP = 4
-"""One of so many places for unfinished requests is kept for those whose head is arriving."""
-FILES = 8_192
-OUT_OF_FILES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
 class BufferingWorker(ThreadWorker):  # type: ignore[misc]
@@ -77,13 +72,11 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
     def run(self) -> None:
         """Serve until the worker is stopped."""
         self.state = self.wsgi.extensions[EXTENSION]
-        self.bounds = Bounds(self.config.max_body_bytes, self.config.max_upload_bytes, _folder(self.config))
+        self.bounds = Bounds(self.config.max_body_bytes, self.config.max_upload_bytes, spool_folder(self.config))
         self.lanes = Lanes(self.tpool, self.state, self.config.organiser_threads)
         raise_file_limit()
         super().run()
         self.lanes.shutdown()
-
-    # a connection comes, and its request arrives
 
     def accept(self, listener: socket.socket) -> None:
         """Take a new connection."""
@@ -102,7 +95,8 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
         """Expect a request, of which `data` has come already."""
         conn.arrival = Arrival(self.cfg, conn.client, conn.answered + 1, self.bounds)
         conn.enter(Stage.HEAD, monotonic(), self.config.header_seconds)
-        self._unfinished(conn)
+        self.unfinished[conn] = None
+        self._count()
         if len(self.unfinished) > self.config.max_unfinished:
             # the oldest: a client that drips, most likely. There is always one, the newest itself
             oldest = next(each for each in self.unfinished if each.stage is Stage.HEAD)
@@ -132,8 +126,12 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
     def _arrived(self, conn: Connection, data: bytes) -> None:
         arrival = conn.arrival
         assert arrival is not None  # noqa: S101 - set where the request begins
+        before = arrival.received
         try:
-            whole = self._feed(arrival, data)
+            try:
+                whole = arrival.feed(data)
+            finally:
+                self.spooled += arrival.received - before
         except ServiceError as error:
             self._refuse(conn, error)
         except OSError:
@@ -146,13 +144,6 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
                 self._dispatch(conn)
             else:
                 self._await_body(conn, arrival, len(data))
-
-    def _feed(self, arrival: Arrival, data: bytes) -> bool:
-        before = arrival.received
-        try:
-            return arrival.feed(data)
-        finally:
-            self.spooled += arrival.received - before
 
     def _await_body(self, conn: Connection, arrival: Arrival, moved: int) -> None:
         if arrival.request is None:
@@ -176,8 +167,6 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
         """Whether bodies and answers have taken the places that are theirs; heads always find one."""
         places = self.config.max_unfinished - self.config.max_unfinished // HEADS_KEEP
         return sum(each.stage is not Stage.HEAD for each in self.unfinished if each is not conn) >= places
-
-    # a thread has it
 
     def _dispatch(self, conn: Connection) -> None:
         assert self.lanes is not None  # noqa: S101 - set before the loop
@@ -232,7 +221,8 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
         if conn.answer.left and not conn.answer.failed:
             conn.enter(Stage.ANSWER, monotonic(), self.config.body_seconds)
             self.unsent += conn.answer.left
-            self._unfinished(conn)
+            self.unfinished[conn] = None
+            self._count()
             self._watch(conn, selectors.EVENT_WRITE, self._writable)
             self._limit_answers(conn)
         else:
@@ -244,8 +234,6 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
             if self.unsent <= ANSWERS_MOST and not self._crowded(newest):
                 return
             self._drop(conn)
-
-    # the answer goes out
 
     def _writable(self, conn: Connection) -> None:
         sent = conn.answer.send_to(conn.sock)
@@ -281,8 +269,6 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
         self.keepalived_conns.remove(conn)
         self._unwatch(conn)
         self._begin(conn)
-
-    # refusing and closing
 
     def _refuse(self, conn: Connection, error: ServiceError) -> None:
         self._send_now(conn, refusal(error))
@@ -360,8 +346,6 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
                 self._drop(conn)
                 return
 
-    # the watch
-
     def murder_pending(self) -> None:
         """End what is overdue. gunicorn calls this after each turn of its loop, also while it stops."""
         now = monotonic()
@@ -398,10 +382,6 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
             else:
                 self._refuse(conn, too_many_of(most))
 
-    def _unfinished(self, conn: Connection) -> None:
-        self.unfinished[conn] = None
-        self._count()
-
     def _count(self) -> None:
         self.state.unfinished = len(self.unfinished)
         self.state.requests = self.lanes.general.requests if self.lanes is not None else 0
@@ -415,31 +395,3 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
         if conn.watched:
             self.poller.unregister(conn.sock)
             conn.watched = False
-
-
-def too_many_of(most: int) -> TooManyRequests:
-    """Return the refusal of an address with too many unfinished requests."""
-    return TooManyRequests(
-        f"Your address has more than {most} unfinished requests. Send fewer at once, or faster.",
-        slug="too-many-unfinished",
-        title="Too many requests are unfinished",
-        headers={"Retry-After": "2"},
-    )
-
-
-def raise_file_limit() -> None:
-    """Allow more open files, as far as the system lets this process have them: each connection is one."""
-    soft, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = FILES if most == resource.RLIM_INFINITY else min(FILES, most)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
-
-
-def _folder(config: Config) -> str | None:
-    """Return the folder of temporary files, made if it is missing; None, the system's, where it cannot be made."""
-    folder = config.data_dir / "tmp"
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError:
-        return None
-    return str(folder)
