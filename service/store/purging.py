@@ -18,13 +18,16 @@ from service.store.tables import artifacts as artifacts_table
 from service.store.tables import (
     board_comparisons,
     board_runs,
+    comparison_asks,
     comparisons,
     deliveries,
+    ladders,
     metadata,
     owned_texts,
     parts,
     teams,
     tokens,
+    validations,
     webhooks,
 )
 from service.store.tables import jobs as jobs_table
@@ -152,10 +155,14 @@ def drop_benchmark(db: Connection, selected: Selected, slug: str, now: datetime)
         texts.drop(db, ids)
         artifacts.drop(db, ids)
         db.execute(
-            update(revisions_table).where(revisions_table.c.id.in_(ids)).values(reason=None, failure=None, moved=None)
+            update(revisions_table)
+            .where(revisions_table.c.id.in_(ids))
+            .values(reason=None, public_reason=None, failure=None, moved=None)
         )
-        db.execute(update(parts).where(parts.c.revision_id.in_(ids)).values(gold_key=None))
-    for table in (board_comparisons, board_runs):
+        db.execute(update(parts).where(parts.c.revision_id.in_(ids)).values(gold_key=None, sentence_keys=None))
+    for ids in _batches(list(db.scalars(select(validations.c.id).where(validations.c.benchmark_id == slug)))):
+        jobs.erase(db, ids, now)
+    for table in (board_comparisons, board_runs, comparison_asks, ladders):
         db.execute(delete(table).where(table.c.benchmark_id == slug))
     hooks = select(webhooks.c.id).where(webhooks.c.benchmark_id == slug)
     db.execute(delete(deliveries).where(deliveries.c.webhook_id.in_(hooks)))

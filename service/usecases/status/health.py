@@ -82,8 +82,8 @@ def metrics_text(context: Context) -> bytes:
     waiting = Gauge("treescore_queue_length", "Wake-ups that wait in Redis", ["queue"], registry=registry)
     up = Gauge("treescore_redis_up", "Whether Redis answers", registry=registry)
     try:
-        for name, length in context.queue.lengths().items():
-            waiting.labels(name).set(length)
+        # comparisons and boards follow each success: what waits in their queue would tell of one
+        waiting.labels(LIVE).set(context.queue.lengths()[LIVE])
         up.set(1)
     except REDIS_ERRORS:
         up.set(0)
