@@ -46,7 +46,7 @@ class Caller:
         """Whose work this caller's runs are: principals take turns. A team is one, a token of no team, an address."""
         if self.team is not None and not self.organiser:
             return f"team:{self.benchmark}/{self.team}"
-        return self.token_id or f"{ANONYMOUS}:{network_of(self.address)}"
+        return self.token_id or ":".join((ANONYMOUS, *([network_of(self.address)] if self.address else [])))
 
     @property
     def organiser(self) -> bool:
@@ -86,4 +86,6 @@ def network_of(address: str) -> str:
         known = ip_address(address)
     except ValueError:
         return address
-    return str(known) if isinstance(known, IPv4Address) else str(ip_network((known, IPV6_NETWORK), strict=False))
+    if isinstance(known, IPv4Address):
+        return str(known)
+    return str(known.ipv4_mapped or ip_network((int(known), IPV6_NETWORK), strict=False).network_address)

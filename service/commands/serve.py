@@ -102,7 +102,6 @@ def run(config: Config, stop: threading.Event, token_words: str, *, own_redis: b
         listens = embedded_redis.socket_path(config.data_dir)
         config = replace(config, redis_url=f"unix://{listens}")
     supervisor = Supervisor({**ONE_THREAD, **inherited(config)})
-    click.echo(hosts_line(config), err=True)
     try:
         migrated = subprocess.run(migrate_command(), env=supervisor.environment, check=False)  # noqa: S603 - own command
         if migrated.returncode:  # it has said why
@@ -116,6 +115,7 @@ def run(config: Config, stop: threading.Event, token_words: str, *, own_redis: b
             supervisor.add(Child(f"bulk-{number}", ["nice", *worker_command("bulk")], stop_seconds=30))
         supervisor.add(Child("api", api_command(), orphan_signal=signal.SIGTERM))
         if wait_until_ready(config, supervisor, stop):
+            click.echo(hosts_line(config), err=True)
             click.echo(f"Treescore is ready at {address(config)} ({token_words})")
             sys.stdout.flush()
             supervisor.watch(stop.wait)

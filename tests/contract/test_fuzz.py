@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import schemathesis
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, assume, given, settings
 from schemathesis.config import SchemathesisConfig
 from schemathesis.generation import GenerationMode
 
@@ -78,6 +78,8 @@ def test_no_answer_leaves_the_contract(
     )
     @given(case=operation.as_strategy(generation_mode=mode))
     def run(case: Any) -> None:
+        # a parameter without a value is not sent: what is wrong with it does not reach the service
+        assume(all(value not in (None, [], {}) for value in case.query.values()))
         if not ends and next(sent) % 4:
             case.path_parameters.update({name: real[name] for name in case.path_parameters if name in real})
         forget_failures(stage.queue)  # each case is sent with invalid tokens too

@@ -15,6 +15,7 @@ from service.store.integrity import Flaw
 from service.store.revisions import Part
 from service.store.score_records import ScoreRecord
 from service.usecases.scoring.config import ScoringConfig, scoring_config
+from service.usecases.scoring.part_scorer import SCORED
 from treescore.core.arrays import Counts, FloatArray
 from treescore.evaluation.parts import macro_mean
 
@@ -46,6 +47,7 @@ def _flaw(db: Connection, submission_id: str, number: int) -> str:
     scoring = scoring_config(revision.scoring)
     parts = revisions.parts_of(db, revision.id)
     figures = Figures.from_bytes(record.figures, Layout([part.name for part in parts], scoring.addresses))
+    lacking = [record.document["parts"][part.name]["state"] != SCORED for part in parts]
     columns = []
     for position, entry in enumerate(scoring.spec.entries):
         rows = [score_records.counts(db, submission_id, number, part.position, position) for part in parts]
@@ -58,7 +60,9 @@ def _flaw(db: Connection, submission_id: str, number: int) -> str:
         table = entry.metric.table
         by_part: FloatArray = np.stack(list(table.values(totals).values()), axis=-1)
         pooled: FloatArray = np.stack(list(table.values(totals.sum(axis=0)).values()), axis=-1)
-        columns.append(np.vstack([by_part, pooled, macro_mean(table, by_part)]))
+        macro = macro_mean(table, by_part)
+        by_part[lacking] = np.nan
+        columns.append(np.vstack([by_part, pooled, macro]))
     return _difference(record, figures, np.concatenate(columns, axis=1), scoring, parts)
 
 

@@ -210,7 +210,7 @@ def test_a_body_that_is_no_object_is_refused(stage: Stage, document: Any) -> Non
 
 def test_an_address_with_too_much_queued_is_refused_and_others_are_not(stage: Stage) -> None:
     here, elsewhere = stage.client(None), stage.client(None)
-    elsewhere.environ_base["REMOTE_ADDR"] = "192.0.2.1"
+    elsewhere.environ_base["REMOTE_ADDR"] = "127.0.0.2"
     with stage.asleep():
         for _ in range(stage.context.config.max_queued):
             assert here.post("/v1/jobs", json=JOB).status_code == 202

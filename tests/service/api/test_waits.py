@@ -23,7 +23,7 @@ def test_a_wait_beyond_the_limit_is_answered_at_once_as_if_its_time_were_over(
     stage.queue.asleep = True
     client = stage.client(None)
     at = client.post("/v1/jobs", json=JOB).headers["Location"]
-    assert all(waits.take("address 127.0.0.1") for _ in range(4))
+    assert all(waits.take("anonymous:127.0.0.1") for _ in range(4))
     prefer = {"Prefer": "wait=60"}
     answer = client.get(at, headers=prefer) if again else client.post("/v1/jobs", json=JOB, headers=prefer)
     assert answer.status_code == (200 if again else 202)
@@ -33,7 +33,7 @@ def test_a_wait_beyond_the_limit_is_answered_at_once_as_if_its_time_were_over(
 
 
 def test_a_caller_with_a_token_waits_beside_a_crowd_at_another_address(stage: Stage, waits: Waits) -> None:
-    assert all(waits.take("address 127.0.0.1") for _ in range(4))
+    assert all(waits.take("anonymous:127.0.0.1") for _ in range(4))
     answer = stage.client().post("/v1/jobs", json=JOB, headers={"Prefer": "wait=9"})
     assert answer.headers["Preference-Applied"] == "wait=9"
     assert waits.total == 4

@@ -32,10 +32,13 @@ def newer(folder):
     with store.write() as db:
         db.execute(text("UPDATE alembic_version SET version_num = '0999'"))
     store.close()
+    for path in folder.glob("treescore.db*"):
+        path.chmod(0o600)
 
 
 def damaged(folder):
     (folder / "treescore.db").write_bytes(b"no database " * 1000)
+    (folder / "treescore.db").chmod(0o600)
 
 
 @pytest.mark.e2e
@@ -66,6 +69,7 @@ def test_a_port_in_use_is_named(tmp_path, process_settings):
 
 def test_a_second_service_on_one_directory_is_refused(tmp_path, process_settings):
     with locked(tmp_path):
+        (tmp_path / "lock").chmod(0o600)
         status, err = start("--bind", f"127.0.0.1:{free_port()}", "--data-dir", str(tmp_path))
     assert (status, err.count("\n")) == (1, 1)
     assert "is in use by another Treescore" in err

@@ -33,7 +33,7 @@ OTHER_TREE = "(TOP (S (NP (DT the)) (VP (NN dog) (VBD saw) (NX (PRP it)))))\n"
 
 @pytest.mark.parametrize("feedback", LEVELS)
 def test_each_level_shows_what_it_says(task, feedback):
-    task.make(feedback=feedback, rounding=0.1)
+    task.make(feedback=feedback, rounding=0.1, publish_input=True)
     level = gate.LEVELS[feedback]
     lyon = task.team()
     shown = task.shown(lyon, task.scored(lyon, WRONG))

@@ -135,7 +135,8 @@ def test_where_lower_is_better_a_threshold_is_missed_from_above(served, tmp_path
     assert "alignment.aer <= 0.1: missed" in done.stderr
 
 
-def test_a_significantly_worse_submission_is_status_1(example):
+def test_a_significantly_worse_submission_is_status_1(served):
+    example = Task(served, (EXAMPLES / "gold.conllu").read_text(encoding="utf-8"))
     good = example.scored(EXAMPLES / "systems" / "neural-b.conllu", "--name", "good")
     done = example.run(EXAMPLES / "systems" / "rules.conllu", "--fail-if-worse-than", good, status=1)
     assert f"It is significantly worse than {good}." in done.stderr

@@ -151,7 +151,7 @@ def test_over_parts_the_mean_of_the_parts_is_tested_within_each(task):
     pooled = answered(task, ORGANISER, submissions=[whole, spoiled], part="pooled")
     assert pooled["statistic"] == "ratio-of-sums"
     assert pooled["unit_count"] == 4
-    single = answered(task, lyon, submissions=[whole, half], part="en")
+    single = answered(task, ORGANISER, submissions=[whole, half], part="en")
     assert single["pairs"][0]["p"] == 1.0
 
 

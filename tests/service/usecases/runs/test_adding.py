@@ -65,7 +65,7 @@ def test_a_repeated_request_is_answered_although_the_limit_is_reached(limited):
     first = submit_job(limited, SCORER, JOB, key)[0]
     for _ in range(MOST - 1):
         submit_job(limited, SCORER, JOB)
-    assert submit_job(limited, SCORER, JOB, key) == (first, False)
+    assert submit_job(limited, SCORER, JOB, key)[:2] == (first, False)
 
 
 def test_organisers_have_no_limit(limited):

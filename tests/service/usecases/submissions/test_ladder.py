@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from service.errors import Conflict, NotFound, Unprocessable
+from service.errors import Conflict, Forbidden, NotFound, Unprocessable
 from service.requests import PageQuery, SubmissionChanges
 from service.schemas.benchmarks import RevisionRequest
 from service.schemas.comparisons import ComparisonRequest
@@ -122,9 +122,12 @@ class TestNoWayBack:
     def test_choosing_a_held_one_does_not_show_it(self, task, context, lyon):
         best, held = (task.scored(lyon, spoilt(wrong)) for wrong in (2, 3))
         patch_submission(context, lyon, held, SubmissionChanges(chosen=True))
-        for asked in ({}, {"pick": "chosen"}, {"pick": "last"}, {"pick": "all"}, {"score": "attachment.uas"}):
-            for caller in (lyon, ANYONE):
+        for caller in (lyon, ANYONE):
+            for asked in ({}, {"pick": "best"}, {"score": "attachment.uas"}):
                 assert column(task.leaderboard(caller, **asked), "submission") == [best]
+            for pick in ("chosen", "last", "all"):
+                with pytest.raises(Forbidden):
+                    task.leaderboard(caller, pick=pick)
         assert set(column(task.leaderboard(ORGANISER, pick="all"), "submission")) == {best, held}
 
     def test_comparisons_do_not_show_what_is_held(self, task, context, lyon):
