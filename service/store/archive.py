@@ -180,7 +180,8 @@ def fill(db: Connection, path: Path, manifest: Manifest) -> None:
             content = content_of(columns, rows_of(db, table.name, columns))
             if content != manifest.tables[table.name]:
                 raise ArchiveError(f"The rows of {table.name} did not arrive as they were. Nothing was restored.")
-    _continue_counting(db, tables.tables["events"])
+    for table in tables.sorted_tables:
+        _continue_counting(db, table)
 
 
 def contents(archive: sqlite3.Connection) -> dict[str, Content]:
@@ -243,10 +244,14 @@ def _insert_plain(archive: sqlite3.Connection, name: str, rows: Iterable[Row]) -
     archive.executemany(f'INSERT INTO "{name}" ({_quoted(columns)}) VALUES ({marks})', rows)  # noqa: S608
 
 
-def _continue_counting(db: Connection, events: Table) -> None:
-    last = db.scalar(select(func.max(events.c.seq)))
-    if last is not None:
-        db.execute(text("SELECT setval(pg_get_serial_sequence('events', 'seq'), :last)"), {"last": last})
+def _continue_counting(db: Connection, table: Table) -> None:
+    """Let the database number new rows behind those that were written, where it numbers the rows of a table."""
+    for column in table.primary_key:
+        names = {"table": table.name, "column": column.name}
+        sequence = db.scalar(text("SELECT pg_get_serial_sequence(:table, :column)"), names)
+        last = None if sequence is None else db.scalar(select(func.max(column)))
+        if last is not None:
+            db.execute(text("SELECT setval(:sequence, :last)"), {"sequence": sequence, "last": last})
 
 
 def _select(name: str, columns: Sequence[str]) -> str:

@@ -45,7 +45,7 @@ class Selected:
     """Ids of what is purged.
 
     Attributes:
-        submissions, revisions, comparisons, jobs: by id.
+        submissions, revisions, comparisons, jobs: by id; validations are jobs.
         benchmark: slug, where all of it is purged.
     """
 
@@ -68,17 +68,20 @@ def of_benchmark(db: Connection, slug: str) -> Selected:
         submissions=list(db.scalars(select(c.id).where(c.benchmark_id == slug).order_by(c.id))),
         revisions=revisions.ids_of(db, slug),
         comparisons=list(db.scalars(select(comparisons.c.id).where(comparisons.c.benchmark_id == slug))),
+        jobs=list(db.scalars(select(validations.c.id).where(validations.c.benchmark_id == slug))),
         benchmark=slug,
     )
 
 
 def of_team(db: Connection, slug: str, team_id: str) -> Selected:
-    """Select the submissions of a team, and the comparisons that they are in."""
+    """Select the submissions and validations of a team, and the comparisons that its submissions are in."""
     c = submissions_table.c
     own = list(db.scalars(select(c.id).where(c.benchmark_id == slug, c.team_id == team_id).order_by(c.id)))
     query = select(comparisons.c.id, comparisons.c.question).where(comparisons.c.benchmark_id == slug)
     asked = [row.id for row in db.execute(query) if not set(own).isdisjoint(orjson.loads(row.question)["submissions"])]
-    return Selected(submissions=own, comparisons=asked)
+    sent = (validations.c.benchmark_id == slug) & (validations.c.team_id == team_id)
+    checked = list(db.scalars(select(validations.c.id).where(sent)))
+    return Selected(submissions=own, comparisons=asked, jobs=checked)
 
 
 def ended_before(db: Connection, moment: datetime) -> Selected:
@@ -160,7 +163,7 @@ def drop_benchmark(db: Connection, selected: Selected, slug: str, now: datetime)
             .values(reason=None, public_reason=None, failure=None, moved=None)
         )
         db.execute(update(parts).where(parts.c.revision_id.in_(ids)).values(gold_key=None, sentence_keys=None))
-    for ids in _batches(list(db.scalars(select(validations.c.id).where(validations.c.benchmark_id == slug)))):
+    for ids in _batches(selected.jobs):
         jobs.erase(db, ids, now)
     for table in (board_comparisons, board_runs, comparison_asks, ladders):
         db.execute(delete(table).where(table.c.benchmark_id == slug))
@@ -173,6 +176,14 @@ def drop_benchmark(db: Connection, selected: Selected, slug: str, now: datetime)
     db.execute(update(teams).where(teams.c.benchmark_id == slug).values(erased))
     benchmarks.mark_deleted(db, slug, now)
     benchmarks.forget(db, slug)
+
+
+def drop_team(db: Connection, selected: Selected, slug: str, team_id: str, now: datetime) -> None:
+    """Delete what a team's outputs were compared and validated with. Its submissions are left."""
+    drop_comparisons(db, selected.comparisons)
+    for ids in _batches(selected.jobs):
+        jobs.erase(db, ids, now)
+    db.execute(delete(ladders).where(ladders.c.benchmark_id == slug, ladders.c.team_id == team_id))
 
 
 def drop_comparisons(db: Connection, ids: Sequence[str]) -> None:

@@ -148,15 +148,13 @@ def set_rung(db: Connection, submission_id: str, revision: int, number: int) -> 
     db.execute(update(scores).where(mine).values(rung=number))
 
 
-def held(db: Connection, submission_ids: Sequence[str]) -> set[str]:
-    """Return those of the submissions whose newest scores a ladder holds."""
-    query = (
-        select(scores.c.submission_id, scores.c.rung)
-        .where(scores.c.submission_id.in_(list(submission_ids)))
-        .order_by(scores.c.revision)
+def held(db: Connection, submission_ids: Sequence[str], revision: int) -> set[str]:
+    """Return those of the submissions whose scores under a revision a ladder holds."""
+    c = scores.c
+    query = select(c.submission_id).where(
+        c.submission_id.in_(list(submission_ids)), c.revision == revision, c.rung == 0
     )
-    newest_rungs = {row.submission_id: row.rung for row in db.execute(query)}
-    return {each for each, number in newest_rungs.items() if number == 0}
+    return set(db.scalars(query))
 
 
 def scored_ids(db: Connection, revision: int, submission_ids: Sequence[str]) -> set[str]:

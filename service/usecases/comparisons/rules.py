@@ -135,8 +135,10 @@ class Reach:
         return self._caller.organiser or submission.id in self.rows or self._owns(submission)
 
     def held(self, ids: Sequence[str]) -> set[str]:
-        """Return those of the submissions whose scores a ladder holds for the caller."""
-        return score_records.held(self._db, ids) if ladder.holds(self._level, self._benchmark) else set()
+        """Return those of the submissions whose scores on this board a ladder holds for the caller."""
+        if not ladder.holds(self._level, self._benchmark):
+            return set()
+        return score_records.held(self._db, ids, self._board.revision.number)
 
     def require_shown(self) -> None:
         """Refuse comparisons where the caller does not see the score, the part or the revision.

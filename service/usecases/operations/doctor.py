@@ -26,9 +26,9 @@ from service.usecases.operations import place
 from service.usecases.operations.findings import Finding, Level
 from treescore.core.version import __version__
 
-PASSWORD = re.compile(r"//[^/@]*@")
-"""User and password of a URL."""
 SECRETS = ("admin_token",)
+_USER = re.compile(r"//.*@")
+_PASSWORD = re.compile(r"(password=)[^&]*", re.IGNORECASE)
 SKEW_SECONDS = 2.0
 LATE_SECONDS = 90.0
 """Seconds without a heartbeat after which a worker is late: an idle one sends one every half minute or so."""
@@ -52,8 +52,13 @@ def shown(config: Config) -> dict[str, str]:
         value = str(getattr(config, field.name))
         if field.name in SECRETS:
             value = "(set)" if value else "(not set)"
-        values[f"TREESCORE_{field.name.upper()}"] = PASSWORD.sub("//***@", value)
+        values[f"TREESCORE_{field.name.upper()}"] = _without_password(value)
     return values
+
+
+def _without_password(url: str) -> str:
+    """Return a URL without its user and its password, which may stand before the host or among the parameters."""
+    return _PASSWORD.sub(r"\1***", _USER.sub("//***@", url))
 
 
 def _versions() -> str:
@@ -63,13 +68,13 @@ def _versions() -> str:
 def _configuration(config: Config) -> Iterator[Finding]:
     set_here = [f"{name}={value}" for name, value in shown(config).items() if name in os.environ]
     yield Finding(Level.OK, "configuration", "environment", " ".join(set_here) or "No variable is set: all defaults.")
-    if not config.bind.startswith(("127.", "localhost", "[::1]", "unix:")):
+    if not config.on_loopback:
         advice = "Let only a proxy with TLS reach it."
         yield Finding(Level.WARN, "bind", config.bind, "The API listens beyond this machine, in plain HTTP.", advice)
 
 
 def _store(context: Context) -> Iterator[Finding]:
-    name = PASSWORD.sub("//***@", context.config.database_url)
+    name = _without_password(context.config.database_url)
     file = file_of(context.store)
     if file is not None and not file.exists():
         yield Finding(Level.WARN, "store", str(file), "It does not exist yet.", "`treescore serve` creates it.")
@@ -108,7 +113,8 @@ def _server(context: Context) -> Iterator[Finding]:
     if not queue.alive():
         raise redis.ConnectionError("it does not take what is written")
     waiting = ", ".join(f"{number} {name}" for name, number in queue.lengths().items())
-    yield Finding(Level.OK, "queue", PASSWORD.sub("//***@", context.config.redis_url), f"{queue.version()}; {waiting}.")
+    name = _without_password(context.config.redis_url)
+    yield Finding(Level.OK, "queue", name, f"{queue.version()}; {waiting}.")
     yield _clock("redis", queue.clock())
 
 

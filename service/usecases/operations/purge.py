@@ -60,7 +60,7 @@ def _purge_team(context: Context, slug: str, team_id: str) -> dict[str, int]:
         selected = _selected(db, Scope(team=(slug, team_id)))
         numbers = purging.counted(db, selected)
         stopped = _end_runs(db, context, selected)
-        purging.drop_comparisons(db, selected.comparisons)
+        purging.drop_team(db, selected, slug, team_id, context.now())
     for run_id in stopped:
         context.queue.stop(run_id)
     erase_team(context, OPERATOR, slug, team_id)

@@ -70,6 +70,9 @@ def _difference(
     record: ScoreRecord, figures: Figures, computed: FloatArray, scoring: ScoringConfig, parts: list[Part]
 ) -> str:
     stored = figures.values[: len(parts) + 2]
+    # what a part without a scored output costs has counts; the part itself has no score
+    lacking = [row for row, part in enumerate(parts) if record.document["parts"][part.name]["state"] != SCORED]
+    computed[lacking] = np.nan
     same = np.isclose(stored, computed, rtol=0, atol=TOLERANCE, equal_nan=True)
     if not same.all():
         column = int(np.argwhere(~same)[0][1])

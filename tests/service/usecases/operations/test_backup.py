@@ -125,6 +125,8 @@ def test_a_restored_backup_answers_the_same_bytes_and_ends_open_work_once(reques
         task.settle()
         assert view_job(context, SCORER, later_job).state == "succeeded"
         task.team("oslo")
+        rows = [filled.open, filled.submissions[1]]
+        ask(context, filled.teams[0], SLUG, loaded(ComparisonRequest, {"submissions": rows}))
 
 
 def test_a_backup_under_load_holds_everything_that_was_acknowledged_before_it(either_context, config, tmp_path):

@@ -11,13 +11,15 @@ from sqlalchemy import text
 from service.errors import Gone, NotFound
 from service.schemas.comparisons import ComparisonRequest
 from service.schemas.jobs import JobRequest
-from service.store import comparisons, score_records, submissions
+from service.schemas.submissions import SubmissionRequest
+from service.store import comparisons, jobs, runs, score_records, submissions
 from service.store.database import Store
 from service.usecases.comparisons.ask import ask
 from service.usecases.jobs.jobs import submit_job
 from service.usecases.operations.check import check
 from service.usecases.operations.findings import Level
 from service.usecases.operations.purge import Scope, listed, purge
+from service.usecases.submissions.validation import validate
 from tests.fixtures.contexts import ORGANISER, SCORER, later, work_of
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG, loaded
 from tests.fixtures.tasks import LONG, SLUG, Task, column, spoilt
@@ -90,6 +92,25 @@ def test_a_purged_team_leaves_scores_and_no_word(filled):
     assert wrong(filled.context) == []
     with pytest.raises(NotFound):
         listed(filled.context, Scope(team=(SLUG, "prague")))
+
+
+@pytest.mark.parametrize("scope", [Scope(team=(SLUG, "oslo")), Scope(benchmark=SLUG)])
+def test_validations_go_with_their_team_and_benchmark_also_unfinished_ones(filled, scope):
+    context, oslo = filled.context, filled.task.team("oslo")
+    outputs = marked(spoilt(2)).replace("stars", "zweimarker")
+    ids = []
+    for settle in (True, False):
+        sent = loaded(SubmissionRequest, {"name": "x", "outputs": {"en": outputs}})
+        ids.append(validate(context, oslo, SLUG, sent)[0])
+        if settle:
+            filled.task.settle()
+    assert listed(context, scope)["jobs"] == 2
+    purge(context, scope)
+    filled.task.settle()
+    with context.store.read() as db:
+        assert all(jobs.answer(context.store, each).document is None for each in ids)
+        assert runs.get(db, ids[1]).state == runs.CANCELLED
+    assert wrong(context) == []
 
 
 def test_a_purged_comparison_can_be_asked_again(filled):

@@ -143,6 +143,16 @@ class TestNoWayBack:
             view_comparison(context, lyon, comparison)
         assert list_comparisons(context, lyon, SLUG, PageQuery()).items == []
 
+    def test_what_a_revision_holds_another_that_releases_it_does_not_show(self, task, context, lyon):
+        sent = [task.scored(lyon, spoilt(wrong)) for wrong in (2, 12)]
+        create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, {"parts": {"en": {"gold": spoilt(12)}}}))
+        task.settle()
+        assert [released(task, lyon, each) for each in sent] == [True, True]
+        ask(context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": sent}))
+        with pytest.raises(Unprocessable) as error:
+            ask(context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": sent, "revision": 1}))
+        assert [problem.code for problem in error.value.problems] == ["held"]
+
     def test_a_revision_places_all_again_in_their_order(self, task, context, lyon):
         sent = [task.scored(lyon, spoilt(wrong)) for wrong in (9, 8, 2, 3)]
         create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, {"parts": {"en": {"gold": spoilt(9)}}}))
