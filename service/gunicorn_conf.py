@@ -8,6 +8,7 @@ from gunicorn import util  # type: ignore[import-untyped]
 
 from service.config import load_config
 from service.files import UMASK, private_umask
+from service.server import log
 from service.server.answer import problem
 
 _config = load_config()
@@ -42,3 +43,4 @@ def write_problem(sock: socket.socket, status_int: int, reason: str, mesg: str) 
 
 # gunicorn has no setting for it; a worker class would have to repeat its list of errors
 util.write_error = write_problem
+log.install()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -46,8 +47,12 @@ def one_line() -> Iterator[None]:
         fault = fault_of(error)
         line = f"The store {WORDS[fault or Fault.AWAY]} ({line_of(error)})."
         raise (CouldNotTell if fault in (None, Fault.AWAY) else Refused)(line) from error
+    except sqlite3.Error as error:  # backups are read and written without SQLAlchemy
+        if getattr(error, "sqlite_errorcode", 0) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            raise Refused(f"The store {WORDS[Fault.DAMAGED]} ({error}).") from error
+        raise Refused(f"The backup cannot be written: {error}. Check disk, owner and mode of its directory.") from error
     except (SQLAlchemyError, ImportError) as error:
         raise Refused(f"TREESCORE_DATABASE_URL cannot be used: {str(error).splitlines()[0]}") from error
     except OSError as error:
-        place = error.filename or "A file"
+        place = error.filename2 or error.filename or "A file"  # of a copy, the one that is written
         raise Refused(f"{place} cannot be used: {error.strerror or error}. Check its disk, owner and mode.") from error

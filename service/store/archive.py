@@ -113,6 +113,7 @@ def add_manifest(path: Path, manifest: Manifest) -> None:
     with opened(path, "rw") as archive:
         archive.execute("PRAGMA journal_mode=DELETE")
         archive.execute("PRAGMA synchronous=FULL")
+        archive.execute(f"DROP TABLE IF EXISTS {MANIFEST}")  # of a backup that is used as a store
         archive.execute(f"CREATE TABLE {MANIFEST} (body BLOB NOT NULL, digest TEXT NOT NULL)")
         archive.execute(f"INSERT INTO {MANIFEST} VALUES (?, ?)", (manifest.to_bytes(), manifest.digest))  # noqa: S608
         archive.commit()

@@ -15,7 +15,7 @@ import httpx
 import psutil
 import pytest
 
-from tests.fixtures.service_process import PATIENCE, ROOT, ServiceProcess
+from tests.fixtures.service_process import PATIENCE, ROOT, ServiceProcess, until
 
 pytestmark = pytest.mark.e2e
 
@@ -129,3 +129,27 @@ def status_of(service: ServiceProcess, *lines: str) -> int:
 )
 def test_a_raw_request_reaches_what_it_should(served: ServiceProcess, lines: tuple[str, ...], status: int) -> None:
     assert status_of(served, *lines) == status
+
+
+MISPLACED = "ts_secret-that-stands-in-a-wrong-place"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (f"GET /v1/jobs?token={MISPLACED}",),
+        (f"GET / HTTP/{MISPLACED}",),
+        ("GET / HTTP/1.1", f"Authorization Bearer {MISPLACED}"),
+        ("GET / HTTP/1.1", f"Bearer {MISPLACED}: x"),
+        ("POST /v1/jobs HTTP/1.1", "Host: localhost", f"Expect: {MISPLACED}"),
+        ("POST /v1/jobs HTTP/1.1", "Host: localhost", f"Transfer-Encoding: {MISPLACED}"),
+        ("POST /v1/jobs HTTP/1.1", "Host: localhost", "Transfer-Encoding: chunked", "", "0", f"Bearer {MISPLACED}"),
+    ],
+)
+def test_a_malformed_request_is_logged_without_its_text(served: ServiceProcess, lines: tuple[str, ...]) -> None:
+    before = len(served.log.read_text())
+    assert status_of(served, *lines) in (400, 417, 501)
+    logged = until(lambda: served.log.read_text()[before:])
+    assert MISPLACED not in logged
+    assert '"event":"invalid-request"' in logged
+    assert '"client":"127.0.0.1"' in logged

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -271,6 +272,23 @@ def test_a_full_disk_ends_a_command_in_one_line(run, context, tmp_path, monkeypa
     status, _, err = run("backup", tmp_path / "one.backup")
     assert (status, err.count("\n")) == (1, 1)
     assert "No space left on device" in err
+    assert not list(tmp_path.glob("*one.backup*"))
+
+
+@pytest.fixture
+def little_space(context):
+    """Lets no file grow beyond 100 kB."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.usefixtures("little_space")
+def test_a_backup_that_outgrows_its_disk_ends_in_one_line_and_leaves_nothing(run, tmp_path):
+    status, _, err = run("backup", tmp_path / "one.backup")
+    assert (status, err.count("\n")) == (1, 1)
+    assert err.startswith("Error: The backup cannot be written: ")
     assert not list(tmp_path.glob("*one.backup*"))
 
 

@@ -275,3 +275,14 @@ def test_a_store_of_an_older_schema_is_backed_up_before_its_migration(tmp_path, 
     new = replace(config, data_dir=tmp_path / "new", database_url=f"sqlite:///{tmp_path}/new/treescore.db")
     restored = restore(new, made.file)
     assert restored.migrated_to not in (None, "0002")
+
+
+def test_a_backup_that_is_used_as_a_store_can_be_backed_up(made, config, tmp_path):
+    url = f"sqlite:///{tmp_path}/rolled-back/treescore.db"
+    rolled_back = replace(config, data_dir=tmp_path / "rolled-back", database_url=url)
+    rolled_back.data_dir.mkdir()
+    shutil.copyfile(made, rolled_back.data_dir / "treescore.db")
+    store = archive.Store(url)
+    again = back_up(rolled_back, store, tmp_path / "again.backup")
+    store.close()
+    assert archive.verified(again.file).tables == archive.verified(made).tables
