@@ -64,27 +64,33 @@ def visible_comparison(db: Connection, context: Context, caller: Caller, name: s
     Raises:
         NotFound: it does not exist, was deleted, or is neither the caller's nor behind a board that the caller sees.
         Gone: it was deleted, and the caller is an organiser.
-        Unauthorized, Forbidden: the board is not public, or its level shows no comparisons.
+        Forbidden: the caller's team asked it, and the benchmark does not show it any more.
     """
     comparison = _stored(db, context, caller, name) if storable(name) else None
+    unknown = NotFound(f"Unknown comparison {name}.")
     if comparison is None:
-        raise NotFound(f"Unknown comparison {name}.")
+        raise unknown
     benchmark = benchmark_of(db, comparison.benchmark_id)
     if not gate.knows(benchmark, caller):
-        raise NotFound(f"Unknown comparison {name}.")
-    viewer = reader_of(context, benchmark, caller)
+        raise unknown
     known = submissions.many(db, comparison.question["submissions"])
     level = gate.level_of(benchmark, caller, context.now())
-    by_part = True
-    if not caller.organiser:
-        team = team_of(caller, benchmark.id)
-        asked = team is not None and bool(comparisons.asked_by(db, [name], team))
-        reach = reach_of(db, caller, viewer, comparison.question)
-        if not _readable(comparison, known, reach, asked=asked):
-            raise NotFound(f"Unknown comparison {name}.")
-        reach.require_shown()
-        by_part = reach.by_part
-    return Visible(comparison, known, viewer, level, by_part)
+    if caller.organiser:
+        return Visible(comparison, known, reader_of(context, benchmark, caller), level)
+    team = team_of(caller, benchmark.id)
+    asked = team is not None and bool(comparisons.asked_by(db, [name], team))
+    # an id follows from its question: a refusal would tell who guesses it that the board asks the question, so which
+    # submissions are its rows
+    if not asked and level < Level.SCORES:
+        raise unknown
+    viewer = reader_of(context, benchmark, caller)
+    reach = reach_of(db, caller, viewer, comparison.question)
+    if not asked and not reach.shown:
+        raise unknown
+    reach.require_shown()
+    if not _readable(comparison, known, reach, asked=asked):
+        raise unknown
+    return Visible(comparison, known, viewer, level, reach.by_part)
 
 
 def _readable(comparison: Comparison, known: Mapping[str, Submission], reach: Reach, *, asked: bool) -> bool:
