@@ -135,7 +135,8 @@ def test_where_lower_is_better_a_threshold_is_missed_from_above(served, tmp_path
     assert "alignment.aer <= 0.1: missed" in done.stderr
 
 
-def test_a_significantly_worse_submission_is_status_1(example):
+def test_a_significantly_worse_submission_is_status_1(served):
+    example = Task(served, (EXAMPLES / "gold.conllu").read_text(encoding="utf-8"))
     good = example.scored(EXAMPLES / "systems" / "neural-b.conllu", "--name", "good")
     done = example.run(EXAMPLES / "systems" / "rules.conllu", "--fail-if-worse-than", good, status=1)
     assert f"It is significantly worse than {good}." in done.stderr
@@ -181,7 +182,7 @@ def test_the_first_submission_has_nothing_to_be_compared_with(served, files):
     done = Task(served, GOLD_CONLLU).run(
         files / "wrong.conllu", "--compare-with", "best", "--fail-if-worse-than", "best"
     )
-    assert "compared with the best: the board has no other submission." in done.stdout
+    assert "compared with the best: the board shows no other submission." in done.stdout
 
 
 @pytest.mark.parametrize(
