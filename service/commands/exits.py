@@ -48,6 +48,8 @@ def one_line() -> Iterator[None]:
         raise (CouldNotTell if fault in (None, Fault.AWAY) else Refused)(line) from error
     except (SQLAlchemyError, ImportError) as error:
         raise Refused(f"TREESCORE_DATABASE_URL cannot be used: {str(error).splitlines()[0]}") from error
+    except BrokenPipeError:
+        raise  # the reader of our output has all that it wants, as `head`: click ends without a word
     except OSError as error:
         place = error.filename or "A file"
         raise Refused(f"{place} cannot be used: {error.strerror or error}. Check its disk, owner and mode.") from error
