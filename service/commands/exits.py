@@ -53,6 +53,8 @@ def one_line() -> Iterator[None]:
         raise Refused(f"The backup cannot be written: {error}. Check disk, owner and mode of its directory.") from error
     except (SQLAlchemyError, ImportError) as error:
         raise Refused(f"TREESCORE_DATABASE_URL cannot be used: {str(error).splitlines()[0]}") from error
+    except BrokenPipeError:
+        raise  # the reader of our output has all that it wants, as `head`: click ends without a word
     except OSError as error:
         place = error.filename2 or error.filename or "A file"  # of a copy, the one that is written
         raise Refused(f"{place} cannot be used: {error.strerror or error}. Check its disk, owner and mode.") from error

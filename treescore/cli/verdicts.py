@@ -234,7 +234,7 @@ def _compared(client: Client, document: Mapping[str, Any], opponent: str | None)
     own, main = document["id"], document["main"]
     unknown: dict[str, Any] = {"with": opponent, "verdict": None, "difference": None, "p": None, "reason": None}
     if opponent is None:
-        return {**unknown, "reason": "the board has no other submission."}
+        return {**unknown, "reason": "the board shows no other submission."}
     if opponent == own:
         return {**unknown, "verdict": "same", "difference": 0.0}
     if main is None:

@@ -218,7 +218,7 @@ def asked_about(db: Connection, reach: Reach, asked: Sequence[str]) -> list[str]
     if not reach.may_ask([known[each] for each in asked]):
         raise Forbidden(
             "A team compares rows of the leaderboard with each other, or two of its own submissions, one of which is "
-            "its row of the leaderboard.",
+            "its row of the leaderboard. Take the ids of rows from the leaderboard.",
             slug=NOT_COMPARABLE,
             title="These submissions cannot be compared",
         )

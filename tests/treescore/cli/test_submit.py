@@ -182,7 +182,7 @@ def test_the_first_submission_has_nothing_to_be_compared_with(served, files):
     done = Task(served, GOLD_CONLLU).run(
         files / "wrong.conllu", "--compare-with", "best", "--fail-if-worse-than", "best"
     )
-    assert "compared with the best: the board has no other submission." in done.stdout
+    assert "compared with the best: the board shows no other submission." in done.stdout
 
 
 @pytest.mark.parametrize(
