@@ -47,7 +47,6 @@ def _flaw(db: Connection, submission_id: str, number: int) -> str:
     scoring = scoring_config(revision.scoring)
     parts = revisions.parts_of(db, revision.id)
     figures = Figures.from_bytes(record.figures, Layout([part.name for part in parts], scoring.addresses))
-    lacking = [record.document["parts"][part.name]["state"] != SCORED for part in parts]
     columns = []
     for position, entry in enumerate(scoring.spec.entries):
         rows = [score_records.counts(db, submission_id, number, part.position, position) for part in parts]
@@ -60,9 +59,7 @@ def _flaw(db: Connection, submission_id: str, number: int) -> str:
         table = entry.metric.table
         by_part: FloatArray = np.stack(list(table.values(totals).values()), axis=-1)
         pooled: FloatArray = np.stack(list(table.values(totals.sum(axis=0)).values()), axis=-1)
-        macro = macro_mean(table, by_part)
-        by_part[lacking] = np.nan
-        columns.append(np.vstack([by_part, pooled, macro]))
+        columns.append(np.vstack([by_part, pooled, macro_mean(table, by_part)]))
     return _difference(record, figures, np.concatenate(columns, axis=1), scoring, parts)
 
 
