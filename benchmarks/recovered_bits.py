@@ -34,7 +34,7 @@ Attack = Callable[[Victim, str, int], tuple[float, float]]
 
 def own(attacked: Victim, level: str, seed: int) -> tuple[float, float]:
     """Return the recovered bits of an own output, and the budget."""
-    truth, probabilities, submissions = attack_own(attacked, DAYS, seed)
+    truth, probabilities, submissions = attack_own(attacked, DAYS, 1000 + seed)  # no seed of gold's
     return recovered_bits(truth, probabilities), budget(level, submissions)
 
 
