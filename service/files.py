@@ -46,7 +46,8 @@ def close_files(config: Config) -> None:
 def private_paths(config: Config) -> Iterator[Path]:
     """Yield what only the owner may use, there or not: the data directory, what is kept in it, an SQLite database."""
     folder = config.data_dir
-    yield folder
+    if folder.is_dir():
+        yield folder
     store = file_of_url(make_url(config.database_url))
     if store is not None:
         yield from (store.with_name(store.name + ending) for ending in SQLITE_FILES)
