@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from service.hosts import is_host, is_public_url, listed
+from service.hosts import is_host, is_loopback, is_public_url, listed
 from service.variables import PREFIX, ConfigError, check_secret, file_variable, read_secret, refuse_unknown
 from treescore.core.limits import Limits
 
-LOOPBACK = ("127.", "localhost", "[::1]", "unix:")
 LAST_PORT = 65_535
 MAX_DIGITS = 18
 STORES = ("sqlite:", "sqlite+", "postgresql:", "postgresql+")
@@ -102,7 +101,7 @@ class Config:
     @property
     def on_loopback(self) -> bool:
         """Whether only programs of this machine reach the API without a proxy."""
-        return self.bind.startswith(LOOPBACK)
+        return self.bind.startswith("unix:") or is_loopback(self.bind)
 
     @property
     def limits(self) -> Limits:

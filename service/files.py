@@ -11,9 +11,9 @@ import structlog
 from sqlalchemy import make_url
 
 from service.config import Config
+from service.store.disk import file_of_url
 
 UMASK = 0o077
-FOLDER_MODE, FILE_MODE = 0o700, 0o600
 SQLITE_FILES = ("", "-wal", "-shm", "-journal")
 """Endings of the files of an SQLite database."""
 KEPT = ("lock", "admin-token")
@@ -37,24 +37,20 @@ def close_files(config: Config) -> None:
         FilesError: the directory or a file belongs to another user, or the directory is shared.
     """
     folder = config.data_dir
-    if folder.is_dir():
-        if folder.stat().st_mode & stat.S_ISVTX:
-            raise FilesError(f"{folder} is a directory that users share. Set another TREESCORE_DATA_DIR.")
-        _close(folder)
-    for path in (*database_files(config), *_kept(folder)):
+    if folder.is_dir() and folder.stat().st_mode & stat.S_ISVTX:
+        raise FilesError(f"{folder} is a directory that users share. Set another TREESCORE_DATA_DIR.")
+    for path in private_paths(config):
         _close(path)
 
 
-def database_files(config: Config) -> list[Path]:
-    """Return the files of an SQLite database; none for PostgreSQL."""
-    url = make_url(config.database_url)
-    if url.get_backend_name() != "sqlite" or not url.database or url.database == ":memory:":
-        return []
-    return [Path(url.database + ending) for ending in SQLITE_FILES]
-
-
-def _kept(folder: Path) -> Iterator[Path]:
-    """Yield files, sockets and folders that `serve` keeps in its data directory."""
+def private_paths(config: Config) -> Iterator[Path]:
+    """Yield what only the owner may use, there or not: the data directory, what is kept in it, an SQLite database."""
+    folder = config.data_dir
+    if folder.is_dir():
+        yield folder
+    store = file_of_url(make_url(config.database_url))
+    if store is not None:
+        yield from (store.with_name(store.name + ending) for ending in SQLITE_FILES)
     for name in KEPT:
         yield folder / name
     yield from folder.glob("*.sock")

@@ -13,7 +13,7 @@ from service.files import private_umask
 from service.logs import configure_logs, fault
 from service.posix import stop_signal
 from service.queue import REDIS_ERRORS
-from service.store import comparisons, idempotency, jobs, runs, score_records, submissions, turns
+from service.store import comparisons, idempotency, jobs, ladders, runs, score_records, submissions, turns
 from service.usecases.events.deliver import deliver_due
 from workers.entry import process_context, release
 
@@ -75,11 +75,13 @@ class Sweeper:
         self._drop_left_over()
 
     def _drop_left_over(self) -> None:
-        """Delete the scores of revisions that never became active, whose worker died before it could."""
+        """Delete scores and ladders of revisions that never became active, whose worker died before it could."""
         while True:
             with self._context.store.write() as db:
                 left = score_records.left_over(db)
                 dropped = [score_records.drop_revision(db, *each, DROPPED_AT_ONCE) for each in left]
+                for each in left:
+                    ladders.drop_revision(db, *each)
             if not any(dropped):
                 return
 

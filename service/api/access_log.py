@@ -11,8 +11,8 @@ import structlog
 from flask import Flask, Response, g, request
 
 from service.api.calls import client_address
-from service.api.doors import PROBES
 from service.caller import Caller
+from service.server.state import PROBES
 
 _ID = re.compile(r"[A-Za-z0-9._:-]{1,128}", re.ASCII)
 MAX_METHOD = 20

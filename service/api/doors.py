@@ -13,9 +13,8 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from service.config import Config
 from service.errors import BadRequest, Forbidden, Misdirected, NotFound
 from service.hosts import Host, answered_hosts, answers_for, origin_of, parse_host
+from service.server.state import PROBES
 
-PROBES = ("/livez", "/readyz")
-"""Paths that answer for all hosts: probes ask addresses."""
 SAFE = ("GET", "HEAD", "OPTIONS")
 SAME_SITE = ("same-origin", "none")
 """Values of Sec-Fetch-Site of a page of this service, and of what the user began."""

@@ -36,9 +36,7 @@ def backup(file: Path, data_dir: Path | None, *, as_json: bool) -> None:
         "files": sorted(made.manifest.files),
         "rows": rows,
     }
-    counted = ", ".join(
-        f"{rows[name]} {name}" for name in ("benchmarks", "submissions", "jobs", "texts") if name in rows
-    )
+    counted = ", ".join(f"{rows[name]} {name}" for name in SHOWN if name in rows)
     lines = [
         f"Backed up to {made.file} ({size(made.size)}): {counted}.",
         f"Digest {made.manifest.digest}; schema {made.manifest.schema}; begun {made.manifest.created_at}.",

@@ -17,6 +17,7 @@ from service.config import Config, load_config
 from service.context import Context, open_context
 from service.store.disk import file_of_url
 from service.store.schema import require_current
+from service.store.tokens import Token
 
 Command = Callable[..., Any]
 
@@ -71,3 +72,10 @@ def show(document: Mapping[str, object], lines: Sequence[str], *, as_json: bool)
 def size(number: int) -> str:
     """Return a number of bytes for people."""
     return f"{number / 2**20:,.1f} MiB"
+
+
+def owner(token: Token) -> str:
+    """Return the team or the name of a token, for people."""
+    if token.team_id is not None:
+        return f"team {token.benchmark_id}/{token.team_id}"
+    return token.name or "(no name)"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from service.commands.operating import config_of, operating_options, show
+from service.commands.operating import config_of, operating_options, owner, show
 from service.commands.serve import locked
 from service.store.tokens import Token
 from service.usecases.operations import backup
@@ -61,10 +61,3 @@ def token_lines(tokens: Sequence[Token], created_at: str) -> list[str]:
         *(f"  {each.id}  {each.scopes}  {owner(each)}" for each in tokens),
         "Revoke those again: treescore token revoke ID",
     ]
-
-
-def owner(token: Token) -> str:
-    """Return the team or the name of a token, for people."""
-    if token.team_id is not None:
-        return f"team {token.benchmark_id}/{token.team_id}"
-    return token.name or "(no name)"

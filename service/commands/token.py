@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from service.commands.exits import Refused
-from service.commands.operating import config_of, existing_store, operating_options, show
+from service.commands.operating import config_of, existing_store, operating_options, owner, show
 from service.context import Context
 from service.errors import ServiceError
 from service.requests import SCOPES, TokenRequest
@@ -35,7 +35,7 @@ def list_tokens(data_dir: Path | None, *, only_valid: bool, as_json: bool) -> No
         now = context.now()
         rows = [each for each in tokens.list_all(context) if not only_valid or _state(each, now) == "valid"]
     documents = [_document(each, now) for each in rows]
-    lines = [f"{each.id}  {_state(each, now):<8} {each.scopes:<12} {_owner(each)}" for each in rows]
+    lines = [f"{each.id}  {_state(each, now):<8} {each.scopes:<12} {owner(each)}" for each in rows]
     show({"tokens": documents}, lines or ["The store has no tokens."], as_json=as_json)
 
 
@@ -122,12 +122,6 @@ def _state(row: Token, now: datetime) -> str:
     if row.revoked_at is not None:
         return "revoked"
     return "expired" if row.expires_at is not None and row.expires_at <= now else "valid"
-
-
-def _owner(row: Token) -> str:
-    if row.team_id is not None:
-        return f"team {row.benchmark_id}/{row.team_id}"
-    return row.name or "(no name)"
 
 
 def _document(row: Token, now: datetime) -> dict[str, object]:

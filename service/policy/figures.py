@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from service.errors import Forbidden
 from service.policy import cells
 from service.policy.levels import Level, not_shown, require
-from service.policy.rounding import rounded_bound, rounded_difference, rounded_p, rounded_score
+from service.policy.rounding import rounded_bound, rounded_difference, rounded_p, rounded_score, rounded_to_step
 from service.store.benchmarks import Benchmark
 
 DEFAULT_STEP = 0.01
@@ -66,7 +66,7 @@ class Release:
     def score(self, value: object) -> float | None:
         """Return a score (a number or None) as the level shows it, None below `rounded`."""
         if self.level is Level.ROUNDED and isinstance(value, int | float):
-            return rounded_score(rounded(value, self.step))
+            return rounded_score(rounded_to_step(value, self.step))
         return None if self.level < Level.ROUNDED else self._shown(value, rounded_score)
 
     def interval(self, value: object) -> dict[str, float | None] | None:
@@ -148,8 +148,3 @@ def rank_value(value: float | None) -> float | None:
 def step_of(benchmark: Benchmark) -> float:
     """Return the step to which a benchmark's scores are rounded at level `rounded`."""
     return float(benchmark.settings["rounding"] or DEFAULT_STEP)
-
-
-def rounded(value: float, step: float) -> float:
-    """Round a score to the nearest step, which hides the exact value."""
-    return round(round(value / step) * step, 12)

@@ -6,9 +6,6 @@ from service.policy.gate import Level
 from service.policy.items import Document, objects_of
 from service.store.benchmarks import Benchmark
 
-HELD = 0
-"""The rung of scores that were not released."""
-
 
 def holds(level: Level, benchmark: Benchmark) -> bool:
     """Return whether the benchmark's ladder decides what a caller of this level sees."""

@@ -23,6 +23,11 @@ def rounded_score(value: float) -> float:
     return _significant(value, SCORE_DIGITS)
 
 
+def rounded_to_step(value: float, step: float) -> float:
+    """Return the multiple of a step that is nearest to a score, which hides the exact value."""
+    return round(round(value / step) * step, 12)
+
+
 def rounded_bound(value: float) -> float:
     """Return a bound of an interval with INTERVAL_DIGITS significant digits."""
     return _significant(value, INTERVAL_DIGITS)

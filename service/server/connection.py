@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import ipaddress
 import socket
 from enum import Enum, auto
 from typing import Any
 
+from service.caller import network_of
 from service.server.answer import Answer
 from service.server.arrival import Arrival
 
 RATE = 1_000.0
 """Bytes that give a body, or an answer, one more second."""
-NEIGHBOURS = 64
-"""Leading bits of an IPv6 address that belong to one client."""
 
 
 class Stage(Enum):
@@ -84,13 +82,7 @@ class Connection:
     @property
     def address(self) -> str:
         """The address for limits by address; empty for a socket of the file system."""
-        if not isinstance(self.client, tuple):
-            return ""
-        host = str(self.client[0])
-        if ":" not in host:
-            return host
-        network = ipaddress.ip_network((host.partition("%")[0], NEIGHBOURS), strict=False)
-        return str(network.network_address)
+        return network_of(str(self.client[0])) if isinstance(self.client, tuple) else ""
 
     def close(self) -> None:
         """Close the socket and drop what was received."""

@@ -6,12 +6,11 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from service.server.state import ServerState
+from service.server.state import PROBES, ServerState
 
 QUEUED = 512
 """Requests that may await a thread; more are refused."""
 PROBES_QUEUED = 64
-PROBES = ("/livez", "/readyz")
 _BEARER = re.compile(r"Bearer +(\S+)", re.IGNORECASE)
 
 

@@ -10,6 +10,8 @@ from service.config import Config
 
 EXTENSION = "treescore.server"
 """Where the application keeps the state: `app.extensions[EXTENSION]`."""
+PROBES = ("/livez", "/readyz")
+"""Paths that answer for all hosts, because probes ask addresses, and in threads of their own."""
 WAITING_SHARE = 4
 """One thread of so many may be held by long polls."""
 MAX_ORGANISERS = 1_000
@@ -63,7 +65,8 @@ class Waits:
     @property
     def total(self) -> int:
         """How many there are."""
-        return self._counts.total()
+        with self._lock:
+            return self._counts.total()
 
     def take(self, principal: str) -> bool:
         """Count one more and return True; False where a limit is reached."""

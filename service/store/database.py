@@ -184,17 +184,6 @@ class RollbackStore(Store):
         yield self._connection
 
     @contextmanager
-    def snapshot(self) -> Iterator[Connection]:
-        """Open a transaction all of whose queries see one state, for work that compares tables."""
-        if self.sqlite:
-            with self.read() as connection:
-                yield connection
-            return
-        options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-        with self.engine.connect().execution_options(**options) as connection:
-            yield connection
-
-    @contextmanager
     def write(self, *, durable: bool = True) -> Iterator[Connection]:  # noqa: ARG002 - it is rolled back
         """Return the transaction."""
         yield self._connection

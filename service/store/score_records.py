@@ -18,6 +18,8 @@ from service.store.tables import Utc, revisions, scores, submissions
 from treescore.core.arrays import Counts
 from treescore.core.params import Json
 
+HELD = 0
+"""The rung of scores that a ladder did not release."""
 PackedArtifacts = Mapping[tuple[str, int], bytes]
 
 
@@ -152,7 +154,7 @@ def held(db: Connection, submission_ids: Sequence[str], revision: int) -> set[st
     """Return those of the submissions whose scores under a revision a ladder holds."""
     c = scores.c
     query = select(c.submission_id).where(
-        c.submission_id.in_(list(submission_ids)), c.revision == revision, c.rung == 0
+        c.submission_id.in_(list(submission_ids)), c.revision == revision, c.rung == HELD
     )
     return set(db.scalars(query))
 

@@ -122,3 +122,21 @@ def test_children_get_the_secret_and_not_its_file(tmp_path: Path, monkeypatch: p
 def test_a_door_that_is_set_wrongly_stays_shut(variable: str, value: str) -> None:
     with pytest.raises(ConfigError, match=variable):
         load_config({variable: value})
+
+
+@pytest.mark.parametrize(
+    ("bind", "local"),
+    [
+        ("127.0.0.1:8000", True),
+        ("127.8.0.1:8000", True),
+        ("localhost:8000", True),
+        ("[::1]:8000", True),
+        ("unix:/run/treescore.sock", True),
+        ("0.0.0.0:8000", False),
+        ("[::]:8000", False),
+        ("localhost.example.org:8000", False),
+        ("127.example.org:8000", False),
+    ],
+)
+def test_only_a_whole_name_or_address_is_a_loopback_bind(bind, local):
+    assert load_config({"TREESCORE_BIND": bind}).on_loopback is local

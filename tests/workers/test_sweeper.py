@@ -11,7 +11,7 @@ from service.errors import Gone
 from service.queue import ABANDONED_AFTER
 from service.schemas.benchmarks import RevisionRequest
 from service.schemas.jobs import JobRequest
-from service.store import revisions, runs, score_records
+from service.store import ladders, revisions, runs, score_records
 from service.usecases.benchmarks.revisions import create_revision
 from service.usecases.jobs.jobs import submit_job, view_job
 from tests.fixtures.contexts import ORGANISER, SCORER, later, with_config
@@ -120,7 +120,7 @@ def test_a_further_run_is_queued_again_where_the_worker_gives_no_sign_of_life(co
 @pytest.mark.parametrize("ended", [revisions.READY, revisions.FAILED])
 def test_scores_of_a_dry_run_whose_worker_died_at_the_end_are_deleted(task, context, monkeypatch, ended):
     monkeypatch.setattr("service.usecases.benchmarks.work._drop_records", lambda *_: None)
-    task.make()
+    task.make(leaderboard={"ladder": True})
     submission = task.scored(task.team(), WRONG)
     dry = loaded(RevisionRequest, {"parts": {"en": {"gold": WRONG}}, "dry_run": True, "reason": "try"})
     create_revision(context, ORGANISER, SLUG, dry)
@@ -135,3 +135,4 @@ def test_scores_of_a_dry_run_whose_worker_died_at_the_end_are_deleted(task, cont
         assert score_records.get(db, submission, 2) is None
         assert score_records.counts(db, submission, 2, 0, 0) is None
         assert score_records.counts(db, submission, 1, 0, 0) is not None
+        assert [ladders.get(db, SLUG, "lyon", number) is None for number in (1, 2)] == [False, True]

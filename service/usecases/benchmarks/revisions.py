@@ -75,19 +75,9 @@ def create_revision(
             active_revision(db, benchmark)
         runs.add(db, revision_id, REVISION_KIND, queue, now, principal_of(slug))
         fresh = Revision(
-            slug,
-            number,
-            revision_id,
-            scoring,
-            request.reason,
-            request.public_reason,
-            request.dry_run,
-            revisions.CHECKING,
-            None,
-            None,
-            now,
-            None,
-        )
+            slug, number, revision_id, scoring, request.reason, request.public_reason, request.dry_run,
+            revisions.CHECKING, None, None, now, None,
+        )  # fmt: skip
         revisions.add(db, fresh, [*carried, *(name for name in gold if name not in carried)])
         choice = scoring_config(scoring).spec.format
         kept = [

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from service.policy.ladder import HELD
 from service.store.revisions import Part
+from service.store.score_records import HELD
 from service.store.submissions import BASELINE, BoardEntry
 from service.usecases.scoring.coverage import coverage_of
 from treescore.core.params import Json

@@ -47,7 +47,7 @@ def reader_of(context: Context, benchmark: Benchmark, caller: Caller) -> Viewer:
     """Return how a caller sees the board behind comparisons.
 
     Raises:
-        Unauthorized, Forbidden: the board is not public, or its level shows no comparisons.
+        Forbidden: the caller's level shows no comparisons.
     """
     viewer = viewer_of(benchmark, caller, context.now())
     require(viewer.level, Level.SCORES, "comparisons")

@@ -8,32 +8,28 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from service.context import Context
+from service.files import UMASK, private_paths
 from service.queue import BULK, LIVE, REDIS_ERRORS
 from service.store import runs
-from service.store.disk import DiskState, disk_of, file_of
+from service.store.disk import DiskState, disk_of
 from service.usecases.operations.findings import Finding, Level
 
-OTHERS = stat.S_IRWXG | stat.S_IRWXO
 GRACE = timedelta(seconds=10)
 """A younger run may be on its way into the queue."""
-SECRET_FILES = ("admin-token", "redis.sock", "queue")
 
 
 def file_modes(context: Context) -> Iterator[Finding]:
     """Look at who can read the data directory and what is in it."""
-    data_dir, store = context.config.data_dir, file_of(context.store)
-    beside = [] if store is None else [store.with_name(store.name + ending) for ending in ("", "-wal", "-shm")]
-    paths = [data_dir, *(data_dir / name for name in SECRET_FILES), *beside]
-    for path in paths:
+    for path in private_paths(context.config):
         try:
-            found = path.lstat()
+            found = path.stat()
         except FileNotFoundError:
             continue
         except OSError as error:
             yield Finding(Level.UNKNOWN, "file-unreadable", str(path), f"{error.strerror}.", "Run this as its owner.")
             continue
         mode = stat.S_IMODE(found.st_mode)
-        if mode & OTHERS:
+        if mode & UMASK:
             advice = f"Run: chmod go-rwx {path}"
             yield Finding(Level.WRONG, "file-mode", str(path), f"Others can use it (mode {mode:o}).", advice)
         if found.st_uid != os.geteuid() and os.geteuid():

@@ -31,7 +31,7 @@ def place(db: Connection, benchmark: Benchmark, revision: Revision, submission: 
         return
     shown = ladders.get(db, benchmark.id, submission.team_id, revision.number)
     if shown is not None and not _beats(revision, rows, shown.counts):
-        score_records.set_rung(db, submission.id, revision.number, 0)
+        score_records.set_rung(db, submission.id, revision.number, score_records.HELD)
         return
     rung = 1 if shown is None else shown.rung + 1
     score_records.set_rung(db, submission.id, revision.number, rung)

@@ -186,7 +186,7 @@ def _bits(benchmark: Benchmark, scoring: ScoringConfig, parts: Sequence[Part], c
     level = gate.LEVELS[benchmark.settings["feedback"]]
     if level in (Level.NONE, Level.GOLD):
         return 0.0 if level is Level.NONE else None
-    shown = sum(each.scored and each.rung != 0 for each in charged.sent)
+    shown = sum(each.scored and each.rung != score_records.HELD for each in charged.sent)
     bits = float(len(charged.sent) - shown + charged.validations)
     bits += shown * _bits_of_scores(level, benchmark, scoring, parts)
     if level >= Level.SCORES:

@@ -41,7 +41,7 @@ def view_of(db: Connection, context: Context, caller: Caller, benchmark: Benchma
     document["failure"] = submission.failures[-1] if submission.state == runs.FAILED and submission.failures else None
     document["failures"] = list(submission.failures)
     level = gate.level_of(benchmark, caller, now)
-    document["released"] = None if record is None or record.rung is None else record.rung != ladder.HELD
+    document["released"] = None if record is None or record.rung is None else record.rung != score_records.HELD
     if ladder.holds(level, benchmark) and document["released"] is False:
         document = ladder.held_submission(document)
     if misfits.hidden(level, benchmark):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from service.policy.figures import rounded
+from service.policy.rounding import rounded_to_step
 from service.store.submissions import BASELINE, SYSTEM, BoardEntry
 from service.usecases.boards.rows import TESTED, family, picked, ranked, with_significance
 
@@ -67,7 +67,7 @@ def test_ranks_see_the_last_digit() -> None:
 
 
 def test_rounded_scores_tie_and_their_order_is_that_of_the_submissions() -> None:
-    rows = [entry("a", rounded(0.8349, 0.01), "a"), entry("b", rounded(0.8251, 0.01), "b")]
+    rows = [entry("a", rounded_to_step(0.8349, 0.01), "a"), entry("b", rounded_to_step(0.8251, 0.01), "b")]
     ordered = ranked(rows, higher_is_better=True)
     assert [(row.entry.id, row.rank, row.entry.value) for row in ordered] == [("a", 1, 0.83), ("b", 1, 0.83)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 
 import pytest
 from sqlalchemy import text
@@ -169,6 +170,13 @@ def test_open_files_are_named_with_what_to_do(filled, tmp_path):
     found = [each for each in check(filled, every=False) if each.code == "file-mode"]
     assert {each.subject for each in found} == {str(tmp_path), str(tmp_path / "treescore.db")}
     assert found[0].advice == f"Run: chmod go-rwx {tmp_path}"
+
+
+def test_a_link_to_a_closed_directory_is_no_open_file(filled, tmp_path, tmp_path_factory):
+    link = tmp_path_factory.mktemp("elsewhere") / "data"
+    link.symlink_to(tmp_path)
+    linked = replace(filled, config=replace(filled.config, data_dir=link))
+    assert codes(linked) == set()
 
 
 def test_a_run_in_no_queue_is_named_and_no_error(filled):
