@@ -26,8 +26,9 @@ from service.usecases.operations import place
 from service.usecases.operations.findings import Finding, Level
 from treescore.core.version import __version__
 
-PASSWORD = re.compile(r"//[^/@]*@")
-"""User and password of a URL."""
+PASSWORD = re.compile(r"(?<=//)(?!/)[^?#]*(?=@)|(?<=password=)[^&#]*")
+"""User and password of a URL, and a password in its query. After a third slash there is a path."""
+HIDDEN = "***"
 SECRETS = ("admin_token",)
 SKEW_SECONDS = 2.0
 LATE_SECONDS = 90.0
@@ -52,7 +53,7 @@ def shown(config: Config) -> dict[str, str]:
         value = str(getattr(config, field.name))
         if field.name in SECRETS:
             value = "(set)" if value else "(not set)"
-        values[f"TREESCORE_{field.name.upper()}"] = PASSWORD.sub("//***@", value)
+        values[f"TREESCORE_{field.name.upper()}"] = PASSWORD.sub(HIDDEN, value)
     return values
 
 
@@ -66,10 +67,14 @@ def _configuration(config: Config) -> Iterator[Finding]:
     if not config.bind.startswith(("127.", "localhost", "[::1]", "unix:")):
         advice = "Let only a proxy with TLS reach it."
         yield Finding(Level.WARN, "bind", config.bind, "The API listens beyond this machine, in plain HTTP.", advice)
+    if config.public_url and not config.trusted_proxies:
+        detail = "Behind a proxy all clients count as one address: limits and the throttle of one hold for all."
+        advice = "Set TREESCORE_TRUSTED_PROXIES to the number of proxies, unless there is none."
+        yield Finding(Level.WARN, "proxies", config.public_url, detail, advice)
 
 
 def _store(context: Context) -> Iterator[Finding]:
-    name = PASSWORD.sub("//***@", context.config.database_url)
+    name = PASSWORD.sub(HIDDEN, context.config.database_url)
     file = file_of(context.store)
     if file is not None and not file.exists():
         yield Finding(Level.WARN, "store", str(file), "It does not exist yet.", "`treescore serve` creates it.")
@@ -108,7 +113,7 @@ def _server(context: Context) -> Iterator[Finding]:
     if not queue.alive():
         raise redis.ConnectionError("it does not take what is written")
     waiting = ", ".join(f"{number} {name}" for name, number in queue.lengths().items())
-    yield Finding(Level.OK, "queue", PASSWORD.sub("//***@", context.config.redis_url), f"{queue.version()}; {waiting}.")
+    yield Finding(Level.OK, "queue", PASSWORD.sub(HIDDEN, context.config.redis_url), f"{queue.version()}; {waiting}.")
     yield _clock("redis", queue.clock())
 
 
