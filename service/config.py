@@ -17,6 +17,9 @@ STORES = ("sqlite:", "sqlite+", "postgresql:", "postgresql+")
 QUEUES = ("redis://", "rediss://", "unix://")
 SECRETS = ("admin_token", "database_url", "redis_url")
 """Fields that may also be given as a file, TREESCORE_<FIELD>_FILE."""
+NEEDED = ("threads", "api_processes", "header_seconds", "body_seconds", "max_unfinished", "max_unfinished_each")
+"""Numbers without which no request would be answered: 1 or more."""
+IN_MEMORY = ("", ":memory:")
 LOCAL = "local"
 """The value of `anonymous_jobs` that stands for programs of this machine."""
 
@@ -163,6 +166,8 @@ def _parse(name: str, text: str) -> object:
     if kind == "int":
         if not (text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS):
             raise ConfigError(f"{_variable(name)} is {text!r}; set a whole number, 0 or more.")
+        if name in NEEDED and not int(text):
+            raise ConfigError(f"{_variable(name)} is 0, so no request would be answered; set 1 or more.")
         return int(text)
     if name == "admin_token" and text:
         check_secret(_variable(name), text)
@@ -194,6 +199,8 @@ def _check_address(name: str, text: str) -> None:
                 raise ConfigError(f"{variable} has {host!r}; set names as scores.example.org, separated by commas.")
     if name == "database_url" and not text.startswith(STORES):
         raise ConfigError(f"{variable} must begin with sqlite: or postgresql:, as postgresql+psycopg://host/name.")
+    if name == "database_url" and text.startswith("sqlite") and text.partition("://")[2].lstrip("/") in IN_MEMORY:
+        raise ConfigError(f"{variable} names no file, and all processes share the store; set sqlite:////path/to/file.")
     if name == "redis_url" and not text.startswith(QUEUES):
         raise ConfigError(f"{variable} must begin with redis://, rediss:// or unix://.")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Self
 
 import redis
@@ -31,6 +32,8 @@ ABANDONED_AFTER = 6
 REDIS_ERRORS = (redis.ConnectionError, redis.TimeoutError, redis.ResponseError)
 """What the client raises while the server does not answer, or refuses to write: full, read-only, its disk failed."""
 PROBE = "treescore:probe"
+PROBE_SECONDS = 2
+"""Health checks give `/readyz` four seconds in all."""
 
 
 class Queue:
@@ -38,7 +41,8 @@ class Queue:
 
     def __init__(self, url: str, job_timeout: int = 900) -> None:
         # no retries: a repeated EXEC would queue twice; and no driver info, which each fork would send again
-        self.redis = redis.Redis.from_url(url, socket_timeout=5, socket_connect_timeout=2, retry=Retry(NoBackoff(), 0))
+        self._open = partial(redis.Redis.from_url, url, socket_connect_timeout=2, retry=Retry(NoBackoff(), 0))
+        self.redis = self._open(socket_timeout=5)
         self.timeout = job_timeout
         """Seconds that a run may take."""
 
@@ -149,9 +153,10 @@ class Queue:
             StartedJobRegistry(queue=self.rq_queue(name)).cleanup()
 
     def alive(self) -> bool:
-        """Return whether Redis answers and takes what is written."""
+        """Return whether Redis answers and takes what is written; it has PROBE_SECONDS."""
         try:
-            return bool(self.redis.set(PROBE, b"1", ex=1))
+            with self._open(socket_timeout=PROBE_SECONDS) as probe:
+                return bool(probe.set(PROBE, b"1", ex=1))
         except REDIS_ERRORS:
             return False
 

@@ -25,6 +25,7 @@ WORDS = {
 }
 _SQLITE = {
     sqlite3.SQLITE_FULL: Fault.FULL,
+    sqlite3.SQLITE_IOERR_SHMSIZE: Fault.FULL,  # opening needs a new page beside the file
     sqlite3.SQLITE_CORRUPT: Fault.DAMAGED,
     sqlite3.SQLITE_NOTADB: Fault.DAMAGED,
     sqlite3.SQLITE_READONLY: Fault.READ_ONLY,
@@ -37,9 +38,8 @@ _PRIMARY = 0xFF
 def fault_of(error: DBAPIError) -> Fault | None:
     """Return what is wrong with the store; None where the error is of the statement (a conflict, a mistake)."""
     origin = error.orig
-    known = _SQLITE.get(getattr(origin, "sqlite_errorcode", 0) & _PRIMARY) or _POSTGRES.get(
-        getattr(origin, "sqlstate", None) or ""
-    )
+    code = getattr(origin, "sqlite_errorcode", 0)
+    known = _SQLITE.get(code) or _SQLITE.get(code & _PRIMARY) or _POSTGRES.get(getattr(origin, "sqlstate", None) or "")
     if known is not None:
         return known
     return Fault.AWAY if isinstance(error, OperationalError) else None

@@ -31,6 +31,18 @@ def test_a_wrong_variable_is_named(variable, value):
         load_config({variable: value})
 
 
+@pytest.mark.parametrize("name", ["THREADS", "API_PROCESSES", "HEADER_SECONDS", "BODY_SECONDS", "MAX_UNFINISHED"])
+def test_a_service_that_would_answer_nothing_is_refused(name):
+    with pytest.raises(ConfigError, match=f"TREESCORE_{name} is 0, .* set 1 or more"):
+        load_config({f"TREESCORE_{name}": "0"})
+
+
+@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///", "sqlite:///:memory:", "sqlite+pysqlite:///:memory:"])
+def test_a_store_in_memory_is_refused(url):
+    with pytest.raises(ConfigError, match="TREESCORE_DATABASE_URL names no file"):
+        load_config({"TREESCORE_DATABASE_URL": url})
+
+
 @pytest.mark.parametrize("bind", ["127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:", ":8000", "127.0.0.1:x"])
 def test_an_address_needs_host_and_port(bind):
     with pytest.raises(ConfigError, match="HOST:PORT"):

@@ -26,9 +26,10 @@ from service.usecases.operations import place
 from service.usecases.operations.findings import Finding, Level
 from treescore.core.version import __version__
 
+PASSWORD = re.compile(r"(?<=//)(?!/)[^?#]*(?=@)|(?<=password=)[^&#]*")
+"""User and password of a URL, and a password in its query. After a third slash there is a path."""
+HIDDEN = "***"
 SECRETS = ("admin_token",)
-_USER = re.compile(r"//.*@")
-_PASSWORD = re.compile(r"(password=)[^&]*", re.IGNORECASE)
 SKEW_SECONDS = 2.0
 LATE_SECONDS = 90.0
 """Seconds without a heartbeat after which a worker is late: an idle one sends one every half minute or so."""
@@ -52,13 +53,8 @@ def shown(config: Config) -> dict[str, str]:
         value = str(getattr(config, field.name))
         if field.name in SECRETS:
             value = "(set)" if value else "(not set)"
-        values[f"TREESCORE_{field.name.upper()}"] = _without_password(value)
+        values[f"TREESCORE_{field.name.upper()}"] = PASSWORD.sub(HIDDEN, value)
     return values
-
-
-def _without_password(url: str) -> str:
-    """Return a URL without its user and its password, which may stand before the host or among the parameters."""
-    return _PASSWORD.sub(r"\1***", _USER.sub("//***@", url))
 
 
 def _versions() -> str:
@@ -71,10 +67,14 @@ def _configuration(config: Config) -> Iterator[Finding]:
     if not config.on_loopback:
         advice = "Let only a proxy with TLS reach it."
         yield Finding(Level.WARN, "bind", config.bind, "The API listens beyond this machine, in plain HTTP.", advice)
+    if config.public_url and not config.trusted_proxies:
+        detail = "Behind a proxy all clients count as one address: limits and the throttle of one hold for all."
+        advice = "Set TREESCORE_TRUSTED_PROXIES to the number of proxies, unless there is none."
+        yield Finding(Level.WARN, "proxies", config.public_url, detail, advice)
 
 
 def _store(context: Context) -> Iterator[Finding]:
-    name = _without_password(context.config.database_url)
+    name = PASSWORD.sub(HIDDEN, context.config.database_url)
     file = file_of(context.store)
     if file is not None and not file.exists():
         yield Finding(Level.WARN, "store", str(file), "It does not exist yet.", "`treescore serve` creates it.")
@@ -113,8 +113,7 @@ def _server(context: Context) -> Iterator[Finding]:
     if not queue.alive():
         raise redis.ConnectionError("it does not take what is written")
     waiting = ", ".join(f"{number} {name}" for name, number in queue.lengths().items())
-    name = _without_password(context.config.redis_url)
-    yield Finding(Level.OK, "queue", name, f"{queue.version()}; {waiting}.")
+    yield Finding(Level.OK, "queue", PASSWORD.sub(HIDDEN, context.config.redis_url), f"{queue.version()}; {waiting}.")
     yield _clock("redis", queue.clock())
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import random
 import shutil
+import socket
 from contextlib import contextmanager
+from time import monotonic
 
 import pytest
 import redis
 from sqlalchemy import event, text
 
 from service.api.app import create_app
+from service.queue import Queue
 from service.store.disk import FULL_BELOW, LOW_BELOW
 from tests.fixtures.contexts import ADMIN_TOKEN
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
@@ -65,11 +68,11 @@ def test_a_queue_that_refuses_to_write_is_away_and_work_is_accepted(client, cont
         assert client.get("/metrics").status_code == 200
 
 
-def test_a_disk_that_failed_under_the_queue_is_a_queue_that_is_away(client, context, monkeypatch):
+def test_a_disk_that_failed_under_the_queue_is_a_queue_that_is_away(client, monkeypatch):
     def fail(*_, **__):
         raise redis.ResponseError("MISCONF Errors writing to the AOF file: No space left on device")
 
-    monkeypatch.setattr(context.queue.redis, "execute_command", fail)
+    monkeypatch.setattr(redis.Redis, "execute_command", fail)
     assert checks(client)[1]["queue"] == "away"
 
 
@@ -121,3 +124,14 @@ def test_the_disk_is_ill_before_it_is_full(client, monkeypatch, free, state, sta
     monkeypatch.setattr("shutil.disk_usage", lambda _: usage._replace(free=free))
     found = checks(client)
     assert (found[0], found[1]["disk"]) == (status, state)
+
+
+def test_a_queue_that_hangs_is_away_before_health_checks_give_up(client, context, monkeypatch):
+    monkeypatch.setattr("service.queue.PROBE_SECONDS", 0.1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        hung = Queue(f"redis://127.0.0.1:{silent.getsockname()[1]}")
+        monkeypatch.setattr(context.queue, "alive", hung.alive)
+        began = monotonic()
+        status, found = checks(client)
+    assert (status, found["queue"], found["workers"]) == (200, "away", "unknown")
+    assert monotonic() - began < 2

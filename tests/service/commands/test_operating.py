@@ -264,6 +264,28 @@ def test_doctor_names_open_files_and_a_clock_that_is_wrong(run, context, private
     assert "Run NTP on both." in out
 
 
+@pytest.mark.parametrize(
+    "url",
+    ["redis://:sesame@h/0", "redis://u:se@sesame@h/0", "redis://h/0?password=sesame", "rediss://u:/sesame@h/0?db=1",
+     "unix:///tmp/x.sock?db=0&password=sesame"],
+)  # fmt: skip
+def test_doctor_prints_no_password_of_a_url(run, context, private, monkeypatch, url):
+    monkeypatch.setenv("TREESCORE_REDIS_URL", url)
+    monkeypatch.setattr("service.usecases.operations.doctor._queue", lambda _: iter(()))
+    for form in ([], ["--json"]):
+        _, out, err = run("doctor", *form)
+        assert "sesame" not in out + err
+        assert "***" in out
+
+
+@pytest.mark.parametrize(("proxies", "warned"), [("0", True), ("1", False)])
+def test_doctor_names_a_public_address_without_a_trusted_proxy(run, context, private, monkeypatch, proxies, warned):
+    monkeypatch.setenv("TREESCORE_PUBLIC_URL", "https://scores.example.org")
+    monkeypatch.setenv("TREESCORE_TRUSTED_PROXIES", proxies)
+    _, out, _ = run("doctor")
+    assert ("TREESCORE_TRUSTED_PROXIES to the number of proxies" in out) is warned
+
+
 def test_a_full_disk_ends_a_command_in_one_line(run, context, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device", str(tmp_path / "one.backup"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -15,6 +16,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 
 from service.store import artifacts, idempotency, jobs, runs, tables, texts, tokens
 from service.store.database import Store
+from service.store.faults import Fault, fault_of
 from service.store.migrate import migrate
 from service.store.packing import pack_array, unpack_array
 from service.store.tables import metadata
@@ -175,3 +177,9 @@ def test_a_hot_query_tells_that_the_store_is_away_like_any_other(tmp_path):
     with pytest.raises(OperationalError):
         store.lookup(select(runs_table.c.id).where(runs_table.c.id == bindparam("id")), id="job_x")
     store.close()
+
+
+def test_a_store_that_cannot_be_opened_for_want_of_space_is_full():
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorcode = sqlite3.SQLITE_IOERR_SHMSIZE  # as SQLite has it on a full disk
+    assert fault_of(OperationalError("SELECT 1", (), error)) is Fault.FULL
