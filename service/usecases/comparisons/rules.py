@@ -136,7 +136,9 @@ class Reach:
 
     def held(self, ids: Sequence[str]) -> set[str]:
         """Return those of the submissions whose scores a ladder holds for the caller."""
-        return score_records.held(self._db, ids) if ladder.holds(self._level, self._benchmark) else set()
+        if not ladder.holds(self._level, self._benchmark):
+            return set()
+        return score_records.held(self._db, ids, self._board.revision.number)
 
     def require_shown(self) -> None:
         """Refuse comparisons where the caller does not see the score, the part or the revision.

@@ -140,6 +140,16 @@ class TestNoWayBack:
             view_comparison(context, lyon, comparison)
         assert list_comparisons(context, lyon, SLUG, PageQuery()).items == []
 
+    def test_comparisons_under_an_earlier_revision_do_not_show_what_it_held(self, task, context, lyon):
+        sent = [task.scored(lyon, text) for text in (LONG, spoilt(11))]
+        create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, {"parts": {"en": {"gold": spoilt(11)}}}))
+        task.settle()
+        assert [released(task, lyon, each) for each in sent] == [True, True]
+        assert column(task.leaderboard(revision=1), "submission") == [sent[0]]
+        with pytest.raises(Unprocessable) as error:
+            ask(context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": sent, "revision": 1}))
+        assert [problem.code for problem in error.value.problems] == ["held"]
+
     def test_a_revision_places_all_again_in_their_order(self, task, context, lyon):
         sent = [task.scored(lyon, spoilt(wrong)) for wrong in (9, 8, 2, 3)]
         create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, {"parts": {"en": {"gold": spoilt(9)}}}))
