@@ -65,14 +65,21 @@ def hidden_revisions(active: int, golds: Mapping[int, Gold]) -> frozenset[int]:
 
 
 def small_difference(one: Gold, other: Gold) -> bool:
-    """Return whether two revisions' gold differs in some column in 1 to LEAST - 1 sentences, as far as it is known.
+    """Return whether figures of two revisions together tell about few sentences.
 
-    Where it is not, it counts as small.
+    They do where gold differs in some column in 1 to LEAST - 1 sentences, or it is not known in how many. They do too
+    where one has parts that the other lacks and either hides parts: its sums over all parts would give those.
 
     Columns are looked at one by one: a change of all comments or lemmas must not cover one of a single head.
     """
     counts = differing(one, other)
-    return counts is None or any(0 < count < LEAST for count in counts)
+    if counts is None or any(0 < count < LEAST for count in counts):
+        return True
+    return set(one) != set(other) and any(hidden_parts(_sizes(gold)) for gold in (one, other))
+
+
+def _sizes(gold: Gold) -> dict[str, int | None]:
+    return {name: None if part.sentences is None else len(part.sentences[0]) for name, part in gold.items()}
 
 
 def differing(one: Gold, other: Gold) -> Sequence[int] | None:

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from service.policy.items import Document, chosen, object_of, objects_of
 from service.policy.rounding import rounded_bound, rounded_difference, rounded_p, rounded_score
+from treescore.significance.ranking import ranks_of
 
 Number = Callable[[float], float]
 
@@ -52,7 +55,7 @@ def comparison(document: Document, *, by_part: bool) -> dict[str, object]:
         return shown
     if not by_part:
         shown.pop("part_names", None)
-    shown["systems"] = [_system(each) for each in objects_of(document.get("systems", ()))]
+    shown |= _ranked(shown, [_system(each) for each in objects_of(document.get("systems", ()))])
     shown["pairs"] = [_pair(each, by_part=by_part) for each in objects_of(document["pairs"])]
     shown["signature"] = chosen(object_of(document.get("signature", {})), _SIGNATURE)
     shown["notes"] = [ROUNDED]
@@ -64,10 +67,34 @@ def _system(system: Document) -> dict[str, object]:
     return {**shown, "ci": _interval(system.get("ci"))}
 
 
+def _ranked(document: Document, systems: list[dict[str, object]]) -> dict[str, object]:
+    """Return the systems, and what is listed in their order, ranked by scores as they are shown."""
+    scores = np.array([system["score"] for system in systems], np.float64)
+    losses = -scores if document.get("higher_is_better", True) else scores
+    order = sorted(range(len(systems)), key=lambda at: (losses[at], str(systems[at]["name"])))
+    ranks = ranks_of(losses[order])
+    ranked: dict[str, object] = {
+        "systems": [{**systems[at], "rank": rank} for at, rank in zip(order, ranks, strict=True)]
+    }
+    if document.get("clusters") is not None:
+        clusters = object_of(document["clusters"])
+        ranked["clusters"] = {**clusters, "cluster": _in_order(clusters["cluster"], order)}
+    if document.get("rank_ranges") is not None:
+        ranked["rank_ranges"] = _in_order(document["rank_ranges"], order)
+    return ranked
+
+
+def _in_order(values: object, order: list[int]) -> list[object]:
+    return [values[at] for at in order] if isinstance(values, (list, tuple)) else []
+
+
 def _pair(pair: Document, *, by_part: bool) -> dict[str, object]:
     shown = chosen(pair, _PAIR)
     shown |= _rounded(pair, ("score_a", "score_b"), rounded_score)
     shown |= _rounded(pair, ("difference",), rounded_difference)
+    if not shown.get("difference") and not pair.get("significant"):
+        # the sign of what is shown as 0 would tell more digits
+        shown["better"] = None
     shown |= _rounded(pair, _P, rounded_p)
     shown["ci"] = _interval(pair.get("ci"))
     if by_part and "parts" in pair:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from service.errors import Forbidden
@@ -103,6 +103,27 @@ class Release:
             elif isinstance(value, Mapping):
                 below = self.of_metric(address, value, show)
                 shown |= {name: below} if below else {}
+        return shown
+
+    def of_items(
+        self, key: str, known: Collection[str], documents: Iterable[Mapping[str, object]]
+    ) -> list[dict[str, object]]:
+        """Return items or slices with the listed ones of their scores.
+
+        Args:
+            key: of the metric.
+            known: names of the metric's scores, to the first dot. Scores that only slices have are not listed.
+            documents: as the level shows them.
+        """
+        shown = []
+        for each in documents:
+            values = each.get("scores")
+            if isinstance(values, Mapping):
+                kept = self.of_metric(key, values, lambda value: value)
+                listed = {name: kept.get(name, values[name]) for name in values if name in kept or name not in known}
+                shown.append({**each, "scores": listed})
+            else:
+                shown.append(dict(each))
         return shown
 
     def _shown(self, value: object, digits: Callable[[float], float]) -> float | None:

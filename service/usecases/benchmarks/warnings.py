@@ -25,7 +25,7 @@ def revision_warnings(db: Connection, benchmark: Benchmark, revision: Revision) 
 
 
 def near_revisions(db: Connection, benchmark: Benchmark, revision: Revision) -> list[int]:
-    """Return the earlier revisions with boards whose gold differs in fewer than cells.LEAST sentences, as far as known.
+    """Return the earlier revisions with boards that are too near to this one (`cells.small_difference`).
 
     Revisions with equal gold are not among them.
     """
@@ -68,9 +68,10 @@ def _near(numbers: list[int]) -> list[Problem]:
             pointer="/parts",
             detail=(
                 f"Gold differs from that of revision {number} in fewer than {cells.LEAST} sentences, or it is not "
-                "known in how many: both scores of a submission together tell about these sentences. At the levels "
-                f"rounded and scores the figures of revision {number} and the changes of ranks are no longer shown "
-                "once this revision is active. Who has read them before can still compare; correct more at once."
+                "known in how many, or in its parts, some of which are small: both scores of a submission together "
+                "tell about these sentences. At the levels rounded and scores the figures of revision "
+                f"{number} and the changes of ranks are no longer shown once this revision is active. Who has read "
+                "them before can still compare; correct more at once."
             ),
         )
         for number in numbers

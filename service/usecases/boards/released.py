@@ -46,5 +46,6 @@ def require_board(db: Connection, benchmark: Benchmark, board: Board, level: Lev
     if not revision_shown(db, benchmark, level, number):
         raise not_shown(
             f"Figures under revision {number} are shown from feedback level items on: its gold differs from that of "
-            f"a later one in fewer than {cells.LEAST} sentences, or it is not known in how many."
+            f"a later one in fewer than {cells.LEAST} sentences, or it is not known in how many, or in its parts, some "
+            "of which are small."
         )

@@ -11,19 +11,19 @@ from sqlalchemy import Connection
 from service.caller import Caller
 from service.context import Context
 from service.errors import Forbidden, Gone, NotFound, Unprocessable
-from service.policy import gate
-from service.policy.gate import Level
+from service.policy import gate, misfits
 from service.requests import DifferingQuery
 from service.store import score_records
 from service.store.revisions import Part
 from service.store.submissions import Submission
-from service.usecases.access.access import item_number, may_read
+from service.usecases.access.access import benchmark_of, item_number, may_read
 from service.usecases.boards.board import Board
 from service.usecases.boards.compare import board_behind, chosen_parts
-from service.usecases.comparisons.show import visible_comparison
+from service.usecases.boards.released import release_of_revision
+from service.usecases.comparisons.show import Visible, visible_comparison
 from service.usecases.runs.views import Page
 from service.usecases.scoring.config import visibility_key
-from service.usecases.scoring.results import ArtifactKey, load_items
+from service.usecases.scoring.results import ArtifactKey, load_items, scores_of
 from treescore.core.arrays import FloatArray, IntArray
 
 
@@ -57,7 +57,7 @@ def comparison_items(context: Context, caller: Caller, comparison_id: str, query
     with context.store.read() as db:
         seen = visible_comparison(db, context, caller, comparison_id)
         comparison, known, level = seen.comparison, seen.known, seen.level
-        gate.require(level, Level.ITEMS, "items")
+        gate.require(level, gate.Level.ITEMS, "items")
         first, second = _two(comparison.question["submissions"], query.a, query.b)
         _require_own(caller, known[first], known[second])
         board = board_behind(db, comparison.question)
@@ -66,8 +66,9 @@ def comparison_items(context: Context, caller: Caller, comparison_id: str, query
         gate.require_compared_items(level, address[0])
         shown = gate.differences_shown(level, *address)
         differing = _differing(db, board, parts, (first, second), shown=shown)
+        sides = _Sides(db, board, seen, (first, second))
         items = [
-            _item(db, board, level, parts[int(differing.part[at])], int(differing.sentence[at]), (first, second))
+            sides.item(parts[int(differing.part[at])], int(differing.sentence[at]))
             | {"difference": gate.difference_view(level, *address, float(differing.difference[at]))}
             for at in range(start, min(start + query.limit, len(differing.difference)))
         ]
@@ -118,14 +119,28 @@ def _differing(
     return _Differing(difference[order], part_of[order], sentence[order])
 
 
-def _item(
-    db: Connection, board: Board, level: Level, part: Part, sentence: int, pair: tuple[str, str]
-) -> dict[str, object]:
-    entry, _ = board.scored_by
-    key = ArtifactKey(part.position, board.scoring.spec.entries.index(entry), board.revision.number)
-    document: dict[str, object] = {"part": part.name, "item": sentence + 1}
-    for side, each in zip("ab", pair, strict=True):
-        items = load_items(db, each, key, entry.metric.table, sentence, sentence + 1)
-        shown = [gate.item_view(level, visibility_key(entry), item) for item in items]
-        document[side] = {"submission": each, **(shown[0] if shown else {})}
-    return document
+class _Sides:
+    """The items of two submissions under the metric of a board, as the caller may see them."""
+
+    def __init__(self, db: Connection, board: Board, seen: Visible, pair: tuple[str, str]) -> None:
+        self._db = db
+        self._level = seen.level
+        self._pair = pair
+        self._entry = board.scored_by[0]
+        self._position = board.scoring.spec.entries.index(self._entry)
+        self._revision = board.revision.number
+        benchmark = benchmark_of(db, board.benchmark_id)
+        self._release = release_of_revision(db, benchmark, board.revision, seen.level)
+        self._closed = misfits.hidden(seen.level, benchmark)
+
+    def item(self, part: Part, sentence: int) -> dict[str, object]:
+        """Return one sentence of both, without their difference."""
+        document: dict[str, object] = {"part": part.name, "item": sentence + 1}
+        key = ArtifactKey(part.position, self._position, self._revision)
+        for side, each in zip("ab", self._pair, strict=True):
+            items = load_items(self._db, each, key, self._entry.metric.table, sentence, sentence + 1)
+            documents = misfits.closed_items(items) if self._closed else items
+            shown = [gate.item_view(self._level, visibility_key(self._entry), item) for item in documents]
+            listed = self._release.of_items(self._entry.key, scores_of(self._entry), shown)
+            document[side] = {"submission": each, **(listed[0] if listed else {})}
+        return document

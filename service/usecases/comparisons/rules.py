@@ -135,7 +135,7 @@ class Reach:
         return self._caller.organiser or submission.id in self.rows or self._owns(submission)
 
     def held(self, ids: Sequence[str]) -> set[str]:
-        """Return those of the submissions whose scores on this board a ladder holds for the caller."""
+        """Return those of the submissions whose scores a ladder holds for the caller."""
         if not ladder.holds(self._level, self._benchmark):
             return set()
         return score_records.held(self._db, ids, self._board.revision.number)

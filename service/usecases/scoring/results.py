@@ -50,6 +50,11 @@ class ArtifactKey:
         return artifact_name(self.revision, kind, self.output, self.metric)
 
 
+def scores_of(entry: Entry) -> frozenset[str]:
+    """Return the names of a metric's scores, to the first dot: as they stand in items."""
+    return frozenset(score.name.partition(".")[0] for score in entry.metric.table.scores)
+
+
 def pack_outcome(
     key: ArtifactKey, entry: Entry, outcome: Outcome, gold: Treebank, *, tokens: bool = False, reports: bool = False
 ) -> PackedArtifacts:

@@ -13,7 +13,6 @@ from service.errors import SOON, Conflict, Gone, NotFound
 from service.policy import gate, misfits
 from service.policy.figures import Release
 from service.policy.gate import Level
-from service.policy.items import object_of
 from service.requests import SubmissionItemsQuery, SubmissionSlicesQuery
 from service.store import revisions, score_records
 from service.store.revisions import Part, Revision
@@ -23,7 +22,7 @@ from service.usecases.access.access import benchmark_of, item_number, submission
 from service.usecases.boards.released import release_of_revision
 from service.usecases.runs.views import Page, View, items_page
 from service.usecases.scoring.config import scoring_config, visibility_key
-from service.usecases.scoring.results import ArtifactKey, load_items, load_slices, slices_view
+from service.usecases.scoring.results import ArtifactKey, load_items, load_slices, scores_of, slices_view
 from treescore.evaluation.spec import Entry
 
 
@@ -44,15 +43,8 @@ class _Results:
     closed: bool
 
     def listed(self, documents: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
-        """Return items or slices with the listed ones of their scores. Scores that only slices have are not listed."""
-        known = {score.name.partition(".")[0] for score in self.entry.metric.table.scores}
-        shown = []
-        for each in documents:
-            kept = self.release.of_metric(self.entry.key, each.get("scores"), lambda value: value)
-            values = dict(object_of(each.get("scores", {})))
-            listed = {name: kept.get(name, values[name]) for name in values if name in kept or name not in known}
-            shown.append({**each, "scores": listed} if "scores" in each else dict(each))
-        return shown
+        """Return items or slices with the listed ones of their scores."""
+        return self.release.of_items(self.entry.key, scores_of(self.entry), documents)
 
 
 def submission_items(context: Context, caller: Caller, submission_id: str, query: SubmissionItemsQuery) -> Page:

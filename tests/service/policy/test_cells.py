@@ -56,3 +56,13 @@ def test_equal_gold_is_no_difference_and_unknown_gold_is_a_small_one() -> None:
 def test_a_part_that_only_one_revision_has_differs_as_a_whole() -> None:
     small = {"de": Digests(None, [[1, 2], [3, 4]])}
     assert hidden_revisions(2, {1: {**gold(range(60)), **small}, 2: gold(range(60))}) == {1}
+
+
+def test_parts_that_only_one_revision_has_would_give_those_that_are_hidden() -> None:
+    large, other, small = (gold(range(first, last))["en"] for first, last in ((0, 24), (30, 54), (60, 62)))
+    whole = {"en": large, "de": other, "fr": large, "nl": small}
+    without = {name: part for name, part in whole.items() if name != "de"}
+    assert hidden_revisions(2, {1: whole, 2: without}) == {1}
+    assert hidden_revisions(2, {1: whole, 2: {**whole, "de": large}}) == frozenset()
+    none_small = {name: part for name, part in whole.items() if name != "nl"}
+    assert hidden_revisions(2, {1: none_small, 2: {"en": large, "fr": large}}) == frozenset()

@@ -217,6 +217,17 @@ def test_two_revisions_that_differ_in_one_sentence_are_not_both_shown(board, con
     assert board.leaderboard(ORGANISER, revision=1)["rows"]
 
 
+def test_leaving_a_part_out_does_not_give_the_small_one(small):
+    """Without `de` the mean and the sum of three parts are left: with `fr` of the first revision they give `nl`."""
+    assert small.leaderboard(part="fr", revision=1)["rows"]
+    create_revision(small.context, ORGANISER, SLUG, loaded(RevisionRequest, {"parts": {"de": None}}))
+    small.settle()
+    assert small.leaderboard()["revision"] == 2
+    for asked in ({}, {"part": "fr"}, {"part": "pooled"}):
+        with pytest.raises(Forbidden, match="revision 1"):
+            small.leaderboard(revision=1, **asked)
+
+
 def test_a_revision_whose_gold_differs_in_ten_sentences_hides_nothing(board, context):
     board.scored(board.team(), spoilt(3))
     revise(board, spoilt(10))

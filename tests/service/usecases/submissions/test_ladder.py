@@ -143,12 +143,12 @@ class TestNoWayBack:
             view_comparison(context, lyon, comparison)
         assert list_comparisons(context, lyon, SLUG, PageQuery()).items == []
 
-    def test_what_a_revision_holds_another_that_releases_it_does_not_show(self, task, context, lyon):
-        sent = [task.scored(lyon, spoilt(wrong)) for wrong in (2, 12)]
-        create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, {"parts": {"en": {"gold": spoilt(12)}}}))
+    def test_comparisons_under_an_earlier_revision_do_not_show_what_it_held(self, task, context, lyon):
+        sent = [task.scored(lyon, text) for text in (LONG, spoilt(11))]
+        create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, {"parts": {"en": {"gold": spoilt(11)}}}))
         task.settle()
         assert [released(task, lyon, each) for each in sent] == [True, True]
-        ask(context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": sent}))
+        assert column(task.leaderboard(revision=1), "submission") == [sent[0]]
         with pytest.raises(Unprocessable) as error:
             ask(context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": sent, "revision": 1}))
         assert [problem.code for problem in error.value.problems] == ["held"]
