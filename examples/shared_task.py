@@ -35,6 +35,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 ROOT = Path(__file__).resolve().parent.parent
 WAIT = {"Prefer": "wait=30"}
 UNFINISHED = ("queued", "running")
+SETTINGS = {"feedback": "scores", "quota": {"scored_per_day": 5, "scored_total": 100, "attempts_per_day": 20}}
+"""What each team may see and send; these are the defaults too."""
 Parts = Mapping[str, Path]
 
 
@@ -165,7 +167,8 @@ def post_files(
 
 def create_benchmark(organiser: httpx.Client, options: argparse.Namespace, gold: Parts) -> None:
     """Make the benchmark and wait until its gold is checked."""
-    meta = {"id": options.id, "title": options.title, "format": options.format, "metrics": [options.metric]}
+    meta: dict[str, Any] = {"id": options.id, "title": options.title, "format": options.format, **SETTINGS}
+    meta["metrics"] = [options.metric]
     if options.main_score:
         meta["main_score"] = options.main_score
     benchmark = post_files(organiser, "/v1/benchmarks", meta, gold, WAIT)

@@ -144,6 +144,8 @@ def outcome_of(
         }
     _check_thresholds(outcome, thresholds, several=several)
     _compare(client, outcome, opponents)
+    if any(compared["verdict"] is not None for compared in document["comparisons"]):
+        document["quota"] = client.get(f"/v1/submissions/{submission['id']}").get("quota")  # a question counts
     return outcome
 
 

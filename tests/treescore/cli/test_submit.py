@@ -178,6 +178,15 @@ def test_a_submission_that_is_not_the_teams_row_is_not_compared_with_another_tea
     assert "one of which is its row of the leaderboard" in done.stderr
 
 
+def test_the_quota_that_is_left_counts_the_comparison(served):
+    gold = (EXAMPLES / "gold.conllu").read_text(encoding="utf-8")
+    task = Task(served, gold, quota={"scored_per_day": 5, "scored_total": 100, "comparisons_per_day": 3})
+    good = task.scored(EXAMPLES / "systems" / "neural-b.conllu")
+    done = task.run(EXAMPLES / "systems" / "neural-a.conllu", "--compare-with", good)
+    assert "scored_per_day 3 of 5" in done.stdout
+    assert "comparisons_per_day 2 of 3" in done.stdout
+
+
 def test_the_first_submission_has_nothing_to_be_compared_with(served, files):
     done = Task(served, GOLD_CONLLU).run(
         files / "wrong.conllu", "--compare-with", "best", "--fail-if-worse-than", "best"
