@@ -92,7 +92,7 @@ def leaderboard(context: Context, caller: Caller, slug: str, query: LeaderboardQ
     viewer = viewer_of(benchmark, caller, context.now())
     tag = _tag(benchmark, viewer, query, form)
     cache = cache_of(context.store)
-    if etag == tag:
+    if etag == tag and viewer.until is None:
         known = cache.get(tag)
         return View(b"", tag, final=known is None or known.final, content_type=LEADERBOARD_FORMATS[form])
     if form == "json":
@@ -133,7 +133,9 @@ def _built(context: Context, benchmark: Benchmark, viewer: Viewer, query: Leader
         body = orjson.dumps(document)
         settled = not document["significance"]["pending"]
         if after is None or (after.version, after.board_version) == (benchmark.version, benchmark.board_version):
-            return View(body, tag, settled, next=document["next"])
+            # versions count what is scored after freezing too, which the viewer may not know of
+            name = tag if viewer.until is None else etag_of(body)
+            return View(body, name, settled, next=document["next"])
         benchmark = after
     return View(body, etag_of(body), settled, next=document["next"])
 

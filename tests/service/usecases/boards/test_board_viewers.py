@@ -15,6 +15,7 @@ from service.schemas.benchmarks import RevisionRequest
 from service.usecases.benchmarks.revisions import create_revision
 from service.usecases.benchmarks.teams import erase_team
 from service.usecases.boards.leaderboard import leaderboard
+from service.usecases.runs.views import moment
 from service.usecases.submissions.changes import delete_submission, patch_submission
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import loaded
@@ -68,6 +69,23 @@ def test_a_frozen_board_stands_still_for_everybody_but_organisers(board):
     assert live["frozen"] is False
     assert live["rows"][0]["score"] == 1.0
     assert live["significance"]["pairs"] == 1
+
+
+def test_the_validator_of_a_frozen_board_does_not_count_what_is_scored_later(board):
+    lyon, oslo = board.team(), board.team("oslo")
+    for team, wrong in ((lyon, 6), (oslo, 5)):
+        board.scored(team, spoilt(wrong))
+    board.settle()
+    board.patch(leaderboard={"frozen_at": moment(board.context.now())})
+    board.settle()
+    forms = ("json", "csv", "svg")
+    before = [leaderboard(board.context, ANYONE, SLUG, LeaderboardQuery(format=form)) for form in forms]
+    live = leaderboard(board.context, ORGANISER, SLUG, LeaderboardQuery())
+    board.scored(oslo, spoilt(4))
+    board.settle()
+    after = [leaderboard(board.context, ANYONE, SLUG, LeaderboardQuery(format=form)) for form in forms]
+    assert [(view.etag, view.body) for view in before] == [(view.etag, view.body) for view in after]
+    assert leaderboard(board.context, ORGANISER, SLUG, LeaderboardQuery()).etag != live.etag
 
 
 def test_rounded_boards_rank_by_rounded_scores_and_show_neither_p_nor_interval(board):
