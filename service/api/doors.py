@@ -27,7 +27,7 @@ def install(app: Flask, config: Config) -> None:
     """Check each request before it is handled; forwarding headers count as far as the proxies are trusted."""
     if config.trusted_proxies:
         hops = config.trusted_proxies
-        # the host is what the last proxy passes in Host: one more header to forge is none to read
+        # X-Forwarded-Host is not read: the last proxy passes the host in Host
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=0)  # type: ignore[method-assign]
     answered = answered_hosts(config.bind, config.public_url, config.allowed_hosts)
     app.before_request(partial(_check, answered, _public_origin(config.public_url)))

@@ -151,16 +151,12 @@ def set_rung(db: Connection, submission_id: str, revision: int, number: int) -> 
 
 
 def held(db: Connection, submission_ids: Sequence[str], revision: int) -> set[str]:
-    """Return those of the submissions whose scores a ladder holds: the newest, or those under a revision."""
-    query = (
-        select(scores.c.submission_id, scores.c.revision, scores.c.rung)
-        .where(scores.c.submission_id.in_(list(submission_ids)))
-        .order_by(scores.c.revision)
+    """Return those of the submissions whose scores under a revision a ladder holds."""
+    c = scores.c
+    query = select(c.submission_id).where(
+        c.submission_id.in_(list(submission_ids)), c.revision == revision, c.rung == HELD
     )
-    rows = db.execute(query).all()
-    rungs = {row.submission_id: row.rung for row in rows}
-    newest_held = {each for each, number in rungs.items() if number == 0}
-    return newest_held | {row.submission_id for row in rows if (row.revision, row.rung) == (revision, 0)}
+    return set(db.scalars(query))
 
 
 def scored_ids(db: Connection, revision: int, submission_ids: Sequence[str]) -> set[str]:

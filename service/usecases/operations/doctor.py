@@ -26,7 +26,7 @@ from service.usecases.operations import place
 from service.usecases.operations.findings import Finding, Level
 from treescore.core.version import __version__
 
-PASSWORD = re.compile(r"(?<=//)(?!/)[^?#]*(?=@)|(?<=password=)[^&#]*")
+PASSWORD = re.compile(r"(?<=//)(?!/)[^?#]*(?=@)|(?<=password=)[^&#]*", re.IGNORECASE)
 """User and password of a URL, and a password in its query. After a third slash there is a path."""
 HIDDEN = "***"
 SECRETS = ("admin_token",)

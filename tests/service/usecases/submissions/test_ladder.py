@@ -153,6 +153,17 @@ class TestNoWayBack:
             ask(context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": sent, "revision": 1}))
         assert [problem.code for problem in error.value.problems] == ["held"]
 
+    def test_a_dry_run_that_holds_it_hides_no_comparison(self, task, context, lyon, monkeypatch):
+        sent = [task.scored(lyon, spoilt(wrong)) for wrong in (12, 2)]
+        asked = ask(context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": sent}))
+        monkeypatch.setattr("service.usecases.benchmarks.work._drop_records", lambda *_: None)
+        dry = {"parts": {"en": {"gold": spoilt(12)}}, "dry_run": True}
+        create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, dry))
+        task.settle()
+        with context.store.read() as db:
+            assert [score_records.rung(db, each, 2) for each in sent] == [1, 0]
+        assert view_comparison(context, lyon, asked).state == "succeeded"
+
     def test_a_revision_places_all_again_in_their_order(self, task, context, lyon):
         sent = [task.scored(lyon, spoilt(wrong)) for wrong in (9, 8, 2, 3)]
         create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, {"parts": {"en": {"gold": spoilt(9)}}}))
