@@ -102,6 +102,16 @@ def _compared(*, sleeping: bool = False, feedback: str = "scores", tail: str | N
     return ask
 
 
+def _hidden_later(stage: Stage) -> TestResponse:
+    """A team reads what it asked, after the organisers have lowered the level."""
+    task = SharedTask(stage, feedback="scores")
+    question, client = {"submissions": task.two(), "score": "attachment.uas"}, task.team("metz")
+    at = client.post(f"{task.address}/comparisons", json=question).headers["Location"]
+    changed = task.organiser.patch(task.address, json={"feedback": "status"}, headers={"If-Match": "*"})
+    assert changed.status_code == 200
+    return client.get(at)
+
+
 def _behind_a_board_only(stage: Stage) -> TestResponse:
     task = SharedTask(stage, feedback="scores")
     task.two()
@@ -287,7 +297,7 @@ TASK_ANSWERS: dict[tuple[str, str], Ask] = {
     ("ask_comparison", "202"): _compared(sleeping=True),
     ("ask_comparison", "403"): _compared(feedback="status"),
     ("ask_comparison", "429"): _too_many_asked,
-    ("get_comparison", "403"): _unseen(GOOD["get_comparison"], feedback="status"),
+    ("get_comparison", "403"): _hidden_later,
     ("get_comparison", "422"): _compared(sleeping=True, tail="?format=csv"),
     ("delete_comparison", "204"): _send("DELETE", GOOD["get_comparison"]),
     ("delete_comparison", "410"): _of_a_deleted(GOOD["get_comparison"], "DELETE", None),
