@@ -67,8 +67,8 @@ def _near(numbers: list[int]) -> list[Problem]:
             code="small-difference",
             pointer="/parts",
             detail=(
-                f"Gold is too near to that of revision {number}: it differs in fewer than {cells.LEAST} sentences or in "
-                "an unknown number of them, or in its parts, some of which are small. Both scores of a submission "
+                f"Gold is too near to that of revision {number}: it differs in fewer than {cells.LEAST} sentences or "
+                "in an unknown number of them, or in its parts, some of which are small. Both scores of a submission "
                 "together tell about these sentences. At the levels rounded and scores the figures of revision "
                 f"{number} and the changes of ranks are no longer shown once this revision is active. Who has read "
                 "them before can still compare; correct more at once."
