@@ -135,7 +135,7 @@ def test_a_backup_under_load_holds_everything_that_was_acknowledged_before_it(ei
 
     def send() -> None:
         while not stop.is_set():
-            acknowledged.append(submit_job(either_context, SCORER, loaded(JobRequest, JOB))[0])
+            acknowledged.append(submit_job(either_context, ORGANISER, loaded(JobRequest, JOB))[0])
             if len(acknowledged) >= 10:
                 begun.set()
 
