@@ -16,7 +16,7 @@ from service.errors import ServiceError
 from service.requests import SCOPES, TokenRequest
 from service.store.tokens import Token
 from service.usecases.operations import tokens
-from service.usecases.runs.views import moment
+from service.usecases.tokens.tokens import token_document
 
 TIMES = ("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ")
 
@@ -125,15 +125,4 @@ def _state(row: Token, now: datetime) -> str:
 
 
 def _document(row: Token, now: datetime) -> dict[str, object]:
-    return {
-        "id": row.id,
-        "name": row.name,
-        "state": _state(row, now),
-        "scopes": row.scopes.split(),
-        "benchmark": row.benchmark_id,
-        "team": row.team_id,
-        "created_at": moment(row.created_at),
-        "expires_at": moment(row.expires_at),
-        "last_used_at": moment(row.last_used_at),
-        "revoked_at": moment(row.revoked_at),
-    }
+    return {**token_document(row), "state": _state(row, now)}

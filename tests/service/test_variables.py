@@ -45,7 +45,7 @@ def test_an_unknown_variable_is_refused_with_the_nearest_known_name(misspelt: st
      "TREESCORE_TEST_DATABASE_URL", "TREESCORE_WORKER_PID", "TREESCORE_TOKEN", "TREESCORE_URL", "NOT_TREESCORE_X"],
 )  # fmt: skip
 def test_variables_of_containers_tests_and_the_command_are_passed_over(name: str) -> None:
-    load_config({name: "tcp://10.0.0.1:8000"})
+    assert load_config({name: "tcp://10.0.0.1:8000"}) == load_config({})
 
 
 @pytest.mark.parametrize("weak", ["short", "a" * 40, "abcabcabcabcabcabcabcabc", "0123456789012345678"])

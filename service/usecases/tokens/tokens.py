@@ -32,7 +32,7 @@ def create_token(context: Context, caller: Caller, request: TokenRequest) -> dic
     with context.store.write() as db:
         tokens.add(db, token)
         record_event(db, context, "token.created", None, actor=caller.owner, subject=token_id)
-    return {**_document(token), "token": text}
+    return {**token_document(token), "token": text}
 
 
 def list_tokens(context: Context, caller: Caller, query: PageQuery) -> Page:
@@ -40,7 +40,7 @@ def list_tokens(context: Context, caller: Caller, query: PageQuery) -> Page:
     caller.require("organise")
     with context.store.read() as db:
         rows = tokens.listing(db, query.cursor, query.limit + 1)
-    return page_of(rows, query.limit, _document)
+    return page_of(rows, query.limit, token_document)
 
 
 def revoke_token(context: Context, caller: Caller, token_id: str) -> None:
@@ -56,7 +56,8 @@ def revoke_token(context: Context, caller: Caller, token_id: str) -> None:
         record_event(db, context, "token.revoked", None, actor=caller.owner, subject=token_id)
 
 
-def _document(row: Token) -> dict[str, object]:
+def token_document(row: Token) -> dict[str, object]:
+    """Show a token without its secret."""
     return {
         "id": row.id,
         "name": row.name,

@@ -46,10 +46,17 @@ def test_more_queued_jobs_than_the_limit_are_refused_until_one_begins(limited):
     submit_job(limited, SCORER, JOB)
 
 
+def queued(context):
+    """How many jobs wait."""
+    with context.store.read() as db:
+        return runs.counts_by_state(db)["job", "queued"]
+
+
 def test_a_cancelled_run_makes_room(limited):
     first, *_ = full(limited, SCORER)
     cancel_job(limited, SCORER, first)
     submit_job(limited, SCORER, JOB)
+    assert queued(limited) == MOST
 
 
 def test_a_refused_job_leaves_nothing_behind(limited):
@@ -71,12 +78,14 @@ def test_a_repeated_request_is_answered_although_the_limit_is_reached(limited):
 def test_organisers_have_no_limit(limited):
     full(limited, ORGANISER)
     submit_job(limited, ORGANISER, JOB)
+    assert queued(limited) == MOST + 1
 
 
 def test_zero_is_no_limit(context):
     endless = with_config(context, max_queued=0)
     for _ in range(MOST + 20):
         submit_job(endless, SCORER, JOB)
+    assert queued(endless) == MOST + 20
 
 
 def test_each_principal_has_its_own_limit(limited):
