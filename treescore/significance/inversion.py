@@ -24,7 +24,7 @@ FEW = 100
 """Units below which a sum is sampled: inversion does not see the steps of a lattice, 7 % of p at 12 units."""
 LATTICE = 0.84
 """Relative error of an inverted p, times the units, that steps of a lattice add: 7 % with 12 units, 0.8 % with 100."""
-_LN2 = math.log(2.0)
+LN2 = math.log(2.0)
 _LOG_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
 
 
@@ -70,16 +70,16 @@ def sum_tail(e: FloatArray, observed: float, *, seed: int = 1) -> Tail:
         p = listed_tail(np.repeat(e, copies), observed - slack)
         return Tail(p, math.log(p), None)
     if observed >= largest * (1.0 - TOLERANCE):
-        return _tail(-units * _LN2, None)
+        return tail_of(-units * LN2, None)
     if units < FEW:
         t = saddlepoint(e, copies, observed) if observed > 0 else 0.0
         sampled = sampled_tail(linear_kinds(e, copies), observed, observed, t, seed=seed)
-        return _tail(sampled.log_p, sampled.error)
+        return tail_of(sampled.log_p, sampled.error)
     if observed > 0:
         return inverted_tail(e, copies, observed)
     # the law is symmetric: P(L >= x) = 1 - P(L > -x)
     if observed == 0:
-        return Tail(0.5, -_LN2, LATTICE / units)
+        return Tail(0.5, -LN2, LATTICE / units)
     rest = inverted_tail(e, copies, -observed)
     return complement(rest)
 
@@ -120,8 +120,8 @@ def inverted_tail(e: FloatArray, copies: IntArray, x: float, saddle: Saddle | No
         deviation = math.sqrt(second)
     value, error = inverted(e, copies, x, t, deviation)
     if not value > 0.0:
-        return _tail(lugannani_rice(x, saddle_at(e, copies, x)), 1.0)
-    return _tail(cumulant - t * x + math.log(value), error / value + LATTICE / float(copies.sum()))
+        return tail_of(lugannani_rice(x, saddle_at(e, copies, x)), 1.0)
+    return tail_of(cumulant - t * x + math.log(value), error / value + LATTICE / float(copies.sum()))
 
 
 def lugannani_rice(x: float, saddle: Saddle) -> float:
@@ -146,6 +146,7 @@ def complement(rest: Tail) -> Tail:
     return Tail(p, math.log1p(-rest.p), error)
 
 
-def _tail(log_p: float, error: float | None) -> Tail:
+def tail_of(log_p: float, error: float | None) -> Tail:
+    """Return a tail by its logarithm, at most 0."""
     log_p = float(min(0.0, log_p))
     return Tail(math.exp(log_p), log_p, error)

@@ -24,6 +24,7 @@ class Sample:
         tops, bottoms: for each ratio of the score its numerators and denominators, (N, n).
         parts: stratum of each unit, int64 (n,), from 0; None where there is one.
         part_count: strata.
+        missing: the parts without output of each system, bool (N, P); None where there are none.
     """
 
     score: Score
@@ -31,6 +32,7 @@ class Sample:
     bottoms: tuple[Counts, ...]
     parts: IntArray | None
     part_count: int
+    missing: BoolArray | None = None
 
     @property
     def systems(self) -> int:
@@ -102,6 +104,7 @@ class Sample:
             tuple(bottom[indices] for bottom in self.bottoms),
             self.parts,
             self.part_count,
+            None if self.missing is None else self.missing[indices],
         )
 
     def part(self, number: int) -> Sample:
