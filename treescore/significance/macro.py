@@ -26,13 +26,17 @@ from treescore.significance.inversion import (
     tail_of,
 )
 from treescore.significance.macro_kernels import curvature, pair_kinds
-from treescore.significance.ratio import FEW_UNITS, TOLERANCE
+from treescore.significance.ratio import TOLERANCE
 from treescore.significance.tail_kernels import VANISHING, Kinds
 from treescore.significance.tilted import sampled_tail
 from treescore.significance.units import Sample
 
+NORMAL_ERROR = 1e-3
+"""Relative error of Lugannani & Rice's formula: within 1e-4 of inversion at thousands of units, 1e-3 at hundreds."""
 _TOP = 1.0 - 1e-9
 """Share of the largest sum up to which a saddlepoint is sought."""
+_TILTED_TOP = 0.999
+"""Share of the largest sum that a tilt aims at: nearer, nearly every draw would be the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +88,24 @@ class MacroPair:
         return float(self.kinds.e @ self.kinds.copies)
 
 
+def formula_holds(sample: Sample) -> bool:
+    """Tell whether a sample is a mean over parts of one ratio, with a worst value where a part may be undefined."""
+    if sample.parts is None or len(sample.tops) != 1 or sample.score.join is not None:
+        return False
+    if sample.score.worst is not None:
+        return True
+    least = np.zeros(sample.part_count)
+    np.add.at(least, sample.parts, sample.bottoms[0].min(axis=0))
+    return bool((least > 0).all())
+
+
 def parts_of(sample: Sample) -> Parts:
     """Order the terms of a sample of one ratio by part (no copy where they are in order)."""
     parts = np.zeros(sample.units, np.int64) if sample.parts is None else sample.parts
     tops, bottoms = sample.tops[0], sample.bottoms[0]
     if len(parts) and (np.diff(parts) < 0).any():
         order = np.argsort(parts, kind="stable")
-        tops, bottoms, parts = tops[:, order], bottoms[:, order], parts[order]
+        tops, bottoms, parts = tops.take(order, axis=1), bottoms.take(order, axis=1), parts[order]
     count = sample.part_count
     shape = (sample.systems, count)
     missing = np.zeros(shape, np.bool_) if sample.missing is None else sample.missing
@@ -101,8 +116,8 @@ def parts_of(sample: Sample) -> Parts:
     defined = (sizes != 0) & ~missing
     ratios = np.divide(sums, sizes, out=np.full(shape, worst_ratio), where=defined)
     return Parts(
-        tops=np.ascontiguousarray(tops),
-        bottoms=np.ascontiguousarray(bottoms),
+        tops=tops,
+        bottoms=bottoms,
         starts=np.searchsorted(parts, np.arange(count + 1)).astype(np.int64),
         ratios=ratios,
         missing=missing,
@@ -138,7 +153,7 @@ def macro_pair(parts: Parts, first: int, second: int) -> MacroPair:
 
 
 def listed_p(pair: MacroPair, alternative: str) -> float:
-    """Return the share of all swaps of at most FEW_UNITS differing units that are at least as extreme."""
+    """Return the share of all swaps of few differing units that are at least as extreme."""
     values = np.zeros(1)
     for part in range(len(pair.kinds.sizes)):
         values = np.add.outer(values, _part_values(pair, part)).ravel()
@@ -213,22 +228,14 @@ def _upper_tail(pair: MacroPair, x: float, *, exact_line: bool) -> Tail:
     return Tail(found.p, found.log_p, (found.error or 0.0) + bend)
 
 
-NORMAL_ERROR = 1e-3
-"""Relative error of Lugannani & Rice's formula: within 1e-4 of the inversion at thousands of units, 1e-3 at hundreds."""
-
-
 def sampled_p(pair: MacroPair, alternative: str, seed: int, draws: int) -> Tail:
     """Return p by draws of the true T from the law that is tilted to the observed T."""
     x = side(pair, alternative)
     if alternative == "two-sided" and x == 0.0:
         return Tail(1.0, 0.0, 0.0)
-    turn = 1.0 if x == pair.difference else -1.0
-    t = 0.0
-    if x > 0.0:
-        t = saddle_at(pair.kinds.e, pair.kinds.copies, min(x, _TILTED_TOP * pair.largest)).t
-    sampled = sampled_tail(pair.kinds, x, turn * pair.linear, t, seed=seed, draws=draws, worst=pair.worst)
+    linear = pair.linear if x == pair.difference else -pair.linear
+    # where parts can become undefined L may lie far below T; aimed at T, the observed swap would have a huge weight
+    aim = min(x, linear, _TILTED_TOP * pair.largest)
+    t = saddle_at(pair.kinds.e, pair.kinds.copies, aim).t if aim > 0.0 else 0.0
+    sampled = sampled_tail(pair.kinds, x, linear, t, seed=seed, draws=draws, worst=pair.worst)
     return tail_of(sampled.log_p + (LN2 if alternative == "two-sided" else 0.0), sampled.error)
-
-
-_TILTED_TOP = 0.999
-"""Share of the largest sum that a tilt aims at: nearer, nearly every draw would be the same."""

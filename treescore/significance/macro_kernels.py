@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from treescore.core.arrays import Counts, FloatArray, IntArray
-from treescore.core.jit import compiled
+from treescore.core.arrays import Counts, FloatArray, Int32Array, IntArray
+from treescore.core.jit import compiled, inlined
 from treescore.significance.tail_kernels import VANISHING, Kinds
 
 
@@ -34,21 +34,11 @@ def pair_kinds(
         The kinds, and for each part (P,) the observed sums U and V of u and v.
     """
     parts = len(starts) - 1
-    differing, longest = parts, 1
-    for part in range(parts):
-        longest = max(longest, starts[part + 1] - starts[part])
-        for i in range(starts[part], starts[part + 1]):
-            differing += tops[0][i] != tops[1][i] or bottoms[0][i] != bottoms[1][i]
-    slots = 2
-    while slots < 2 * longest:
-        slots *= 2
-    slot_of, shift = np.full(slots, -1, np.int32), np.uint64(64)
-    for _ in range(64):
-        if np.uint64(1) << (np.uint64(64) - shift) >= np.uint64(slots):
-            break
-        shift -= np.uint64(1)
-    e, u, v = np.empty(differing), np.empty(differing), np.empty(differing)
-    copies, used = np.empty(differing, np.int64), np.empty(differing, np.int32)
+    room = parts
+    for i in range(starts[parts]):
+        room += tops[0][i] != tops[1][i] or bottoms[0][i] != bottoms[1][i]
+    e, u, v, copies = np.empty(room), np.empty(room), np.empty(room), np.empty(room, np.int64)
+    slot_of, used = _slots(starts), np.empty(room, np.int32)
     offsets = np.zeros(parts + 1, np.int64)
     totals, sizes = np.zeros(parts), np.zeros(parts)
     sum_u, sum_v = np.zeros(parts), np.zeros(parts)
@@ -78,27 +68,39 @@ def pair_kinds(
             effect = 2.0 * (du * size - total * dv) / (size * size * parts) if size > 0.0 else 0.0
             if effect < 0.0 or (effect == 0.0 and (du < 0.0 or (du == 0.0 and dv < 0.0))):
                 effect, du, dv = -effect, -du, -dv
-            # any two irrational factors spread whole and real differences over the slots
-            mixed = np.uint64(np.int64(du * 1e6 * 1.4142135623730951 + dv * 1e6 * 1.7320508075688772))
-            slot = np.int64((mixed * np.uint64(0x9E3779B97F4A7C15)) >> shift)
-            while True:
-                kind = slot_of[slot]
-                if kind < 0:
-                    e[count], u[count], v[count], copies[count] = effect, du, dv, 1
-                    slot_of[slot], used[count] = count, slot
-                    count += 1
-                    break
-                if u[kind] == du and v[kind] == dv:
-                    copies[kind] += 1
-                    break
-                slot = (slot + 1) & (slots - 1)
+            slot = _first_slot(du, dv, len(slot_of))
+            while slot_of[slot] >= 0 and (u[slot_of[slot]] != du or v[slot_of[slot]] != dv):
+                slot = (slot + 1) & (len(slot_of) - 1)
+            if slot_of[slot] < 0:
+                e[count], u[count], v[count], copies[count] = effect, du, dv, 0
+                slot_of[slot], used[count] = count, slot
+                count += 1
+            copies[slot_of[slot]] += 1
         for kind in range(offsets[part], count):
             slot_of[used[kind]] = -1
         offsets[part + 1] = count
-    kinds = Kinds(
-        e[:count].copy(), u[:count].copy(), v[:count].copy(), copies[:count].copy(), offsets, totals, sizes
-    )
+    kinds = Kinds(e[:count].copy(), u[:count].copy(), v[:count].copy(), copies[:count].copy(), offsets, totals, sizes)
     return kinds, sum_u, sum_v
+
+
+@compiled
+def _slots(starts: IntArray) -> Int32Array:
+    """Return an empty hash table for the units of the longest part: a power of two, at least twice as many slots."""
+    longest = 1
+    for part in range(len(starts) - 1):
+        longest = max(longest, starts[part + 1] - starts[part])
+    size = 2
+    while size < 2 * longest:
+        size *= 2
+    return np.full(size, -1, np.int32)
+
+
+@inlined
+def _first_slot(du: float, dv: float, slots: int) -> int:
+    """Return the slot at which the search for (du, dv) begins, by Knuth's multiplicative hashing."""
+    # two irrational factors spread whole and real differences alike; the high bits of the product are the mixed ones
+    mixed = np.uint64(np.int64(du * 1.4142135623730951e6 + dv * 1.7320508075688772e6)) * np.uint64(0x9E3779B97F4A7C15)
+    return int(mixed >> np.uint64(32)) & (slots - 1)
 
 
 @compiled

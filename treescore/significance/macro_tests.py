@@ -25,17 +25,17 @@ THREADS = 2
 INVERTED_KINDS = 4e7
 """Kinds that all pairs together may invert (some 0.3 microseconds each, 12 s); pairs with more than their share have
 Lugannani & Rice's p, unless it may decide."""
-SAMPLED_WORK = 8e8
-"""Draws times kinds of all pairs together (some 4 nanoseconds each, 3 s) where few units differ or p is not sure."""
-NEAR_WORK = 8e9
-"""Draws times kinds of all pairs together (32 s) where the decision turns."""
+SAMPLED_WORK = 6e8
+"""Draws times kinds of all pairs together (some 5 nanoseconds each, 3 s) where few units differ or p is not sure."""
+NEAR_WORK = 6e9
+"""Draws times kinds of all pairs together (some 5 nanoseconds each, 30 s) where the decision turns."""
 NEAR_DRAWS = 200_000
 """Draws where the decision turns: a relative standard error of about 0.4 %."""
 FEWEST_DRAWS = 1_000
 NEAR = 1.5
 """The decision may turn on an adjusted p within this factor of alpha."""
 DECIDES = 100.0
-"""An adjusted p within this factor of alpha is inverted, whatever the pair's share of the budget."""
+"""An adjusted p within this factor of alpha is inverted also beyond the pair's share of the budget."""
 MOST_ERROR = 0.05
 """An inverted p with a larger relative error is sampled."""
 
@@ -189,7 +189,7 @@ def _redo(
     chosen: dict[int, int],
     answer: Callable[[MacroPair, int], Answer],
 ) -> None:
-    """Replace the answers of those chosen; their kinds are made anew, since those of all pairs would fill the memory."""
+    """Replace the answers of those chosen; their kinds are made again: those of all pairs would fill the memory."""
     indices = list(chosen)
     found = _mapped(lambda index: answer(macro_pair(parts, *pairs[index]), chosen[index]), indices)
     for index, new in zip(indices, found, strict=True):
