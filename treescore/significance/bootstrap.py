@@ -36,10 +36,16 @@ EXACT_SINGLE = 2.0**24
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A bootstrap interval; low and high are NaN where the score is undefined in too many resamples."""
+    """An interval of a score or a difference.
+
+    Attributes:
+        low, high: NaN where the score is undefined in too many resamples.
+        method: in words.
+    """
 
     low: float
     high: float
+    method: str = "percentile bootstrap"
 
 
 def affordable_resamples(requested: int, units: int) -> int:
@@ -98,7 +104,7 @@ def bca_interval(replicates: FloatArray, observed: float, jackknife: FloatArray,
         z = bias + float(ndtri(share))
         shares.append(float(ndtr(bias + z / (1.0 - acceleration * z))))
     low, high = quantiles(finite[None], np.array(shares))
-    return Interval(float(low[0]), float(high[0]))
+    return Interval(float(low[0]), float(high[0]), "BCa bootstrap")
 
 
 def jackknife_scores(sample: Sample) -> FloatArray:
@@ -198,7 +204,7 @@ def _scores(sample: Sample, terms: _Terms, states: Bits) -> FloatArray:
         np.matmul(weights, terms.stack[start:end], out=sums[part])
     columns = np.ascontiguousarray(sums.T, np.float64)
     columns *= terms.scales[:, None, None]
-    tops_and_bottoms = columns.reshape(-1, 2, systems, few, len(states))
+    tops_and_bottoms = columns.reshape(len(sample.tops), 2, systems, few, len(states))
     return sample.joined([(top, bottom) for top, bottom in tops_and_bottoms])
 
 

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -111,14 +112,14 @@ def wilson(k: float, n: float, level: float) -> Interval:
     z = float(ndtri(0.5 * (1.0 + level)))
     middle = (k + z * z / 2.0) / (n + z * z)
     half = z * math.sqrt(max(0.0, k * (n - k) / n) + z * z / 4.0) / (n + z * z)
-    return Interval(0.0 if k <= 0 else middle - half, 1.0 if k >= n else middle + half)
+    return Interval(0.0 if k <= 0 else middle - half, 1.0 if k >= n else middle + half, WILSON)
 
 
 def logit_t(value: float, spread: Spread, level: float) -> Interval:
     """Compute the interval logit S ± t_df se/(S(1-S)), brought back to shares; S lies between 0 and 1."""
     middle = math.log(value) - math.log1p(-value)
     half = _quantile(spread.df, level) * spread.se / (value * (1.0 - value))
-    return Interval(_share(middle - half), _share(middle + half))
+    return Interval(_share(middle - half), _share(middle + half), LOGIT_T)
 
 
 def student_t(value: float, spread: Spread, level: float) -> Interval | None:
@@ -126,7 +127,7 @@ def student_t(value: float, spread: Spread, level: float) -> Interval | None:
     if not spread.se > 0:
         return None
     half = _quantile(spread.df, level) * spread.se
-    return Interval(value - half, value + half)
+    return Interval(value - half, value + half, STUDENT_T)
 
 
 def spread_of(sample: Sample, residuals: FloatArray, units: BoolArray, values: FloatArray | None) -> Spread:
@@ -205,7 +206,7 @@ def _is_few(sample: Sample, units: BoolArray) -> bool:
 
 def _within(sample: Sample, interval: Interval) -> Interval:
     high = math.inf if sample.score.high is None else sample.score.high
-    return Interval(max(interval.low, sample.score.low), min(interval.high, high))
+    return replace(interval, low=max(interval.low, sample.score.low), high=min(interval.high, high))
 
 
 def _quantile(df: float, level: float) -> float:

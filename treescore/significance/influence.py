@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from treescore.core.arrays import BoolArray, Counts, FloatArray, IntArray
+from treescore.significance.contributions import Contributions, whole_parts
 from treescore.significance.units import Sample
 
 _STEP = 2.0**-17
@@ -33,6 +34,27 @@ def influences(sample: Sample, system: int) -> FloatArray:
     for slope, term in zip(_slopes(sample, ratios), terms, strict=True):
         z += slope[strata] * term
     return z / parts
+
+
+def linear_contributions(sample: Sample, first: int, second: int) -> Contributions:
+    """Return what units contribute to the difference of a score of several ratios: e_i = z_A,i - z_B,i + D w_i.
+
+    D is that of the unit's part. For a ratio with equal denominators these are its contributions. The share w_i is
+    the mean of the ratios' shares.
+    """
+    strata, parts = strata_of(sample)
+    w = np.zeros(sample.units)
+    for bottom in sample.bottoms:
+        both = (bottom[first] + bottom[second]).astype(np.float64)
+        size = np.bincount(strata, both, minlength=parts)
+        w += _quotient(both, size[strata]) / (parts * len(sample.bottoms))
+    values = sample.values()[[first, second]]
+    of_parts = sample.part_values()[[first, second]] if sample.parts is not None else values[:, None]
+    gaps = np.nan_to_num(of_parts[0] - of_parts[1])
+    e = influences(sample, first) - influences(sample, second) + gaps[strata] * w
+    if sample.missing is not None:
+        whole_parts(sample, (first, second), strata, e)
+    return Contributions(e, w, float(values[0] - values[1]), sample.parts)
 
 
 def strata_of(sample: Sample) -> tuple[IntArray, int]:

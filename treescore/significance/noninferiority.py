@@ -85,12 +85,6 @@ def pair_documents(
     return documents
 
 
-def notes(sides: Sequence[tuple[OneSide, OneSide]]) -> list[str]:
-    """Return the sentences that belong beside the answers."""
-    few = any(side.units < FEWEST_UNITS for pair in sides for side in pair)
-    return [NOTE, FEW_NOTE] if few else [NOTE]
-
-
 def _side_document(side: OneSide, decisive: float, alpha: float) -> Mapping[str, Json]:
     established = side.units >= FEWEST_UNITS and decisive <= alpha
     return {"p": side.p, "p_adjusted": decisive, "established": established}

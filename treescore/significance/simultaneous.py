@@ -15,7 +15,7 @@ import numpy as np
 from treescore.core.arrays import FloatArray
 from treescore.significance.bootstrap import Interval
 
-NOTE = "Intervals hold together at {level:g} %; Holm's p decides."
+METHOD = "simultaneous bootstrap"
 BLOCK_NUMBERS = 1_000_000
 """Replicates of differences held at once: 8 MB; never pairs times resamples."""
 ROUNDING = 1e-12
@@ -40,7 +40,7 @@ def simultaneous_intervals(
     chosen = np.array(pairs, np.int64).reshape(-1, 2)
     observed = values[chosen[:, 0]] - values[chosen[:, 1]]
     if not len(chosen) or resamples < 2:
-        return [Interval(math.nan, math.nan) for _ in pairs]
+        return [Interval(math.nan, math.nan, METHOD) for _ in pairs]
     errors = np.empty(len(chosen))
     largest = np.full(resamples, -math.inf)
     step = max(1, BLOCK_NUMBERS // resamples)
@@ -58,7 +58,7 @@ def simultaneous_intervals(
     found = largest[np.isfinite(largest)]
     q = float(np.quantile(found, level)) if len(found) else 0.0
     lows, highs = observed - q * errors, observed + q * errors
-    return [Interval(float(low), float(high)) for low, high in zip(lows, highs, strict=True)]
+    return [Interval(float(low), float(high), METHOD) for low, high in zip(lows, highs, strict=True)]
 
 
 def _standard_errors(differences: FloatArray) -> FloatArray:
