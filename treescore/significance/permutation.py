@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from treescore.significance import ratio
+from treescore.significance.bootstrap import Interval
 from treescore.significance.correction import first_threshold
 from treescore.significance.law import law_cost, law_p
 from treescore.significance.linear import TooLargeError, differences_of, exact_p
@@ -44,6 +45,8 @@ class Test:
         shuffles: of a Monte Carlo test.
         differing: units in which the two differ.
         smallest: the smallest p that the data (and the shuffles) can give.
+        difference: what is tested, where it is not the difference of the scores.
+        ci: an interval that the test itself gives.
     """
 
     p: float | None
@@ -53,6 +56,8 @@ class Test:
     shuffles: int | None = None
     differing: int = 0
     smallest: float = 1.0
+    difference: float | None = None
+    ci: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)
