@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from treescore.significance import training_runs
 from treescore.significance.permutation import Test
 from treescore.significance.question import Question
 from treescore.significance.settings import FEWEST_PARTS
@@ -56,12 +57,10 @@ def _about_parts(question: Question) -> list[str]:
 
 
 def _about_runs(question: Question) -> list[str]:
-    several = [len(question.candidates[index].runs) > 1 for index in range(len(question.candidates))]
-    if sum(several) > 1 and question.settings.runs == "random" and question.settings.test == "permutation":
-        return ["Runs and test units both vary."]
-    if any(several):
-        return ["Training runs are taken as fixed: the claim is about these trained models, not the method."]
-    return ["One training run each: the claim is about these trained models, not the method."]
+    sentences = [training_runs.assumed(question)]
+    if question.settings.test == "mcnemar" and any(len(candidate.runs) > 1 for candidate in question.candidates):
+        sentences.append("A sentence is right where all runs of a system have it right.")
+    return sentences
 
 
 def _readings(question: Question, tests: Sequence[Test]) -> list[str]:
