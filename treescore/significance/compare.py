@@ -14,7 +14,7 @@ from treescore.core.arrays import IntArray
 from treescore.core.params import Json
 from treescore.core.scores import Score
 from treescore.errors import InputError, Problem
-from treescore.significance import assembly, compare_pl
+from treescore.significance import assembly, compare_pl, training_runs
 from treescore.significance.answers import mcnemar_tests
 from treescore.significance.earlier import Answers, answers_in
 from treescore.significance.intervals import Draws, own_intervals
@@ -66,7 +66,7 @@ def compare(
             name, its answers are taken and not computed again.
 
     Raises:
-        InputError: the counts do not have the requested unit (pointers below the settings' object).
+        InputError: the counts do not have the requested unit or runs (pointers below the settings' object).
     """
     question = replace(_question(score_name, score, count_names, candidates, settings, blocks, parts), seed_of=seed_of)
     draws = Draws(question)
@@ -128,6 +128,7 @@ def _question(
     blocks: Sequence[str | None] | None,
     parts: IntArray | None,
 ) -> Question:
+    training_runs.require_runs(candidates, settings)
     strata = None if parts is None else np.asarray(parts, np.int64)
     rows = pooled([candidate.runs for candidate in candidates])
     units = chosen_units(settings, blocks, strata, len(rows[0]) if rows else len(blocks or ()))
@@ -137,7 +138,7 @@ def _question(
     sample = terms.sample(candidates, rows)
     values = sample.values()
     defined = [index for index in range(len(candidates)) if math.isfinite(values[index])]
-    return Question(
+    question = Question(
         score_name=score_name,
         settings=settings,
         terms=terms,
@@ -147,9 +148,19 @@ def _question(
         values=values,
         pairs=list(combinations(defined, 2)),
     )
+    silent = training_runs.with_undefined_run(question)
+    usable = [
+        pair for pair in question.pairs if not (silent.intersection(pair) and training_runs.vary(question, *pair))
+    ]
+    return replace(question, pairs=usable)
 
 
 def _check_tokens(candidates: Sequence[Candidate]) -> None:
+    if any(len(candidate.runs) > 1 for candidate in candidates):
+        detail = (
+            'The unit "token" compares one output of each system, not several training runs. Use the unit sentence.'
+        )
+        raise InputError(Problem("no-token-bits", detail, pointer="/unit"))
     if any(candidate.tokens is None for candidate in candidates):
         detail = (
             'The unit is "token", but this score has no value for each token. '
@@ -171,9 +182,15 @@ def _tests(question: Question) -> tuple[list[Test], list[dict[str, Json]]]:
         brackets = compare_pl.recall_and_precision(question.terms, question.rows, pairs, question.plan)
         tests = compare_pl.directed(sample, pairs, question.plan)
         return tests, [{"compare_pl": document} if document else {} for document in brackets]
+    varying = {pair: training_runs.runs_test(question, *pair) for pair in pairs if training_runs.vary(question, *pair)}
+    swapped = [pair for pair in pairs if pair not in varying]
+    test_of = {pair: found.test for pair, found in varying.items()}
     if question.unit == "part":
-        return part_tests(sample, pairs, settings.alternative, settings.seed), no_extras
-    return permutation(sample, pairs, settings.alternative, question.plan), no_extras
+        by_swaps = part_tests(sample, swapped, settings.alternative, settings.seed)
+    else:
+        by_swaps = permutation(sample, swapped, settings.alternative, question.plan)
+    test_of |= zip(swapped, by_swaps, strict=True)
+    return [test_of[pair] for pair in pairs], [varying[pair].document() if pair in varying else {} for pair in pairs]
 
 
 def _part_tests(question: Question, most: int) -> list[dict[str, list[float]]] | None:
@@ -195,4 +212,7 @@ def _part_tests(question: Question, most: int) -> list[dict[str, list[float]]] |
             for index in range(len(question.pairs)):
                 test = p.get(index)
                 tests_of_pairs[index][alternative].append(1.0 if test is None or test.p is None else test.p)
+    for index, pair in enumerate(question.pairs):
+        if training_runs.vary(question, *pair):
+            tests_of_pairs[index] = training_runs.part_p(question, *pair)
     return tests_of_pairs
