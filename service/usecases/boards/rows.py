@@ -121,7 +121,10 @@ def family(rows: Sequence[BoardRow]) -> list[str]:
 def with_significance(rows: Sequence[BoardRow], comparison: Mapping[str, Json]) -> list[BoardRow]:
     """Return rows with what a comparison of their submissions shows.
 
-    Rank intervals and clusters are those of the tested rows with a rank; baselines have a p to the next such row.
+    Tested rows with a rank have a rank interval among all R rows with a rank, tested or not: from 1 + the rows
+    significantly better to R - the rows significantly worse (Mogstad, Romano, Shaikh & Wilhelm 2024). With p corrected
+    over all pairs the intervals hold together at the level 1 - alpha. Clusters are those of the tested rows alone;
+    baselines have a p to the next row with a rank.
     """
     pairs = _pairs_of(comparison)
     tested = {str(system["name"]) for system in comparison["systems"]}
@@ -129,7 +132,7 @@ def with_significance(rows: Sequence[BoardRow], comparison: Mapping[str, Json]) 
     ids = [rows[index].entry.id for index in counted]
     better = np.array([[(first, second) in pairs.better for second in ids] for first in ids], np.bool_)
     better = better.reshape(len(ids), len(ids))
-    intervals = ranking.rank_ranges(better)
+    intervals = ranking.rank_ranges(better, sum(row.rank is not None for row in rows))
     kind = (comparison.get("clusters") or {}).get("kind", "separable")
     clusters = ranking.separable(better) if kind == "separable" else ranking.greedy(better)
     decided = comparison["rank_ranges"] is not None
