@@ -1,7 +1,7 @@
 """What of a comparison leaves the service while gold is secret: rounded figures, and nothing that counts sentences.
 
 JSON, CSV, Markdown, LaTeX and pictures are made of this one document. Exact figures stay stored, for organisers and
-for level `gold`.
+for level `gold`. How p was computed, and with which error, is not shown: it tells how many units differ.
 """
 
 from __future__ import annotations
@@ -27,19 +27,22 @@ _HEAD = (
     *("submissions", "settings", "progress", "labels", "failure"),
 )
 _COMPARISON = (
-    *("metric", "higher_is_better", "statistic", "numerator", "denominator", "terms", "test", "alternative", "units"),
+    *("assumed", "higher_is_better", "statistic", "numerator", "denominator", "terms", "test", "alternative", "units"),
     *("parts", "gold_digest", "alpha", "correction", "family", "untested", "clusters", "rank_ranges", "warnings"),
     *("part_names", "seed_commitment"),
 )
 _SYSTEM = ("name", "rank", "cluster", "rank_interval")
-_PAIR = ("a", "b", "metric", "better", "test", "significant", "reason")
+_PAIR = ("a", "b", "better", "test", "significant", "reason")
+_DETECTABLE = ("power", "alpha")
+_NOT_WORSE = ("established",)
 _INTERVAL = ("level", "method", "resamples")
 _PARTS = ("k_bonferroni", "k_fisher", "holm")
 _SIGNATURE = (
     *("score", "test", "alternative", "unit", "shuffles_asked", "resamples", "interval", "level", "correction"),
-    *("alpha", "clusters", "mcnemar", "gold", "version"),
+    *("alpha", "clusters", "mcnemar", "runs", "margin", "power", "gold", "version"),
 )
-_P = ("p", "p_holm", "p_hochberg", "p_bh", "p_by", "p_bonferroni", "p_adjusted")
+_P = ("p", "p_parts", "p_unselected", "p_holm", "p_hochberg", "p_bh", "p_by", "p_bonferroni", "p_adjusted")
+_NOT_WORSE_P = ("p", "p_adjusted")
 _PARTS_P = ("p", "bonferroni", "fisher")
 
 
@@ -91,18 +94,45 @@ def _in_order(values: object, order: list[int]) -> list[object]:
 def _pair(pair: Document, *, by_part: bool) -> dict[str, object]:
     shown = chosen(pair, _PAIR)
     shown |= _rounded(pair, ("score_a", "score_b"), rounded_score)
-    shown |= _rounded(pair, ("difference",), rounded_difference)
+    shown |= _rounded(pair, ("difference", "difference_tested"), rounded_difference)
     if not shown.get("difference") and not pair.get("significant"):
         # the sign of what is shown as 0 would tell more digits
         shown["better"] = None
     shown |= _rounded(pair, _P, rounded_p)
     shown["ci"] = _interval(pair.get("ci"))
+    # answers of earlier versions lack these
+    if "ci_simultaneous" in pair:
+        shown["ci_simultaneous"] = _interval(pair["ci_simultaneous"])
+    if "detectable" in pair:
+        shown["detectable"] = _detectable(pair["detectable"])
+    if "noninferiority" in pair:
+        shown["noninferiority"] = _not_worse(pair["noninferiority"], (pair["a"], pair["b"]))
     if by_part and "parts" in pair:
         parts = object_of(pair["parts"])
         shown["parts"] = {
             side: chosen(object_of(tests), _PARTS) | _rounded(object_of(tests), _PARTS_P, rounded_p)
             for side, tests in parts.items()
         }
+    return shown
+
+
+def _detectable(detectable: object) -> dict[str, object] | None:
+    if detectable is None:
+        return None
+    known = object_of(detectable)
+    return chosen(known, _DETECTABLE) | _rounded(known, ("difference",), rounded_difference)
+
+
+def _not_worse(tests: object, names: tuple[object, object]) -> dict[str, object] | None:
+    """Return the tests that each of a pair is not worse by the margin, which are under the names of both."""
+    if tests is None:
+        return None
+    known = object_of(tests)
+    shown = chosen(known, ("margin",))
+    for name in map(str, names):
+        if name in known:
+            test = object_of(known[name])
+            shown[name] = chosen(test, _NOT_WORSE) | _rounded(test, _NOT_WORSE_P, rounded_p)
     return shown
 
 
