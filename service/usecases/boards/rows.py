@@ -28,14 +28,15 @@ class BoardRow:
     rank_interval: tuple[int, int] | None = None
     cluster: int | None = None
     p_next: float | None = None
+    detectable: Json = None
     tested: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
-    """The pairs of a comparison: corrected p by both ids, and the significant pairs, the better one first."""
+    """The pairs of a comparison by both ids, and the significant ones, the better one first."""
 
-    p: Mapping[frozenset[str], float | None]
+    documents: Mapping[frozenset[str], Mapping[str, Json]]
     better: frozenset[tuple[str, str]]
 
 
@@ -124,7 +125,7 @@ def with_significance(rows: Sequence[BoardRow], comparison: Mapping[str, Json]) 
     Tested rows with a rank have a rank interval among all R rows with a rank, tested or not: from 1 + the rows
     significantly better to R - the rows significantly worse (Mogstad, Romano, Shaikh & Wilhelm 2024). With p corrected
     over all pairs the intervals hold together at the level 1 - alpha. Clusters are those of the tested rows alone;
-    baselines have a p to the next row with a rank.
+    baselines have a p, and a detectable difference, to the next row with a rank.
     """
     pairs = _pairs_of(comparison)
     tested = {str(system["name"]) for system in comparison["systems"]}
@@ -136,10 +137,18 @@ def with_significance(rows: Sequence[BoardRow], comparison: Mapping[str, Json]) 
     kind = (comparison.get("clusters") or {}).get("kind", "separable")
     clusters = ranking.separable(better) if kind == "separable" else ranking.greedy(better)
     decided = comparison["rank_ranges"] is not None
-    result = [
-        replace(row, tested=row.entry.id in tested, p_next=_p_next(rows, index, tested, pairs))
-        for index, row in enumerate(rows)
-    ]
+    result = []
+    for index, row in enumerate(rows):
+        pair = _next_pair(rows, index, tested, pairs)
+        result.append(
+            replace(
+                row,
+                tested=row.entry.id in tested,
+                p_next=pair.get("p_adjusted"),
+                # answers of earlier versions have none
+                detectable=pair.get("detectable"),
+            )
+        )
     for index, (low, high), cluster in zip(counted, intervals, clusters, strict=True):
         if decided:
             result[index] = replace(result[index], rank_interval=(low, high), cluster=cluster)
@@ -147,23 +156,23 @@ def with_significance(rows: Sequence[BoardRow], comparison: Mapping[str, Json]) 
 
 
 def _pairs_of(comparison: Mapping[str, Json]) -> _Pairs:
-    p = {frozenset((pair["a"], pair["b"])): pair["p_adjusted"] for pair in comparison["pairs"]}
+    documents = {frozenset((pair["a"], pair["b"])): pair for pair in comparison["pairs"]}
     better = frozenset(
         (pair["a"], pair["b"]) if pair["better"] == "a" else (pair["b"], pair["a"])
         for pair in comparison["pairs"]
         if pair["significant"] and pair["better"] is not None
     )
-    return _Pairs(p, better)
+    return _Pairs(documents, better)
 
 
-def _p_next(rows: Sequence[BoardRow], index: int, tested: set[str], pairs: _Pairs) -> float | None:
-    """Return the corrected p to the next row with a rank; None where either was not tested."""
+def _next_pair(rows: Sequence[BoardRow], index: int, tested: set[str], pairs: _Pairs) -> Mapping[str, Json]:
+    """Return the pair of a row and the next row with a rank; nothing where either was not tested."""
     if rows[index].entry.id not in tested:
-        return None
+        return {}
     for below in rows[index + 1 : index + 2 + MOST_BASELINES]:
         if below.rank is not None:
-            return pairs.p.get(frozenset((rows[index].entry.id, below.entry.id)))
-    return None
+            return pairs.documents.get(frozenset((rows[index].entry.id, below.entry.id)), {})
+    return {}
 
 
 def _preferred(one: BoardEntry, other: BoardEntry, pick: str, *, higher_is_better: bool) -> bool:
