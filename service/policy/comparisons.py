@@ -27,15 +27,15 @@ _HEAD = (
     *("submissions", "settings", "progress", "labels", "failure"),
 )
 _COMPARISON = (
-    *("assumed", "higher_is_better", "statistic", "numerator", "denominator", "terms", "test", "alternative", "units"),
+    *("higher_is_better", "statistic", "numerator", "denominator", "terms", "test", "alternative", "units"),
     *("parts", "gold_digest", "alpha", "correction", "family", "untested", "clusters", "rank_ranges", "warnings"),
-    *("part_names", "seed_commitment"),
+    *("part_names", "seed_commitment", "assumed"),
 )
 _SYSTEM = ("name", "rank", "cluster", "rank_interval")
 _PAIR = ("a", "b", "better", "test", "significant", "reason")
-_DETECTABLE = ("power", "alpha")
 _NOT_WORSE = ("established",)
 _INTERVAL = ("level", "method", "resamples")
+_DETECTABLE = ("power", "alpha")
 _PARTS = ("k_bonferroni", "k_fisher", "holm")
 _SIGNATURE = (
     *("score", "test", "alternative", "unit", "shuffles_asked", "resamples", "interval", "level", "correction"),
