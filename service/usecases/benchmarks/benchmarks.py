@@ -216,11 +216,6 @@ def input_name(position: int, name: str) -> str:
     return f"input/{position}/{name}"
 
 
-def blocks_name(position: int) -> str:
-    """Return the name of the artifact with the block (document) of each sentence, if blocks are known."""
-    return f"blocks/{position}/of_sentences"
-
-
 def shown_revision(db: Connection, benchmark: Benchmark) -> Revision:
     """Return the active revision; before there is one, the newest."""
     revision = revisions.active(db, benchmark) or next(iter(revisions.listing(db, benchmark.id, None, 1)), None)
