@@ -93,7 +93,7 @@ def with_documents(
 ) -> tuple[list[str | None], int]:
     """Keep the documents of parts that have enough marked ones; the sentences of other parts then stand alone.
 
-    Sentences before the first mark are a document of their own, which is no marked one.
+    Sentences before the first mark are a document of their own, which is not a marked one.
 
     Returns:
         The document of each sentence, and the number of parts that go by sentence.
@@ -109,7 +109,7 @@ def with_documents(
 
 
 def with_whole_parts(blocks: IntArray | None, strata: IntArray, whole: Collection[int]) -> IntArray:
-    """Number blocks anew where some parts are one block each and all other units stay: int64 (n,).
+    """Number blocks again where some parts are one block each and all other units stay: int64 (n,).
 
     Args:
         blocks: number of each sentence's block, (n,); None where sentences are the units.
