@@ -111,7 +111,7 @@ def evaluate_systems(
             {"name": system.name, "metrics": _metrics(spec, system, scored, gold_digest)}
             for system, scored in zip(systems, outcomes, strict=True)
         ],
-        "comparisons": comparisons,
+        **compared_members(comparisons),
     }
     if agreement:
         document["agreement"] = _agreements(spec, systems, outcomes, agreement)
@@ -176,6 +176,20 @@ def compare_outcomes(
                 compare(address, score, names, candidates, settings, blocks=blocks, gold_digest=gold_digest)
             )
     return documents
+
+
+def compared_members(comparisons: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
+    """Return the comparisons as members of results: of several scores also `across`, all of them as one family."""
+    if len(comparisons) < 2:
+        return {"comparisons": comparisons}
+    from treescore.significance.across import Compared, across  # noqa: PLC0415 - what scores alone can spare
+
+    first = comparisons[0]
+    compared = [Compared(document) for document in comparisons]
+    return {
+        "comparisons": comparisons,
+        "across": across(compared, correction=first["correction"], alpha=first["alpha"]),
+    }
 
 
 def documents_of(evaluation: Evaluation) -> Sequence[str] | None:
