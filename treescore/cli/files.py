@@ -39,7 +39,7 @@ def evaluate_files(request: Mapping[str, Json], gold: str, outputs: Sequence[str
     try:
         choice = format_choice(request["format"], "/format")
         asked = choice if system_format is None else format_choice(system_format, "/system_format")
-        named = [_split_name(argument) for argument in outputs]
+        named = [split_name(argument) for argument in outputs]
         systems = [Output(name, _source(path, asked), system_format) for name, path in named]
         return evaluate(request, _source(gold, choice), systems, limits=read_limits())
     except ScoringError as error:
@@ -50,7 +50,7 @@ def evaluate_files(request: Mapping[str, Json], gold: str, outputs: Sequence[str
         raise SystemExit(2) from error
 
 
-def _split_name(argument: str) -> tuple[str, str]:
+def split_name(argument: str) -> tuple[str, str]:
     """Return name and path of `NAME=PATH` or of `PATH`, which is named by its stem."""
     name, sign, path = argument.partition("=")
     return (name, path) if sign else (Path(argument).stem, argument)
