@@ -126,6 +126,7 @@ class LeaderboardChanges(Request):
     frozen_at: datetime | Missing | None = MISSING
     ladder: bool | Missing = MISSING
     scores: Sequence[str] | Missing | None = MISSING
+    margin: float | Missing | None = MISSING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

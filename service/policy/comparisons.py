@@ -100,6 +100,7 @@ def _pair(pair: Document, *, by_part: bool) -> dict[str, object]:
     shown["ci"] = _interval(pair.get("ci"))
     shown["ci_simultaneous"] = _interval(pair.get("ci_simultaneous"))
     shown["detectable"] = _detectable(pair.get("detectable"))
+    shown["noninferiority"] = _noninferiority(pair)
     if by_part and "parts" in pair:
         parts = object_of(pair["parts"])
         shown["parts"] = {
@@ -114,6 +115,18 @@ def _detectable(detectable: object) -> dict[str, object] | None:
         return None
     known = object_of(detectable)
     return chosen(known, _DETECTABLE) | _rounded(known, ("difference",), rounded_difference)
+
+
+def _noninferiority(pair: Document) -> dict[str, object] | None:
+    """Return margin, p and decision of "this system is not worse" for both systems of a pair."""
+    if pair.get("noninferiority") is None:
+        return None
+    tested = object_of(pair["noninferiority"])
+    sides = {name: object_of(tested[name]) for name in (str(pair["a"]), str(pair["b"])) if name in tested}
+    return chosen(tested, ("margin",)) | {
+        name: chosen(side, ("established",)) | _rounded(side, ("p", "p_adjusted"), rounded_p)
+        for name, side in sides.items()
+    }
 
 
 def _interval(interval: object) -> dict[str, object] | None:

@@ -23,6 +23,7 @@ class LeaderboardSettings(TypedDict):
     frozen_at: str | None
     ladder: bool
     scores: list[str] | None
+    margin: float | None
 
 
 @dataclass(frozen=True, slots=True)

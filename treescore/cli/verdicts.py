@@ -308,7 +308,7 @@ def _compared(client: Client, document: Mapping[str, Any], opponent: str | None)
 
 
 def _noninferiority(pair: Mapping[str, Any], own: str) -> dict[str, Any] | None:
-    """Return margin, p and verdict of "this submission is not worse"; None where the pair has no such test."""
+    """Return margin, p and verdict of "this submission is not worse"; None where its margin is not tested."""
     tested = pair.get("noninferiority")
     if tested is None or own not in tested:
         return None
