@@ -374,6 +374,14 @@ class DifferingQuery(PageQuery):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesQuery(Request):
+    """Which two teams on the benchmarks of a series."""
+
+    a: str
+    b: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EventsQuery(Request):
     """Which events."""
 

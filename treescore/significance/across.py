@@ -13,7 +13,7 @@ are dependent. Fisher's needs independent tests, so it is counted over benchmark
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -39,15 +39,20 @@ class Compared:
 
     Attributes:
         document: of the comparison: `score`, `alternative` and `pairs` are read.
-        benchmark: where it is of a benchmark; None for one text.
+        about: further members of its tests, such as the benchmark.
     """
 
     document: Mapping[str, Json]
-    benchmark: str | None = None
+    about: Mapping[str, Json] = field(default_factory=dict)
 
 
 def across(
-    comparisons: Sequence[Compared], *, correction: str, alpha: float, independent: bool = False
+    comparisons: Sequence[Compared],
+    *,
+    correction: str,
+    alpha: float,
+    independent: bool = False,
+    pairs: Sequence[tuple[str, str]] = (),
 ) -> dict[str, Json]:
     """Return all pairs of several comparisons as one family of tests.
 
@@ -56,13 +61,14 @@ def across(
         correction: of all p together, one of `correction.METHODS`.
         alpha: a test is significant where its adjusted p is at most this.
         independent: whether no text is in two comparisons; only then Fisher's product has a meaning.
+        pairs: what is listed first and in this order, also without a test; all others follow.
 
     Returns:
         `family`, `correction`, `alpha`, `assumed`, and `pairs`: for each pair its `tests`, one for each comparison that
         has the pair, and the partial conjunctions `a_better` and `b_better` of the uncorrected one-sided p, in which an
         untested member counts as p = 1.
     """
-    tests_of: dict[tuple[str, str], list[_Test]] = {}
+    tests_of: dict[tuple[str, str], list[_Test]] = {pair: [] for pair in pairs}
     for each in comparisons:
         for test in _tests(each):
             names = _known(tests_of, test.names)
@@ -74,7 +80,7 @@ def across(
     return {
         "family": {
             "size": len(tested),
-            "definition": f"all pairs on all {'benchmarks' if independent else 'scores'} together",
+            "definition": f"all listed pairs on all {'benchmarks' if independent else 'scores'} together",
         },
         "correction": correction,
         "alpha": alpha,
@@ -98,7 +104,7 @@ class _Test:
 
     names: tuple[str, str]
     score: str
-    benchmark: str | None
+    about: Mapping[str, Json]
     alternative: str
     difference: float | None
     better: str | None
@@ -111,7 +117,7 @@ class _Test:
         difference = None if self.difference is None else -self.difference
         better = None if self.better is None else _OTHER[self.better]
         alternative = _TURNED.get(self.alternative, self.alternative)
-        return _Test(names, self.score, self.benchmark, alternative, difference, better, self.p)
+        return replace(self, names=names, alternative=alternative, difference=difference, better=better)
 
     def one_sided(self, side: str) -> float:
         """Return a one-sided p of "this side is better" that is never too small."""
@@ -127,7 +133,7 @@ class _Test:
         """Return the test as a member of `tests`."""
         return {
             "score": self.score,
-            **({} if self.benchmark is None else {"benchmark": self.benchmark}),
+            **self.about,
             "difference": self.difference,
             "better": self.better,
             "p": self.p,
@@ -148,7 +154,7 @@ def _tests(compared: Compared) -> Iterator[_Test]:
         yield _Test(
             (pair["a"], pair["b"]),
             document["score"],
-            compared.benchmark,
+            compared.about,
             document["alternative"],
             pair["difference"],
             pair["better"],

@@ -17,7 +17,8 @@ def shown(form: str, *, independent: bool = False) -> str:
     second["score"] = "parseval.recall"
     for found, p in ((first, 0.001), (second, 0.04)):
         found["pairs"][0]["p"] = p
-    compared = [Compared(first, "x" if independent else None), Compared(second, "y" if independent else None)]
+    about = [{"benchmark": name} if independent else {} for name in "xy"]
+    compared = [Compared(first, about[0]), Compared(second, about[1])]
     joined = across(compared, correction="holm", alpha=0.05, independent=independent)
     return render_comparisons([first, second], form, joined).content.decode()
 

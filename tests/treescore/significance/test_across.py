@@ -77,7 +77,7 @@ def test_on_how_many_scores_a_system_is_better():
 
 
 def test_only_independent_benchmarks_have_a_product():
-    compared = [Compared(document(pair(p=0.1)), f"bench-{index}") for index in range(4)]
+    compared = [Compared(document(pair(p=0.1)), {"benchmark": f"bench-{index}"}) for index in range(4)]
     result = across(compared, correction="holm", alpha=0.05, independent=True)
     better = result["pairs"][0]["a_better"]
     assert better["k_bonferroni"] == 0
@@ -110,6 +110,14 @@ def test_an_untested_pair_is_no_part_of_the_family():
 def test_a_pair_of_one_benchmark_alone_has_one_test():
     result = joined(document(pair("A", "B"), pair("A", "C")), document(pair("A", "C"), score="x.y"))
     assert [len(each["tests"]) for each in result["pairs"]] == [1, 2]
+
+
+def test_named_pairs_come_first_in_their_order_also_without_a_test():
+    result = joined(document(pair("A", "C"), pair("A", "B", better="a")), pairs=[("B", "A"), ("X", "Y")])
+    assert [(each["a"], each["b"]) for each in result["pairs"]] == [("B", "A"), ("X", "Y"), ("A", "C")]
+    first, nothing, _ = result["pairs"]
+    assert (first["tests"][0]["better"], first["tests"][0]["difference"]) == ("b", -0.1)
+    assert (nothing["tests"], nothing["a_better"]["p"], nothing["a_better"]["k_bonferroni"]) == ([], [], 0)
 
 
 def test_nothing_to_compare():
