@@ -154,6 +154,8 @@ def compare_outcomes(
 
     with placed("/significance"):
         settings = parse_settings(significance)
+        if settings.margin is not None:
+            _check_names(systems)
     documents = []
     for done, address in enumerate(addresses):
         progress(done, address)
@@ -176,6 +178,17 @@ def compare_outcomes(
                 compare(address, score, names, candidates, settings, blocks=blocks, gold_digest=gold_digest)
             )
     return documents
+
+
+def _check_names(systems: Sequence[System]) -> None:
+    """Refuse a name that the test of a margin has for itself beside the names of the two systems.
+
+    Raises:
+        InputError: a system has it.
+    """
+    if any("margin" in (system.name, system.run_of) for system in systems):
+        detail = 'With a margin no system can have the name "margin". Use another name.'
+        raise InputError(Problem("bad-parameter", detail, pointer="/margin"))
 
 
 def compared_members(comparisons: Sequence[Mapping[str, Json]]) -> dict[str, Json]:

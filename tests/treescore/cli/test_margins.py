@@ -74,3 +74,9 @@ def test_several_scores_are_one_family_in_the_printed_document() -> None:
     assert "2 tests as one family, holm, alpha 0.05:" in run("compare", *ASKED, *both, GOLD, RULES, GRAPH).stdout
     (one,) = json.loads(run("compare", *ASKED, "--as", "json", GOLD, RULES, GRAPH).stdout)
     assert one["score"] == "attachment.las"
+
+
+def test_no_output_has_the_name_of_the_margin() -> None:
+    arguments = ("--not-worse-than", "margin", "--margin", "0.1", GOLD, f"margin={RULES}", GRAPH)
+    done = run("compare", *ASKED, *arguments, status=2)
+    assert "significance/margin: With a margin no system can have the name" in done.stderr
