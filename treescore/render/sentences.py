@@ -70,22 +70,25 @@ def _unselected(pairs: Sequence[Document], alpha: float) -> Iterator[str]:
 
 
 def _together(pairs: Sequence[Document]) -> Iterator[str]:
-    intervals = [pair["ci_simultaneous"] for pair in pairs if pair.get("ci_simultaneous")]
-    if len(pairs) == 1 or not intervals:
+    """Yield for how many pairs 0 is outside of the intervals that hold together, and where p decides otherwise."""
+    known = [pair for pair in pairs if _bounds(pair) is not None]
+    if len(pairs) == 1 or not known:
         return
-    apart = [
-        pair
-        for pair in pairs
-        if (ci := pair.get("ci_simultaneous")) and None not in (ci["low"], ci["high"]) and ci["low"] * ci["high"] > 0
-    ]
-    named = "; ".join(
-        f"{_names(pair)} {interval_text(pair['ci_simultaneous']['low'], pair['ci_simultaneous']['high'])}"
-        for pair in apart[:LISTED]
-    )
-    more = _more(len(apart))
-    yield f"Intervals that hold together leave out 0 for {len(apart)} of {len(intervals)} pairs" + (
-        f": {named}{more}." if apart else "."
-    )
+    apart = [pair for pair in known if _apart(pair)]
+    odd = [pair for pair in known if pair["significant"] is not None and pair["significant"] != _apart(pair)]
+    sentence = f"Intervals that hold together leave out 0 for {len(apart)} of {len(known)} pairs"
+    named = "; ".join(f"{_names(pair)} {interval_text(*(_bounds(pair) or (None, None)))}" for pair in odd[:LISTED])
+    yield f"{sentence}; p decides otherwise for {named}{_more(len(odd))}." if odd else f"{sentence}."
+
+
+def _bounds(pair: Document) -> tuple[float, float] | None:
+    ci = pair.get("ci_simultaneous") or {"low": None, "high": None}
+    return None if ci["low"] is None or ci["high"] is None else (ci["low"], ci["high"])
+
+
+def _apart(pair: Document) -> bool:
+    low, high = _bounds(pair) or (0.0, 0.0)
+    return low > 0 or high < 0
 
 
 def _not_worse(pairs: Sequence[Document]) -> Iterator[str]:

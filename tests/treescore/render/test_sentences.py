@@ -142,12 +142,16 @@ def test_p_without_the_allowance_for_picking() -> None:
     assert "p above 0.05 only by the allowance for picking: b and c (0.0100) without it." in rendered("text", several)
 
 
-def test_intervals_that_hold_together() -> None:
-    found = full("a", "b", "c", ci_simultaneous={"low": -0.01, "high": 0.02, "level": 0.95})
-    assert "leave out 0 for 0 of 3 pairs." in rendered("text", found)
-    found["pairs"][1]["ci_simultaneous"]["low"] = 0.005
-    assert "leave out 0 for 1 of 3 pairs: a and c [0.0050, 0.0200]." in rendered("text", found)
-    assert (rows(found)[1]["ci_simultaneous_low"], rows(found)[1]["ci_simultaneous_high"]) == ("0.005", "0.02")
+def test_intervals_that_hold_together_and_where_p_decides_otherwise() -> None:
+    found = full("a", "b", "c", ci_simultaneous={"low": 0.005, "high": 0.02, "level": 0.95})
+    assert "Intervals that hold together leave out 0 for 3 of 3 pairs." in rendered("text", found)
+    found["pairs"][1]["ci_simultaneous"] = {"low": -0.03, "high": 0.02}
+    words = rendered("text", found)
+    assert "leave out 0 for 2 of 3 pairs; p decides otherwise for a and c [-0.0300, 0.0200]." in words
+    assert (rows(found)[1]["ci_simultaneous_low"], rows(found)[1]["ci_simultaneous_high"]) == ("-0.03", "0.02")
+    found["pairs"][1]["ci_simultaneous"] = {"low": None, "high": None}
+    assert "leave out 0 for 2 of 2 pairs." in rendered("text", found)
+    assert "hold together" not in rendered("text", full("a", "b", ci_simultaneous={"low": 0.1, "high": 0.2}))
 
 
 def test_who_is_shown_not_to_be_worse() -> None:
