@@ -15,6 +15,7 @@ from treescore.significance.assumptions import assumed
 from treescore.significance.bootstrap import Interval
 from treescore.significance.correction import adjusted, first_threshold
 from treescore.significance.effects import effect_document
+from treescore.significance.intervals import interval_document
 from treescore.significance.notes import notes
 from treescore.significance.partial_conjunction import partial_conjunction
 from treescore.significance.permutation import SMALLEST, Test
@@ -108,7 +109,7 @@ def pair_documents(
             documents.append(
                 {
                     **head,
-                    "ci": _ci(question, test.ci or difference_intervals[index], (first, second)),
+                    "ci": interval_document(question, test.ci or difference_intervals[index], (first, second)),
                     **_test_document(question, test, question.seed(first, second)),
                     "effect": effect_document(
                         question.sample.score,
@@ -209,7 +210,7 @@ def _systems(question: Question, order: Sequence[int], intervals: Mapping[int, I
                 "name": candidate.name,
                 "score": float(question.values[index]),
                 "rank": rank,
-                "ci": _ci(question, intervals.get(index), (index,)),
+                "ci": interval_document(question, intervals.get(index), (index,)),
                 **_runs(question, index),
             }
         )
@@ -295,21 +296,6 @@ def _test_document(question: Question, test: Test, seed: int) -> dict[str, Json]
 
 def _log10(p: float | None) -> float | None:
     return None if p is None else min(0.0, math.log10(p))
-
-
-def _ci(question: Question, interval: Interval | None, systems: Sequence[int]) -> dict[str, Json] | None:
-    if interval is None:
-        return None
-    settings = question.settings
-    kind = "percentile" if settings.interval == "percentile" else "BCa"
-    return {
-        "level": settings.level,
-        "low": _number(interval.low),
-        "high": _number(interval.high),
-        "method": f"paired {kind} bootstrap" if len(systems) > 1 else f"{kind} bootstrap",
-        "resamples": question.resamples,
-        "seed": question.seed(*systems),
-    }
 
 
 def _unit_count(question: Question) -> int:
