@@ -114,7 +114,7 @@ def unit_word(document: Document) -> str:
     return "document" if document["units"] == "block" else str(document["units"])
 
 
-_KINDS = {"exact": "exact p", "monte-carlo": "Monte Carlo p"}
+_KINDS = {"exact": "exact p", "inversion": "inverted p", "sampled": "sampled p", "monte-carlo": "Monte Carlo p"}
 
 
 def score_text(value: float | None) -> str:

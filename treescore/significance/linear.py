@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from treescore.core.arrays import IntArray
-from treescore.significance.kernels import subset_tail, tilted_tail
+from treescore.significance.linear_kernels import subset_tail, tilted_tail
 
 LN2 = math.log(2.0)
 MAX_ADDITIONS = 2e8
