@@ -32,10 +32,10 @@ def figures_of_all_pairs(question: Question, tests: Sequence[Test], draws: Draws
     return [
         {
             "detectable": could[at],
-            "ci_simultaneous": interval_document(question, together[at], pair),
+            "ci_simultaneous": interval_document(question, together[at], draws.systems),
             "noninferiority": worse[at],
         }
-        for at, pair in enumerate(question.pairs)
+        for at in range(len(question.pairs))
     ]
 
 
