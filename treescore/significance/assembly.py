@@ -9,7 +9,7 @@ import numpy as np
 
 from treescore.core.arrays import FloatArray
 from treescore.core.params import Json
-from treescore.significance import ranking, training_runs
+from treescore.significance import ranking, training_runs, welch
 from treescore.significance.answers import DEPENDENT_TOKENS
 from treescore.significance.assumptions import assumed
 from treescore.significance.bootstrap import Interval
@@ -274,7 +274,7 @@ def _test_document(question: Question, test: Test, seed: int) -> dict[str, Json]
         description = None
     elif settings.test == "mcnemar":
         description = f"{test.how} ({unit}s), {settings.alternative}"
-    elif test.how == training_runs.HOW:
+    elif test.how == welch.HOW:
         description = f"t over training runs and {unit}s, {settings.alternative}"
     else:
         direction = "one-sided in the observed direction" if settings.test == "compare_pl" else settings.alternative
@@ -324,7 +324,7 @@ def _test_ci(question: Question, test: Test) -> dict[str, Json] | None:
         "level": question.settings.level,
         "low": _number(test.ci.low),
         "high": _number(test.ci.high),
-        "method": training_runs.INTERVAL,
+        "method": welch.INTERVAL,
         "resamples": None,
         "seed": None,
     }
