@@ -15,6 +15,7 @@ from treescore.significance.assumptions import assumed
 from treescore.significance.bootstrap import Interval
 from treescore.significance.correction import adjusted, first_threshold
 from treescore.significance.effects import effect_document
+from treescore.significance.intervals import interval_document
 from treescore.significance.notes import notes
 from treescore.significance.partial_conjunction import partial_conjunction
 from treescore.significance.permutation import SMALLEST, Test
@@ -107,7 +108,9 @@ def pair_documents(
             documents.append(
                 {
                     **head,
-                    "ci": _test_ci(question, test) or _ci(question, difference_intervals[index], (first, second)),
+                    "ci": interval_document(
+                        question, _interval(question, test, difference_intervals[index]), (first, second)
+                    ),
                     **_test_document(question, test, question.seed(first, second)),
                     "effect": effect_document(
                         question.sample.score,
@@ -206,7 +209,7 @@ def _systems(question: Question, order: Sequence[int], intervals: Mapping[int, I
                 "name": candidate.name,
                 "score": float(question.values[index]),
                 "rank": rank,
-                "ci": _ci(question, intervals.get(index), (index,)),
+                "ci": interval_document(question, intervals.get(index), (index,)),
                 "cluster": None,
                 "rank_interval": None,
                 **_runs(question, index),
@@ -301,33 +304,9 @@ def _log10(p: float | None) -> float | None:
     return None if p is None else min(0.0, math.log10(p))
 
 
-def _ci(question: Question, interval: Interval | None, systems: Sequence[int]) -> dict[str, Json] | None:
-    if interval is None:
-        return None
-    settings = question.settings
-    kind = "percentile" if settings.interval == "percentile" else "BCa"
-    return {
-        "level": settings.level,
-        "low": _number(interval.low),
-        "high": _number(interval.high),
-        "method": f"paired {kind} bootstrap" if len(systems) > 1 else f"{kind} bootstrap",
-        "resamples": question.resamples,
-        "seed": question.seed(*systems),
-    }
-
-
-def _test_ci(question: Question, test: Test) -> dict[str, Json] | None:
-    """Return the interval that the test itself gives."""
-    if test.ci is None or question.settings.interval == "none":
-        return None
-    return {
-        "level": question.settings.level,
-        "low": _number(test.ci.low),
-        "high": _number(test.ci.high),
-        "method": welch.INTERVAL,
-        "resamples": None,
-        "seed": None,
-    }
+def _interval(question: Question, test: Test, by_units: Interval | None) -> Interval | None:
+    """Return the interval that the test itself gives, else that of the units; none where none is asked for."""
+    return by_units if test.ci is None or question.settings.interval == "none" else test.ci
 
 
 def _unit_count(question: Question) -> int:

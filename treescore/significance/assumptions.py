@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from treescore.significance import training_runs
+from treescore.significance import noninferiority, training_runs
 from treescore.significance.permutation import Test
 from treescore.significance.question import Question
 from treescore.significance.settings import FEWEST_PARTS
@@ -15,6 +15,15 @@ from treescore.significance.settings import FEWEST_PARTS
 TWO_SIDED = "two-sided"
 DECIDES_FAMILIES = ("holm", "hochberg", "bonferroni")
 """Corrections that bound the chance of any false claim, so that rank intervals hold together."""
+
+_WHOSE = {
+    "holm": "Holm's p",
+    "hochberg": "Hochberg's p",
+    "bh": "Benjamini and Hochberg's p",
+    "by": "Benjamini and Yekutieli's p",
+    "bonferroni": "Bonferroni's p",
+    "none": "p",
+}
 
 
 def assumed(question: Question, tests: Sequence[Test]) -> str:
@@ -74,4 +83,9 @@ def _readings(question: Question, tests: Sequence[Test]) -> list[str]:
     ranked = settings.alternative == TWO_SIDED and settings.test not in ("bootstrap", "compare_pl")
     if ranked and len(question.pairs) > 1 and settings.correction in DECIDES_FAMILIES:
         sentences.append(f"Rank intervals hold together at {100 * (1 - settings.alpha):g} %.")
+    if len(question.pairs) > 1 and settings.interval != "none":
+        decides = f"; {_WHOSE[settings.correction]} decides" if any(test.p is not None for test in tests) else ""
+        sentences.append(f"Intervals hold together at {100 * settings.level:g} %{decides}.")
+    if settings.margin is not None:
+        sentences.append(noninferiority.NOTE)
     return sentences

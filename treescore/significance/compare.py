@@ -10,22 +10,22 @@ from itertools import combinations
 
 import numpy as np
 
-from treescore.core.arrays import FloatArray, IntArray
+from treescore.core.arrays import IntArray
 from treescore.core.params import Json
 from treescore.core.scores import Score
 from treescore.errors import InputError, Problem
 from treescore.significance import assembly, compare_pl, training_runs
 from treescore.significance.answers import mcnemar_tests
-from treescore.significance.bootstrap import Interval, bca_interval, intervals, jackknife_scores, resampled
 from treescore.significance.earlier import Answers, answers_in
-from treescore.significance.permutation import Test, permutation
+from treescore.significance.intervals import Draws, own_intervals
+from treescore.significance.pair_figures import figures_of_all_pairs
+from treescore.significance.permutation import Test, part_tests, permutation
 from treescore.significance.provenance import signature
 from treescore.significance.question import Candidate, Question, SeedOf, Terms
 from treescore.significance.settings import Settings
 from treescore.significance.unit_choice import chosen_units
 from treescore.significance.units import pooled
 
-PAIRS_AT_ONCE = 64
 PART_TESTS = 4_000
 """Limit of pairs times parts; up to it each part is tested by itself."""
 ALONE_PART_TESTS = 40
@@ -69,9 +69,11 @@ def compare(
         InputError: the counts do not have the requested unit or runs (pointers below the settings' object).
     """
     question = replace(_question(score_name, score, count_names, candidates, settings, blocks, parts), seed_of=seed_of)
-    answers = _answers(question) if seed_of is None else _each_alone(question, seed_of, gold_digest, earlier)
+    draws = Draws(question)
+    answers = _answers(question, draws) if seed_of is None else _each_alone(question, seed_of, gold_digest, earlier)
+    figures = figures_of_all_pairs(question, answers.tests, draws)
     answers = answers._replace(
-        extras=[{**extra, **further} for extra, further in zip(answers.extras, _of_all_pairs(question), strict=True)]
+        extras=[{**extra, **further} for extra, further in zip(answers.extras, figures, strict=True)]
     )
     document = assembly.document(
         question, answers.tests, answers.extras, answers.system_intervals, answers.pair_intervals, gold_digest
@@ -81,15 +83,10 @@ def compare(
     return document
 
 
-def _of_all_pairs(question: Question) -> list[dict[str, Json]]:
-    """Return the members of each pair's document that depend on how many pairs there are."""
-    return [{"detectable": None, "ci_simultaneous": None, "noninferiority": None} for _ in question.pairs]
-
-
-def _answers(question: Question) -> Answers:
+def _answers(question: Question, draws: Draws) -> Answers:
     """Answer for all systems together."""
     most = PART_TESTS if question.seed_of is None else ALONE_PART_TESTS
-    return Answers(*_tests(question), *_intervals(question), _part_tests(question, most))
+    return Answers(*_tests(question), *own_intervals(question, draws), _part_tests(question, most))
 
 
 def _each_alone(
@@ -102,7 +99,10 @@ def _each_alone(
 
     def answer(systems: tuple[int, ...]) -> Answers:
         names = tuple(question.candidates[system].name for system in systems)
-        return known[names] if names in known else _answers(question.alone(*systems))
+        if names in known:
+            return known[names]
+        alone = question.alone(*systems)
+        return _answers(alone, Draws(alone))
 
     with ThreadPoolExecutor(THREADS) as pool:
         found = list(pool.map(answer, asked))
@@ -185,49 +185,12 @@ def _tests(question: Question) -> tuple[list[Test], list[dict[str, Json]]]:
     varying = training_runs.runs_tests(question)
     swapped = [pair for pair in pairs if pair not in varying]
     test_of = {pair: found.test for pair, found in varying.items()}
-    test_of |= zip(swapped, permutation(sample, swapped, settings.alternative, question.plan), strict=True)
-    return [test_of[pair] for pair in pairs], [varying[pair].document() if pair in varying else {} for pair in pairs]
-
-
-def _intervals(question: Question) -> tuple[Mapping[int, Interval], list[Interval | None]]:
-    """Compute intervals of the systems' scores and of the pairs' differences."""
-    settings, sample, pairs = question.settings, question.sample, question.pairs
-    defined = [index for index, value in enumerate(question.values) if math.isfinite(value)]
-    if settings.interval == "none" or not defined or not sample.units:
-        return {}, [None] * len(pairs)
-    defined_sample = sample.of_systems(defined)
-    row_of = {system: row for row, system in enumerate(defined)}
-    replicates = resampled(defined_sample, question.resamples, settings.seed)
-    local = [(row_of[first], row_of[second]) for first, second in pairs]
-    if settings.interval == "bca":
-        values = question.values[defined]
-        left_out = jackknife_scores(defined_sample)
-        system_intervals = [
-            bca_interval(replicates[index], float(values[index]), left_out[index], settings.level)
-            for index in range(len(defined))
-        ]
-        pair_intervals = [
-            bca_interval(
-                replicates[first] - replicates[second],
-                float(values[first] - values[second]),
-                left_out[first] - left_out[second],
-                settings.level,
-            )
-            for first, second in local
-        ]
+    if question.unit == "part":
+        by_swaps = part_tests(sample, swapped, settings.alternative, settings.seed)
     else:
-        system_intervals = intervals(replicates, settings.level)
-        pair_intervals = difference_intervals(replicates, local, settings.level)
-    return dict(zip(defined, system_intervals, strict=True)), list(pair_intervals)
-
-
-def difference_intervals(replicates: FloatArray, pairs: Sequence[tuple[int, int]], level: float) -> list[Interval]:
-    """Compute percentile intervals of all differences, a bounded number of pairs at once."""
-    result: list[Interval] = []
-    for start in range(0, len(pairs), PAIRS_AT_ONCE):
-        indices = np.array(pairs[start : start + PAIRS_AT_ONCE])
-        result += intervals(replicates[indices[:, 0]] - replicates[indices[:, 1]], level)
-    return result
+        by_swaps = permutation(sample, swapped, settings.alternative, question.plan)
+    test_of |= zip(swapped, by_swaps, strict=True)
+    return [test_of[pair] for pair in pairs], [varying[pair].document() if pair in varying else {} for pair in pairs]
 
 
 def _part_tests(question: Question, most: int) -> list[dict[str, list[float]]] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from treescore.core.params import Json
-from treescore.significance import compare_pl, training_runs
+from treescore.significance import compare_pl, noninferiority, training_runs
 from treescore.significance.permutation import SMALLEST, Test
 from treescore.significance.question import Question
 
@@ -44,6 +44,8 @@ def notes(question: Question, tests: Sequence[Test], smallest: Mapping[str, Json
         lines.append(
             f"Resamples lowered from {settings.resamples} to {question.resamples}: the test set is very large."
         )
+    if settings.margin is not None and units < noninferiority.FEWEST_UNITS:
+        lines.append(noninferiority.FEW_NOTE)
     if settings.test == "compare_pl":
         lines.append(compare_pl.NOTE)
     if settings.test == "bootstrap":

@@ -16,7 +16,8 @@ from scipy.special import stdtr, stdtrit
 
 from treescore.core.arrays import BoolArray, Counts, FloatArray, IntArray
 from treescore.core.params import Json
-from treescore.significance.bootstrap import Interval, jackknife_scores
+from treescore.significance.bootstrap import Interval
+from treescore.significance.influence import influences, strata_of
 from treescore.significance.permutation import SMALLEST, Test, smallest_p
 from treescore.significance.units import Sample
 
@@ -72,20 +73,18 @@ def runs_of(sample: Sample) -> Runs | None:
     """Return what the runs of one system add, from their terms by unit; None where a run has no score.
 
     With f_s the score of the summed runs, z_s,i = sum_r (m - f_s n) / sum_(r,i) n, in a macro average with f_s and n of
-    the part, / P. z of a score of several ratios is what the score loses without unit i (the jackknife's influence,
-    Efron & Stein 1981), which for one ratio is the same but for a factor 1 + O(1 / n).
+    the part, / P; for a score of several ratios the sum of theirs, weighted by its derivatives (the delta method).
     """
     scores = sample.values()
     if not np.isfinite(scores).all():
         return None
     summed = _summed(sample)
-    strata = np.zeros(sample.units, np.int64) if sample.parts is None else sample.parts
     return Runs(
         scores=scores,
-        z=_influences(summed, strata),
+        z=influences(summed, 0),
         parts=summed.part_values()[0],
         missing=None if summed.missing is None else summed.missing[0],
-        strata=strata,
+        strata=strata_of(sample)[0],
         higher_is_better=sample.score.higher_is_better,
     )
 
@@ -127,7 +126,7 @@ def welch(a: Runs, b: Runs, differing: int, alternative: str, level: float) -> R
     tail = float(stdtr(df, -favour / spread))
     p = min(1.0, max(smallest, SMALLEST, 2.0 * tail if alternative == "two-sided" else tail))
     margin = float(stdtrit(df, 0.5 * (1.0 + level))) * spread
-    interval = Interval(difference - margin, difference + margin)
+    interval = Interval(difference - margin, difference + margin, INTERVAL)
     test = Test(p, None, HOW, differing=differing, smallest=smallest, difference=difference, ci=interval)
     return RunsTest(test, v_units, v_runs, df)
 
@@ -151,17 +150,6 @@ def _summed(runs: Sample) -> Sample:
     missing = None if runs.missing is None else runs.missing[:1]
     tops, bottoms = (tuple(map(summed, terms)) for terms in (runs.tops, runs.bottoms))
     return Sample(runs.score, tops, bottoms, runs.parts, runs.part_count, missing)
-
-
-def _influences(system: Sample, strata: IntArray) -> FloatArray:
-    """Return z, (n,): what each unit adds to the score of one system, 0 on average within a part."""
-    if system.score.join is not None:
-        return np.asarray(system.values()[0] - jackknife_scores(system)[0], np.float64)
-    top, bottom = system.tops[0][0].astype(np.float64), system.bottoms[0][0].astype(np.float64)
-    tops, bottoms = system.summed(system.tops[0])[0], system.summed(system.bottoms[0])[0]
-    sums = np.where(bottoms == 0, 1.0, bottoms)
-    z = (top - (tops / sums)[strata] * bottom) / (sums * len(sums))[strata]
-    return np.asarray(-z if system.score.ratios[0].one_minus else z, np.float64)
 
 
 def _unit_variances(a: Runs, b: Runs) -> list[tuple[float, int]]:
