@@ -112,7 +112,7 @@ def evaluate_systems(
             {"name": system.name, "metrics": _metrics(spec, system, scored, gold_digest)}
             for system, scored in zip(systems, outcomes, strict=True)
         ],
-        "comparisons": comparisons,
+        **compared_members(comparisons),
     }
     if agreement:
         document["agreement"] = _agreements(spec, systems, outcomes, agreement)
@@ -155,6 +155,8 @@ def compare_outcomes(
 
     with placed("/significance"):
         settings = parse_settings(significance)
+        if settings.margin is not None:
+            _check_names(systems)
     documents = []
     for done, address in enumerate(addresses):
         progress(done, address)
@@ -176,15 +178,40 @@ def compare_outcomes(
     return documents
 
 
-def documents_of(evaluation: Evaluation) -> Sequence[str] | None:
+def _check_names(systems: Sequence[System]) -> None:
+    """Refuse a name that the test of a margin has for itself beside the names of the two systems.
+
+    Raises:
+        InputError: a system has it.
+    """
+    if any("margin" in (system.name, system.run_of) for system in systems):
+        detail = 'With a margin no system can have the name "margin". Use another name.'
+        raise InputError(Problem("bad-parameter", detail, pointer="/margin"))
+
+
+def compared_members(comparisons: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
+    """Return the comparisons as members of results: of several scores also `across`, all of them as one family."""
+    if len(comparisons) < 2:
+        return {"comparisons": comparisons}
+    from treescore.significance.across import Compared, across  # noqa: PLC0415 - what scores alone can spare
+
+    first = comparisons[0]
+    compared = [Compared(document) for document in comparisons]
+    return {
+        "comparisons": comparisons,
+        "across": across(compared, correction=first["correction"], alpha=first["alpha"]),
+    }
+
+
+def documents_of(evaluation: Evaluation) -> Sequence[str | None] | None:
     """Return the document of each sentence, from the request, else from gold's `newdoc` comments.
 
-    Sentences before the first mark are a document of their own.
+    None stands for the sentences before the first mark.
     """
     if evaluation.items.blocks is not None:
         return evaluation.items.blocks
     named = evaluation.gold.sentences.attributes.get("newdoc", ())
-    return [name or "" for name in named] if any(named) else None
+    return named if any(named) else None
 
 
 def find_score(spec: Spec, address: str) -> tuple[Entry, Score]:
