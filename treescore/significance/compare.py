@@ -19,7 +19,7 @@ from treescore.significance.answers import mcnemar_tests
 from treescore.significance.earlier import Answers, answers_in
 from treescore.significance.intervals import Draws, own_intervals
 from treescore.significance.pair_figures import figures_of_all_pairs
-from treescore.significance.permutation import Test, permutation
+from treescore.significance.permutation import Test, part_tests, permutation
 from treescore.significance.provenance import signature
 from treescore.significance.question import Candidate, Question, SeedOf, Terms
 from treescore.significance.settings import Settings
@@ -171,6 +171,8 @@ def _tests(question: Question) -> tuple[list[Test], list[dict[str, Json]]]:
         brackets = compare_pl.recall_and_precision(question.terms, question.rows, pairs, question.plan)
         tests = compare_pl.directed(sample, pairs, question.plan)
         return tests, [{"compare_pl": document} if document else {} for document in brackets]
+    if question.unit == "part":
+        return part_tests(sample, pairs, settings.alternative, settings.seed), no_extras
     return permutation(sample, pairs, settings.alternative, question.plan), no_extras
 
 

@@ -14,9 +14,10 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from treescore.core.arrays import FloatArray, IntArray
+from treescore.significance.linear import Differences, TooLargeError, exact_p
 from treescore.significance.ratio import TOLERANCE
 from treescore.significance.tail_kernels import cumulants, inverted, saddlepoint
-from treescore.significance.tilted import linear_kinds, sampled_tail
+from treescore.significance.tilted import DRAWS, linear_kinds, sampled_tail
 
 LISTED = 20
 """Units up to which all sums of signs are listed, in two halves."""
@@ -24,7 +25,11 @@ FEW = 100
 """Units below which a sum is sampled: inversion does not see the steps of a lattice, 7 % of p at 12 units."""
 LATTICE = 0.84
 """Relative error of an inverted p, times the units, that steps of a lattice add: 7 % with 12 units, 0.8 % with 100."""
-_LN2 = math.log(2.0)
+LATTICE_TOLERANCE = 1e-10
+MOST_STEPS = 1 << 20
+LATTICE_ADDITIONS = 1e7
+"""Limit of additions (1 ms) for the exact law of a sum of multiples of one number."""
+LN2 = math.log(2.0)
 _LOG_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
 
 
@@ -50,13 +55,14 @@ class Saddle(NamedTuple):
     deviation: float
 
 
-def sum_tail(e: FloatArray, observed: float, *, seed: int = 1) -> Tail:
+def sum_tail(e: FloatArray, observed: float, *, seed: int = 1, draws: int = DRAWS) -> Tail:
     """Compute P(sum of s_i e_i >= observed), the s_i = +-1 independent and uniform; ties count.
 
     Args:
         e: float64 (n,), any sign.
         observed: x; a sum that is within 1e-12 of it ties with it.
         seed: of the draws where more than 20 and fewer than 100 units differ.
+        draws: how many; with 0 such sums are inverted too.
     """
     sizes, counts = np.unique(np.abs(np.asarray(e, np.float64)), return_counts=True)
     e, copies = sizes[sizes > 0], counts[sizes > 0].astype(np.int64)
@@ -70,18 +76,16 @@ def sum_tail(e: FloatArray, observed: float, *, seed: int = 1) -> Tail:
         p = listed_tail(np.repeat(e, copies), observed - slack)
         return Tail(p, math.log(p), None)
     if observed >= largest * (1.0 - TOLERANCE):
-        return _tail(-units * _LN2, None)
-    if units < FEW:
+        return tail_of(-units * LN2, None)
+    exact = lattice_tail(e, copies, observed)
+    if exact is not None:
+        return exact
+    if units < FEW and draws:
         t = saddlepoint(e, copies, observed) if observed > 0 else 0.0
-        sampled = sampled_tail(linear_kinds(e, copies), observed, observed, t, seed=seed)
-        return _tail(sampled.log_p, sampled.error)
-    if observed > 0:
-        return inverted_tail(e, copies, observed)
+        sampled = sampled_tail(linear_kinds(e, copies), observed, observed, t, seed=seed, draws=draws)
+        return tail_of(sampled.log_p, sampled.error)
     # the law is symmetric: P(L >= x) = 1 - P(L > -x)
-    if observed == 0:
-        return Tail(0.5, -_LN2, LATTICE / units)
-    rest = inverted_tail(e, copies, -observed)
-    return complement(rest)
+    return inverted_tail(e, copies, observed) if observed >= 0 else complement(inverted_tail(e, copies, -observed))
 
 
 def listed_tail(e: FloatArray, limit: float) -> float:
@@ -90,6 +94,23 @@ def listed_tail(e: FloatArray, limit: float) -> float:
     first, second = signed_sums(e[:half]), np.sort(signed_sums(e[half:]))
     reached = len(second) - np.searchsorted(second, limit - first, side="left")
     return float(reached.sum()) / 2.0 ** len(e)
+
+
+def lattice_tail(e: FloatArray, copies: IntArray, observed: float) -> Tail | None:
+    """Return the exact tail where all e are whole multiples of the smallest and their law is short, else None."""
+    steps = e / e[0]
+    whole = np.rint(steps)
+    if whole[-1] > MOST_STEPS or (np.abs(steps - whole) > LATTICE_TOLERANCE * whole).any():
+        return None
+    largest = int(whole @ copies)
+    reached = math.ceil(observed / e[0] - LATTICE_TOLERANCE * largest)
+    # sums of signs keep the parity of the largest
+    differences = Differences(whole.astype(np.int64), copies, reached + (largest - reached) % 2)
+    try:
+        p, log_p = exact_p(differences, "greater", LATTICE_ADDITIONS)
+    except TooLargeError:
+        return None
+    return Tail(p, log_p, None)
 
 
 def signed_sums(e: FloatArray) -> FloatArray:
@@ -120,8 +141,8 @@ def inverted_tail(e: FloatArray, copies: IntArray, x: float, saddle: Saddle | No
         deviation = math.sqrt(second)
     value, error = inverted(e, copies, x, t, deviation)
     if not value > 0.0:
-        return _tail(lugannani_rice(x, saddle_at(e, copies, x)), 1.0)
-    return _tail(cumulant - t * x + math.log(value), error / value + LATTICE / float(copies.sum()))
+        return tail_of(lugannani_rice(x, saddle_at(e, copies, x)), 1.0)
+    return tail_of(cumulant - t * x + math.log(value), error / value + LATTICE / float(copies.sum()))
 
 
 def lugannani_rice(x: float, saddle: Saddle) -> float:
@@ -146,6 +167,7 @@ def complement(rest: Tail) -> Tail:
     return Tail(p, math.log1p(-rest.p), error)
 
 
-def _tail(log_p: float, error: float | None) -> Tail:
+def tail_of(log_p: float, error: float | None) -> Tail:
+    """Return a tail by its logarithm, at most 0."""
     log_p = float(min(0.0, log_p))
     return Tail(math.exp(log_p), log_p, error)

@@ -12,16 +12,20 @@ from typing import NamedTuple
 import numpy as np
 
 from treescore.core.arrays import Bits, FloatArray, IntArray
-from treescore.core.jit import compiled
+from treescore.core.jit import compiled, inlined
 
 STEPS = 40
 """Steps of the trapezoid rule: with 8.5 standard deviations of the tilted law to go, a step is 0.2125 of one. The
 rule's error is about exp(-2 pi t / step), below 2e-13 where t is at least one over that deviation."""
 REACH = 8.5
 """Standard deviations over which is integrated: a normal law's integrand there is exp(-8.5^2 / 2) = 2e-16."""
+VANISHING = 1e-12
+"""A denominator below this share of both systems' is 0 but for rounding."""
 _NEWTON_STEPS = 200
 _LEAST_MASS = 1e-18
-_GUIDES = 64
+_GUIDES = 256
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_UNIT = 2.0**-53
 
 
 class Kinds(NamedTuple):
@@ -138,7 +142,7 @@ def inverted(e: FloatArray, copies: IntArray, x: float, t: float, deviation: flo
 def signed_binomial(copies: int, chance: float) -> tuple[FloatArray, IntArray, int]:
     """Tabulate a binomial law: cumulated chances, guides into them, and the least number (mass below 1e-18 left out).
 
-    Guide g is the first row whose cumulated chance exceeds g / 64.
+    Guide g is the first row whose cumulated chance exceeds g / 256.
     """
     mode = min(copies, int((copies + 1) * chance))
     odds = chance / (1.0 - chance) if chance < 1.0 else np.inf
@@ -171,6 +175,14 @@ def signed_binomial(copies: int, chance: float) -> tuple[FloatArray, IntArray, i
     return cumulated, guides, low
 
 
+@inlined
+def _uniform(state: np.uint64) -> float:
+    """Turn a state of a splitmix64 stream (Steele, Lea & Flood 2014) into a number from 0 to below 1."""
+    word = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return float((word ^ (word >> np.uint64(31))) >> np.uint64(11)) * _UNIT
+
+
 @compiled
 def tilted_draws(states: Bits, kinds: Kinds, t: float, worst: float, sums: FloatArray, statistics: FloatArray) -> None:
     """Draw signs from the law tilted by t, and compute L and the true T of each draw.
@@ -199,36 +211,33 @@ def tilted_draws(states: Bits, kinds: Kinds, t: float, worst: float, sums: Float
         vs[:] = 0.0
         for j in range(offsets[part], offsets[part + 1]):
             chance = 1.0 / (1.0 + np.exp(-2.0 * t * e[j]))
+            step_u, step_v = 2.0 * u[j], 2.0 * v[j]
             if copies[j] == 1:
                 for draw in range(draws):
-                    states[draw] += np.uint64(0x9E3779B97F4A7C15)
-                    word = states[draw]
-                    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-                    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-                    word ^= word >> np.uint64(31)
-                    sign = 1.0 if float(word >> np.uint64(11)) * 2.0**-53 < chance else -1.0
-                    us[draw] += sign * u[j]
-                    vs[draw] += sign * v[j]
-                    sums[draw] += sign * e[j]
-                continue
-            cumulated, guides, low = signed_binomial(copies[j], chance)
-            last = len(cumulated) - 1
-            for draw in range(draws):
-                states[draw] += np.uint64(0x9E3779B97F4A7C15)
-                word = states[draw]
-                word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-                word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-                word ^= word >> np.uint64(31)
-                share = float(word >> np.uint64(11)) * 2.0**-53
-                row = guides[int(share * _GUIDES)]
-                while row < last and cumulated[row] <= share:
-                    row += 1
-                sign = 2.0 * (low + row) - copies[j]
-                us[draw] += sign * u[j]
-                vs[draw] += sign * v[j]
-                sums[draw] += sign * e[j]
+                    states[draw] += _GOLDEN
+                    number = 1.0 if _uniform(states[draw]) < chance else 0.0
+                    us[draw] += step_u * number
+                    vs[draw] += step_v * number
+                least = 0
+            else:
+                cumulated, guides, least = signed_binomial(copies[j], chance)
+                last = len(cumulated) - 1
+                for draw in range(draws):
+                    states[draw] += _GOLDEN
+                    share = _uniform(states[draw])
+                    row = guides[int(share * _GUIDES)]
+                    while row < last and cumulated[row] <= share:
+                        row += 1
+                    us[draw] += step_u * row
+                    vs[draw] += step_v * row
+            # `number` of the units are +1, the others -1
+            us += u[j] * (2 * least - copies[j])
+            vs += v[j] * (2 * least - copies[j])
         total, size = totals[part], sizes[part]
         for draw in range(draws):
-            first = (total + us[draw]) / (size + vs[draw]) if size + vs[draw] > 0.0 else worst
-            second = (total - us[draw]) / (size - vs[draw]) if size - vs[draw] > 0.0 else worst
+            own, other = size + vs[draw], size - vs[draw]
+            first = (total + us[draw]) / own if own > VANISHING * size else worst
+            second = (total - us[draw]) / other if other > VANISHING * size else worst
             statistics[draw] += (first - second) / parts
+            if size > 0.0:
+                sums[draw] += 2.0 * (us[draw] * size - total * vs[draw]) / (size * size * parts)

@@ -19,7 +19,7 @@ from treescore.significance.tail_kernels import Kinds, cumulants, tilted_draws
 
 DRAWS = 20_000
 """Draws of a test: a relative standard error of about 1 % at any p, since the tilted law has its mean at x."""
-_BATCH = 1_000
+_BATCH = 4_000
 _STREAM = 0x7117
 
 
@@ -51,18 +51,17 @@ def sampled_tail(
     """
     limit = x - TOLERANCE * abs(x)
     value, _, _ = cumulants(kinds.e, kinds.copies, t)
-    # weights are kept relative to exp(K(t) - t x), so that they neither overflow nor vanish
-    observed_weight = math.exp(-t * (observed_sum - x))
-    total, squares = 0.0, 0.0
+    # weights are kept relative to that of the observed signs, so that they neither overflow nor vanish
+    total, squares = 1.0, 1.0
     sums, statistics = np.empty(_BATCH), np.empty(_BATCH)
     for start in range(0, draws, _BATCH):
         size = min(_BATCH, draws - start)
-        states: Bits = np.random.SeedSequence([seed, _STREAM, start]).generate_state(size, np.uint64).astype(np.uint64)
+        seeds = np.random.SeedSequence([seed, _STREAM, start])
+        states: Bits = seeds.generate_state(size, np.uint64).astype(np.uint64)
         tilted_draws(states, kinds, t, worst, sums[:size], statistics[:size])
-        weights = np.exp(-t * (sums[:size] - x)) * (statistics[:size] >= limit)
+        weights = np.exp(-t * (sums[:size][statistics[:size] >= limit] - observed_sum))
         total += float(weights.sum())
         squares += float((weights * weights).sum())
-    share = (observed_weight + total) / (draws + 1)
-    mean = total / draws
-    variance = max(0.0, squares / draws - mean * mean) / draws
-    return Sampled(value - t * x + math.log(share), math.sqrt(variance) / share)
+    share = total / (draws + 1)
+    variance = max(0.0, squares / (draws + 1) - share * share) / (draws + 1)
+    return Sampled(value - t * observed_sum + math.log(share), math.sqrt(variance) / share)

@@ -10,6 +10,7 @@ from treescore.significance.detectable import moments_of_pairs
 from treescore.significance.few_units import difference_intervals
 from treescore.significance.inversion import FEW, sum_tail
 from treescore.significance.law import plane_of
+from treescore.significance.macro import inverted_p, macro_pair, parts_of, sampled_p
 from treescore.significance.montecarlo import extreme_counts
 from treescore.significance.plane import log_mass
 from treescore.significance.ratio import grid_p, pair_of
@@ -24,8 +25,13 @@ def warm_kernels() -> None:
     extreme_counts(reals, [(0, 1)], 2, 1, "two-sided")
     sample = sample_of(score, ("top", "bottom"), [first, second], None, None)
     extreme_counts(sample, [(0, 1)], 2, 1, "two-sided")
-    parts = sample_of(score, ("top", "bottom"), [first, second], None, np.array([0, 1]))
-    extreme_counts(parts, [(0, 1)], 2, 1, "two-sided")
+    by_part = np.array([0, 1])
+    for rows in ([first, second], [first + 0.5, second + 0.25]):
+        parts = sample_of(score, ("top", "bottom"), rows, None, by_part)
+        extreme_counts(parts, [(0, 1)], 2, 1, "two-sided")
+        macro = macro_pair(parts_of(parts), 0, 1)
+        inverted_p(macro, "two-sided")
+        sampled_p(macro, "two-sided", 1, 1)
     pair = pair_of(sample, 0, 1)
     grid_p(pair, "two-sided", -1.0)
     log_mass(plane_of(pair, abs(pair.observed), strict=False))
