@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from treescore.core.arrays import Counts, FloatArray
+from treescore.core.arrays import Counts, FloatArray, IntArray
 from treescore.core.scores import ScoreTable
 from treescore.significance.bootstrap import BATCH_DRAWS, EXACT_SINGLE, quantiles
 from treescore.significance.few_units import BOOTSTRAP, Answer, system_intervals
@@ -40,20 +40,28 @@ class PartScores:
     macro_interval: FloatArray
 
 
-def part_scores(table: ScoreTable, rows: Sequence[Counts], lacking: Sequence[bool] = ()) -> PartScores:
-    """Compute the figures of one metric over parts, with the intervals of `interval: auto` over sentences.
+def part_scores(
+    table: ScoreTable,
+    rows: Sequence[Counts],
+    lacking: Sequence[bool] = (),
+    blocks: Sequence[IntArray | None] = (),
+) -> PartScores:
+    """Compute the figures of one metric over parts, with the intervals of `interval: auto` over units.
 
-    Where that is the bootstrap, sentences are redrawn within their part.
+    Where that is the bootstrap, units are redrawn within their part.
 
     Args:
         table: the metric's counts and scores.
         rows: counts of each part, (n, k), one row a sentence; where the part is missing or failed, what this costs
             (`Metric.absent`), or zeros.
         lacking: whether each part is missing or failed; none is unless given.
+        blocks: number of each sentence's document, int64 (n,), for parts whose documents are the units; None for those
+            whose sentences are, as all are unless given.
     """
     totals = np.stack([part.sum(axis=0) for part in rows])
     by_part = _columns(table, totals)
-    pooled_interval, macro_interval = _intervals(table, rows)
+    units = [summed_by_block(part, of_part) for part, of_part in zip(rows, blocks, strict=True)] if blocks else rows
+    pooled_interval, macro_interval = _intervals(table, units)
     shown = by_part.copy()
     shown[np.flatnonzero(lacking)] = np.nan
     return PartScores(
@@ -97,6 +105,15 @@ def _closed_intervals(table: ScoreTable, rows: Sequence[Counts], *, macro: bool)
         sample = replace(sample, part_count=len(rows)) if macro else sample
         answers.append(system_intervals(sample, [0], LEVEL)[0])
     return answers
+
+
+def summed_by_block(rows: Counts, blocks: IntArray | None) -> Counts:
+    """Sum the counts of sentences (n, k) by block, blocks numbered from 0, (n,): (units, k)."""
+    if blocks is None:
+        return rows
+    sums: Counts = np.zeros((int(blocks.max(initial=-1)) + 1, rows.shape[1]), rows.dtype)  # type: ignore[assignment]
+    np.add.at(sums, blocks, rows)
+    return sums
 
 
 def _resampled_scores(table: ScoreTable, rows: Sequence[Counts]) -> tuple[FloatArray, FloatArray]:

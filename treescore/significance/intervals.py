@@ -47,7 +47,7 @@ class Draws:
         """The scores, (N, resamples); NaN where undefined."""
         if self._replicates is None:
             question = self._question
-            self._replicates = resampled(self.sample, question.resamples, question.settings.seed)
+            self._replicates = resampled(self.sample, question.resamples, question.seed(*self.systems))
         return self._replicates
 
 
@@ -72,11 +72,9 @@ def own_intervals(question: Question, draws: Draws) -> tuple[Mapping[int, Interv
 def intervals_together(question: Question, draws: Draws) -> list[Interval | None]:
     """Compute the intervals of all differences that hold together; None where none are asked for.
 
-    They depend on all systems: where pairs have secret seeds of their own, so that nothing of a pair depends on other
-    rows, there are none.
+    They depend on all systems, as corrected p do; where pairs have seeds of their own they have one by all names.
     """
-    asked = question.settings.interval != "none" and question.seed_of is None
-    if not asked or not question.pairs or not question.sample.units:
+    if question.settings.interval == "none" or not question.pairs or not question.sample.units:
         return [None] * len(question.pairs)
     values = draws.sample.values()
     return list(simultaneous_intervals(draws.replicates, values, draws.pairs, question.settings.level))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from treescore.core.scores import ratio_score
-from treescore.significance import kernels
+from treescore.significance import kernels, linear_kernels
 from treescore.significance.detectable import moments_of_pairs
 from treescore.significance.few_units import difference_intervals
 from treescore.significance.inversion import FEW, sum_tail
@@ -38,8 +38,8 @@ def warm_kernels() -> None:
     one = np.ones(1, np.int64)
     kernels.draw_weights(one.astype(np.uint64), np.zeros((1, 1), np.float32))
     kernels.draw_weights(one.astype(np.uint64), np.zeros((1, 1), np.float64))
-    kernels.subset_tail(one, 1)
-    kernels.tilted_tail(one, one, 0, 0.5, 2, 1)
+    linear_kernels.subset_tail(one, 1)
+    linear_kernels.tilted_tail(one, one, 0, 0.5, 2, 1)
     difference_intervals(parts, [(0, 1)], 0.95)
     moments_of_pairs(parts, [(0, 1)])
     moments_of_pairs(reals, [(0, 1)])

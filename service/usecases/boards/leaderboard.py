@@ -33,7 +33,7 @@ from service.usecases.runs.views import View, etag_of, moment
 from service.usecases.scoring.coverage import coverage_of
 from treescore.core.version import __version__
 
-VERSION = 3
+VERSION = 4
 """Version of the document; part of its ETag."""
 MOST_ROWS = 2000
 """Maximum number of rows in one answer."""
@@ -208,6 +208,7 @@ def _row(board: Board, row: BoardRow, details: RowDetails, names: Mapping[str, s
         covered=None if covered is None else str(covered),
         ci95=finding.intervals.get(entry.id) or _interval(details),
         p_next=row.p_next,
+        detectable=row.detectable,
         tested=row.tested,
         reason=finding.untested.get(entry.id),
     )
