@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from treescore.core.params import Json
+from treescore.significance import training_runs
 from treescore.significance.correction import first_threshold
 from treescore.significance.detectable import detectable_of, moments_of_pairs
 from treescore.significance.influence import contributions_of
 from treescore.significance.intervals import Draws, interval_document, intervals_together
-from treescore.significance.noninferiority import noninferiority, pair_documents
+from treescore.significance.noninferiority import noninferiority, over_runs, pair_documents
 from treescore.significance.permutation import Test
 from treescore.significance.question import Question
 
@@ -21,14 +22,14 @@ def figures_of_all_pairs(question: Question, tests: Sequence[Test], draws: Draws
     """Return for each pair the members `detectable`, `ci_simultaneous` and `noninferiority`, null where unknown."""
     together = intervals_together(question, draws)
     could = _detectable(question, tests)
-    worse = _noninferiority(question, tests)
+    worse = _noninferiority(question)
     return [
         {
             "detectable": could[at],
-            "ci_simultaneous": interval_document(question, together[at], pair),
+            "ci_simultaneous": interval_document(question, together[at], draws.systems),
             "noninferiority": worse[at],
         }
-        for at, pair in enumerate(question.pairs)
+        for at in range(len(question.pairs))
     ]
 
 
@@ -49,21 +50,19 @@ def _detectable(question: Question, tests: Sequence[Test]) -> Sequence[dict[str,
     return documents
 
 
-def _noninferiority(question: Question, tests: Sequence[Test]) -> Sequence[dict[str, Json] | None]:
-    """Test all pairs against the margin, but those over training runs: swaps of units leave their spread out."""
+def _noninferiority(question: Question) -> Sequence[dict[str, Json] | None]:
+    """Test both systems of all pairs against the margin."""
     settings = question.settings
-    documents: list[dict[str, Json] | None] = [None] * len(tests)
     if settings.margin is None:
-        return documents
-    asked = [at for at, test in enumerate(tests) if test.ci is None]
+        return [None] * len(question.pairs)
     better = 1.0 if question.sample.score.higher_is_better else -1.0
     names, sides = [], []
-    for at in asked:
-        first, second = question.pairs[at]
+    for first, second in question.pairs:
         names.append((question.candidates[first].name, question.candidates[second].name))
-        c = contributions_of(question.sample, first, second)
-        sides.append(noninferiority(c, settings.margin, better, question.seed(first, second)))
-    corrected = pair_documents(names, sides, settings.margin, settings.alpha, settings.correction)
-    for at, document in zip(asked, corrected, strict=True):
-        documents[at] = document
-    return documents
+        if training_runs.vary(question, first, second):
+            found = training_runs.runs_test(question, first, second)
+            sides.append(over_runs(found, settings.margin, better, question.sample.units))
+        else:
+            c = contributions_of(question.sample, first, second)
+            sides.append(noninferiority(c, settings.margin, better, question.seed(first, second)))
+    return pair_documents(names, sides, settings.margin, settings.alpha, settings.correction)
