@@ -9,7 +9,7 @@ import numpy as np
 
 from treescore.core.arrays import FloatArray
 from treescore.core.params import Json
-from treescore.significance import ranking, training_runs
+from treescore.significance import ranking, training_runs, welch
 from treescore.significance.answers import DEPENDENT_TOKENS
 from treescore.significance.assumptions import assumed
 from treescore.significance.bootstrap import Interval
@@ -23,6 +23,8 @@ from treescore.significance.provenance import signature, statistic
 from treescore.significance.question import Question
 from treescore.significance.units import sample_of
 
+DRAWN = ("monte-carlo", "sampled")
+"""Kinds of p that depend on a seed."""
 SHOWN = ("holm", "hochberg", "bh", "by", "bonferroni")
 
 
@@ -277,7 +279,7 @@ def _test_document(question: Question, test: Test, seed: int) -> dict[str, Json]
         description = None
     elif settings.test == "mcnemar":
         description = f"{test.how} ({unit}s), {settings.alternative}"
-    elif test.how == training_runs.HOW:
+    elif test.how == welch.HOW:
         description = f"t over training runs and {unit}s, {settings.alternative}"
     else:
         direction = "one-sided in the observed direction" if settings.test == "compare_pl" else settings.alternative
@@ -294,7 +296,7 @@ def _test_document(question: Question, test: Test, seed: int) -> dict[str, Json]
         "test": description,
         "how": test.how,
         "shuffles": test.shuffles if shuffled else None,
-        "seed": seed if shuffled else None,
+        "seed": seed if test.kind in DRAWN else None,
         "null_swaps_log2": test.differing,
         "smallest_p": test.smallest if test.p is not None else None,
     }

@@ -28,7 +28,8 @@ from treescore.evaluation.spec import Entry
 from treescore.significance import Settings
 
 BOARD_SETTINGS = Settings(shuffles=100_000, resamples=RESAMPLES)
-"""How the differences behind a board are tested, with few rows and with many; its seeds are secret."""
+"""How the differences behind a board are tested, with few rows and with many, beside the benchmark's margin; its seeds
+are secret."""
 MOST_OTHERS = 3
 """Metrics beside that of the main score whose boards are tested by default."""
 _OF_SCORES = ("permutation", "bootstrap")
@@ -54,6 +55,7 @@ class Board:
         until: leaves out submissions that were scored later.
         active: whether the revision is the active one.
         ladder: whether it leaves out what a ladder holds; its `best` submissions are then those released last.
+        margin: of non-inferiority, in units of the score; None where it is not tested.
     """
 
     benchmark_id: str
@@ -66,6 +68,7 @@ class Board:
     until: datetime | None
     active: bool
     ladder: bool = False
+    margin: float | None = None
 
     @property
     def scored_by(self) -> tuple[Entry, Score]:
@@ -127,7 +130,9 @@ def board_of(
     parts = revisions.parts_of(db, stored.id)
     active = stored.number == benchmark.active_revision
     ladder = benchmark.leaderboard["ladder"] and not (held and chosen != benchmark.leaderboard["pick"])
-    return Board(benchmark.id, stored, scoring, parts, address, _part(parts, part), chosen, until, active, ladder)
+    margin = benchmark.leaderboard["margin"]
+    where = _part(parts, part)
+    return Board(benchmark.id, stored, scoring, parts, address, where, chosen, until, active, ladder, margin)
 
 
 def _part(parts: Sequence[Part], asked: str | None) -> str | None:
@@ -218,7 +223,7 @@ def question_of(board: Board, ids: Sequence[str], chosen: Settings | None = None
         ids: of the submissions.
         chosen: settings of an organiser, with a seed; None for the board's own, with secret seeds.
     """
-    settings = BOARD_SETTINGS if chosen is None else chosen
+    settings = replace(BOARD_SETTINGS, margin=board.margin) if chosen is None else chosen
     members = asdict(settings)
     if chosen is None:
         del members["seed"]

@@ -72,6 +72,13 @@ def significance_of(
     return Finding(document, rows, untested, _part_intervals(board, comparison))
 
 
+def comparison_behind(db: Connection, board: Board, rows: Sequence[BoardRow]) -> tuple[str, Mapping[str, Json] | None]:
+    """Return the id of the comparison of a board's rows, and its document if there is one."""
+    ids, _ = tested_of(db, board, rows)
+    name = comparison_id(question_of(board, ids))
+    return name, _comparison(db, board, name, ids)
+
+
 def _untested_document(name: str | None, reason: str) -> SignificanceDocument:
     return SignificanceDocument(
         pending=False, test=None, alternative=None, unit=None, unit_count=None, assumed=None, correction=None,

@@ -223,6 +223,7 @@ class TestPatch:
             "frozen_at": None,
             "ladder": False,
             "scores": None,
+            "margin": None,
         }
         assert document["closes_at"] == "2027-11-02T11:59:59.000Z"
 
