@@ -27,6 +27,7 @@ class SignificanceDocument(TypedDict):
     pairs: int | None
     first_rows: int
     comparison: str | None
+    selection: str | None
     reason: str | None
 
 
@@ -47,6 +48,7 @@ class RowDocument(TypedDict):
     covered: str | None
     ci95: IntervalDocument | None
     p_next: float | None
+    considered: int | None
     tested: bool | None
     reason: str | None
 

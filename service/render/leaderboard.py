@@ -31,6 +31,7 @@ COLUMNS = (
     "ci95_low",
     "ci95_high",
     "p_next",
+    "considered",
     "tested",
 )
 """Columns of CSV and TSV. The score addresses follow."""

@@ -39,6 +39,7 @@ class Submission:
         failures: failure documents of the failed attempts, oldest first.
         chosen: whether the team chose it for the leaderboard.
         withdrawn_at, deleted_at, output_deleted_at: when it was withdrawn or deleted, or its outputs were.
+        run_of: the submission of whose system it is another training run; None for the first or only one.
     """
 
     id: str
@@ -61,6 +62,7 @@ class Submission:
     withdrawn_at: datetime | None = None
     deleted_at: datetime | None = None
     output_deleted_at: datetime | None = None
+    run_of: str | None = None
 
     @property
     def on_board(self) -> bool:

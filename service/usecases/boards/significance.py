@@ -16,10 +16,10 @@ from service.usecases.boards.board import (
     Board,
     board_of,
     comparison_id,
-    question_of,
     standard_boards,
     tested_of,
 )
+from service.usecases.boards.considered import board_question, selection_of
 from service.usecases.boards.rows import TESTED, BoardRow, with_significance
 from treescore.core.params import Json
 
@@ -53,15 +53,15 @@ def significance_of(
     """Return what is known of the differences between a board's rows."""
     if level < Level.SCORES:
         reason = "The feedback level of this benchmark shows no significance."
-        return Finding(_untested_document(None, reason), rows)
+        return Finding(_untested_document(None, None, reason), rows)
     ids, untested = tested_of(db, board, rows)
-    name = comparison_id(question_of(board, ids))
+    name = comparison_id(board_question(db, board, rows, ids))
     comparison = _comparison(db, board, name, ids)
     if comparison is None:
         pending = _pending(db, benchmark, board, name)
-        document = _tested_document(name) if pending else _untested_document(name, NOT_TESTED)
+        document = _tested_document(name, board) if pending else _untested_document(name, board, NOT_TESTED)
         return Finding(document, rows, untested)
-    document = _tested_document(name)
+    document = _tested_document(name, board)
     document["pending"] = False
     document["pairs"] = len(comparison["pairs"])
     untested |= {each["name"]: each["reason"] for each in comparison["untested"]}
@@ -72,19 +72,21 @@ def significance_of(
     return Finding(document, rows, untested, _part_intervals(board, comparison))
 
 
-def _untested_document(name: str | None, reason: str) -> SignificanceDocument:
+def _untested_document(name: str | None, board: Board | None, reason: str) -> SignificanceDocument:
     return SignificanceDocument(
         pending=False, test=None, alternative=None, unit=None, correction=None, alpha=None, shuffles=None, seed=None,
-        pairs=None, first_rows=TESTED, comparison=name, reason=reason,
+        pairs=None, first_rows=TESTED, comparison=name, selection=None if board is None else selection_of(board),
+        reason=reason,
     )  # fmt: skip
 
 
-def _tested_document(name: str) -> SignificanceDocument:
+def _tested_document(name: str, board: Board) -> SignificanceDocument:
     """Return how every board is tested; its number of pairs is not known yet, and its seeds are secret."""
     how = BOARD_SETTINGS
     return SignificanceDocument(
         pending=True, test="permutation", alternative=how.alternative, unit=how.unit, correction=how.correction,
-        alpha=how.alpha, shuffles=how.shuffles, seed=None, pairs=None, first_rows=TESTED, comparison=name, reason=None,
+        alpha=how.alpha, shuffles=how.shuffles, seed=None, pairs=None, first_rows=TESTED, comparison=name,
+        selection=selection_of(board), reason=None,
     )  # fmt: skip
 
 

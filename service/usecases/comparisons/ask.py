@@ -20,11 +20,11 @@ from service.usecases.boards.board import (
     Board,
     board_of,
     comparison_id,
-    question_of,
     rows_of,
     standard_boards,
     tested_of,
 )
+from service.usecases.boards.considered import board_question, listed_question
 from service.usecases.boards.leaderboard import Viewer
 from service.usecases.boards.work import keep_asked
 from service.usecases.comparisons.rules import (
@@ -125,13 +125,14 @@ def _question(
     )  # fmt: skip
     reach = Reach(db, board, caller, benchmark, viewer.level)
     reach.require_shown()
+    rows = rows_of(db, board)
     if request.submissions != LEADERBOARD:
-        return board, question_of(board, asked_about(db, reach, request.submissions), settings)
-    ids, _ = tested_of(db, board, rows_of(db, board))
+        return board, listed_question(db, board, rows, asked_about(db, reach, request.submissions), settings)
+    ids, _ = tested_of(db, board, rows)
     if len(ids) < 2:
         detail = "The leaderboard has fewer than two submissions that can be compared."
         raise invalid("too-few-submissions", "/submissions", detail)
-    return board, question_of(board, ids, settings)
+    return board, board_question(db, board, rows, ids, settings)
 
 
 def _standard(db: Connection, benchmark: Benchmark, board: Board) -> bool:

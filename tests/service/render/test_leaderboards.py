@@ -32,6 +32,7 @@ def row(rank: int | None, score: float | None, cluster: int | None = None, **mor
         "covered": None if score is None else "59/60" if rank == 3 else "60/60",
         "ci95": None if score is None else {"low": score - 0.01, "high": score + 0.01},
         "p_next": 0.01 if cluster == 1 else None,
+        "considered": 3,
         "tested": cluster is not None,
         "reason": None,
         **more,

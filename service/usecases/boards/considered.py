@@ -1,0 +1,104 @@
+"""What a team picked its row from: all of its scored submissions, for which the p of a pair allows.
+
+The row ahead of a pair is the best of k submissions of its team. So k counts what the team has had scored, withdrawn
+and deleted submissions included: nothing that a team does afterwards makes its row look less picked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import Connection
+
+from service.store import attempts
+from service.store.comparisons import Considered, Question
+from service.usecases.boards.board import Board, question_of
+from service.usecases.boards.rows import BoardRow
+from treescore.core.params import Json
+from treescore.significance import Settings
+
+PICKED = ("best", "chosen")
+"""Picks that may look at scores; `last` and `all` do not."""
+ADJUSTED, NONE = "adjusted", "none"
+
+
+def selection_of(board: Board) -> str:
+    """Return how p allows for the picking: `adjusted`, or `none` where rows are not picked by their scores."""
+    return ADJUSTED if board.pick in PICKED else NONE
+
+
+def board_question(
+    db: Connection, board: Board, rows: Sequence[BoardRow], ids: Sequence[str], chosen: Settings | None = None
+) -> Question:
+    """Return the question about some rows of a board, with what their teams picked them from.
+
+    Args:
+        db: the transaction.
+        board: whose rows they are.
+        rows: all of its rows, best first.
+        ids: of the rows that are compared.
+        chosen: settings of an organiser; None for the board's own.
+    """
+    question = question_of(board, ids, chosen)
+    if selection_of(board) == ADJUSTED and (chosen is None or allows(chosen)):
+        considered = considered_of(db, board, _ahead([row for row in rows if row.entry.id in set(ids)]))
+        if considered:
+            question["considered"] = considered
+    return question
+
+
+def listed_question(
+    db: Connection, board: Board, rows: Sequence[BoardRow], ids: Sequence[str], chosen: Settings | None
+) -> Question:
+    """Return the question about submissions by their ids: the board's where all of them are its rows.
+
+    Others, as two of one team, and those of an organiser with settings of their own are taken as they are.
+    """
+    if chosen is None and {row.entry.id for row in rows} >= set(ids):
+        return board_question(db, board, rows, ids)
+    return question_of(board, ids, chosen)
+
+
+def allows(settings: Settings) -> bool:
+    """Return whether a test with these settings can allow for picking: the two-sided permutation test."""
+    return settings.test in ("auto", "permutation") and settings.alternative == "two-sided"
+
+
+def considered_of(db: Connection, board: Board, rows: Sequence[BoardRow]) -> dict[str, Considered]:
+    """Return what the teams of rows picked them from, beside the rows; nothing for a team's only submission."""
+    row_of = {row.entry.team_id: row.entry.id for row in rows if row.entry.team_id is not None}
+    found: dict[str, Considered] = {}
+    number = board.revision.number
+    for attempt in attempts.of_teams(db, board.benchmark_id, number, list(row_of), board.until):
+        row = row_of[attempt.team_id]
+        if attempt.id == row:
+            continue
+        beside = found.setdefault(row, {"others": [], "deleted": 0})
+        if attempt.deleted:
+            beside["deleted"] += 1
+        else:
+            beside["others"].append(attempt.id)
+    return found
+
+
+def numbers_considered(db: Connection, board: Board, rows: Sequence[BoardRow]) -> dict[str, int]:
+    """Return k for each row: how many scored submissions its team has; 1 for a baseline."""
+    of_team = attempts.counted(db, board.benchmark_id, board.revision.number, board.until)
+    return {row.entry.id: of_team.get(row.entry.team_id or "", 1) for row in rows}
+
+
+def still_valid(document: Mapping[str, Json], before: Question, now: Question) -> dict[str, Json]:
+    """Return an earlier answer without the pairs whose teams have picked from something else since."""
+    then, today = before.get("considered", {}), now.get("considered", {})
+    changed = {row for row in {*then, *today} if then.get(row) != today.get(row)}
+    pairs = [pair for pair in document["pairs"] if changed.isdisjoint((pair["a"], pair["b"]))]
+    return {**document, "pairs": pairs}
+
+
+def _ahead(rows: Sequence[BoardRow]) -> list[BoardRow]:
+    """Return the rows that can be ahead of another: all but the last, unless the last two have equal scores."""
+    if len(rows) > 1 and rows[-1].entry.value == rows[-2].entry.value:
+        return list(rows)
+    return list(rows[:-1])
+
+
