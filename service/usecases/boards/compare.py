@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from service.store.packing import unpack_array
 from service.store.revisions import Part
 from service.store.score_records import artifact_name
 from service.usecases.boards.board import Board, board_of, incomplete
+from service.usecases.boards.considered import as_small, most_others
 from service.usecases.boards.seeds import seeds_of
 from service.usecases.scoring.gold import evaluation_of, load_part
 from treescore.core.arrays import Counts, IntArray
@@ -60,6 +62,8 @@ def compare_submissions(
             continue
         with context.store.read() as db:
             candidate = _candidate(db, board, each, columns.positions, tokens=settings.unit == "token")
+            if candidate is not None:
+                candidate = _with_considered(db, board, candidate, columns.positions, question)
         if candidate is None:
             untested[each] = COUNTS_DELETED
         else:
@@ -108,22 +112,44 @@ def _candidate(db: Connection, board: Board, submission: str, kept: list[int], *
     entry, score = board.scored_by
     metric = board.scoring.spec.entries.index(entry)
     number = board.revision.number
-    rows: list[Counts] = []
+    together = _counts(db, board, submission, kept)
+    if together is None:
+        return None
     bits: list[TokenBits | None] = []
+    for part in chosen_parts(board) if tokens else ():
+        right, starts = (
+            artifacts.get(db, submission, artifact_name(number, kind, part.position, metric))
+            for kind in (f"tokens/{score.name}", "tokens")
+        )
+        bits.append(_bits(right, starts))
+    return Candidate(submission, (together,), _joined(bits))
+
+
+def _with_considered(
+    db: Connection, board: Board, candidate: Candidate, kept: list[int], question: Question
+) -> Candidate:
+    """Add the counts of the submissions that the candidate's team picked it from."""
+    found = question.get("considered", {}).get(candidate.name)
+    if found is None:
+        return candidate
+    most = most_others(question, len(candidate.runs[0]), len(kept))
+    read = (_counts(db, board, each, kept) for each in found["others"][::-1][:most])
+    others = [as_small(counts) for counts in read if counts is not None]
+    unknown = len(found["others"]) - len(others) + found["deleted"]
+    return replace(candidate, considered=(as_small(candidate.runs[0]), *others), unknown=unknown)
+
+
+def _counts(db: Connection, board: Board, submission: str, kept: list[int]) -> Counts | None:
+    """Read a submission's counts over the chosen parts; None where they are gone."""
+    metric = board.scoring.spec.entries.index(board.scored_by[0])
+    rows: list[Counts] = []
     for part in chosen_parts(board):
-        counts = score_records.counts(db, submission, number, part.position, metric)
+        counts = score_records.counts(db, submission, board.revision.number, part.position, metric)
         if counts is None:
             return None
         rows.append(counts[:, kept])
-        if tokens:
-            right, starts = (
-                artifacts.get(db, submission, artifact_name(number, kind, part.position, metric))
-                for kind in (f"tokens/{score.name}", "tokens")
-            )
-            bits.append(_bits(right, starts))
     # a metric's counts are integers in every part, or real numbers in every part
-    together: Counts = np.concatenate(rows)  # type: ignore[assignment]
-    return Candidate(submission, (together,), _joined(bits))
+    return np.concatenate(rows)  # type: ignore[return-value]
 
 
 def _bits(right: bytes | None, starts: bytes | None) -> TokenBits | None:

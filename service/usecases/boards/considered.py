@@ -8,18 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 from sqlalchemy import Connection
 
 from service.store import attempts
 from service.store.comparisons import Considered, Question
 from service.usecases.boards.board import Board, question_of
 from service.usecases.boards.rows import BoardRow
+from treescore.core.arrays import Counts
 from treescore.core.params import Json
 from treescore.significance import Settings
 
 PICKED = ("best", "chosen")
 """Picks that may look at scores; `last` and `all` do not."""
 ADJUSTED, NONE = "adjusted", "none"
+MOST_OTHERS = 64
+"""Limit of a team's other submissions whose counts are read; each further one is as one whose counts are gone."""
+COUNTS_BYTES = 128 * 2**20
+"""Limit of the memory for the counts of all others: 64 for each of 50 rows up to 3,500 sentences of 3 columns."""
+_BYTES = 4
 
 
 def selection_of(board: Board) -> str:
@@ -85,6 +92,26 @@ def numbers_considered(db: Connection, board: Board, rows: Sequence[BoardRow]) -
     """Return k for each row: how many scored submissions its team has; 1 for a baseline."""
     of_team = attempts.counted(db, board.benchmark_id, board.revision.number, board.until)
     return {row.entry.id: of_team.get(row.entry.team_id or "", 1) for row in rows}
+
+
+def most_others(question: Question, sentences: int, columns: int) -> int:
+    """Return how many other submissions of each team are compared by their counts, the newest ones.
+
+    Args:
+        question: whose `considered` are read.
+        sentences: rows of one submission's counts.
+        columns: columns of them.
+    """
+    teams = sum(bool(each["others"]) for each in question.get("considered", {}).values())
+    affordable = COUNTS_BYTES // max(1, teams * sentences * columns * _BYTES)
+    return min(MOST_OTHERS, affordable)
+
+
+def as_small(counts: Counts) -> Counts:
+    """Return whole counts as 32-bit ones where they fit: there may be many of them in memory."""
+    if counts.dtype.kind != "i" or not counts.size or np.abs(counts).max() > np.iinfo(np.int32).max:
+        return counts
+    return counts.astype(np.int32)
 
 
 def still_valid(document: Mapping[str, Json], before: Question, now: Question) -> dict[str, Json]:
