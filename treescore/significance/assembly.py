@@ -11,12 +11,13 @@ from treescore.core.arrays import FloatArray
 from treescore.core.params import Json
 from treescore.significance import compare_pl, ranking
 from treescore.significance.answers import DEPENDENT_TOKENS
+from treescore.significance.assumptions import assumed
 from treescore.significance.bootstrap import Interval
 from treescore.significance.correction import adjusted, first_threshold
 from treescore.significance.effects import effect_document
 from treescore.significance.partial_conjunction import partial_conjunction
 from treescore.significance.permutation import SMALLEST, Test
-from treescore.significance.provenance import TESTS, signature, statistic
+from treescore.significance.provenance import signature, statistic
 from treescore.significance.question import Question
 from treescore.significance.units import sample_of
 
@@ -38,15 +39,14 @@ def document(
     better = significantly_better(question, pairs)
     result: dict[str, Json] = {
         "score": question.score_name,
-        "metric": question.score_name,
         "higher_is_better": sample.score.higher_is_better,
-        **statistic(sample.score, macro=sample.parts is not None),
-        "test": TESTS[settings.test],
+        **statistic(question.terms.score, macro=question.terms.parts is not None),
+        "test": settings.test,
         "alternative": "observed direction" if settings.test == "compare_pl" else settings.alternative,
-        "units": settings.unit,
+        "units": question.unit,
         "unit_count": _unit_count(question),
-        "blocks": None if question.blocks is None else sample.units,
-        "parts": sample.part_count if sample.parts is not None else None,
+        "blocks": sample.units if question.unit == "block" else None,
+        "parts": question.terms.part_count or None,
         "gold_digest": gold_digest,
         "alpha": settings.alpha,
         "correction": settings.correction,
@@ -60,6 +60,7 @@ def document(
         "smallest_p": _smallest(question, tests),
         "clusters": None,
         "rank_ranges": None,
+        "assumed": assumed(question, tests),
     }
     if better is not None:
         ordered = better[np.ix_(order, order)]
@@ -70,7 +71,7 @@ def document(
         for system, cluster, interval in zip(result["systems"], clusters, result["rank_ranges"], strict=True):
             system.update(cluster=cluster, rank_interval=interval)
     result["notes"] = _notes(question, tests, result["smallest_p"])
-    result["warnings"] = [DEPENDENT_TOKENS] if settings.unit == "token" else []
+    result["warnings"] = [DEPENDENT_TOKENS] if question.unit == "token" else []
     result["signature"] = signature(question, tests, gold_digest)
     return result
 
@@ -104,7 +105,7 @@ def pair_documents(
             documents.append(
                 {
                     **head,
-                    "ci": _ci(question, difference_intervals[index], (first, second)),
+                    "ci": _ci(question, test.ci or difference_intervals[index], (first, second)),
                     **_test_document(question, test, question.seed(first, second)),
                     "effect": effect_document(
                         question.sample.score,
@@ -126,6 +127,13 @@ _NO_TEST: Mapping[str, Json] = {
     "ci": None,
     "p": None,
     "p_kind": None,
+    "p_error": None,
+    "p_parts": None,
+    "p_unselected": None,
+    "difference_tested": None,
+    "detectable": None,
+    "ci_simultaneous": None,
+    "noninferiority": None,
     "test": None,
     "shuffles": None,
     "seed": None,
@@ -156,7 +164,7 @@ def add_parts(
 ) -> None:
     """Add to the document on how many parts each of a pair is better (Dror et al. 2017)."""
     if tests is None:
-        if question.settings.test in ("auto", "permutation"):
+        if question.settings.test == "permutation" and question.unit != "part":
             document["notes"].append("Too many pairs and parts to test each part by itself.")
         return
     alpha = question.settings.alpha
@@ -226,7 +234,7 @@ def _runs(question: Question, index: int) -> dict[str, Json]:
 def run_values(question: Question, index: int) -> FloatArray:
     """Return the score of each run of one system by itself."""
     return sample_of(
-        question.sample.score, question.names, question.candidates[index].runs, None, question.parts
+        question.terms.score, question.terms.names, question.candidates[index].runs, None, question.terms.parts
     ).values()
 
 
@@ -247,7 +255,6 @@ def _head(question: Question, first: int, second: int) -> dict[str, Json]:
     return {
         "a": question.candidates[first].name,
         "b": question.candidates[second].name,
-        "metric": question.score_name,
         "score_a": _number(value_a),
         "score_b": _number(value_b),
         "difference": _number(difference),
@@ -257,7 +264,7 @@ def _head(question: Question, first: int, second: int) -> dict[str, Json]:
 
 def _test_document(question: Question, test: Test, seed: int) -> dict[str, Json]:
     settings = question.settings
-    unit = "document" if settings.unit == "block" else settings.unit
+    unit = "document" if question.unit == "block" else question.unit
     if test.p is None:
         description = None
     elif settings.test == "mcnemar":
@@ -269,6 +276,10 @@ def _test_document(question: Question, test: Test, seed: int) -> dict[str, Json]
     return {
         "p": test.p,
         "p_kind": test.kind,
+        "p_error": test.error,
+        "p_parts": test.parts,
+        "p_unselected": test.unselected,
+        "difference_tested": test.difference,
         "log10_p": test.log10_p if test.p is not None and test.p <= SMALLEST else _log10(test.p),
         "test": description,
         "how": test.how,
@@ -299,7 +310,7 @@ def _ci(question: Question, interval: Interval | None, systems: Sequence[int]) -
 
 
 def _unit_count(question: Question) -> int:
-    if question.settings.unit == "token":
+    if question.unit == "token":
         tokens = next((candidate.tokens for candidate in question.candidates if candidate.tokens is not None), None)
         return 0 if tokens is None else len(tokens.bits)
     return question.sample.units
@@ -347,7 +358,7 @@ def _notes(question: Question, tests: Sequence[Test], smallest: Mapping[str, Jso
         notes.append("The bootstrap gives intervals; for a p use the permutation test.")
     if len({len(candidate.runs) for candidate in question.candidates} | {1}) > 1:
         notes.append("Runs of one system are pooled by unit for the test; their spread is shown beside it.")
-    if question.sample.parts is not None:
+    if question.terms.part_count and question.unit != "part":
         notes.append("Macro average: swaps and resamples stay within a part; an undefined part counts as worst.")
     return notes
 

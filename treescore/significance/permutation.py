@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from treescore.significance import ratio
+from treescore.significance.bootstrap import Interval
 from treescore.significance.correction import first_threshold
 from treescore.significance.law import law_cost, law_p
 from treescore.significance.linear import TooLargeError, differences_of, exact_p
@@ -38,12 +39,17 @@ class Test:
 
     Attributes:
         p: in (0, 1]; None where there is none.
-        kind: exact, monte-carlo, or None.
+        kind: exact, inversion, sampled, monte-carlo, or None.
         how: the method in words.
         log10_p: where it is known more precisely than p.
         shuffles: of a Monte Carlo test.
         differing: units in which the two differ.
         smallest: the smallest p that the data (and the shuffles) can give.
+        error: relative error of p, where it is neither exact nor counted over shuffles.
+        parts: p for parts like these, by the signs of whole parts' differences.
+        unselected: p without allowance for the picking of the better one among several submissions.
+        difference: what was tested, where that is not the difference of the scores.
+        ci: an interval that the test itself gives.
     """
 
     p: float | None
@@ -53,6 +59,11 @@ class Test:
     shuffles: int | None = None
     differing: int = 0
     smallest: float = 1.0
+    error: float | None = None
+    parts: float | None = None
+    unselected: float | None = None
+    difference: float | None = None
+    ci: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)
