@@ -10,8 +10,8 @@ import numpy as np
 from treescore.core.arrays import BoolArray
 from treescore.core.params import Json
 from treescore.core.registry import TokenBits
-from treescore.significance.mcnemar import mcnemar
-from treescore.significance.permutation import Test, smallest_p
+from treescore.significance.mcnemar import mcnemar, smallest_of
+from treescore.significance.permutation import Test
 from treescore.significance.settings import Settings
 from treescore.significance.units import Sample
 
@@ -43,7 +43,7 @@ def mcnemar_tests(
                 "exact" if settings.mcnemar == "exact" else None,
                 f"McNemar, {_NAMES[settings.mcnemar]}",
                 differing=a_only + b_only,
-                smallest=smallest_p(a_only + b_only, settings.alternative),
+                smallest=smallest_of(settings.mcnemar, a_only + b_only, settings.alternative),
             )
         )
         documents.append({"mcnemar": result.document()})
