@@ -19,6 +19,7 @@ from treescore.significance.answers import mcnemar_tests
 from treescore.significance.bootstrap import Interval, bca_interval, intervals, jackknife_scores, resampled
 from treescore.significance.earlier import Answers, answers_in
 from treescore.significance.permutation import Test, permutation
+from treescore.significance.picking import allowing_for_picking
 from treescore.significance.provenance import signature
 from treescore.significance.question import Candidate, Question, SeedOf, Terms
 from treescore.significance.settings import Settings
@@ -171,7 +172,8 @@ def _tests(question: Question) -> tuple[list[Test], list[dict[str, Json]]]:
         brackets = compare_pl.recall_and_precision(question.terms, question.rows, pairs, question.plan)
         tests = compare_pl.directed(sample, pairs, question.plan)
         return tests, [{"compare_pl": document} if document else {} for document in brackets]
-    return permutation(sample, pairs, settings.alternative, question.plan), no_extras
+    tests = permutation(sample, pairs, settings.alternative, question.plan)
+    return (tests if settings.alternative != "two-sided" else allowing_for_picking(question, tests)), no_extras
 
 
 def _intervals(question: Question) -> tuple[Mapping[int, Interval], list[Interval | None]]:
