@@ -67,7 +67,7 @@ def _record(revision: int) -> ColumnElement[bool]:
 
 
 def _scored(benchmark_id: str, until: datetime | None) -> ColumnElement[bool]:
-    """Select what has a record, or lost it by being deleted: its team saw its scores all the same."""
+    """Select what has a record, or lost it by being deleted: its team has seen its scores."""
     c = submissions.c
     return and_(
         c.benchmark_id == benchmark_id,

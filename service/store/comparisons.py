@@ -37,7 +37,7 @@ class Question(TypedDict):
     settings: dict[str, Json]
     """Without `seed` where the service's secret seeds are used."""
     considered: NotRequired[dict[str, Considered]]
-    """For rows that can be ahead of another one, where p allows for their picking; other teams must not see it."""
+    """Only where p allows for picking, of rows that can be ahead of another; teams must not see that of others."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from service.store.packing import unpack_array
 from service.store.revisions import Part
 from service.store.score_records import artifact_name
 from service.usecases.boards.board import Board, board_of, incomplete
-from service.usecases.boards.considered import as_small, most_others
+from service.usecases.boards.considered import UNSELECTED, most_others
 from service.usecases.boards.seeds import seeds_of
 from service.usecases.scoring.gold import evaluation_of, load_part
 from treescore.core.arrays import Counts, IntArray
@@ -79,6 +79,8 @@ def compare_submissions(
     if seeds is not None:
         document |= {"seed_commitment": seeds.commitment, "seed_root": seeds.root.hex()}
     document["untested"] += [{"name": each, "reason": reason} for each, reason in untested.items()]
+    if "considered" not in question:
+        document["assumed"] = f"{document['assumed']} {UNSELECTED}"
     if strata is not None:
         document["part_names"] = [part.name for part in parts]
     return document
@@ -134,9 +136,9 @@ def _with_considered(
         return candidate
     most = most_others(question, len(candidate.runs[0]), len(kept))
     read = (_counts(db, board, each, kept) for each in found["others"][::-1][:most])
-    others = [as_small(counts) for counts in read if counts is not None]
+    others = [counts for counts in read if counts is not None]
     unknown = len(found["others"]) - len(others) + found["deleted"]
-    return replace(candidate, considered=(as_small(candidate.runs[0]), *others), unknown=unknown)
+    return replace(candidate, considered=(candidate.runs[0], *others), unknown=unknown)
 
 
 def _counts(db: Connection, board: Board, submission: str, kept: list[int]) -> Counts | None:

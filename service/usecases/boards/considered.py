@@ -8,25 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 from sqlalchemy import Connection
 
 from service.store import attempts
 from service.store.comparisons import Considered, Question
 from service.usecases.boards.board import Board, question_of
 from service.usecases.boards.rows import BoardRow
-from treescore.core.arrays import Counts
 from treescore.core.params import Json
 from treescore.significance import Settings
 
 PICKED = ("best", "chosen")
 """Picks that may look at scores; `last` and `all` do not."""
 ADJUSTED, NONE = "adjusted", "none"
+UNSELECTED = "Rows are taken as they are: p does not allow for picking among the submissions of a team."
 MOST_OTHERS = 64
 """Limit of a team's other submissions whose counts are read; each further one is as one whose counts are gone."""
 COUNTS_BYTES = 128 * 2**20
-"""Limit of the memory for the counts of all others: 64 for each of 50 rows up to 3,500 sentences of 3 columns."""
-_BYTES = 4
+"""Limit of the memory for the counts of all others: 64 for each of 50 rows up to 1,700 sentences of 3 columns."""
+_COUNT_BYTES = 8
 
 
 def selection_of(board: Board) -> str:
@@ -48,9 +47,7 @@ def board_question(
     """
     question = question_of(board, ids, chosen)
     if selection_of(board) == ADJUSTED and (chosen is None or allows(chosen)):
-        considered = considered_of(db, board, _ahead([row for row in rows if row.entry.id in set(ids)]))
-        if considered:
-            question["considered"] = considered
+        question["considered"] = considered_of(db, board, _ahead([row for row in rows if row.entry.id in set(ids)]))
     return question
 
 
@@ -68,7 +65,7 @@ def listed_question(
 
 def allows(settings: Settings) -> bool:
     """Return whether a test with these settings can allow for picking: the two-sided permutation test."""
-    return settings.test in ("auto", "permutation") and settings.alternative == "two-sided"
+    return settings.test == "permutation" and settings.alternative == "two-sided"
 
 
 def considered_of(db: Connection, board: Board, rows: Sequence[BoardRow]) -> dict[str, Considered]:
@@ -103,15 +100,8 @@ def most_others(question: Question, sentences: int, columns: int) -> int:
         columns: columns of them.
     """
     teams = sum(bool(each["others"]) for each in question.get("considered", {}).values())
-    affordable = COUNTS_BYTES // max(1, teams * sentences * columns * _BYTES)
+    affordable = COUNTS_BYTES // max(1, teams * sentences * columns * _COUNT_BYTES)
     return min(MOST_OTHERS, affordable)
-
-
-def as_small(counts: Counts) -> Counts:
-    """Return whole counts as 32-bit ones where they fit: there may be many of them in memory."""
-    if counts.dtype.kind != "i" or not counts.size or np.abs(counts).max() > np.iinfo(np.int32).max:
-        return counts
-    return counts.astype(np.int32)
 
 
 def still_valid(document: Mapping[str, Json], before: Question, now: Question) -> dict[str, Json]:
@@ -127,5 +117,3 @@ def _ahead(rows: Sequence[BoardRow]) -> list[BoardRow]:
     if len(rows) > 1 and rows[-1].entry.value == rows[-2].entry.value:
         return list(rows)
     return list(rows[:-1])
-
-
