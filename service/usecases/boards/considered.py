@@ -25,6 +25,9 @@ MOST_OTHERS = 64
 """Limit of a team's other submissions whose counts are read; each further one is as one whose counts are gone."""
 COUNTS_BYTES = 128 * 2**20
 """Limit of the memory for the counts of all others: 64 for each of 50 rows up to 1,700 sentences of 3 columns."""
+SWAPPED = 10**8
+"""Limit of pairs x sentences x others, each swapped in 100,000 shuffles: five minutes at the measured 3.4e5 a second
+(one pair of 2,000 sentences with 64 others: 0.4 s). 50 rows of 2,000 sentences have 40 others each."""
 _COUNT_BYTES = 8
 
 
@@ -100,8 +103,10 @@ def most_others(question: Question, sentences: int, columns: int) -> int:
         columns: columns of them.
     """
     teams = sum(bool(each["others"]) for each in question.get("considered", {}).values())
-    affordable = COUNTS_BYTES // max(1, teams * sentences * columns * _COUNT_BYTES)
-    return min(MOST_OTHERS, affordable)
+    rows = len(question["submissions"])
+    in_memory = COUNTS_BYTES // max(1, teams * sentences * columns * _COUNT_BYTES)
+    in_time = SWAPPED // max(1, rows * (rows - 1) // 2 * sentences)
+    return min(MOST_OTHERS, in_memory, in_time)
 
 
 def still_valid(document: Mapping[str, Json], before: Question, now: Question) -> dict[str, Json]:

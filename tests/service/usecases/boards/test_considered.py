@@ -16,7 +16,7 @@ from service.policy.rounding import rounded_p
 from service.requests import SubmissionChanges
 from service.schemas.comparisons import ComparisonRequest
 from service.store import comparisons
-from service.usecases.boards.considered import UNSELECTED
+from service.usecases.boards.considered import UNSELECTED, most_others
 from service.usecases.comparisons.ask import ask
 from service.usecases.comparisons.show import view_comparison
 from service.usecases.submissions.changes import delete_submission, patch_submission
@@ -242,3 +242,28 @@ def test_baselines_are_one_of_one(task: Task) -> None:
         case.send(ORGANISER, right)
     task.settle()
     assert sorted(column(task.leaderboard(), "considered")) == [1, 1, 1, 5]
+
+
+def question_of_rows(rows: int, others: int = 1) -> Any:
+    names = [f"s{at}" for at in range(rows)]
+    return {"submissions": names, "considered": {name: {"others": ["x"] * others, "deleted": 0} for name in names}}
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentences", "columns", "most"),
+    [(2, 2_000, 2, 64), (50, 2_000, 2, 40), (50, 120_000, 3, 0), (2, 120_000, 3, 23), (2, 0, 0, 64)],
+)
+def test_time_and_memory_of_what_was_considered_are_bounded_before_it_is_read(
+    rows: int, sentences: int, columns: int, most: int
+) -> None:
+    assert most_others(question_of_rows(rows), sentences, columns) == most
+
+
+def test_what_is_beyond_the_budget_counts_with_the_tail_of_the_row_ahead(case: Case, monkeypatch: Any) -> None:
+    monkeypatch.setattr("service.usecases.boards.considered.MOST_OTHERS", 0)
+    case.task.patch(leaderboard={"pick": "chosen"})
+    patch_submission(case.task.context, case.ahead, case.best, SubmissionChanges(chosen=True))
+    case.send(case.ahead, [2] * 11)
+    case.task.settle()
+    pair = case.pair()
+    assert pair["p"] == pytest.approx(6 * pair["p_unselected"], rel=1e-12)
