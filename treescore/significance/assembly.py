@@ -9,12 +9,13 @@ import numpy as np
 
 from treescore.core.arrays import FloatArray
 from treescore.core.params import Json
-from treescore.significance import compare_pl, ranking
+from treescore.significance import ranking
 from treescore.significance.answers import DEPENDENT_TOKENS
 from treescore.significance.assumptions import assumed
 from treescore.significance.bootstrap import Interval
 from treescore.significance.correction import adjusted, first_threshold
 from treescore.significance.effects import effect_document
+from treescore.significance.notes import notes
 from treescore.significance.partial_conjunction import partial_conjunction
 from treescore.significance.permutation import SMALLEST, Test
 from treescore.significance.provenance import signature, statistic
@@ -70,7 +71,7 @@ def document(
         result["rank_ranges"] = ranking.rank_ranges(ordered)
         for system, cluster, interval in zip(result["systems"], clusters, result["rank_ranges"], strict=True):
             system.update(cluster=cluster, rank_interval=interval)
-    result["notes"] = _notes(question, tests, result["smallest_p"])
+    result["notes"] = notes(question, tests, result["smallest_p"])
     result["warnings"] = [DEPENDENT_TOKENS] if question.unit == "token" else []
     result["signature"] = signature(question, tests, gold_digest)
     return result
@@ -330,37 +331,6 @@ def _smallest(question: Question, tests: Sequence[Test]) -> dict[str, Json]:
         "significance_possible": bool(smallest.min() <= settings.alpha),
         "needed_alone": threshold,
     }
-
-
-def _notes(question: Question, tests: Sequence[Test], smallest: Mapping[str, Json]) -> list[str]:
-    settings = question.settings
-    notes = ["p of identical outputs is 1", "undefined scores (0/0) are excluded and listed"]
-    most_shuffles = max((test.shuffles for test in tests if test.shuffles), default=0)
-    if most_shuffles > settings.shuffles:
-        notes.append(
-            f"Shuffles raised from {settings.shuffles} to {most_shuffles}: with fewer, {settings.correction} over "
-            f"{len(question.pairs)} pairs could reject nothing, or only just."
-        )
-    if smallest["significance_possible"] is False:
-        notes.append(
-            "No difference could have become significant here: too few units differ, or too few shuffles for so many "
-            f"pairs (smallest adjusted p: {smallest['p_adjusted']:.3g}, alpha: {settings.alpha})."
-        )
-    if any(test.p is not None and test.p <= SMALLEST for test in tests):
-        notes.append("p below 2.2e-308 is shown as that; log10_p holds it.")
-    if settings.interval != "none" and question.resamples < settings.resamples:
-        notes.append(
-            f"Resamples lowered from {settings.resamples} to {question.resamples}: the test set is very large."
-        )
-    if settings.test == "compare_pl":
-        notes.append(compare_pl.NOTE)
-    if settings.test == "bootstrap":
-        notes.append("The bootstrap gives intervals; for a p use the permutation test.")
-    if len({len(candidate.runs) for candidate in question.candidates} | {1}) > 1:
-        notes.append("Runs of one system are pooled by unit for the test; their spread is shown beside it.")
-    if question.terms.part_count and question.unit != "part":
-        notes.append("Macro average: swaps and resamples stay within a part; an undefined part counts as worst.")
-    return notes
 
 
 def _number(value: float) -> float | None:
