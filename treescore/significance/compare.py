@@ -90,7 +90,9 @@ def _of_all_pairs(question: Question) -> list[dict[str, Json]]:
 def _answers(question: Question) -> Answers:
     """Answer for all systems together."""
     most = PART_TESTS if question.seed_of is None else ALONE_PART_TESTS
-    return Answers(*_tests(question), *_intervals(question), _part_tests(question, most))
+    tests, extras = _tests(question)
+    picked = allowing_for_picking(question, tests)
+    return Answers(picked, extras, *_intervals(question), _part_tests(question, most))
 
 
 def _each_alone(
@@ -172,8 +174,7 @@ def _tests(question: Question) -> tuple[list[Test], list[dict[str, Json]]]:
         brackets = compare_pl.recall_and_precision(question.terms, question.rows, pairs, question.plan)
         tests = compare_pl.directed(sample, pairs, question.plan)
         return tests, [{"compare_pl": document} if document else {} for document in brackets]
-    tests = permutation(sample, pairs, settings.alternative, question.plan)
-    return (tests if settings.alternative != "two-sided" else allowing_for_picking(question, tests)), no_extras
+    return permutation(sample, pairs, settings.alternative, question.plan), no_extras
 
 
 def _intervals(question: Question) -> tuple[Mapping[int, Interval], list[Interval | None]]:

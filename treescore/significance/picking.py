@@ -18,18 +18,23 @@ PICKED = 2
 def allowing_for_picking(question: Question, tests: Sequence[Test]) -> list[Test]:
     """Return the tests of a question's pairs with p of the picked row ahead; `unselected` keeps the plain p.
 
+    Only the two-sided permutation test allows for picking; others stay as they are.
+
     Where A is ahead, only A's picking is allowed for: that of B makes it harder for A. A system of one training run
     has p = min(1, 2 P(max_j T_j >= observed)) (`selection`). Runs that vary, and whole parts, have no law of the
     largest difference over fixed units; there p = min(1, k p) over the k submissions of the team (Bonferroni).
     """
+    settings = question.settings
+    if settings.test != "permutation" or settings.alternative != "two-sided":
+        return list(tests)
     pairs = zip(question.pairs, tests, strict=True)
-    return [_allowing(question, *_ahead(question, pair), test) for pair, test in pairs]
+    return [_allowing(question, *_ahead(question, pair, test), test) for pair, test in pairs]
 
 
-def _ahead(question: Question, pair: tuple[int, int]) -> tuple[Candidate, Candidate]:
-    """Return the better system of a pair, and the other one; with equal scores the first is ahead."""
+def _ahead(question: Question, pair: tuple[int, int], test: Test) -> tuple[Candidate, Candidate]:
+    """Return the better system of a pair by what was tested, and the other; with equal scores the first is ahead."""
     first, second = pair
-    difference = question.values[first] - question.values[second]
+    difference = question.values[first] - question.values[second] if test.difference is None else test.difference
     behind = difference < 0 if question.sample.score.higher_is_better else difference > 0
     order = (second, first) if behind else (first, second)
     return question.candidates[order[0]], question.candidates[order[1]]
