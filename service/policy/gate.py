@@ -26,7 +26,7 @@ PUBLIC_STATES = ("cancelled",)
 """States that do not depend on gold."""
 
 _SUBMISSION = (
-    *("id", "benchmark", "team", "name", "notes", "role", "attempt", "created_at"),
+    *("id", "benchmark", "team", "name", "run_of", "notes", "role", "attempt", "created_at"),
     *("chosen", "withdrawn_at", "output_deleted_at", "quota"),
 )
 _SUBMISSION_STATUS = ("state", "started_at", "finished_at", "progress", "queue", "outputs", "failure", "failures")
@@ -158,6 +158,8 @@ def row_view(release: Release, row: Document) -> dict[str, object]:
         shown["ci95"] = release.interval(row["ci95"])
     if "p_next" in row:
         shown["p_next"] = release.p(row["p_next"])
+    if "runs" in row:
+        shown["runs"] = release.runs(row["runs"])
     if "score" in row:
         shown["score"] = release.score(row["score"])
     if "scores" in row:

@@ -31,6 +31,13 @@ class SignificanceDocument(TypedDict):
     reason: str | None
 
 
+class RunsDocument(TypedDict):
+    """The training runs of a row's system; `sd` is null where the score of one is undefined."""
+
+    count: int
+    sd: float | None
+
+
 class RowDocument(TypedDict):
     """One row, best first."""
 
@@ -49,6 +56,7 @@ class RowDocument(TypedDict):
     ci95: IntervalDocument | None
     p_next: float | None
     considered: int | None
+    runs: RunsDocument | None
     tested: bool | None
     reason: str | None
 

@@ -36,6 +36,8 @@ class Question(TypedDict):
     submissions: list[str]
     settings: dict[str, Json]
     """Without `seed` where the service's secret seeds are used."""
+    runs: NotRequired[dict[str, list[str]]]
+    """The training runs of a system, by the submission that stands for it; only for systems of several."""
     considered: NotRequired[dict[str, Considered]]
     """Only where p allows for picking, of rows that can be ahead of another; teams must not see that of others."""
 

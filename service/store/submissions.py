@@ -95,6 +95,8 @@ class BoardEntry:
         covered: sentences with a scored output in each part of the revision; None if not known.
         ranks_last: whether it stands below all complete ones, because it lacks sentences that its score leaves out.
         rung: of its team's ladder; 0 where the ladder holds its scores, None without a place on one.
+        runs: the training runs of its system, itself included, whose mean the value is; empty for a single one.
+        spread: standard deviation of their values.
     """
 
     id: str
@@ -105,6 +107,8 @@ class BoardEntry:
     covered: Sequence[int] | None = None
     ranks_last: bool = False
     rung: int | None = None
+    runs: tuple[str, ...] = ()
+    spread: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,12 +57,15 @@ def compare_submissions(
     entry, score = board.scored_by
     columns = _columns(entry.metric.table.count_names, board, settings)
     candidates = []
+    runs = question.get("runs", {})
+    counted = {run for first, of_it in runs.items() for run in of_it if run != first}
     for each in question["submissions"]:
-        if each in untested:
+        if each in untested or each in counted:
             continue
         with context.store.read() as db:
             candidate = _candidate(db, board, each, columns.positions, tokens=settings.unit == "token")
             if candidate is not None:
+                candidate = _with_runs(db, board, candidate, columns.positions, runs.get(each, ()))
                 candidate = _with_considered(db, board, candidate, columns.positions, question)
         if candidate is None:
             untested[each] = COUNTS_DELETED
@@ -125,6 +128,12 @@ def _candidate(db: Connection, board: Board, submission: str, kept: list[int], *
         )
         bits.append(_bits(right, starts))
     return Candidate(submission, (together,), _joined(bits))
+
+
+def _with_runs(db: Connection, board: Board, candidate: Candidate, kept: list[int], runs: Sequence[str]) -> Candidate:
+    """Add the counts of the other training runs of a candidate's system."""
+    read = (_counts(db, board, each, kept) for each in runs if each != candidate.name)
+    return replace(candidate, runs=(*candidate.runs, *(counts for counts in read if counts is not None)))
 
 
 def _with_considered(

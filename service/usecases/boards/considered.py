@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection
 
-from service.store import attempts
+from service.store import attempts, systems
 from service.store.comparisons import Considered, Question
 from service.usecases.boards.board import Board, question_of
 from service.usecases.boards.rows import BoardRow
@@ -21,6 +21,7 @@ PICKED = ("best", "chosen")
 """Picks that may look at scores; `last` and `all` do not."""
 ADJUSTED, NONE = "adjusted", "none"
 UNSELECTED = "Rows are taken as they are: p does not allow for picking among the submissions of a team."
+PAIR = 2
 MOST_OTHERS = 64
 """Limit of a team's other submissions whose counts are read; each further one is as one whose counts are gone."""
 COUNTS_BYTES = 128 * 2**20
@@ -49,6 +50,9 @@ def board_question(
         chosen: settings of an organiser; None for the board's own.
     """
     question = question_of(board, ids, chosen)
+    runs = {row.entry.id: list(row.entry.runs) for row in rows if row.entry.id in set(ids) and row.entry.runs}
+    if runs:
+        question["runs"] = runs
     if selection_of(board) == ADJUSTED and (chosen is None or allows(chosen)):
         question["considered"] = considered_of(db, board, _ahead([row for row in rows if row.entry.id in set(ids)]))
     return question
@@ -59,11 +63,31 @@ def listed_question(
 ) -> Question:
     """Return the question about submissions by their ids: the board's where all of them are its rows.
 
-    Others, as two of one team, and those of an organiser with settings of their own are taken as they are.
+    Others, as two of one team, and those of an organiser with settings of their own are taken as they are. Training
+    runs of one system are one, unless all that is listed are runs of one system.
     """
     if chosen is None and {row.entry.id for row in rows} >= set(ids):
         return board_question(db, board, rows, ids)
-    return question_of(board, ids, chosen)
+    question = question_of(board, ids, chosen)
+    runs = listed_runs(question["submissions"], rows, systems.of_submissions(db, ids))
+    if runs:
+        question["runs"] = runs
+    return question
+
+
+def listed_runs(ids: Sequence[str], rows: Sequence[BoardRow], system_of: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the runs of each system of several, by the listed submission that stands for it: the first one.
+
+    A row of the board stands for all runs of its system, another submission for those that are listed.
+    """
+    listed: dict[str, list[str]] = {}
+    for each in ids:
+        listed.setdefault(system_of[each], []).append(each)
+    if len(listed) < PAIR:
+        return {}
+    of_row = {row.entry.id: list(row.entry.runs) for row in rows if row.entry.runs}
+    runs = {of_it[0]: of_row.get(of_it[0], of_it) if len(of_it) == 1 else of_it for of_it in listed.values()}
+    return {first: of_it for first, of_it in runs.items() if len(of_it) >= PAIR}
 
 
 def allows(settings: Settings) -> bool:
@@ -74,12 +98,13 @@ def allows(settings: Settings) -> bool:
 def considered_of(db: Connection, board: Board, rows: Sequence[BoardRow]) -> dict[str, Considered]:
     """Return what the teams of rows picked them from, beside the rows; nothing for a team's only submission."""
     row_of = {row.entry.team_id: row.entry.id for row in rows if row.entry.team_id is not None}
+    own = {each for row in rows for each in (row.entry.id, *row.entry.runs)}
     found: dict[str, Considered] = {}
     number = board.revision.number
     for attempt in attempts.of_teams(db, board.benchmark_id, number, list(row_of), board.until):
-        row = row_of[attempt.team_id]
-        if attempt.id == row:
+        if attempt.id in own:
             continue
+        row = row_of[attempt.team_id]
         beside = found.setdefault(row, {"others": [], "deleted": 0})
         if attempt.deleted:
             beside["deleted"] += 1
@@ -89,9 +114,13 @@ def considered_of(db: Connection, board: Board, rows: Sequence[BoardRow]) -> dic
 
 
 def numbers_considered(db: Connection, board: Board, rows: Sequence[BoardRow]) -> dict[str, int]:
-    """Return k for each row: how many scored submissions its team has; 1 for a baseline."""
+    """Return k for each row: how many scored submissions its team has, its training runs being one; 1 for baselines.
+
+    Runs of the team's other systems count one by one: the team saw the score of each, and may send the best again.
+    """
     of_team = attempts.counted(db, board.benchmark_id, board.revision.number, board.until)
-    return {row.entry.id: of_team.get(row.entry.team_id or "", 1) for row in rows}
+    runs_beside = {row.entry.id: max(0, len(row.entry.runs) - 1) for row in rows}
+    return {row.entry.id: max(1, of_team.get(row.entry.team_id or "", 0) - runs_beside[row.entry.id]) for row in rows}
 
 
 def most_others(question: Question, sentences: int, columns: int) -> int:
@@ -111,10 +140,15 @@ def most_others(question: Question, sentences: int, columns: int) -> int:
 
 def still_valid(document: Mapping[str, Json], before: Question, now: Question) -> dict[str, Json]:
     """Return an earlier answer without the pairs whose teams have picked from something else since."""
-    then, today = before.get("considered", {}), now.get("considered", {})
-    changed = {row for row in {*then, *today} if then.get(row) != today.get(row)}
+    other_runs = _changed(before.get("runs", {}), now.get("runs", {}))
+    changed = other_runs | _changed(before.get("considered", {}), now.get("considered", {}))
+    systems = [system for system in document["systems"] if system["name"] not in other_runs]
     pairs = [pair for pair in document["pairs"] if changed.isdisjoint((pair["a"], pair["b"]))]
-    return {**document, "pairs": pairs}
+    return {**document, "systems": systems, "pairs": pairs}
+
+
+def _changed(before: Mapping[str, object], now: Mapping[str, object]) -> set[str]:
+    return {row for row in {*before, *now} if before.get(row) != now.get(row)}
 
 
 def _ahead(rows: Sequence[BoardRow]) -> list[BoardRow]:

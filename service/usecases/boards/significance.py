@@ -21,6 +21,7 @@ from service.usecases.boards.board import (
 )
 from service.usecases.boards.considered import board_question, selection_of
 from service.usecases.boards.rows import TESTED, BoardRow, with_significance
+from service.usecases.boards.systems import intervals_of
 from treescore.core.params import Json
 
 NOT_TESTED = (
@@ -69,7 +70,8 @@ def significance_of(
     for row in rows:
         if not row.tested and row.entry.value is not None:
             untested.setdefault(row.entry.id, BELOW)
-    return Finding(document, rows, untested, _part_intervals(board, comparison))
+    systems = intervals_of((row.entry for row in rows), comparison)
+    return Finding(document, rows, untested, _part_intervals(board, comparison) | systems)
 
 
 def _untested_document(name: str | None, board: Board | None, reason: str) -> SignificanceDocument:
