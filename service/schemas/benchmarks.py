@@ -15,6 +15,7 @@ from service.schemas.checked_fields import (
     Checked,
     Flag,
     Mapped,
+    Margin,
     Name,
     Named,
     Shape,
@@ -120,6 +121,7 @@ class LeaderboardSettings(Strict[requests.LeaderboardChanges]):
     frozen_at = fields.AwareDateTime(format="iso", allow_none=True, validate=check_year)
     ladder = Flag()
     scores = fields.List(Name(), allow_none=True, validate=validate.Length(max=MAX_LISTED))
+    margin = Margin(allow_none=True)
 
 
 class _Settings:

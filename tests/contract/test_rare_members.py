@@ -22,7 +22,17 @@ JOBS: dict[str, dict[str, Any]] = {
     "blocks": {"significance": {"unit": "block"}, "items": {"blocks": ["a", "a", "b", "b"]}},
     "greedy clusters": {"significance": {"clusters": "greedy"}},
     "runs": {"systems": [TWO[0], *({**TWO[1], "name": name, "run_of": "B"} for name in ("B1", "B2"))]},
+    "runs of both": {
+        "systems": [
+            {"name": f"{name}{run}", "output": output, "run_of": name}
+            for name, outputs in (("A", (GOLD_TREE * 4, OTHER_TREE + GOLD_TREE * 3)), ("B", (OTHER_TREE * 4,) * 2))
+            for run, output in enumerate(outputs)
+        ]
+    },
+    "a one-sided question": {"significance": {"alternative": "greater"}},
     "transforms": {"transforms": ["black"]},
+    "several scores": {"significance": {"scores": ["parseval.labelled_f1", "parseval.unlabelled_f1"]}},
+    "a margin": {"significance": {"margin": 0.1}},
     "agreement": {"agreement": [["parseval.labelled_f1", "parseval.unlabelled_f1"]]},
     "undefined scores": {
         "format": "conllu",
@@ -107,3 +117,12 @@ def test_every_level(feedback: str, stage: Stage) -> None:
         full = client is task.organiser or feedback == "gold"
         assert set(seen) == {200} if full else set(seen) <= {200, 403, 404}
     assert team.get(checked.headers["Location"]).status_code == 200
+
+
+def test_comparisons_of_several_scores_are_one_family_of_a_job(stage: Stage) -> None:
+    at = stage.job(gold=GOLD_TREE * 4, systems=TWO, **JOBS["several scores"])
+    whole = stage.client().get(f"{at}/comparisons").json
+    assert whole["across"]["family"]["size"] == 2
+    assert whole["across"] == stage.client().get(at).json["results"]["across"]
+    assert "across" not in stage.client().get(f"{at}/comparisons?score=parseval.labelled_f1").json
+    assert "as one family" in stage.client().get(f"{at}/comparisons?format=text").text

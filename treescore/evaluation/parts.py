@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from treescore.core.arrays import Counts, FloatArray
+from treescore.core.arrays import Counts, FloatArray, IntArray
 from treescore.core.scores import ScoreTable
 from treescore.significance.bootstrap import BATCH_DRAWS, EXACT_SINGLE, quantiles
+from treescore.significance.few_units import BOOTSTRAP, Answer, system_intervals
 from treescore.significance.kernels import draw_weights
+from treescore.significance.units import sample_of
 
 RESAMPLES = 2_000
 """Resamples behind the interval of every score; comparisons take more."""
@@ -38,27 +40,32 @@ class PartScores:
     macro_interval: FloatArray
 
 
-def part_scores(table: ScoreTable, rows: Sequence[Counts], lacking: Sequence[bool] = ()) -> PartScores:
-    """Compute the figures of one metric over parts; for the intervals, sentences are redrawn within their part.
+def part_scores(
+    table: ScoreTable,
+    rows: Sequence[Counts],
+    lacking: Sequence[bool] = (),
+    blocks: Sequence[IntArray | None] = (),
+) -> PartScores:
+    """Compute the figures of one metric over parts, with the intervals of `interval: auto` over units.
+
+    Where that is the bootstrap, units are redrawn within their part.
 
     Args:
         table: the metric's counts and scores.
         rows: counts of each part, (n, k), one row a sentence; where the part is missing or failed, what this costs
             (`Metric.absent`), or zeros.
         lacking: whether each part is missing or failed; none is unless given.
+        blocks: number of each sentence's document, int64 (n,), for parts whose documents are the units; None for those
+            whose sentences are, as all are unless given.
     """
     totals = np.stack([part.sum(axis=0) for part in rows])
     by_part = _columns(table, totals)
-    pooled, macro = _resampled_scores(table, rows)
-    tails = np.array([0.5 * (1 - LEVEL), 0.5 * (1 + LEVEL)])
+    units = [summed_by_block(part, of_part) for part, of_part in zip(rows, blocks, strict=True)] if blocks else rows
+    pooled_interval, macro_interval = _intervals(table, units)
     shown = by_part.copy()
     shown[np.flatnonzero(lacking)] = np.nan
     return PartScores(
-        shown,
-        _columns(table, totals.sum(axis=0)),
-        macro_mean(table, by_part),
-        quantiles(pooled, tails),
-        quantiles(macro, tails),
+        shown, _columns(table, totals.sum(axis=0)), macro_mean(table, by_part), pooled_interval, macro_interval
     )
 
 
@@ -70,6 +77,43 @@ def macro_mean(table: ScoreTable, values: FloatArray) -> FloatArray:
     """
     filled = np.where(np.isnan(values), _worst(table), values)
     return np.where(np.isnan(values).all(axis=-2), np.nan, filled.mean(axis=-2))
+
+
+def _intervals(table: ScoreTable, rows: Sequence[Counts]) -> tuple[FloatArray, FloatArray]:
+    """Compute the intervals of all scores, pooled and as the mean of parts: two (2, s), NaN where there is none."""
+    pooled = _closed_intervals(table, rows, macro=False)
+    macro = _closed_intervals(table, rows, macro=True) if len(rows) > 1 else pooled
+    drawn = [answer.method == BOOTSTRAP for answer in (*pooled, *macro)]
+    ends = np.full((2, len(drawn)), np.nan)
+    if any(drawn):
+        tails = np.array([0.5 * (1 - LEVEL), 0.5 * (1 + LEVEL)])
+        ends[:, drawn] = quantiles(np.concatenate(_resampled_scores(table, rows)), tails)[:, drawn]
+    for column, answer in enumerate((*pooled, *macro)):
+        if answer.interval is not None:
+            ends[:, column] = answer.interval.low, answer.interval.high
+    return ends[:, : len(pooled)], ends[:, len(pooled) :]
+
+
+def _closed_intervals(table: ScoreTable, rows: Sequence[Counts], *, macro: bool) -> list[Answer]:
+    """Return for each score its interval, or that the bootstrap gives it."""
+    strata = np.repeat(np.arange(len(rows)), [len(part) for part in rows]) if macro else None
+    together: Any = np.concatenate(rows)
+    answers = []
+    for score in table.scores:
+        sample = sample_of(score, table.count_names, [together], None, strata)
+        # the last parts may have no sentences
+        sample = replace(sample, part_count=len(rows)) if macro else sample
+        answers.append(system_intervals(sample, [0], LEVEL)[0])
+    return answers
+
+
+def summed_by_block(rows: Counts, blocks: IntArray | None) -> Counts:
+    """Sum the counts of sentences (n, k) by block, blocks numbered from 0, (n,): (units, k)."""
+    if blocks is None:
+        return rows
+    sums: Counts = np.zeros((int(blocks.max(initial=-1)) + 1, rows.shape[1]), rows.dtype)  # type: ignore[assignment]
+    np.add.at(sums, blocks, rows)
+    return sums
 
 
 def _resampled_scores(table: ScoreTable, rows: Sequence[Counts]) -> tuple[FloatArray, FloatArray]:

@@ -15,6 +15,7 @@ from treescore.evaluation.agreement import agreement as agree
 from treescore.evaluation.document import outcome_document, signature_document
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import Entry, FormatChoice, Spec
+from treescore.evaluation.training_runs import runs_by_system
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class System:
         digest: of the text, for signatures.
         format: how to read it.
         pointer: its place in the request.
-        run_of: the system of which this is one run (seed); comparisons pool the runs of a system.
+        run_of: the system of which this is one training run (seed); comparisons are between systems.
     """
 
     name: str
@@ -111,7 +112,7 @@ def evaluate_systems(
             {"name": system.name, "metrics": _metrics(spec, system, scored, gold_digest)}
             for system, scored in zip(systems, outcomes, strict=True)
         ],
-        "comparisons": comparisons,
+        **compared_members(comparisons),
     }
     if agreement:
         document["agreement"] = _agreements(spec, systems, outcomes, agreement)
@@ -136,7 +137,7 @@ def compare_outcomes(
     gold_digest: str,
     progress: Callable[[int, str], None] = lambda _done, _address: None,
 ) -> list[dict[str, Json]]:
-    """Compare the systems on scores, runs of one system pooled.
+    """Compare the systems on scores; outputs that are runs of one system stand for it together.
 
     Args:
         addresses: full addresses of the scores.
@@ -154,20 +155,19 @@ def compare_outcomes(
 
     with placed("/significance"):
         settings = parse_settings(significance)
+        if settings.margin is not None:
+            _check_names(systems)
     documents = []
     for done, address in enumerate(addresses):
         progress(done, address)
         entry, score = find_score(evaluation.spec, address)
-        runs: dict[str, list[Outcome]] = {}
-        for system, of_system in zip(systems, outcomes, strict=True):
-            runs.setdefault(system.run_of or system.name, []).append(of_system[entry.key])
         candidates = [
             Candidate(
                 name,
-                tuple(outcome.rows for outcome in of_one),
-                of_one[0].tokens.get(score.name) if len(of_one) == 1 else None,
+                tuple(outcomes[run][entry.key].rows for run in runs),
+                outcomes[runs[0]][entry.key].tokens.get(score.name) if len(runs) == 1 else None,
             )
-            for name, of_one in runs.items()
+            for name, runs in runs_by_system(systems).items()
         ]
         names = entry.metric.table.count_names
         blocks = documents_of(evaluation)
@@ -178,15 +178,40 @@ def compare_outcomes(
     return documents
 
 
-def documents_of(evaluation: Evaluation) -> Sequence[str] | None:
+def _check_names(systems: Sequence[System]) -> None:
+    """Refuse a name that the test of a margin has for itself beside the names of the two systems.
+
+    Raises:
+        InputError: a system has it.
+    """
+    if any("margin" in (system.name, system.run_of) for system in systems):
+        detail = 'With a margin no system can have the name "margin". Use another name.'
+        raise InputError(Problem("bad-parameter", detail, pointer="/margin"))
+
+
+def compared_members(comparisons: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
+    """Return the comparisons as members of results: of several scores also `across`, all of them as one family."""
+    if len(comparisons) < 2:
+        return {"comparisons": comparisons}
+    from treescore.significance.across import Compared, across  # noqa: PLC0415 - what scores alone can spare
+
+    first = comparisons[0]
+    compared = [Compared(document) for document in comparisons]
+    return {
+        "comparisons": comparisons,
+        "across": across(compared, correction=first["correction"], alpha=first["alpha"]),
+    }
+
+
+def documents_of(evaluation: Evaluation) -> Sequence[str | None] | None:
     """Return the document of each sentence, from the request, else from gold's `newdoc` comments.
 
-    Sentences before the first mark are a document of their own.
+    None stands for the sentences before the first mark.
     """
     if evaluation.items.blocks is not None:
         return evaluation.items.blocks
     named = evaluation.gold.sentences.attributes.get("newdoc", ())
-    return [name or "" for name in named] if any(named) else None
+    return named if any(named) else None
 
 
 def find_score(spec: Spec, address: str) -> tuple[Entry, Score]:

@@ -30,8 +30,11 @@ _NAMES = {
 def mcnemar_tests(
     sample: Sample, pairs: Sequence[tuple[int, int]], settings: Settings, bits: Sequence[TokenBits | None] | None
 ) -> tuple[list[Test], list[dict[str, Json]]]:
-    """Run McNemar's test of each pair; return the tests, and all their forms as documents."""
-    right = right_units(sample) if bits is None else np.stack([column.bits for column in bits if column is not None])
+    """Run McNemar's test of each pair; return the tests, and all their forms as documents.
+
+    What is tested is (b - c) / n, the difference in units that are right as a whole; positive: the first has more.
+    """
+    right = right_answers(sample, bits)
     tests, documents = [], []
     for first, second in pairs:
         a_only = int((right[first] & ~right[second]).sum())
@@ -44,10 +47,16 @@ def mcnemar_tests(
                 f"McNemar, {_NAMES[settings.mcnemar]}",
                 differing=a_only + b_only,
                 smallest=smallest_of(settings.mcnemar, a_only + b_only, settings.alternative),
+                difference=(a_only - b_only) / max(1, right.shape[1]),
             )
         )
         documents.append({"mcnemar": result.document()})
     return tests, documents
+
+
+def right_answers(sample: Sample, bits: Sequence[TokenBits | None] | None) -> BoolArray:
+    """Find what each system has right: tokens where `bits` has them, (N, tokens), else units, (N, n)."""
+    return right_units(sample) if bits is None else np.stack([column.bits for column in bits if column is not None])
 
 
 def right_units(sample: Sample) -> BoolArray:

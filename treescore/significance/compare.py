@@ -10,23 +10,23 @@ from itertools import combinations
 
 import numpy as np
 
-from treescore.core.arrays import FloatArray, IntArray
+from treescore.core.arrays import IntArray
 from treescore.core.params import Json
 from treescore.core.scores import Score
 from treescore.errors import InputError, Problem
-from treescore.significance import assembly, compare_pl
+from treescore.significance import assembly, compare_pl, training_runs
 from treescore.significance.answers import mcnemar_tests
-from treescore.significance.bootstrap import Interval, bca_interval, intervals, jackknife_scores, resampled
 from treescore.significance.earlier import Answers, answers_in
-from treescore.significance.permutation import Test, permutation
+from treescore.significance.intervals import Draws, own_intervals
+from treescore.significance.pair_figures import figures_of_all_pairs
+from treescore.significance.permutation import Test, part_tests, permutation
 from treescore.significance.picking import allowing_for_picking
 from treescore.significance.provenance import signature
-from treescore.significance.question import Candidate, Question, SeedOf, Terms
+from treescore.significance.question import Candidate, PooledParts, Question, SeedOf, Terms
 from treescore.significance.settings import Settings
 from treescore.significance.unit_choice import chosen_units
 from treescore.significance.units import pooled
 
-PAIRS_AT_ONCE = 64
 PART_TESTS = 4_000
 """Limit of pairs times parts; up to it each part is tested by itself."""
 ALONE_PART_TESTS = 40
@@ -43,7 +43,7 @@ def compare(
     settings: Settings,
     *,
     blocks: Sequence[str | None] | None = None,
-    parts: IntArray | None = None,
+    parts: IntArray | PooledParts | None = None,
     gold_digest: str | None = None,
     seed_of: SeedOf | None = None,
     earlier: Mapping[str, Json] | None = None,
@@ -59,7 +59,7 @@ def compare(
         blocks: the block (document) of each sentence, None for a sentence of none; needed where `settings.unit` is
             block.
         parts: stratum of each sentence, from 0: then the statistic is the macro average over parts, and swaps and
-            resamples stay within a part.
+            resamples stay within a part. PooledParts where the score is over all of them together.
         gold_digest: for the signature.
         seed_of: a seed for each system and each pair by their names, instead of the settings' one for all. Then each
             pair is tested by itself: p and intervals do not depend on which other systems are compared.
@@ -67,45 +67,46 @@ def compare(
             name, its answers are taken and not computed again.
 
     Raises:
-        InputError: the counts do not have the requested unit (pointers below the settings' object).
+        InputError: the counts do not have the requested unit or runs (pointers below the settings' object).
     """
     question = replace(_question(score_name, score, count_names, candidates, settings, blocks, parts), seed_of=seed_of)
-    answers = _answers(question) if seed_of is None else _each_alone(question, seed_of, gold_digest, earlier)
+    draws = Draws(question)
+    together = seed_of is None and not question.units_by_pair
+    answers = _answers(question, draws) if together else _each_alone(question, gold_digest, earlier)
+    figures = figures_of_all_pairs(question, answers.tests, draws)
     answers = answers._replace(
-        extras=[{**extra, **further} for extra, further in zip(answers.extras, _of_all_pairs(question), strict=True)]
+        extras=[{**extra, **further} for extra, further in zip(answers.extras, figures, strict=True)]
     )
     document = assembly.document(
         question, answers.tests, answers.extras, answers.system_intervals, answers.pair_intervals, gold_digest
     )
-    if parts is not None:
+    if question.terms.parts is not None:
         assembly.add_parts(document, question, answers.part_tests)
     return document
 
 
-def _of_all_pairs(question: Question) -> list[dict[str, Json]]:
-    """Return the members of each pair's document that depend on how many pairs there are."""
-    return [{"detectable": None, "ci_simultaneous": None, "noninferiority": None} for _ in question.pairs]
-
-
-def _answers(question: Question) -> Answers:
+def _answers(question: Question, draws: Draws) -> Answers:
     """Answer for all systems together."""
     most = PART_TESTS if question.seed_of is None else ALONE_PART_TESTS
     tests, extras = _tests(question)
     picked = allowing_for_picking(question, tests)
-    return Answers(picked, extras, *_intervals(question), _part_tests(question, most))
+    return Answers(picked, extras, *own_intervals(question, draws), _part_tests(question, most))
 
 
-def _each_alone(
-    question: Question, seed_of: SeedOf, gold_digest: str | None, earlier: Mapping[str, Json] | None
-) -> Answers:
+def _each_alone(question: Question, gold_digest: str | None, earlier: Mapping[str, Json] | None) -> Answers:
     """Answer for each system and each pair as if no other were there, from an earlier document where it knows."""
-    known = {} if earlier is None else answers_in(earlier, signature(question, (), gold_digest), seed_of)
+    known = {}
+    if earlier is not None and question.seed_of is not None:
+        known = answers_in(earlier, signature(question, (), gold_digest), question.seed_of)
     defined = [index for index, value in enumerate(question.values) if math.isfinite(value)]
     asked = [(index,) for index in defined] + list(question.pairs)
 
     def answer(systems: tuple[int, ...]) -> Answers:
         names = tuple(question.candidates[system].name for system in systems)
-        return known[names] if names in known else _answers(question.alone(*systems))
+        if names in known:
+            return known[names]
+        alone = question.alone(*systems)
+        return _answers(alone, Draws(alone))
 
     with ThreadPoolExecutor(THREADS) as pool:
         found = list(pool.map(answer, asked))
@@ -129,18 +130,22 @@ def _question(
     candidates: Sequence[Candidate],
     settings: Settings,
     blocks: Sequence[str | None] | None,
-    parts: IntArray | None,
+    parts: IntArray | PooledParts | None,
 ) -> Question:
-    strata = None if parts is None else np.asarray(parts, np.int64)
+    training_runs.require_runs(candidates, settings)
+    together = isinstance(parts, PooledParts)
+    of_sentence = parts.of_sentence if isinstance(parts, PooledParts) else parts
+    strata = None if of_sentence is None else np.asarray(of_sentence, np.int64)
     rows = pooled([candidate.runs for candidate in candidates])
-    units = chosen_units(settings, blocks, strata, len(rows[0]) if rows else len(blocks or ()))
+    sentences = len(rows[0]) if rows else len(blocks or ())
+    units = chosen_units(settings, blocks, strata, sentences, together=together)
     if units.name == "token":
         _check_tokens(candidates)
-    terms = Terms(score, count_names, units, strata)
+    terms = Terms(score, count_names, units, *((None, strata) if together else (strata, None)))
     sample = terms.sample(candidates, rows)
     values = sample.values()
     defined = [index for index in range(len(candidates)) if math.isfinite(values[index])]
-    return Question(
+    question = Question(
         score_name=score_name,
         settings=settings,
         terms=terms,
@@ -150,9 +155,19 @@ def _question(
         values=values,
         pairs=list(combinations(defined, 2)),
     )
+    silent = training_runs.with_undefined_run(question)
+    usable = [
+        pair for pair in question.pairs if not (silent.intersection(pair) and training_runs.vary(question, *pair))
+    ]
+    return replace(question, pairs=usable)
 
 
 def _check_tokens(candidates: Sequence[Candidate]) -> None:
+    if any(len(candidate.runs) > 1 for candidate in candidates):
+        detail = (
+            'The unit "token" compares one output of each system, not several training runs. Use the unit sentence.'
+        )
+        raise InputError(Problem("no-token-bits", detail, pointer="/unit"))
     if any(candidate.tokens is None for candidate in candidates):
         detail = (
             'The unit is "token", but this score has no value for each token. '
@@ -174,48 +189,15 @@ def _tests(question: Question) -> tuple[list[Test], list[dict[str, Json]]]:
         brackets = compare_pl.recall_and_precision(question.terms, question.rows, pairs, question.plan)
         tests = compare_pl.directed(sample, pairs, question.plan)
         return tests, [{"compare_pl": document} if document else {} for document in brackets]
-    return permutation(sample, pairs, settings.alternative, question.plan), no_extras
-
-
-def _intervals(question: Question) -> tuple[Mapping[int, Interval], list[Interval | None]]:
-    """Compute intervals of the systems' scores and of the pairs' differences."""
-    settings, sample, pairs = question.settings, question.sample, question.pairs
-    defined = [index for index, value in enumerate(question.values) if math.isfinite(value)]
-    if settings.interval == "none" or not defined or not sample.units:
-        return {}, [None] * len(pairs)
-    defined_sample = sample.of_systems(defined)
-    row_of = {system: row for row, system in enumerate(defined)}
-    replicates = resampled(defined_sample, question.resamples, settings.seed)
-    local = [(row_of[first], row_of[second]) for first, second in pairs]
-    if settings.interval == "bca":
-        values = question.values[defined]
-        left_out = jackknife_scores(defined_sample)
-        system_intervals = [
-            bca_interval(replicates[index], float(values[index]), left_out[index], settings.level)
-            for index in range(len(defined))
-        ]
-        pair_intervals = [
-            bca_interval(
-                replicates[first] - replicates[second],
-                float(values[first] - values[second]),
-                left_out[first] - left_out[second],
-                settings.level,
-            )
-            for first, second in local
-        ]
+    varying = {pair: training_runs.runs_test(question, *pair) for pair in pairs if training_runs.vary(question, *pair)}
+    swapped = [pair for pair in pairs if pair not in varying]
+    test_of = {pair: found.test for pair, found in varying.items()}
+    if question.unit == "part":
+        by_swaps = part_tests(sample, swapped, settings.alternative, settings.seed)
     else:
-        system_intervals = intervals(replicates, settings.level)
-        pair_intervals = difference_intervals(replicates, local, settings.level)
-    return dict(zip(defined, system_intervals, strict=True)), list(pair_intervals)
-
-
-def difference_intervals(replicates: FloatArray, pairs: Sequence[tuple[int, int]], level: float) -> list[Interval]:
-    """Compute percentile intervals of all differences, a bounded number of pairs at once."""
-    result: list[Interval] = []
-    for start in range(0, len(pairs), PAIRS_AT_ONCE):
-        indices = np.array(pairs[start : start + PAIRS_AT_ONCE])
-        result += intervals(replicates[indices[:, 0]] - replicates[indices[:, 1]], level)
-    return result
+        by_swaps = permutation(sample, swapped, settings.alternative, question.plan)
+    test_of |= zip(swapped, by_swaps, strict=True)
+    return [test_of[pair] for pair in pairs], [varying[pair].document() if pair in varying else {} for pair in pairs]
 
 
 def _part_tests(question: Question, most: int) -> list[dict[str, list[float]]] | None:
@@ -237,4 +219,7 @@ def _part_tests(question: Question, most: int) -> list[dict[str, list[float]]] |
             for index in range(len(question.pairs)):
                 test = p.get(index)
                 tests_of_pairs[index][alternative].append(1.0 if test is None or test.p is None else test.p)
+    for index, pair in enumerate(question.pairs):
+        if training_runs.vary(question, *pair):
+            tests_of_pairs[index] = training_runs.part_p(question, *pair)
     return tests_of_pairs

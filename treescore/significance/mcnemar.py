@@ -86,12 +86,12 @@ def mcnemar(a_only: int, b_only: int, alternative: str = "two-sided") -> McNemar
         return McNemar(0, 0, 1.0, 1.0, ChiSquare(0.0, 1.0), ChiSquare(0.0, 1.0), None, p05=False, p01=False)
     if alternative == "two-sided":
         exact = min(1.0, 2.0 * binomial_tail(min(a_only, b_only), total))
-        middle = math.exp(_log_share(min(a_only, b_only), total))
+        middle = _mass(min(a_only, b_only), total)
         mid_p = 1.0 - 0.5 * middle if a_only == b_only else max(SMALLEST, exact - middle)
     else:
         fewer = b_only if alternative == "greater" else a_only
         exact = binomial_tail(fewer, total)
-        mid_p = max(SMALLEST, exact - 0.5 * math.exp(_log_share(fewer, total)))
+        mid_p = max(SMALLEST, exact - 0.5 * _mass(fewer, total))
     difference = abs(a_only - b_only)
     z = (difference - 1) / math.sqrt(total)
     return McNemar(
@@ -133,8 +133,16 @@ def binomial_tail(most: int, total: int) -> float:
     return float(bdtr(most, total, 0.5))
 
 
-def _log_share(right: int, total: int) -> float:
-    return float(gammaln(total + 1) - gammaln(right + 1) - gammaln(total - right + 1)) - total * math.log(2.0)
+_WHOLE = 1_000
+"""Totals up to which all binomial coefficients are floats: those of 1,030 are beyond 2^1024."""
+
+
+def _mass(right: int, total: int) -> float:
+    """Compute P(X = right) for X ~ Binomial(total, 1/2)."""
+    if total <= _WHOLE:
+        return math.ldexp(math.comb(total, right), -total)
+    log_ways = float(gammaln(total + 1) - gammaln(right + 1) - gammaln(total - right + 1))
+    return math.exp(log_ways - total * math.log(2.0))
 
 
 def _chi_square(a_only: int, b_only: int, difference: int, alternative: str) -> ChiSquare:

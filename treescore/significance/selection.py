@@ -98,9 +98,9 @@ def _largest(sample: Sample, plan: ShufflePlan) -> Selected:
     """Compute 2 P(max_j T_j >= observed), or its bound."""
     values = np.nan_to_num(sample.values())
     observed = float(values[1] - values[OPPONENT])
-    pairs = [(row, OPPONENT) for row in range(1, sample.systems)]
     if observed == 0.0:
         return Selected(1.0, None, "exact", "no difference")
+    sample, pairs = _in_pairs(sample)
     differing = np.any([sample.differing_units(*pair) for pair in pairs], axis=0)
     if int(differing.sum()) <= FEW_UNITS:
         reached, swaps = _reached(sample, pairs, observed, _listed_sums(sample, differing), math.inf)
@@ -117,8 +117,33 @@ def _largest(sample: Sample, plan: ShufflePlan) -> Selected:
     return Selected(2.0 * share, error, "monte-carlo", how, swaps)
 
 
+def _in_pairs(sample: Sample) -> tuple[Sample, list[tuple[int, int]]]:
+    """Return pairs of each submission with the opponent, in a sample where a part that one of a pair lacks is one unit.
+
+    The counts of such a part stand in its first unit, for this pair only: each pair then has rows of its own.
+    """
+    if sample.missing is None or sample.parts is None:
+        return sample, [(row, OPPONENT) for row in range(1, sample.systems)]
+    rows = [system for row in range(1, sample.systems) for system in (row, OPPONENT)]
+    of_pairs = sample.of_systems(rows)
+    lacking = sample.missing[1:] | sample.missing[OPPONENT]
+
+    def moved(terms: Counts) -> Counts:
+        result = terms.copy()
+        for pair, part in np.argwhere(lacking):
+            units = np.flatnonzero(sample.parts == part)
+            for system in (2 * pair, 2 * pair + 1):
+                result[system, units] = 0
+                result[system, units[:1]] = terms[system, units].sum()
+        return result
+
+    tops, bottoms = (tuple(map(moved, terms)) for terms in (of_pairs.tops, of_pairs.bottoms))
+    pairs = [(row, row + 1) for row in range(0, len(rows), 2)]
+    return replace(of_pairs, tops=tops, bottoms=bottoms), pairs
+
+
 def _distinct(sample: Sample, ahead: int) -> list[int]:
-    """Return the rows of submissions, the row ahead first, without equal ones and without those of the opponent."""
+    """Return the rows of submissions, the row ahead first, without those equal to another or to the opponent."""
     others = [row for row in range(1, sample.systems) if row != ahead]
     rows = [ahead]
     seen = {_bytes(sample, ahead), _bytes(sample, OPPONENT)}

@@ -15,14 +15,20 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from treescore.core.arrays import Counts, FloatArray
+from treescore.core.arrays import Counts, FloatArray, IntArray
 from treescore.core.params import Json
+from treescore.errors import InputError, Problem
 from treescore.significance.bootstrap import Interval, jackknife_scores
 from treescore.significance.permutation import SMALLEST, Test, smallest_p
+from treescore.significance.question import Candidate, Question
+from treescore.significance.settings import Settings
 from treescore.significance.units import Sample
 
+FEWEST = 2
+"""Runs, or units of a part, from which on their variance can be estimated."""
 HOW = "t over training runs and test units (Welch 1947)"
 UNDEFINED = "the score of a training run is undefined: "
+INTERVAL = "t over training runs and test units"
 BOTH_VARY = "Runs and test units both vary."
 ONE_EACH = "One training run each: the claim is about these trained models, not the method."
 FIXED = "Training runs are taken as fixed: the claim is about these trained models, not the method."
@@ -65,7 +71,8 @@ def welch(runs: Sample, of_first: int, differing: int, alternative: str, level: 
 
     In a macro average V_u is the sum over its parts of the same with f_s, z and n of the part, / P^2, and each part's
     V_u^2 / (n - 1) enters df. The difference e of a part of one unit shows no spread; under the null its mean is 0, so
-    that (e / P)^2 estimates its variance, with one degree of freedom, as when the part is swapped as a whole.
+    that (e / P)^2 estimates its variance, with one degree of freedom, as when the part is swapped as a whole. A part
+    that a system lacks is one unit.
 
     z of a score of several ratios is what the score loses without unit i (the jackknife's influence, Efron & Stein
     1981), which for one ratio is the formula above but for a factor 1 + O(1 / n).
@@ -96,20 +103,84 @@ def welch(runs: Sample, of_first: int, differing: int, alternative: str, level: 
     tail = float(stdtr(df, -_in_favour(runs, difference, alternative) / spread))
     p = min(1.0, max(smallest, SMALLEST, 2.0 * tail if alternative == "two-sided" else tail))
     margin = float(stdtrit(df, 0.5 * (1.0 + level))) * spread
-    interval = Interval(difference - margin, difference + margin)
+    interval = Interval(difference - margin, difference + margin, INTERVAL)
     test = Test(p, None, HOW, differing=differing, smallest=smallest, difference=difference, ci=interval)
     return RunsTest(test, v_units, v_runs, df)
 
 
-def assumed(of_pairs: Sequence[tuple[int, int]], *, random: bool) -> str:
-    """Say what is taken of training runs, by the numbers of runs of each tested pair and whether runs are random."""
-    most = max((max(pair) for pair in of_pairs), default=1)
-    if most < 2:
+def vary(question: Question, first: int, second: int) -> bool:
+    """Tell whether the training runs of two systems are taken as random: both have two or more."""
+    settings = question.settings
+    counts = [len(question.candidates[system].runs) for system in (first, second)]
+    return settings.runs == "random" and settings.test == "permutation" and min(counts) >= FEWEST
+
+
+def with_undefined_run(question: Question) -> set[int]:
+    """Find the systems with a run that has no score: without it the spread of the runs is unknown."""
+    found = set()
+    for index, candidate in enumerate(question.candidates):
+        if len(candidate.runs) >= FEWEST:
+            runs = question.terms.sample([candidate] * len(candidate.runs), candidate.runs)
+            if not np.isfinite(runs.values()).all():
+                found.add(index)
+    return found
+
+
+def runs_test(question: Question, first: int, second: int) -> RunsTest:
+    """Test a pair whose runs vary and all have a score."""
+    settings = question.settings
+    differing = int(question.sample.differing_units(first, second).sum())
+    of_first = len(question.candidates[first].runs)
+    found = welch(_runs_of(question, first, second), of_first, differing, settings.alternative, settings.level)
+    assert found is not None  # noqa: S101 - pairs with an undefined run are not asked
+    return found
+
+
+def part_p(question: Question, first: int, second: int) -> dict[str, list[float]]:
+    """Return the one-sided p of each part over runs and units, in both directions; 1 where a run has no score."""
+    runs, of_first = _runs_of(question, first, second), len(question.candidates[first].runs)
+    found: dict[str, list[float]] = {"greater": [], "less": []}
+    for part in range(runs.part_count):
+        differing = int(question.sample.part(part).differing_units(first, second).sum())
+        for alternative, of_parts in found.items():
+            test = welch(runs.part(part), of_first, differing, alternative, question.settings.level)
+            of_parts.append(1.0 if test is None or test.test.p is None else test.test.p)
+    return found
+
+
+def assumed(question: Question) -> str:
+    """Say what is taken of training runs."""
+    if all(len(candidate.runs) < FEWEST for candidate in question.candidates):
         return ONE_EACH
-    varying = [random and min(pair) > 1 for pair in of_pairs]
+    varying = [vary(question, first, second) for first, second in question.pairs]
     if not any(varying):
         return FIXED
     return BOTH_VARY if all(varying) else f"{BOTH_VARY} {PARTLY_FIXED}"
+
+
+def require_runs(candidates: Sequence[Candidate], settings: Settings) -> None:
+    """Refuse runs that are asked to be random where every system has one.
+
+    Raises:
+        InputError: no system has two runs (pointer /runs).
+    """
+    if settings.runs_required and all(len(candidate.runs) < FEWEST for candidate in candidates):
+        raise InputError(no_runs())
+
+
+def no_runs() -> Problem:
+    """Return the problem of `runs: random` where no system has two runs."""
+    detail = (
+        'The setting runs "random" needs a system with two training runs or more: name the system of which an output '
+        "is a further run by run_of. Or leave out runs."
+    )
+    return Problem("no-training-runs", detail, pointer="/runs")
+
+
+def _runs_of(question: Question, first: int, second: int) -> Sample:
+    """Return the terms of all runs of two systems by unit, the first system's before the second's."""
+    a, b = question.candidates[first], question.candidates[second]
+    return question.terms.sample([a] * len(a.runs) + [b] * len(b.runs), [*a.runs, *b.runs])
 
 
 def _in_favour(runs: Sample, difference: float, alternative: str) -> float:
@@ -131,33 +202,27 @@ def _summed(runs: Sample, of_first: int) -> Sample:
     def summed(terms: Counts) -> Counts:
         return np.stack([terms[:of_first].sum(axis=0), terms[of_first:].sum(axis=0)])
 
-    return Sample(
-        runs.score,
-        tuple(map(summed, runs.tops)),
-        tuple(map(summed, runs.bottoms)),
-        runs.parts,
-        runs.part_count,
-    )
+    missing = None if runs.missing is None else runs.missing[[0, of_first]]
+    tops, bottoms = (tuple(map(summed, terms)) for terms in (runs.tops, runs.bottoms))
+    return Sample(runs.score, tops, bottoms, runs.parts, runs.part_count, missing)
 
 
 def _unit_variances(systems: Sample) -> list[tuple[float, int]]:
     """Return V_u and degrees of freedom of each part, or of the one that all units are."""
     z = _influences(systems)
     d = z[0] - z[1]
-    if systems.parts is None:
-        strata, parts = np.zeros(systems.units, np.int64), 1
-    else:
-        strata, parts = systems.parts, systems.part_count
+    strata, parts = _strata(systems)
     sizes = np.bincount(strata, minlength=parts)
     means = np.bincount(strata, weights=d, minlength=parts) / np.maximum(sizes, 1)
     squares = np.bincount(strata, weights=(d - means[strata]) ** 2, minlength=parts)
-    values = _part_values(systems)
+    values = systems.part_values()
+    whole = sizes < FEWEST if systems.missing is None else (sizes < FEWEST) | systems.missing.any(axis=0)
     variances = []
     for part, size in enumerate(sizes.tolist()):
-        if size > 1:
-            variances.append((size / (size - 1) * float(squares[part]), size - 1))
-        else:
+        if whole[part]:
             variances.append((float((values[0, part] - values[1, part]) / parts) ** 2, 1))
+        else:
+            variances.append((size / (size - 1) * float(squares[part]), size - 1))
     return variances
 
 
@@ -166,19 +231,16 @@ def _influences(systems: Sample) -> FloatArray:
     if systems.score.join is not None:
         return np.asarray(systems.values()[:, None] - jackknife_scores(systems), np.float64)
     top, bottom = systems.tops[0].astype(np.float64), systems.bottoms[0].astype(np.float64)
-    strata = np.zeros(systems.units, np.int64) if systems.parts is None else systems.parts
+    strata, parts = _strata(systems)
     tops, bottoms = systems.summed(systems.tops[0]), systems.summed(systems.bottoms[0])
     sums = np.where(bottoms == 0, 1.0, bottoms)
-    share = (tops / sums)[:, strata]
-    parts = 1 if systems.parts is None else systems.part_count
-    z = (top - share * bottom) / (sums[:, strata] * parts)
+    score = (tops / sums)[:, strata]
+    z = (top - score * bottom) / (sums[:, strata] * parts)
     return np.asarray(-z if systems.score.ratios[0].one_minus else z, np.float64)
 
 
-def _part_values(systems: Sample) -> FloatArray:
-    """Return the score of each part, (2, parts), undefined ones as the worst value."""
-    worst = math.nan if systems.score.worst is None else systems.score.worst
-    sums = [
-        (systems.summed(top), systems.summed(bottom)) for top, bottom in zip(systems.tops, systems.bottoms, strict=True)
-    ]
-    return np.asarray(np.nan_to_num(systems.score.of_terms(sums), nan=worst), np.float64)
+def _strata(systems: Sample) -> tuple[IntArray, int]:
+    """Return the part of each unit, (n,), and the number of parts; one part unless the score is a mean of parts."""
+    if systems.parts is None:
+        return np.zeros(systems.units, np.int64), 1
+    return systems.parts, systems.part_count

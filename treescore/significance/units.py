@@ -102,6 +102,12 @@ class Sample:
             different |= terms[first] != terms[second]
         return different
 
+    def lacking(self, first: int, second: int) -> BoolArray:
+        """Find the parts that exactly one of two systems lacks, (parts,)."""
+        if self.missing is None:
+            return np.zeros(self.part_count, np.bool_)
+        return np.asarray(self.missing[first] != self.missing[second])
+
     def of_systems(self, systems: Sequence[int]) -> Sample:
         """Return the sample of some systems only."""
         indices = list(systems)
@@ -188,6 +194,20 @@ def block_numbers(blocks: Sequence[str | None], parts: IntArray | None) -> IntAr
     strata = [0] * len(blocks) if parts is None else parts.tolist()
     keys = ((at if name is None else name, part) for at, (name, part) in enumerate(zip(blocks, strata, strict=True)))
     return np.fromiter((number_of.setdefault(key, len(number_of)) for key in keys), np.int64, len(blocks))
+
+
+def merged(sample: Sample, whole: BoolArray) -> Sample:
+    """Return a mean of parts in which each part of `whole` (parts,) is one unit, with the sums of its units."""
+    assert sample.parts is not None  # noqa: S101 - only means of parts lack some
+    in_whole = whole[sample.parts]
+    units = np.where(in_whole, len(in_whole) + sample.parts, np.arange(len(in_whole)))
+    _, first_units, blocks = np.unique(units, return_index=True, return_inverse=True)
+    return replace(
+        sample,
+        tops=tuple(_by_block(top, blocks) for top in sample.tops),
+        bottoms=tuple(_by_block(bottom, blocks) for bottom in sample.bottoms),
+        parts=sample.parts[first_units],
+    )
 
 
 def by_part(sample: Sample) -> Sample:

@@ -16,15 +16,15 @@ from service.store.comparisons import Question
 from service.store.packing import unpack_array
 from service.store.revisions import Part
 from service.store.score_records import artifact_name
-from service.usecases.boards.board import Board, board_of, incomplete
+from service.usecases.boards.board import Board, board_of, lacking_parts, untestable
 from service.usecases.boards.considered import UNSELECTED, most_others
 from service.usecases.boards.seeds import seeds_of
+from service.usecases.scoring.documents import documents_in, stored_documents
 from service.usecases.scoring.gold import evaluation_of, load_part
 from treescore.core.arrays import Counts, IntArray
 from treescore.core.params import Json
 from treescore.core.registry import TokenBits
-from treescore.evaluation.report import documents_of
-from treescore.significance import Candidate, Settings, compare
+from treescore.significance import Candidate, PooledParts, Settings, compare
 
 COUNTS_DELETED = "its counts were deleted"
 
@@ -53,7 +53,8 @@ def compare_submissions(
     seeds = seeds_of(context, question)
     with context.store.read() as db:
         board = board_behind(db, question)
-        untested = incomplete(db, board, question["submissions"])
+        lacking = lacking_parts(db, board, question["submissions"])
+    untested = untestable(board, lacking, settings)
     entry, score = board.scored_by
     columns = _columns(entry.metric.table.count_names, board, settings)
     candidates = []
@@ -63,7 +64,8 @@ def compare_submissions(
         if each in untested or each in counted:
             continue
         with context.store.read() as db:
-            candidate = _candidate(db, board, each, columns.positions, tokens=settings.unit == "token")
+            missing = lacking.get(each, frozenset())
+            candidate = _candidate(db, board, each, columns.positions, missing, tokens=settings.unit == "token")
             if candidate is not None:
                 candidate = _with_runs(db, board, candidate, columns.positions, runs.get(each, ()))
                 candidate = _with_considered(db, board, candidate, columns.positions, question)
@@ -71,12 +73,13 @@ def compare_submissions(
             untested[each] = COUNTS_DELETED
         else:
             candidates.append(candidate)
-    parts = chosen_parts(board)
-    strata = _strata(parts, candidates) if board.part == MACRO else None
-    blocks = _blocks(context, board, parts) if settings.unit == "block" else None
+    parts = board.chosen_parts
+    strata = _strata(parts, candidates) if board.part in (MACRO, POOLED) else None
+    of_parts = PooledParts(strata) if strata is not None and board.part == POOLED else strata
+    blocks = _documents(context, board, parts)
     gold = " ".join(part.gold_key or "" for part in parts)
     document = compare(
-        board.score, score, columns.names, candidates, settings, blocks=blocks, parts=strata, gold_digest=gold,
+        board.score, score, columns.names, candidates, settings, blocks=blocks, parts=of_parts, gold_digest=gold,
         seed_of=None if seeds is None else seeds.of, earlier=earlier,
     )  # fmt: skip
     if seeds is not None:
@@ -84,7 +87,7 @@ def compare_submissions(
     document["untested"] += [{"name": each, "reason": reason} for each, reason in untested.items()]
     if "considered" not in question:
         document["assumed"] = f"{document['assumed']} {UNSELECTED}"
-    if strata is not None:
+    if board.part == MACRO:
         document["part_names"] = [part.name for part in parts]
     return document
 
@@ -97,11 +100,6 @@ def board_behind(db: Connection, question: Question) -> Board:
     return board_of(db, benchmark, score=question["score"], part=question["part"], revision=question["revision"])
 
 
-def chosen_parts(board: Board) -> list[Part]:
-    """Return the parts that a board's statistic is computed from."""
-    return [part for part in board.parts if board.part in (None, MACRO, POOLED, part.name)]
-
-
 def _columns(names: Sequence[str], board: Board, settings: Settings) -> _Columns:
     """Select the counts of the score; the test of compare.pl also needs the others."""
     score = board.scored_by[1]
@@ -112,8 +110,13 @@ def _columns(names: Sequence[str], board: Board, settings: Settings) -> _Columns
     return _Columns([names[position] for position in positions], positions)
 
 
-def _candidate(db: Connection, board: Board, submission: str, kept: list[int], *, tokens: bool) -> Candidate | None:
-    """Read a submission's counts over the chosen parts, and its token bits where needed; None without counts."""
+def _candidate(
+    db: Connection, board: Board, submission: str, kept: list[int], missing: frozenset[int], *, tokens: bool
+) -> Candidate | None:
+    """Read a submission's counts over the chosen parts, and its token bits where needed; None without counts.
+
+    What a part without a scored output costs is stored as its counts; of earlier versions it may not be.
+    """
     entry, score = board.scored_by
     metric = board.scoring.spec.entries.index(entry)
     number = board.revision.number
@@ -121,18 +124,18 @@ def _candidate(db: Connection, board: Board, submission: str, kept: list[int], *
     if together is None:
         return None
     bits: list[TokenBits | None] = []
-    for part in chosen_parts(board) if tokens else ():
+    for part in board.chosen_parts if tokens else ():
         right, starts = (
             artifacts.get(db, submission, artifact_name(number, kind, part.position, metric))
             for kind in (f"tokens/{score.name}", "tokens")
         )
         bits.append(_bits(right, starts))
-    return Candidate(submission, (together,), _joined(bits))
+    return Candidate(submission, (together,), _joined(bits), missing)
 
 
 def _with_runs(db: Connection, board: Board, candidate: Candidate, kept: list[int], runs: Sequence[str]) -> Candidate:
     """Add the counts of the other training runs of a candidate's system."""
-    read = (_counts(db, board, each, kept) for each in runs if each != candidate.name)
+    read = (_counts(db, board, each, kept, candidate.missing) for each in runs if each != candidate.name)
     return replace(candidate, runs=(*candidate.runs, *(counts for counts in read if counts is not None)))
 
 
@@ -150,15 +153,17 @@ def _with_considered(
     return replace(candidate, considered=(candidate.runs[0], *others), unknown=unknown)
 
 
-def _counts(db: Connection, board: Board, submission: str, kept: list[int]) -> Counts | None:
-    """Read a submission's counts over the chosen parts; None where they are gone."""
+def _counts(
+    db: Connection, board: Board, submission: str, kept: list[int], missing: frozenset[int] = frozenset()
+) -> Counts | None:
+    """Read a submission's counts over the chosen parts, zeros for missing ones; None where they are gone."""
     metric = board.scoring.spec.entries.index(board.scored_by[0])
     rows: list[Counts] = []
-    for part in chosen_parts(board):
+    for at, part in enumerate(board.chosen_parts):
         counts = score_records.counts(db, submission, board.revision.number, part.position, metric)
-        if counts is None:
+        if counts is None and at not in missing:
             return None
-        rows.append(counts[:, kept])
+        rows.append(np.zeros((part.sentences or 0, len(kept)), np.int64) if counts is None else counts[:, kept])
     # a metric's counts are integers in every part, or real numbers in every part
     return np.concatenate(rows)  # type: ignore[return-value]
 
@@ -188,18 +193,16 @@ def _strata(parts: Sequence[Part], candidates: Sequence[Candidate]) -> IntArray:
     return np.repeat(np.arange(len(parts), dtype=np.int64), sizes)
 
 
-def _blocks(context: Context, board: Board, parts: Sequence[Part]) -> list[str] | None:
-    """Return the document of each sentence; None where those of a part have no names.
-
-    Counts do not hold them, so that gold is read again.
-    """
-    names: list[str] = []
+def _documents(context: Context, board: Board, parts: Sequence[Part]) -> list[str | None] | None:
+    """Return the document of each sentence, None before the first mark of its part; None where gold marks none."""
+    names: list[str | None] = []
     for part in parts:
         with context.store.read() as db:
-            gold = load_part(db, board.revision, part.name, board.scoring.spec)
-        evaluation = evaluation_of(board.scoring.spec, gold, board.revision, part.name, context.config.limits)
-        blocks = documents_of(evaluation)
-        if blocks is None:
-            return None
-        names += [f"{part.name}/{block}" for block in blocks]
-    return names
+            of_part = stored_documents(db, board.revision, part)
+        if of_part is None:
+            with context.store.read() as db:
+                gold = load_part(db, board.revision, part.name, board.scoring.spec)
+            spec, limits = board.scoring.spec, context.config.limits
+            of_part = documents_in(evaluation_of(spec, gold, board.revision, part.name, limits))
+        names += of_part or [None] * (part.sentences or 0)
+    return names if any(names) else None

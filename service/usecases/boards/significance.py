@@ -22,6 +22,7 @@ from service.usecases.boards.board import (
 from service.usecases.boards.considered import board_question, selection_of
 from service.usecases.boards.rows import TESTED, BoardRow, with_significance
 from service.usecases.boards.systems import intervals_of
+from service.usecases.scoring.published import counts_shown
 from treescore.core.params import Json
 
 NOT_TESTED = (
@@ -62,9 +63,8 @@ def significance_of(
         pending = _pending(db, benchmark, board, name)
         document = _tested_document(name, board) if pending else _untested_document(name, board, NOT_TESTED)
         return Finding(document, rows, untested)
-    document = _tested_document(name, board)
-    document["pending"] = False
-    document["pairs"] = len(comparison["pairs"])
+    counts = counts_shown(benchmark, board.revision, level)
+    document = _answered_document(name, board, comparison, counts=counts)
     untested |= {each["name"]: each["reason"] for each in comparison["untested"]}
     rows = with_significance(rows, comparison)
     for row in rows:
@@ -74,22 +74,49 @@ def significance_of(
     return Finding(document, rows, untested, _part_intervals(board, comparison) | systems)
 
 
+def comparison_behind(db: Connection, board: Board, rows: Sequence[BoardRow]) -> tuple[str, Mapping[str, Json] | None]:
+    """Return the id of the comparison of a board's rows, and its document if there is one."""
+    ids, _ = tested_of(db, board, rows)
+    name = comparison_id(board_question(db, board, rows, ids))
+    return name, _comparison(db, board, name, ids)
+
+
 def _untested_document(name: str | None, board: Board | None, reason: str) -> SignificanceDocument:
     return SignificanceDocument(
-        pending=False, test=None, alternative=None, unit=None, correction=None, alpha=None, shuffles=None, seed=None,
-        pairs=None, first_rows=TESTED, comparison=name, selection=None if board is None else selection_of(board),
-        reason=reason,
+        pending=False, test=None, alternative=None, unit=None, unit_count=None, assumed=None, correction=None,
+        alpha=None, shuffles=None, seed=None, pairs=None, first_rows=TESTED, comparison=name,
+        selection=None if board is None else selection_of(board), reason=reason,
     )  # fmt: skip
 
 
 def _tested_document(name: str, board: Board) -> SignificanceDocument:
-    """Return how every board is tested; its number of pairs is not known yet, and its seeds are secret."""
+    """Return how every board is tested; its units and pairs are not known yet, and its seeds are secret."""
     how = BOARD_SETTINGS
     return SignificanceDocument(
-        pending=True, test="permutation", alternative=how.alternative, unit=how.unit, correction=how.correction,
-        alpha=how.alpha, shuffles=how.shuffles, seed=None, pairs=None, first_rows=TESTED, comparison=name,
-        selection=selection_of(board), reason=None,
+        pending=True, test="permutation", alternative=how.alternative, unit=None, unit_count=None, assumed=None,
+        correction=how.correction, alpha=how.alpha, shuffles=how.shuffles, seed=None, pairs=None, first_rows=TESTED,
+        comparison=name, selection=selection_of(board), reason=None,
     )  # fmt: skip
+
+
+def _answered_document(
+    name: str, board: Board, comparison: Mapping[str, Json], *, counts: bool
+) -> SignificanceDocument:
+    """Return how a board was tested. A board of fewer than two tested rows has no units and assumes nothing.
+
+    Args:
+        name: of the comparison.
+        board: whose rows were tested.
+        comparison: behind the board.
+        counts: whether the number of gold's sentences, or of its documents, may be shown.
+    """
+    document = _tested_document(name, board)
+    document["pending"] = False
+    document["pairs"] = len(comparison["pairs"])
+    document["unit"] = comparison.get("units")
+    document["unit_count"] = comparison.get("unit_count") if counts else None
+    document["assumed"] = comparison.get("assumed")
+    return document
 
 
 def _part_intervals(board: Board, comparison: Mapping[str, Json]) -> dict[str, IntervalDocument]:

@@ -29,6 +29,8 @@ from treescore.core.params import Json
 from treescore.render import render_comparisons
 
 _READ_AT_ONCE = 50
+MARGIN = "margin"
+"""Member of the test of non-inferiority beside the names of the systems."""
 
 
 class Label(TypedDict):
@@ -251,10 +253,19 @@ def _labelled(document: Mapping[str, Json], labels: Mapping[str, Label]) -> dict
         said = ": ".join(part for part in (label["team_name"], label["name"]) if part)
         words[each] = said or each
     counted = Counter(words.values())
+    counted[MARGIN] += 1  # a name beside those of the two systems
     shown = {each: f"{said} ({each})" if counted[said] > 1 else said for each, said in words.items()}
     return {
         **document,
         "systems": [{**system, "name": shown[system["name"]]} for system in document["systems"]],
-        "pairs": [{**pair, "a": shown[pair["a"]], "b": shown[pair["b"]]} for pair in document["pairs"]],
+        "pairs": [_renamed(pair, shown) for pair in document["pairs"]],
         "untested": [{**each, "name": shown[each["name"]]} for each in document["untested"]],
     }
+
+
+def _renamed(pair: Mapping[str, Json], shown: Mapping[str, str]) -> dict[str, Json]:
+    """Return a pair with names instead of ids, also those under which it has the tests of each side."""
+    renamed = {**pair, "a": shown[pair["a"]], "b": shown[pair["b"]]}
+    if pair.get("noninferiority") is not None:
+        renamed["noninferiority"] = {shown.get(name, name): value for name, value in pair["noninferiority"].items()}
+    return renamed

@@ -21,10 +21,11 @@ from service.store.submissions import Submission
 from service.usecases.runs.ending import Failure
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from service.usecases.scoring.coverage import coverage_of
+from service.usecases.scoring.documents import blocks_of_part, documents_in, stored_documents
 from service.usecases.scoring.gold import evaluation_of, load_part
 from service.usecases.scoring.part_texts import OUTPUTS, digest_of_part, names_of, text_of
 from service.usecases.scoring.results import ArtifactKey, pack_outcome
-from treescore.core.arrays import Counts, FloatArray
+from treescore.core.arrays import Counts, FloatArray, IntArray
 from treescore.core.registry import Text
 from treescore.core.values import count_values, nested_values, score_values
 from treescore.errors import Problem, ScoringError
@@ -93,6 +94,7 @@ class Scorer:
         with context.store.read() as db:
             self.parts = revisions.parts_of(db, revision.id)
         self._kept: dict[str, tuple[Evaluation, int]] = {}
+        self._blocks: dict[str, IntArray | None] = {}
         self._keep = sum(part.words or 0 for part in self.parts) <= KEPT_WORDS
 
     def score(self, submission: Submission, note: Note, *, always: bool = False) -> Scored:
@@ -151,6 +153,16 @@ class Scorer:
             self._kept[part.name] = (evaluation, 1)
         return evaluation
 
+    def _blocks_of(self, part: Part) -> IntArray | None:
+        """Return the documents of a part by number, which the intervals redraw; None where they redraw sentences."""
+        if part.name not in self._blocks:
+            with self.context.store.read() as db:
+                names = stored_documents(db, self.revision, part)
+            if names is None:
+                names = documents_in(self._evaluation(part))
+            self._blocks[part.name] = blocks_of_part(names, part.sentences or 0)
+        return self._blocks[part.name]
+
     def _part(self, part: Part, text: Text | None, digest: str) -> _Part:
         """Score one part, if it has an output that can be scored."""
         if text is None:
@@ -206,8 +218,9 @@ class Scorer:
     def _record(self, submission: Submission, results: Sequence[_Part]) -> ScoreRecord:
         entries = self.scoring.spec.entries
         lacking = [part.state != SCORED for part in results]
+        blocks = [self._blocks_of(part) for part in self.parts]
         by_metric = [
-            part_scores(entry.metric.table, [part.shares[entry.key].rows for part in results], lacking)
+            part_scores(entry.metric.table, [part.shares[entry.key].rows for part in results], lacking, blocks)
             for entry in entries
         ]
         layout = Layout([part.name for part in self.parts], self.scoring.addresses)

@@ -116,6 +116,6 @@ def test_mcnemar_agrees_with_statsmodels_and_malteval(golden: Any) -> None:
 def test_bootstrap_agrees_with_all_resamples_listed(golden: Any) -> None:
     for case in golden("significance/bootstrap_exact_enumeration"):
         a, b = (np.array([case[side], case["total"], case["total"]]).T for side in "ab")
-        interval = two(SCORES["recall"], a, b, resamples=200_000)["pairs"][0]["ci"]
+        interval = two(SCORES["recall"], a, b, resamples=200_000, interval="percentile")["pairs"][0]["ci"]
         assert interval["low"] == pytest.approx(case["q025"], abs=0.005)
         assert interval["high"] == pytest.approx(case["q975"], abs=0.005)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from treescore.core.scores import Ratio, Score, f1_score, harmonic, ratio_score
+from treescore.significance import permutation as tests
 from treescore.significance import selection
 from treescore.significance.permutation import ShufflePlan, permutation
 from treescore.significance.selection import Selected, selected_p
@@ -91,6 +92,44 @@ def test_all_swaps_are_listed_for_any_score(score: Score, macro: bool) -> None: 
     found, unselected, ahead = asked(sample)
     assert found.kind == "exact"
     assert found.p == pytest.approx(max(unselected, brute_force(sample, ahead)), rel=1e-12)
+
+
+@pytest.mark.parametrize("lacking", [{1: [2]}, {0: [2]}, {0: [2], 1: [2]}, {2: [0], 3: [1]}])
+def test_a_missing_part_is_one_unit_of_the_pairs_that_lack_it(lacking: dict[int, list[int]], monkeypatch: Any) -> None:
+    parts = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2])
+    missing = np.zeros((4, 3), np.bool_)
+    for row, of_row in lacking.items():
+        missing[row, of_row] = True
+    sample = sample_of(RECALL, NAMES, submissions(3, 9, 0.7), None, parts, missing)
+    values = sample.values()
+    ahead = 1 + int(np.argmax(values[1:]))
+    found = selected_p(sample, ahead, tests.Test(1e-9, "exact"), PLAN)
+
+    # of each pair and part, what each swap of this pair's units in it gives
+    by_part = sample.part_values()
+    reached = 0
+    for signs in product((False, True), repeat=9):
+        differences = []
+        for row in range(1, 4):
+            total = 0.0
+            for part in range(3):
+                units = np.flatnonzero(parts == part)
+                if missing[row, part] or missing[0, part]:
+                    total += (by_part[row, part] - by_part[0, part]) * (-1 if signs[units[0]] else 1)
+                    continue
+                swapped = np.array(signs)[units]
+                a, b = (
+                    np.where(swapped, sample.tops[0][other][units], sample.tops[0][own][units]).sum()
+                    for own, other in ((row, 0), (0, row))
+                )
+                total += (a - b) / sample.bottoms[0][0, units].sum()
+            differences.append(total / 3)
+        reached += max(differences) >= values[ahead] - values[0] - 1e-12
+    assert found.p == pytest.approx(min(1.0, 2 * reached / 2**9))
+    monkeypatch.setattr(selection, "FEW_UNITS", 0)
+    drawn = selected_p(sample, ahead, tests.Test(1e-9, "exact"), PLAN)
+    assert drawn.error is not None
+    assert drawn.p == pytest.approx(found.p, rel=5 * drawn.error)
 
 
 @pytest.mark.parametrize("score", [RECALL, F1, JOINED])

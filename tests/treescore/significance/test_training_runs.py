@@ -10,8 +10,9 @@ import pytest
 from scipy import stats
 
 from treescore.core.scores import Ratio, Score, f1_score, harmonic, ratio_score
-from treescore.significance import training_runs
-from treescore.significance.training_runs import RunsTest, assumed, welch
+from treescore.errors import InputError
+from treescore.significance import Candidate, Settings, compare, training_runs
+from treescore.significance.training_runs import RunsTest, welch
 from treescore.significance.units import pooled, sample_of
 
 NAMES = ("matched", "gold", "system")
@@ -183,16 +184,148 @@ def test_a_part_of_one_unit_counts_by_its_difference() -> None:
     assert found.v_units == pytest.approx(without.v_units * 4 / 9 + ((last[0] - last[1]) / 3) ** 2)
 
 
-@pytest.mark.parametrize(
-    ("of_pairs", "random", "expected"),
-    [
-        ([(1, 1), (1, 1)], True, training_runs.ONE_EACH),
-        ([(2, 3)], True, training_runs.BOTH_VARY),
-        ([(2, 3)], False, training_runs.FIXED),
-        ([(1, 3)], True, training_runs.FIXED),
-        ([(2, 3), (1, 3)], True, f"{training_runs.BOTH_VARY} {training_runs.PARTLY_FIXED}"),
-        ([], True, training_runs.ONE_EACH),
-    ],
-)
-def test_what_is_assumed_of_runs(of_pairs: list[tuple[int, int]], random: bool, expected: str) -> None:  # noqa: FBT001
-    assert assumed(of_pairs, random=random) == expected
+def compared(score: Score, *systems: list[np.ndarray], **asked: Any) -> dict[str, Any]:
+    of = {name: asked.pop(name) for name in ("parts", "blocks") if name in asked}
+    candidates = [Candidate(chr(65 + place), tuple(runs)) for place, runs in enumerate(systems)]
+    return compare("metric.score", score, NAMES, candidates, Settings(resamples=200, **asked), **of)
+
+
+def test_runs_are_random_where_both_have_two() -> None:
+    a, b = runs_of(1, 2), runs_of(2, 3)
+    document = compared(F1, a, b)
+    pair, found = document["pairs"][0], outcome(F1, a, b)
+    assert found.test.ci is not None
+    assert (pair["p"], pair["p_kind"], pair["how"]) == (found.test.p, None, training_runs.HOW)
+    assert pair["difference_tested"] == found.test.difference
+    assert pair["runs_test"] == {"v_units": found.v_units, "v_runs": found.v_runs, "df": found.df}
+    assert (pair["ci"]["low"], pair["ci"]["high"]) == (found.test.ci.low, found.test.ci.high)
+    assert (pair["ci"]["method"], pair["ci"]["resamples"]) == (training_runs.INTERVAL, None)
+    assert pair["test"] == "t over training runs and sentences, two-sided"
+    assert training_runs.BOTH_VARY in document["assumed"]
+    assert document["systems"][0]["runs"]["count"] in (2, 3)
+    assert compared(F1, a, b, interval="none")["pairs"][0]["ci"] is None
+
+
+def test_other_systems_do_not_change_a_pair_of_runs() -> None:
+    a, b, c = runs_of(1, 2), runs_of(2, 3), runs_of(3, 1)
+    alone, among = compared(F1, a, b)["pairs"][0], compared(F1, a, b, c)["pairs"][0]
+    assert {name: alone[name] for name in ("p", "ci", "runs_test")} == {
+        name: among[name] for name in ("p", "ci", "runs_test")
+    }
+
+
+def test_one_run_against_several_is_a_swap_of_pooled_counts() -> None:
+    a, b = runs_of(1, 1), runs_of(2, 3)
+    document = compared(RECALL, a, b)
+    pair = document["pairs"][0]
+    assert pair["p_kind"] == "exact"
+    assert "runs_test" not in pair
+    assert training_runs.FIXED in document["assumed"]
+    assert any("pooled" in note for note in document["notes"])
+
+
+def test_runs_may_be_taken_as_fixed() -> None:
+    a, b = runs_of(1, 2), runs_of(2, 3)
+    document = compared(RECALL, a, b, runs="fixed")
+    assert document["pairs"][0]["p_kind"] == "exact"
+    assert training_runs.FIXED in document["assumed"]
+
+
+def test_what_is_assumed_goes_by_pair() -> None:
+    one, two, three = runs_of(1, 1), runs_of(2, 2), runs_of(3, 3)
+    assert training_runs.ONE_EACH in compared(F1, one, one)["assumed"]
+    mixed = compared(F1, one, two, three)
+    assert f"{training_runs.BOTH_VARY} {training_runs.PARTLY_FIXED}" in mixed["assumed"]
+    assert ["runs_test" in pair for pair in mixed["pairs"]] == [False, False, True]
+    assert all(pair["p_adjusted"] is not None for pair in mixed["pairs"])
+    assert compared(F1, *mixed_runs())["assumed"].count(training_runs.BOTH_VARY) == 1
+
+
+def mixed_runs() -> list[list[np.ndarray]]:
+    return [runs_of(seed, 2 + seed) for seed in range(3)]
+
+
+def test_mcnemar_takes_runs_as_fixed_and_a_sentence_right_in_all() -> None:
+    right, wrong = np.array([[5, 5, 5]] * 6), np.array([[5, 5, 5]] * 3 + [[4, 5, 5]] * 3)
+    document = compared(RECALL, [right, wrong], [right, right], test="mcnemar")
+    assert document["pairs"][0]["mcnemar"]["b_only"] == 3
+    assert training_runs.FIXED in document["assumed"]
+    assert "A sentence is right where all runs of a system have it right." in document["assumed"]
+
+
+def test_random_runs_are_refused_where_nobody_has_two() -> None:
+    with pytest.raises(InputError) as error:
+        compared(F1, runs_of(1, 1), runs_of(2, 1), runs_required=True)
+    assert (error.value.problems[0].code, error.value.problems[0].pointer) == ("no-training-runs", "/runs")
+    assert compared(F1, runs_of(1, 1), runs_of(2, 2), runs_required=True)["pairs"][0]["p"] is not None
+
+
+def test_a_pair_with_a_run_without_a_score_is_not_tested_and_says_why() -> None:
+    precision = ratio_score("precision", "precision", "matched", "system", undefined="nothing in system")
+    silent = np.array([[0, 5, 0]] * 40)
+    a, b, c = runs_of(1, 2), [runs_of(2, 1)[0], silent], runs_of(3, 1)
+    document = compared(precision, a, b, c)
+    with_a, _, with_c = document["pairs"]
+    assert (with_a["p"], with_a["p_adjusted"]) == (None, None)
+    assert with_a["reason"] == "the score of a training run is undefined: nothing in system"
+    assert document["pairs"][1]["p"] is not None
+    assert with_c["p"] is not None
+    assert document["untested"] == []
+    assert compared(precision, a, b, runs="fixed")["pairs"][0]["p"] is not None
+
+
+def test_each_part_of_a_mean_is_tested_over_runs_too() -> None:
+    a, b, parts = runs_of(1, 2), runs_of(2, 3), np.arange(40) % 4
+    pair = compared(RECALL, a, b, parts=parts)["pairs"][0]
+    found = outcome(RECALL, a, b, parts=parts)
+    assert pair["p"] == found.test.p
+    for name, alternative in (("a_better", "greater"), ("b_better", "less")):
+        of_parts = [
+            outcome(RECALL, [r[parts == k] for r in a], [r[parts == k] for r in b], alternative=alternative).test.p
+            for k in range(4)
+        ]
+        assert pair["parts"][name]["p"] == pytest.approx(of_parts)
+
+
+def test_a_part_that_a_system_lacks_is_one_unit() -> None:
+    a, b, parts = runs_of(1, 2), runs_of(2, 3), np.arange(40) % 4
+    candidates = [Candidate("A", tuple(a)), Candidate("B", tuple(b), missing=frozenset({3}))]
+    found = compare("m.s", RECALL, NAMES, candidates, Settings(resamples=200), parts=parts)["pairs"][0]
+    kept = parts < 3
+    without = outcome(RECALL, [row[kept] for row in a], [row[kept] for row in b], parts=parts[kept])
+    last = sum(row[~kept, 0].sum() for row in a) / sum(row[~kept, 1].sum() for row in a)
+    assert found["runs_test"]["v_units"] == pytest.approx(without.v_units * 9 / 16 + (last / 4) ** 2)
+    swapped = compare("m.s", RECALL, NAMES, candidates[::-1], Settings(resamples=200), parts=parts)["pairs"][0]
+    assert swapped["p"] == pytest.approx(found["p"])
+
+
+def test_whole_parts_may_be_the_units() -> None:
+    a, b, parts = runs_of(1, 2), runs_of(2, 2), np.arange(40) % 8
+    document = compared(RECALL, a, b, parts=parts, unit="part")
+    by_part = [
+        [np.add.reduceat(row[np.argsort(parts, kind="stable")], np.arange(0, 40, 5)) for row in s] for s in (a, b)
+    ]
+    shares = [[np.array([row[:, 0] / row[:, 1], np.ones(8), np.ones(8)]).T for row in s] for s in by_part]
+    assert document["pairs"][0]["p"] == pytest.approx(outcome(RECALL, *shares).test.p)
+    assert document["units"] == "part"
+
+
+def test_blocks_of_one_sentence_and_one_block() -> None:
+    a, b = runs_of(1, 2), runs_of(2, 2)
+    by_sentence = compared(RECALL, a, b, unit="sentence")["pairs"][0]["p"]
+    assert compared(RECALL, a, b, unit="block", blocks=[str(k) for k in range(40)])["pairs"][0]["p"] == by_sentence
+    one = compared(RECALL, a, b, unit="block", blocks=["all"] * 40)
+    assert one["pairs"][0]["p"] == 1.0
+
+
+@pytest.mark.parametrize("units", [0, 1, 2])
+def test_few_units(units: int) -> None:
+    document = compared(RECALL, [row[:units] for row in runs_of(1, 2)], [row[:units] for row in runs_of(2, 2)])
+    pair = document["pairs"][0]
+    assert pair["p"] is None if units == 0 else pair["p"] >= 2.0 ** (1 - units)
+
+
+def test_weights_that_differ_by_a_million() -> None:
+    scale = np.where(np.arange(40) % 2, 1, 10**6)[:, None]
+    pair = compared(RECALL, [row * scale for row in runs_of(1, 2)], [row * scale for row in runs_of(2, 2)])["pairs"][0]
+    assert 0 < pair["p"] <= 1

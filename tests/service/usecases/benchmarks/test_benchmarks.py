@@ -22,7 +22,6 @@ from service.store import artifacts, revisions, tables, texts
 from service.usecases.access.idempotency import IdempotencyKey
 from service.usecases.benchmarks import benchmarks
 from service.usecases.benchmarks.benchmarks import (
-    blocks_name,
     create_benchmark,
     delete_benchmark,
     list_benchmarks,
@@ -30,6 +29,7 @@ from service.usecases.benchmarks.benchmarks import (
     patch_benchmark,
     view_benchmark,
 )
+from service.usecases.scoring.documents import blocks_name
 from tests.fixtures.contexts import ORGANISER, SCORER
 from tests.fixtures.requests import GOLD_CONLLU, GOLD_TREE, loaded
 from tests.fixtures.tasks import ANYONE, BENCHMARK, SLUG, TWO_PARTS
@@ -156,6 +156,17 @@ def test_documents_of_gold_are_its_blocks(task, context):
     assert blocks_of(context) == ["one", "one"]
 
 
+def test_sentences_before_the_first_mark_have_no_document_and_gold_without_marks_has_none(task, context):
+    late = GOLD_CONLLU + GOLD_CONLLU.replace("# sent_id = s1", "# newdoc id = two\n# sent_id = s3")
+    task.make(parts={"en": {"gold": late}})
+    assert blocks_of(context) == [None, None, "two", "two"]
+
+
+def test_that_gold_marks_no_document_is_stored_too(task, context):
+    task.make()
+    assert blocks_of(context) == []
+
+
 def test_items_that_do_not_fit_gold_fail_its_check(task):
     task.make(parts={"en": {"gold": GOLD_CONLLU, "items": {"blocks": ["one"]}}})
     document = task.benchmark()
@@ -212,6 +223,7 @@ class TestPatch:
             "frozen_at": None,
             "ladder": False,
             "scores": None,
+            "margin": None,
         }
         assert document["closes_at"] == "2027-11-02T11:59:59.000Z"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
@@ -24,6 +25,8 @@ from service.usecases.submissions.submissions import list_submissions
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import ANYONE, SLUG, Task, column, spoilt
+
+GOLDEN = json.loads((Path(__file__).parents[3] / "golden" / "inference.json").read_text())["runs"]["cases"]
 
 
 def las(*wrong: int) -> float:
@@ -266,3 +269,19 @@ def test_what_is_not_scored_under_the_revision_is_no_run() -> None:
     members = [member("a", "a", 0.5), member("b", "a", None, scored=False)]
     (found,) = together([entry("a", 0.5)], members)
     assert (found.value, found.runs) == (0.5, ())
+
+
+@pytest.mark.parametrize("case", GOLDEN)
+def test_golden_runs_are_tested_by_their_figures(task: Task, case: dict[str, Any]) -> None:
+    from tests.service.usecases.boards.test_considered import words  # noqa: PLC0415 - its outputs
+
+    task.make(parts={"en": {"gold": words(case["total"], case["total"])}}, feedback="gold")
+    for side in ("a", "b"):
+        team = task.team(side)
+        for at, right in enumerate(case[f"runs_{side}"]):
+            task.submit(team, words(right, case["total"]), name=f"{at}", **({"run_of": "0"} if at else {}))
+    task.settle()
+    pair = behind(task)["pairs"][0]
+    assert abs(pair["difference_tested"]) == pytest.approx(case["expected"]["difference"], rel=1e-9)
+    assert pair["p"] == pytest.approx(case["expected"]["p"], rel=1e-9)
+    assert pair["p_kind"] is None

@@ -5,14 +5,14 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0010"
-down_revision = "0009"
+revision = "0012"
+down_revision = "0011"
 branch_labels = None
 depends_on = None
 
 
 def upgrade() -> None:
-    """Upgrade from 0009. Each submission from before is a system of its own."""
+    """Upgrade from 0011. Each submission from before is a system of its own."""
     op.add_column(
         "submissions",
         sa.Column(
