@@ -24,7 +24,7 @@ from treescore.core.params import Json
 from treescore.significance.contributions import Contributions
 from treescore.significance.correction import adjusted
 from treescore.significance.inversion import sum_tail
-from treescore.significance.training_runs import RunsTest
+from treescore.significance.welch import RunsTest
 
 FEWEST_UNITS = 20
 """Below it nothing is established: failures in 3/20 of the units may have been missed."""

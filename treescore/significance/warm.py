@@ -6,7 +6,7 @@ import numpy as np
 
 from treescore.core.scores import ratio_score
 from treescore.significance import kernels, linear_kernels
-from treescore.significance.detectable import moments_of_pairs
+from treescore.significance.contributions import contributions
 from treescore.significance.few_units import difference_intervals
 from treescore.significance.inversion import FEW, sum_tail
 from treescore.significance.law import plane_of
@@ -29,6 +29,7 @@ def warm_kernels() -> None:
     for rows in ([first, second], [first + 0.5, second + 0.25]):
         parts = sample_of(score, ("top", "bottom"), rows, None, by_part)
         extreme_counts(parts, [(0, 1)], 2, 1, "two-sided")
+        contributions(parts, 0, 1)
         macro = macro_pair(parts_of(parts), 0, 1)
         inverted_p(macro, "two-sided")
         sampled_p(macro, "two-sided", 1, 1)
@@ -41,7 +42,5 @@ def warm_kernels() -> None:
     linear_kernels.subset_tail(one, 1)
     linear_kernels.tilted_tail(one, one, 0, 0.5, 2, 1)
     difference_intervals(parts, [(0, 1)], 0.95)
-    moments_of_pairs(parts, [(0, 1)])
-    moments_of_pairs(reals, [(0, 1)])
     sum_tail(np.ones(FEW), 2.0)
     sum_tail(np.arange(2.0, FEW), 2.0)
