@@ -9,33 +9,20 @@ from collections.abc import Sequence
 
 from treescore.core.params import Json
 from treescore.significance import training_runs
-from treescore.significance.contributions import Contributions
 from treescore.significance.correction import first_threshold
-from treescore.significance.detectable import detectable
+from treescore.significance.detectable import detectable_of, moments_of, moments_of_pairs
 from treescore.significance.influence import contributions_of
 from treescore.significance.intervals import Draws, interval_document, intervals_together
-from treescore.significance.noninferiority import OneSide, noninferiority, over_runs, pair_documents
+from treescore.significance.noninferiority import noninferiority, over_runs, pair_documents
 from treescore.significance.permutation import Test
 from treescore.significance.question import Question
-from treescore.significance.welch import RunsTest
 
 
 def figures_of_all_pairs(question: Question, tests: Sequence[Test], draws: Draws) -> list[dict[str, Json]]:
     """Return for each pair the members `detectable`, `ci_simultaneous` and `noninferiority`, null where unknown."""
     together = intervals_together(question, draws)
-    # one pair's contributions at a time: those of all pairs would fill the memory
-    could: list[dict[str, Json] | None] = []
-    sides: list[tuple[OneSide, OneSide]] = []
-    over = {} if question.settings.margin is None else training_runs.runs_tests(question)
-    for pair, test in zip(question.pairs, tests, strict=True):
-        # p of swapped units, whose power is known; other tests ask something else
-        swapped = question.settings.test == "permutation" and test.kind is not None
-        asked = question.settings.margin is not None
-        c = contributions_of(question.sample, *pair) if swapped or asked else None
-        could.append(_detectable(question, c) if swapped and c is not None else None)
-        if asked and c is not None:
-            sides.append(_not_worse(question, c, pair, over.get(pair)))
-    worse = _noninferiority(question, sides)
+    could = _detectable(question, tests)
+    worse = _noninferiority(question)
     return [
         {
             "detectable": could[at],
@@ -46,29 +33,42 @@ def figures_of_all_pairs(question: Question, tests: Sequence[Test], draws: Draws
     ]
 
 
-def _detectable(question: Question, c: Contributions) -> dict[str, Json] | None:
+def _detectable(question: Question, tests: Sequence[Test]) -> Sequence[dict[str, Json] | None]:
+    """Tell what tests by swaps could have found; the power of others is not known."""
     settings = question.settings
+    documents: list[dict[str, Json] | None] = [None] * len(tests)
+    if settings.test != "permutation":
+        return documents
+    asked = [at for at, test in enumerate(tests) if test.kind is not None]
     alpha = first_threshold(len(question.pairs), settings.alpha, settings.correction)
     sides = 1.0 if settings.alternative == "two-sided" else 2.0  # one tail of alpha is two of 2 alpha
-    difference = detectable(c, min(1.0, sides * alpha), settings.power)
-    return None if difference is None else {"difference": difference, "power": settings.power, "alpha": alpha}
+    pairs = [question.pairs[at] for at in asked]
+    if question.units_by_pair:
+        moments = [moments_of(contributions_of(question.alone(*pair).sample, 0, 1)) for pair in pairs]
+    else:
+        moments = moments_of_pairs(question.sample, pairs)
+    for at, sums in zip(asked, moments, strict=True):
+        difference = detectable_of(sums, min(1.0, sides * alpha), settings.power)
+        if difference is not None:
+            documents[at] = {"difference": difference, "power": settings.power, "alpha": alpha}
+    return documents
 
 
-def _not_worse(
-    question: Question, c: Contributions, pair: tuple[int, int], over: RunsTest | None
-) -> tuple[OneSide, OneSide]:
-    """Test both systems of a pair against the margin: by swaps of units, or over training runs where they vary."""
-    margin = question.settings.margin or 0.0
-    better = 1.0 if question.sample.score.higher_is_better else -1.0
-    if over is not None:
-        return over_runs(over, margin, better, question.sample.units)
-    return noninferiority(c, margin, better, question.seed(*pair))
-
-
-def _noninferiority(question: Question, sides: Sequence[tuple[OneSide, OneSide]]) -> Sequence[dict[str, Json] | None]:
-    """Return the documents of all pairs; None for each where no margin is asked for."""
+def _noninferiority(question: Question) -> Sequence[dict[str, Json] | None]:
+    """Test both systems of all pairs against the margin."""
     settings = question.settings
     if settings.margin is None:
         return [None] * len(question.pairs)
-    names = [(question.candidates[first].name, question.candidates[second].name) for first, second in question.pairs]
+    better = 1.0 if question.sample.score.higher_is_better else -1.0
+    over = training_runs.runs_tests(question)
+    names, sides = [], []
+    for first, second in question.pairs:
+        names.append((question.candidates[first].name, question.candidates[second].name))
+        if (first, second) in over:
+            sides.append(over_runs(over[first, second], settings.margin, better, question.sample.units))
+        else:
+            by_pair = question.units_by_pair
+            sample = (question.alone(first, second) if by_pair else question).sample
+            c = contributions_of(sample, 0, 1) if by_pair else contributions_of(sample, first, second)
+            sides.append(noninferiority(c, settings.margin, better, question.seed(first, second)))
     return pair_documents(names, sides, settings.margin, settings.alpha, settings.correction)

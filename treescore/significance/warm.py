@@ -7,6 +7,7 @@ import numpy as np
 from treescore.core.scores import ratio_score
 from treescore.significance import kernels, linear_kernels
 from treescore.significance.contributions import contributions
+from treescore.significance.detectable import moments_of_pairs
 from treescore.significance.few_units import difference_intervals
 from treescore.significance.inversion import FEW, sum_tail
 from treescore.significance.law import plane_of
@@ -42,5 +43,7 @@ def warm_kernels() -> None:
     linear_kernels.subset_tail(one, 1)
     linear_kernels.tilted_tail(one, one, 0, 0.5, 2, 1)
     difference_intervals(parts, [(0, 1)], 0.95)
+    moments_of_pairs(parts, [(0, 1)])
+    moments_of_pairs(reals, [(0, 1)])
     sum_tail(np.ones(FEW), 2.0)
     sum_tail(np.arange(2.0, FEW), 2.0)
