@@ -33,16 +33,18 @@ def figures_of_all_pairs(question: Question, tests: Sequence[Test], draws: Draws
     return [
         {
             "detectable": could[at],
-            "ci_simultaneous": interval_document(question, together[at], pair),
+            "ci_simultaneous": interval_document(question, together[at], draws.systems),
             "noninferiority": worse[at],
         }
-        for at, pair in enumerate(question.pairs)
+        for at in range(len(question.pairs))
     ]
 
 
 def contributions_of(question: Question, first: int, second: int) -> Contributions:
     """Return the contributions of a pair; those of a score that joins ratios are its linear terms."""
-    sample = question.sample.of_systems([first, second])
+    sample = (
+        question.alone(first, second).sample if question.units_by_pair else question.sample.of_systems([first, second])
+    )
     c = contributions(sample, 0, 1)
     return linear_contributions(sample, 0, 1) if c is None else c
 
