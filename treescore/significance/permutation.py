@@ -244,7 +244,7 @@ def _beyond(differences: Differences, turned: str, alternative: str, seed: int, 
     """Test a sum of whole numbers whose exact law is too long; draws are 0 where those of all pairs would be too."""
     e = np.repeat(differences.values, differences.copies).astype(np.float64)
     observed = float(-differences.observed if turned == "less" else differences.observed)
-    tail = sum_tail(e, abs(observed) if turned == "two-sided" else observed, seed=seed, draws=draws)
+    tail = sum_tail(e, abs(observed) if turned == "two-sided" else observed, seed=seed, draws=draws, most=0.0)
     if turned == "two-sided":
         tail = tail_of(LN2 + tail.log_p, tail.error) if observed else Tail(1.0, 0.0, None)
     how, kind = "inversion of the cumulants", "inversion"
