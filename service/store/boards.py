@@ -106,7 +106,7 @@ def standings(
         until: leaves out submissions that were scored later.
         scored_only: leaves out submissions without a record under the revision.
     """
-    value = scores.c.main if span is None else _cut(span)
+    value = value_at(span)
     c = submissions.c
     query = (
         select(c.id, c.team_id, c.role, c.chosen, scores.c.covered, scores.c.rung, value.label("value"))
@@ -116,7 +116,7 @@ def standings(
     )
     return [
         BoardEntry(
-            row.id, row.team_id, row.role, row.chosen, _number(row.value), coverage_of(row.covered), rung=row.rung
+            row.id, row.team_id, row.role, row.chosen, number_of(row.value), coverage_of(row.covered), rung=row.rung
         )
         for row in db.execute(query)
     ]
@@ -255,7 +255,13 @@ def _cut(span: Span) -> ColumnElement[bytes]:
     return func.substr(scores.c.figures, *span, type_=LargeBinary())
 
 
-def _number(value: float | bytes | None) -> float | None:
+def value_at(span: Span | None) -> ColumnElement[float] | ColumnElement[bytes]:
+    """Select one score of a record: the one in its figures, or None for the main score."""
+    return scores.c.main if span is None else _cut(span)
+
+
+def number_of(value: float | bytes | None) -> float | None:
+    """Return the score that `value_at` selects; None where it is undefined or missing."""
     if isinstance(value, bytes):
         value = float(numbers(value)[0]) if value else None
     return None if value is None else finite(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 import orjson
 from sqlalchemy import Connection, func, insert, select, update
@@ -15,6 +15,15 @@ from service.store.records import AnyRow, columns_of, json_text, one, record_of
 from service.store.runs import UNFINISHED
 from service.store.tables import board_comparisons, comparison_asks, comparisons, runs
 from treescore.core.params import Json
+
+
+class Considered(TypedDict):
+    """What the team of a row picked it from, beside the row itself."""
+
+    others: list[str]
+    """Ids of its other scored submissions, withdrawn ones included."""
+    deleted: int
+    """How many more there were whose counts are gone."""
 
 
 class Question(TypedDict):
@@ -27,6 +36,10 @@ class Question(TypedDict):
     submissions: list[str]
     settings: dict[str, Json]
     """Without `seed` where the service's secret seeds are used."""
+    runs: NotRequired[dict[str, list[str]]]
+    """The training runs of a system, by the submission that stands for it; only for systems of several."""
+    considered: NotRequired[dict[str, Considered]]
+    """Only where p allows for picking, of rows that can be ahead of another; teams must not see that of others."""
 
 
 @dataclass(frozen=True, slots=True)

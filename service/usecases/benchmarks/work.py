@@ -10,13 +10,14 @@ from sqlalchemy import Connection
 
 from service.context import Context
 from service.requests import MACRO
-from service.store import artifacts, benchmarks, boards, ladders, revisions, runs, score_records, submissions
+from service.store import artifacts, benchmarks, boards, ladders, revisions, runs, score_records, submissions, systems
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Part, Revision
 from service.usecases.access.access import benchmark_of
 from service.usecases.benchmarks.benchmarks import input_name
 from service.usecases.boards.rank_changes import Side, rank_changes
 from service.usecases.boards.rows import incomplete_last, top_rungs
+from service.usecases.boards.systems import together
 from service.usecases.boards.work import schedule_board_comparison
 from service.usecases.events.record import record_event
 from service.usecases.runs.ending import Ending, Failure, Outdated, QueuedRun
@@ -221,6 +222,8 @@ def _rank_changes(db: Connection, benchmark: Benchmark, revision: Revision) -> l
         scoring = scoring_config(each.scoring)
         entry, score = scoring.main
         entries = boards.standings(db, benchmark.id, each.number)
+        if not benchmark.leaderboard["ladder"]:
+            entries = together(entries, systems.members(db, benchmark.id, each.number))
         if not scoring.charges(entry):
             entries = incomplete_last(entries, revisions.parts_of(db, each.id), MACRO)
         if benchmark.leaderboard["ladder"]:

@@ -13,12 +13,13 @@ from sqlalchemy import Connection
 from service.errors import NotFound, unprocessable
 from service.policy.figures import rank_value
 from service.requests import MACRO, POOLED
-from service.store import boards, revisions
+from service.store import boards, revisions, systems
 from service.store.benchmarks import Benchmark
 from service.store.comparisons import Question
 from service.store.figures import Layout
 from service.store.revisions import Part, Revision
 from service.usecases.boards.rows import BoardRow, family, incomplete_last, picked, ranked, released, top_rungs
+from service.usecases.boards.systems import together
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from treescore.core.scores import Score
 from treescore.errors import ScoringError
@@ -156,6 +157,9 @@ def rows_of(db: Connection, board: Board, see: See = rank_value) -> list[BoardRo
     entries = boards.standings(
         db, board.benchmark_id, board.revision.number, span, until=board.until, scored_only=not board.active
     )
+    if not board.ladder:
+        members = systems.members(db, board.benchmark_id, board.revision.number, span, until=board.until)
+        entries = together(entries, members)
     entry, score = board.scored_by
     if not board.scoring.charges(entry):
         entries = incomplete_last(entries, board.parts, board.ranking_part)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from service.store.packing import unpack_array
 from service.store.revisions import Part
 from service.store.score_records import artifact_name
 from service.usecases.boards.board import Board, board_of, lacking_parts, untestable
+from service.usecases.boards.considered import UNSELECTED, most_others
 from service.usecases.boards.seeds import seeds_of
 from service.usecases.scoring.documents import documents_in, stored_documents
 from service.usecases.scoring.gold import evaluation_of, load_part
@@ -56,12 +58,17 @@ def compare_submissions(
     entry, score = board.scored_by
     columns = _columns(entry.metric.table.count_names, board, settings)
     candidates = []
+    runs = question.get("runs", {})
+    counted = {run for first, of_it in runs.items() for run in of_it if run != first}
     for each in question["submissions"]:
-        if each in untested:
+        if each in untested or each in counted:
             continue
         with context.store.read() as db:
             missing = lacking.get(each, frozenset())
             candidate = _candidate(db, board, each, columns.positions, missing, tokens=settings.unit == "token")
+            if candidate is not None:
+                candidate = _with_runs(db, board, candidate, columns.positions, runs.get(each, ()))
+                candidate = _with_considered(db, board, candidate, columns.positions, question)
         if candidate is None:
             untested[each] = COUNTS_DELETED
         else:
@@ -78,6 +85,8 @@ def compare_submissions(
     if seeds is not None:
         document |= {"seed_commitment": seeds.commitment, "seed_root": seeds.root.hex()}
     document["untested"] += [{"name": each, "reason": reason} for each, reason in untested.items()]
+    if "considered" not in question:
+        document["assumed"] = f"{document['assumed']} {UNSELECTED}"
     if board.part == MACRO:
         document["part_names"] = [part.name for part in parts]
     return document
@@ -111,22 +120,52 @@ def _candidate(
     entry, score = board.scored_by
     metric = board.scoring.spec.entries.index(entry)
     number = board.revision.number
-    rows: list[Counts] = []
+    together = _counts(db, board, submission, kept)
+    if together is None:
+        return None
     bits: list[TokenBits | None] = []
+    for part in board.chosen_parts if tokens else ():
+        right, starts = (
+            artifacts.get(db, submission, artifact_name(number, kind, part.position, metric))
+            for kind in (f"tokens/{score.name}", "tokens")
+        )
+        bits.append(_bits(right, starts))
+    return Candidate(submission, (together,), _joined(bits), missing)
+
+
+def _with_runs(db: Connection, board: Board, candidate: Candidate, kept: list[int], runs: Sequence[str]) -> Candidate:
+    """Add the counts of the other training runs of a candidate's system."""
+    read = (_counts(db, board, each, kept, candidate.missing) for each in runs if each != candidate.name)
+    return replace(candidate, runs=(*candidate.runs, *(counts for counts in read if counts is not None)))
+
+
+def _with_considered(
+    db: Connection, board: Board, candidate: Candidate, kept: list[int], question: Question
+) -> Candidate:
+    """Add the counts of the submissions that the candidate's team picked it from."""
+    found = question.get("considered", {}).get(candidate.name)
+    if found is None:
+        return candidate
+    most = most_others(question, len(candidate.runs[0]), len(kept))
+    read = (_counts(db, board, each, kept) for each in found["others"][::-1][:most])
+    others = [counts for counts in read if counts is not None]
+    unknown = len(found["others"]) - len(others) + found["deleted"]
+    return replace(candidate, considered=(candidate.runs[0], *others), unknown=unknown)
+
+
+def _counts(
+    db: Connection, board: Board, submission: str, kept: list[int], missing: frozenset[int] = frozenset()
+) -> Counts | None:
+    """Read a submission's counts over the chosen parts, zeros for missing ones; None where they are gone."""
+    metric = board.scoring.spec.entries.index(board.scored_by[0])
+    rows: list[Counts] = []
     for at, part in enumerate(board.chosen_parts):
-        counts = score_records.counts(db, submission, number, part.position, metric)
+        counts = score_records.counts(db, submission, board.revision.number, part.position, metric)
         if counts is None and at not in missing:
             return None
         rows.append(np.zeros((part.sentences or 0, len(kept)), np.int64) if counts is None else counts[:, kept])
-        if tokens:
-            right, starts = (
-                artifacts.get(db, submission, artifact_name(number, kind, part.position, metric))
-                for kind in (f"tokens/{score.name}", "tokens")
-            )
-            bits.append(_bits(right, starts))
     # a metric's counts are integers in every part, or real numbers in every part
-    together: Counts = np.concatenate(rows)  # type: ignore[assignment]
-    return Candidate(submission, (together,), _joined(bits), missing)
+    return np.concatenate(rows)  # type: ignore[return-value]
 
 
 def _bits(right: bytes | None, starts: bytes | None) -> TokenBits | None:

@@ -23,7 +23,7 @@ def counts(*, without: int | None = None) -> Any:
     words = np.array([5, 7, 4, 6, 8, 5, 6, 7, 5])
     right = GENERATOR.integers(1, words)
     if without is not None:
-        right[STRATA == without] = 0
+        right[np.equal(STRATA, without)] = 0
     return np.stack([right, words], axis=1)
 
 
