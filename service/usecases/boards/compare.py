@@ -3,37 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from functools import partial
 
 import numpy as np
 from sqlalchemy import Connection
 
 from service.context import Context
-from service.requests import MACRO, POOLED
-from service.store import artifacts, benchmarks, score_records
+from service.store import artifacts, benchmarks, score_records, texts
 from service.store.comparisons import Question
 from service.store.packing import unpack_array
 from service.store.revisions import Part
 from service.store.score_records import artifact_name
-from service.usecases.boards.board import Board, board_of, lacking_parts, untestable
-from service.usecases.boards.considered import UNSELECTED, most_others
+from service.usecases.boards.board import Board, board_of, missing_of, positions_of, untestable
+from service.usecases.boards.considered import most_others
 from service.usecases.boards.seeds import seeds_of
-from service.usecases.scoring.documents import documents_in, stored_documents
+from service.usecases.scoring.documents import Names, documents_in, stored_documents
 from service.usecases.scoring.gold import evaluation_of, load_part
-from treescore.core.arrays import Counts, IntArray
+from service.usecases.scoring.part_texts import GOLD, items_name, names_of
+from treescore.core.arrays import Counts
 from treescore.core.params import Json
 from treescore.core.registry import TokenBits
-from treescore.significance import Candidate, PooledParts, Settings, compare
+from treescore.evaluation.benchmark import (
+    PartDocument,
+    RowDocument,
+    Subject,
+    candidate_of,
+    joined_documents,
+    joined_tokens,
+    question_document,
+    submissions_of,
+)
+from treescore.significance import Settings
 
 COUNTS_DELETED = "its counts were deleted"
-
-
-class _Columns(NamedTuple):
-    """The counts that are compared, and their positions in the stored arrays."""
-
-    names: list[str]
-    positions: list[int]
 
 
 def compare_submissions(
@@ -49,47 +51,37 @@ def compare_submissions(
     Raises:
         InputError: the data lack the unit of the question.
     """
-    settings = Settings(**question["settings"])
     seeds = seeds_of(context, question)
     with context.store.read() as db:
         board = board_behind(db, question)
-        lacking = lacking_parts(db, board, question["submissions"])
-    untested = untestable(board, lacking, settings)
-    entry, score = board.scored_by
-    columns = _columns(entry.metric.table.count_names, board, settings)
-    candidates = []
-    runs = question.get("runs", {})
-    counted = {run for first, of_it in runs.items() for run in of_it if run != first}
-    for each in question["submissions"]:
-        if each in untested or each in counted:
+    subject = _subject(board, question)
+    asked = _rows(question, subject)
+    with context.store.read() as db:
+        missing = missing_of(db, board, submissions_of(asked))
+        parts = _parts(db, board)
+    lacking = positions_of(board, missing)
+    first = {each: lacking[each] for each in question["submissions"] if each in lacking}
+    untested = untestable(board, first, subject.settings)
+    candidates, rows = [], []
+    for row in asked:
+        name = row["name"]
+        if name in untested:
             continue
         with context.store.read() as db:
-            missing = lacking.get(each, frozenset())
-            candidate = _candidate(db, board, each, columns.positions, missing, tokens=settings.unit == "token")
-            if candidate is not None:
-                candidate = _with_runs(db, board, candidate, columns.positions, runs.get(each, ()))
-                candidate = _with_considered(db, board, candidate, columns.positions, question)
-        if candidate is None:
-            untested[each] = COUNTS_DELETED
+            tokens = _tokens(db, board, name) if subject.settings.unit == "token" else None
+            read = partial(_counts, db, board, subject.columns.positions)
+            found = candidate_of(row, read, lacking.get(name, frozenset()), tokens)
+        if found is None:
+            untested[name] = COUNTS_DELETED
         else:
-            candidates.append(candidate)
-    parts = board.chosen_parts
-    strata = _strata(parts, candidates) if board.part in (MACRO, POOLED) else None
-    of_parts = PooledParts(strata) if strata is not None and board.part == POOLED else strata
-    blocks = _documents(context, board, parts)
-    gold = " ".join(part.gold_key or "" for part in parts)
-    document = compare(
-        board.score, score, columns.names, candidates, settings, blocks=blocks, parts=of_parts, gold_digest=gold,
-        seed_of=None if seeds is None else seeds.of, earlier=earlier,
-    )  # fmt: skip
-    if seeds is not None:
-        document |= {"seed_commitment": seeds.commitment, "seed_root": seeds.root.hex()}
-    document["untested"] += [{"name": each, "reason": reason} for each, reason in untested.items()]
-    if "considered" not in question:
-        document["assumed"] = f"{document['assumed']} {UNSELECTED}"
-    if board.part == MACRO:
-        document["part_names"] = [part.name for part in parts]
-    return document
+            candidates.append(found[0])
+            rows.append(found[1])
+    charged = board.scoring.charges(subject.entry)
+    record = question_document(
+        board.scoring.spec.format, subject.entry, parts, rows, missing, charged=charged, picked=subject.picked
+    )
+    further = [{"name": each, "reason": reason} for each, reason in untested.items()]
+    return subject.answer(candidates, _documents(context, board), seeds, further, record, earlier)
 
 
 def board_behind(db: Connection, question: Question) -> Board:
@@ -100,63 +92,62 @@ def board_behind(db: Connection, question: Question) -> Board:
     return board_of(db, benchmark, score=question["score"], part=question["part"], revision=question["revision"])
 
 
-def _columns(names: Sequence[str], board: Board, settings: Settings) -> _Columns:
-    """Select the counts of the score; the test of compare.pl also needs the others."""
-    score = board.scored_by[1]
-    used = {name for ratio in score.ratios for name in (*ratio.numerator, *ratio.denominator)}
-    if settings.test == "compare_pl":
-        used = set(names)
-    positions = [position for position, name in enumerate(names) if name in used]
-    return _Columns([names[position] for position in positions], positions)
-
-
-def _candidate(
-    db: Connection, board: Board, submission: str, kept: list[int], missing: frozenset[int], *, tokens: bool
-) -> Candidate | None:
-    """Read a submission's counts over the chosen parts, and its token bits where needed; None without counts.
-
-    What a part without a scored output costs is stored as its counts; of earlier versions it may not be.
-    """
+def _subject(board: Board, question: Question) -> Subject:
     entry, score = board.scored_by
-    metric = board.scoring.spec.entries.index(entry)
-    number = board.revision.number
-    together = _counts(db, board, submission, kept)
-    if together is None:
-        return None
-    bits: list[TokenBits | None] = []
-    for part in board.chosen_parts if tokens else ():
-        right, starts = (
-            artifacts.get(db, submission, artifact_name(number, kind, part.position, metric))
-            for kind in (f"tokens/{score.name}", "tokens")
+    return Subject(
+        address=board.score,
+        entry=entry,
+        score=score,
+        settings=Settings(**question["settings"]),
+        part=board.part,
+        parts=[(part.name, part.sentences or 0) for part in board.chosen_parts],
+        gold_digest=" ".join(part.gold_key or "" for part in board.chosen_parts),
+        picked="considered" in question,
+    )
+
+
+def _rows(question: Question, subject: Subject) -> list[RowDocument]:
+    """Return the systems of a question: submissions, each with its other runs and what its team picked it from."""
+    runs_of = question.get("runs", {})
+    counted = {run for first, runs in runs_of.items() for run in runs if run != first}
+    most = most_others(question, subject.sentences, len(subject.columns.names))
+    rows = []
+    for name in question["submissions"]:
+        if name in counted:
+            continue
+        row = RowDocument(
+            name=name, runs=[run for run in runs_of.get(name, ()) if run != name], considered=None, unknown=0
         )
-        bits.append(_bits(right, starts))
-    return Candidate(submission, (together,), _joined(bits), missing)
+        found = question.get("considered", {}).get(name)
+        if found is not None:
+            newest = found["others"][::-1][:most]
+            row["considered"] = newest
+            row["unknown"] = found["deleted"] + len(found["others"]) - len(newest)
+        rows.append(row)
+    return rows
 
 
-def _with_runs(db: Connection, board: Board, candidate: Candidate, kept: list[int], runs: Sequence[str]) -> Candidate:
-    """Add the counts of the other training runs of a candidate's system."""
-    read = (_counts(db, board, each, kept, candidate.missing) for each in runs if each != candidate.name)
-    return replace(candidate, runs=(*candidate.runs, *(counts for counts in read if counts is not None)))
-
-
-def _with_considered(
-    db: Connection, board: Board, candidate: Candidate, kept: list[int], question: Question
-) -> Candidate:
-    """Add the counts of the submissions that the candidate's team picked it from."""
-    found = question.get("considered", {}).get(candidate.name)
-    if found is None:
-        return candidate
-    most = most_others(question, len(candidate.runs[0]), len(kept))
-    read = (_counts(db, board, each, kept) for each in found["others"][::-1][:most])
-    others = [counts for counts in read if counts is not None]
-    unknown = len(found["others"]) - len(others) + found["deleted"]
-    return replace(candidate, considered=(candidate.runs[0], *others), unknown=unknown)
+def _parts(db: Connection, board: Board) -> list[PartDocument]:
+    """Return the chosen parts, with the digests of their gold."""
+    digests = texts.names(db, board.revision.id)
+    return [
+        PartDocument(
+            name=part.name,
+            sentences=part.sentences or 0,
+            gold=[digests.get(name, "") for name in names_of(GOLD, part.name, board.scoring.spec.format)],
+            items=digests.get(items_name(part.name)),
+        )
+        for part in board.chosen_parts
+    ]
 
 
 def _counts(
-    db: Connection, board: Board, submission: str, kept: list[int], missing: frozenset[int] = frozenset()
+    db: Connection, board: Board, kept: Sequence[int], submission: str, missing: frozenset[int]
 ) -> Counts | None:
-    """Read a submission's counts over the chosen parts, zeros for missing ones; None where they are gone."""
+    """Read a submission's counts over the chosen parts, zeros for missing ones; None where they are gone.
+
+    What a part without a scored output costs is stored as its counts; of earlier versions it may not be.
+    """
     metric = board.scoring.spec.entries.index(board.scored_by[0])
     rows: list[Counts] = []
     for at, part in enumerate(board.chosen_parts):
@@ -168,41 +159,37 @@ def _counts(
     return np.concatenate(rows)  # type: ignore[return-value]
 
 
+def _tokens(db: Connection, board: Board, submission: str) -> TokenBits | None:
+    """Read right or wrong of each token of the chosen parts; None where a part has none."""
+    entry, score = board.scored_by
+    metric = board.scoring.spec.entries.index(entry)
+    bits: list[TokenBits | None] = []
+    for part in board.chosen_parts:
+        right, starts = (
+            artifacts.get(db, submission, artifact_name(board.revision.number, kind, part.position, metric))
+            for kind in (f"tokens/{score.name}", "tokens")
+        )
+        bits.append(_bits(right, starts))
+    return joined_tokens(bits)
+
+
 def _bits(right: bytes | None, starts: bytes | None) -> TokenBits | None:
     if right is None or starts is None:
         return None
     return TokenBits(unpack_array(right).astype(np.bool_), unpack_array(starts).astype(np.int64))
 
 
-def _joined(bits: Sequence[TokenBits | None]) -> TokenBits | None:
-    """Join the tokens of all parts; None where a part has none."""
-    known = [each for each in bits if each is not None]
-    if not known or len(known) < len(bits):
-        return None
-    offsets = [np.zeros(1, np.int64)]
-    for each in known:
-        offsets.append(each.offsets[1:] + offsets[-1][-1])
-    return TokenBits(np.concatenate([each.bits for each in known]), np.concatenate(offsets))
-
-
-def _strata(parts: Sequence[Part], candidates: Sequence[Candidate]) -> IntArray:
-    """Return the position of each sentence's part among the chosen ones."""
-    sizes = [part.sentences or 0 for part in parts]
-    if candidates and sum(sizes) != len(candidates[0].runs[0]):
-        raise RuntimeError("the counts and the parts differ in their number of sentences")
-    return np.repeat(np.arange(len(parts), dtype=np.int64), sizes)
-
-
-def _documents(context: Context, board: Board, parts: Sequence[Part]) -> list[str | None] | None:
+def _documents(context: Context, board: Board) -> list[str | None] | None:
     """Return the document of each sentence, None before the first mark of its part; None where gold marks none."""
-    names: list[str | None] = []
-    for part in parts:
-        with context.store.read() as db:
-            of_part = stored_documents(db, board.revision, part)
-        if of_part is None:
-            with context.store.read() as db:
-                gold = load_part(db, board.revision, part.name, board.scoring.spec)
-            spec, limits = board.scoring.spec, context.config.limits
-            of_part = documents_in(evaluation_of(spec, gold, board.revision, part.name, limits))
-        names += of_part or [None] * (part.sentences or 0)
-    return names if any(names) else None
+    return joined_documents([(_documents_of(context, board, part), part.sentences or 0) for part in board.chosen_parts])
+
+
+def _documents_of(context: Context, board: Board, part: Part) -> Names:
+    with context.store.read() as db:
+        stored = stored_documents(db, board.revision, part)
+    if stored is not None:
+        return stored
+    spec = board.scoring.spec
+    with context.store.read() as db:
+        gold = load_part(db, board.revision, part.name, spec)
+    return documents_in(evaluation_of(spec, gold, board.revision, part.name, context.config.limits))

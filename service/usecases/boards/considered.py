@@ -20,7 +20,6 @@ from treescore.significance import Settings
 PICKED = ("best", "chosen")
 """Picks that may look at scores; `last` and `all` do not."""
 ADJUSTED, NONE = "adjusted", "none"
-UNSELECTED = "Rows are taken as they are: p does not allow for picking among the submissions of a team."
 PAIR = 2
 MOST_OTHERS = 64
 """Limit of a team's other submissions whose counts are read; each further one is as one whose counts are gone."""
