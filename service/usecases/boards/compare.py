@@ -125,7 +125,7 @@ def _candidate(
     entry, score = board.scored_by
     metric = board.scoring.spec.entries.index(entry)
     number = board.revision.number
-    together = _counts(db, board, submission, kept)
+    together = _counts(db, board, submission, kept, missing)
     if together is None:
         return None
     bits: list[TokenBits | None] = []
