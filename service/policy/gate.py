@@ -327,7 +327,7 @@ def _error(level: Level, error: Document) -> dict[str, object]:
 def _scores(release: Release, scores: Document) -> dict[str, object]:
     """Return the scores of a submission at level `rounded` or above."""
     level = release.level
-    shown = dict(scores) if level is Level.GOLD else chosen(scores, ("revision", "covered"))
+    shown = dict(scores) if level is Level.GOLD else chosen(scores, ("revision", "covered", "split"))
     if "main" in scores:
         main = object_of(scores["main"])
         shown["main"] = {"score": main["score"], "value": release.score(main["value"])}

@@ -14,6 +14,7 @@ from service.schemas.base import Fault, Strict, wrong_type
 from service.schemas.checked_fields import (
     Checked,
     Flag,
+    Fraction,
     Mapped,
     Name,
     Named,
@@ -109,6 +110,14 @@ class Quota(Strict[requests.QuotaChanges]):
     comparisons_per_day = Whole(0, MAX_QUOTA, "bad-quota", allow_none=True)
 
 
+class SplitSettings(Strict[dict[str, object]]):
+    """How the test set is split."""
+
+    into = dict[str, object]
+
+    private = Fraction(required=True)
+
+
 class LeaderboardSettings(Strict[requests.LeaderboardChanges]):
     """How the board looks."""
 
@@ -120,6 +129,7 @@ class LeaderboardSettings(Strict[requests.LeaderboardChanges]):
     frozen_at = fields.AwareDateTime(format="iso", allow_none=True, validate=check_year)
     ladder = Flag()
     scores = fields.List(Name(), allow_none=True, validate=validate.Length(max=MAX_LISTED))
+    split = fields.Nested(SplitSettings, allow_none=True)
 
 
 class _Settings:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 import orjson
 from sqlalchemy import Connection, func, insert, select, update
@@ -27,6 +27,8 @@ class Question(TypedDict):
     submissions: list[str]
     settings: dict[str, Json]
     """Without `seed` where the service's secret seeds are used."""
+    share: NotRequired[str]
+    """Of a split test set; left out where it is not split."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -191,6 +191,11 @@ def save_part(db: Connection, revision_id: str, part: Part, sentence_keys: IntAr
     )
 
 
+def blocks_name(position: int) -> str:
+    """Return the name of the artifact with the block (document) of each sentence of a part, if blocks are known."""
+    return f"blocks/{position}/of_sentences"
+
+
 def digests(db: Connection, benchmark_id: str) -> dict[int, dict[str, Digests]]:
     """Return the digests of gold of all revisions that have boards: number -> part -> digests."""
     query = (
@@ -213,6 +218,12 @@ def digests_of(db: Connection, revision_id: str) -> dict[str, Digests]:
 def ids_of(db: Connection, benchmark_id: str) -> list[str]:
     """List the ids of all revisions of a benchmark."""
     return list(db.scalars(select(revisions.c.id).where(revisions.c.benchmark_id == benchmark_id)))
+
+
+def ids_by_number(db: Connection, benchmark_id: str) -> dict[int, str]:
+    """Return the ids of all revisions of a benchmark by their numbers."""
+    query = select(revisions.c.number, revisions.c.id).where(revisions.c.benchmark_id == benchmark_id)
+    return {row.number: row.id for row in db.execute(query)}
 
 
 def _digests(gold_key: str | None, sentence_keys: bytes | None) -> Digests:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,8 @@ from service.store.score_records import artifact_name
 from service.usecases.boards.board import Board, board_of, incomplete
 from service.usecases.boards.seeds import seeds_of
 from service.usecases.scoring.gold import evaluation_of, load_part
-from treescore.core.arrays import Counts, IntArray
+from service.usecases.scoring.shares import share_rows, split_of
+from treescore.core.arrays import BoolArray, Counts, IntArray
 from treescore.core.params import Json
 from treescore.core.registry import TokenBits
 from treescore.evaluation.report import documents_of
@@ -54,19 +56,21 @@ def compare_submissions(
         untested = incomplete(db, board, question["submissions"])
     entry, score = board.scored_by
     columns = _columns(entry.metric.table.count_names, board, settings)
+    with context.store.read() as db:
+        chosen = rows_of_share(db, board)
     candidates = []
     for each in question["submissions"]:
         if each in untested:
             continue
         with context.store.read() as db:
-            candidate = _candidate(db, board, each, columns.positions, tokens=settings.unit == "token")
+            candidate = _candidate(db, board, each, columns.positions, chosen, tokens=settings.unit == "token")
         if candidate is None:
             untested[each] = COUNTS_DELETED
         else:
             candidates.append(candidate)
     parts = chosen_parts(board)
-    strata = _strata(parts, candidates) if board.part == MACRO else None
-    blocks = _blocks(context, board, parts) if settings.unit == "block" else None
+    strata = _strata(chosen, candidates) if board.part == MACRO else None
+    blocks = _blocks(context, board, parts, chosen) if settings.unit == "block" else None
     gold = " ".join(part.gold_key or "" for part in parts)
     document = compare(
         board.score, score, columns.names, candidates, settings, blocks=blocks, parts=strata, gold_digest=gold,
@@ -85,12 +89,22 @@ def board_behind(db: Connection, question: Question) -> Board:
     benchmark = benchmarks.get(db, question["benchmark"])
     if benchmark is None:
         raise RuntimeError(f"unknown benchmark {question['benchmark']}")
-    return board_of(db, benchmark, score=question["score"], part=question["part"], revision=question["revision"])
+    return board_of(
+        db, benchmark, score=question["score"], part=question["part"], revision=question["revision"],
+        share=question.get("share"),
+    )  # fmt: skip
 
 
 def chosen_parts(board: Board) -> list[Part]:
     """Return the parts that a board's statistic is computed from."""
     return [part for part in board.parts if board.part in (None, MACRO, POOLED, part.name)]
+
+
+def rows_of_share(db: Connection, board: Board) -> list[BoolArray]:
+    """Return which sentences of each chosen part a board is about: those of its share, bool (n,) for each part."""
+    benchmark = benchmarks.get(db, board.benchmark_id)
+    split = None if benchmark is None or board.share is None else split_of(db, benchmark, board.revision.id)
+    return [share_rows(split, part, board.share) for part in chosen_parts(board)]
 
 
 def _columns(names: Sequence[str], board: Board, settings: Settings) -> _Columns:
@@ -103,33 +117,39 @@ def _columns(names: Sequence[str], board: Board, settings: Settings) -> _Columns
     return _Columns([names[position] for position in positions], positions)
 
 
-def _candidate(db: Connection, board: Board, submission: str, kept: list[int], *, tokens: bool) -> Candidate | None:
-    """Read a submission's counts over the chosen parts, and its token bits where needed; None without counts."""
+def _candidate(
+    db: Connection, board: Board, submission: str, kept: list[int], chosen: Sequence[BoolArray], *, tokens: bool
+) -> Candidate | None:
+    """Read a submission's counts over the chosen sentences, and its token bits where needed; None without counts."""
     entry, score = board.scored_by
     metric = board.scoring.spec.entries.index(entry)
     number = board.revision.number
     rows: list[Counts] = []
     bits: list[TokenBits | None] = []
-    for part in chosen_parts(board):
+    for part, sentences in zip(chosen_parts(board), chosen, strict=True):
         counts = score_records.counts(db, submission, number, part.position, metric)
         if counts is None:
             return None
-        rows.append(counts[:, kept])
+        rows.append(counts[sentences][:, kept])
         if tokens:
             right, starts = (
                 artifacts.get(db, submission, artifact_name(number, kind, part.position, metric))
                 for kind in (f"tokens/{score.name}", "tokens")
             )
-            bits.append(_bits(right, starts))
+            bits.append(_bits(right, starts, sentences))
     # a metric's counts are integers in every part, or real numbers in every part
     together: Counts = np.concatenate(rows)  # type: ignore[assignment]
     return Candidate(submission, (together,), _joined(bits))
 
 
-def _bits(right: bytes | None, starts: bytes | None) -> TokenBits | None:
+def _bits(right: bytes | None, starts: bytes | None, sentences: BoolArray) -> TokenBits | None:
+    """Return the token bits of the chosen sentences."""
     if right is None or starts is None:
         return None
-    return TokenBits(unpack_array(right).astype(np.bool_), unpack_array(starts).astype(np.int64))
+    bits, offsets = unpack_array(right).astype(np.bool_), unpack_array(starts).astype(np.int64)
+    lengths = np.diff(offsets)
+    kept = np.repeat(sentences, lengths)
+    return TokenBits(bits[kept], np.concatenate([offsets[:1], np.cumsum(lengths[sentences], dtype=np.int64)]))
 
 
 def _joined(bits: Sequence[TokenBits | None]) -> TokenBits | None:
@@ -143,26 +163,26 @@ def _joined(bits: Sequence[TokenBits | None]) -> TokenBits | None:
     return TokenBits(np.concatenate([each.bits for each in known]), np.concatenate(offsets))
 
 
-def _strata(parts: Sequence[Part], candidates: Sequence[Candidate]) -> IntArray:
+def _strata(chosen: Sequence[BoolArray], candidates: Sequence[Candidate]) -> IntArray:
     """Return the position of each sentence's part among the chosen ones."""
-    sizes = [part.sentences or 0 for part in parts]
+    sizes = [int(sentences.sum()) for sentences in chosen]
     if candidates and sum(sizes) != len(candidates[0].runs[0]):
         raise RuntimeError("the counts and the parts differ in their number of sentences")
-    return np.repeat(np.arange(len(parts), dtype=np.int64), sizes)
+    return np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
 
 
-def _blocks(context: Context, board: Board, parts: Sequence[Part]) -> list[str] | None:
+def _blocks(context: Context, board: Board, parts: Sequence[Part], chosen: Sequence[BoolArray]) -> list[str] | None:
     """Return the document of each sentence; None where those of a part have no names.
 
     Counts do not hold them, so that gold is read again.
     """
     names: list[str] = []
-    for part in parts:
+    for part, sentences in zip(parts, chosen, strict=True):
         with context.store.read() as db:
             gold = load_part(db, board.revision, part.name, board.scoring.spec)
         evaluation = evaluation_of(board.scoring.spec, gold, board.revision, part.name, context.config.limits)
         blocks = documents_of(evaluation)
         if blocks is None:
             return None
-        names += [f"{part.name}/{block}" for block in blocks]
+        names += [f"{part.name}/{block}" for block in compress(blocks, sentences)]
     return names

@@ -130,5 +130,5 @@ def _pending(db: Connection, benchmark: Benchmark, board: Board, name: str) -> b
     if boards.unfinished_run(db, board.benchmark_id, number) is None:
         return False
     live = _unfrozen(board)
-    standard = {each.key for each in standard_boards(board_of(db, benchmark, revision=number))}
+    standard = {each.key for each in standard_boards(board_of(db, benchmark, revision=number, share=board.share))}
     return live in standard or boards.get(db, board.benchmark_id, number, live) is not None

@@ -121,9 +121,9 @@ def _question(
     require_own_pick(benchmark, caller, request.pick)
     board = board_of(
         db, benchmark, score=request.score, part=request.part, revision=request.revision, pick=request.pick,
-        until=viewer.until,
+        until=viewer.until, share=viewer.share,
     )  # fmt: skip
-    reach = Reach(db, board, caller, benchmark, viewer.level)
+    reach = Reach(db, board, caller, benchmark, viewer)
     reach.require_shown()
     if request.submissions != LEADERBOARD:
         return board, question_of(board, asked_about(db, reach, request.submissions), settings)
@@ -136,7 +136,9 @@ def _question(
 
 def _standard(db: Connection, benchmark: Benchmark, board: Board) -> bool:
     """Return whether the service compares the rows of this board by default."""
-    return board.key in {each.key for each in standard_boards(board_of(db, benchmark, until=board.until))}
+    return board.key in {
+        each.key for each in standard_boards(board_of(db, benchmark, until=board.until, share=board.share))
+    }
 
 
 def _meter(

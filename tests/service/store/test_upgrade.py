@@ -60,6 +60,9 @@ OLD_SHAPE = (
     "ALTER TABLE scores DROP COLUMN covered",
     "ALTER TABLE parts DROP COLUMN sentence_keys",
     "ALTER TABLE revisions DROP COLUMN public_reason",
+    "ALTER TABLE scores DROP COLUMN private_main",
+    "ALTER TABLE scores DROP COLUMN private_figures",
+    "ALTER TABLE scores DROP COLUMN private_metrics",
     "UPDATE alembic_version SET version_num = '0002'",
 )
 KEYS = {"jobs": ("id",), "comparisons": ("id",), "board_comparisons": ("benchmark_id", "revision", "key")}

@@ -22,7 +22,6 @@ from service.store import artifacts, revisions, tables, texts
 from service.usecases.access.idempotency import IdempotencyKey
 from service.usecases.benchmarks import benchmarks
 from service.usecases.benchmarks.benchmarks import (
-    blocks_name,
     create_benchmark,
     delete_benchmark,
     list_benchmarks,
@@ -142,7 +141,7 @@ def test_only_organisers_make_benchmarks(context):
 
 def blocks_of(context):
     with context.store.read() as db:
-        body = artifacts.get(db, revisions.get(db, SLUG, 1).id, blocks_name(0))
+        body = artifacts.get(db, revisions.get(db, SLUG, 1).id, revisions.blocks_name(0))
     return None if body is None else artifacts.unpack_json(body)
 
 
@@ -211,6 +210,7 @@ class TestPatch:
             "pick": "last",
             "frozen_at": None,
             "ladder": False,
+            "split": None,
             "scores": None,
         }
         assert document["closes_at"] == "2027-11-02T11:59:59.000Z"
