@@ -27,19 +27,20 @@ _HEAD = (
     *("submissions", "settings", "progress", "labels", "failure"),
 )
 _COMPARISON = (
-    *("metric", "higher_is_better", "statistic", "numerator", "denominator", "terms", "test", "alternative", "units"),
+    *("higher_is_better", "statistic", "numerator", "denominator", "terms", "test", "alternative", "units"),
     *("parts", "gold_digest", "alpha", "correction", "family", "untested", "clusters", "rank_ranges", "warnings"),
-    *("part_names", "seed_commitment"),
+    *("part_names", "seed_commitment", "assumed"),
 )
 _SYSTEM = ("name", "rank", "cluster", "rank_interval")
-_PAIR = ("a", "b", "metric", "better", "test", "significant", "reason")
+_PAIR = ("a", "b", "better", "test", "significant", "reason")
 _INTERVAL = ("level", "method", "resamples")
+_DETECTABLE = ("power", "alpha")
 _PARTS = ("k_bonferroni", "k_fisher", "holm")
 _SIGNATURE = (
     *("score", "test", "alternative", "unit", "shuffles_asked", "resamples", "interval", "level", "correction"),
-    *("alpha", "clusters", "mcnemar", "gold", "version"),
+    *("alpha", "clusters", "mcnemar", "runs", "margin", "power", "gold", "version"),
 )
-_P = ("p", "p_holm", "p_hochberg", "p_bh", "p_by", "p_bonferroni", "p_adjusted")
+_P = ("p", "p_parts", "p_unselected", "p_holm", "p_hochberg", "p_bh", "p_by", "p_bonferroni", "p_adjusted")
 _PARTS_P = ("p", "bonferroni", "fisher")
 
 
@@ -91,12 +92,14 @@ def _in_order(values: object, order: list[int]) -> list[object]:
 def _pair(pair: Document, *, by_part: bool) -> dict[str, object]:
     shown = chosen(pair, _PAIR)
     shown |= _rounded(pair, ("score_a", "score_b"), rounded_score)
-    shown |= _rounded(pair, ("difference",), rounded_difference)
+    shown |= _rounded(pair, ("difference", "difference_tested"), rounded_difference)
     if not shown.get("difference") and not pair.get("significant"):
         # the sign of what is shown as 0 would tell more digits
         shown["better"] = None
     shown |= _rounded(pair, _P, rounded_p)
     shown["ci"] = _interval(pair.get("ci"))
+    shown["ci_simultaneous"] = _interval(pair.get("ci_simultaneous"))
+    shown["detectable"] = _detectable(pair.get("detectable"))
     if by_part and "parts" in pair:
         parts = object_of(pair["parts"])
         shown["parts"] = {
@@ -104,6 +107,13 @@ def _pair(pair: Document, *, by_part: bool) -> dict[str, object]:
             for side, tests in parts.items()
         }
     return shown
+
+
+def _detectable(detectable: object) -> dict[str, object] | None:
+    if detectable is None:
+        return None
+    known = object_of(detectable)
+    return chosen(known, _DETECTABLE) | _rounded(known, ("difference",), rounded_difference)
 
 
 def _interval(interval: object) -> dict[str, object] | None:

@@ -126,7 +126,7 @@ def test_a_setting_that_the_team_chooses_is_refused_by_name(kept, settings):
 
 def test_a_setting_that_is_the_boards_own_is_no_other_question(scene):
     plain = scene.answer("leaderboard")["id"]
-    own = {"test": "auto", "unit": "sentence", "shuffles": 100_000, "level": 0.95, "pick": "best"}
+    own = {"test": "auto", "unit": "auto", "shuffles": 100_000, "level": 0.95, "pick": "best"}
     assert scene.answer("leaderboard", **own)["id"] == plain
     assert scene.answer(scene.picks())["id"] == plain
 

@@ -179,12 +179,14 @@ def compare_outcomes(
 
 
 def documents_of(evaluation: Evaluation) -> Sequence[str] | None:
-    """Return the document of each sentence, from the request, else from gold's `newdoc` comments."""
+    """Return the document of each sentence, from the request, else from gold's `newdoc` comments.
+
+    Sentences before the first mark are a document of their own.
+    """
     if evaluation.items.blocks is not None:
         return evaluation.items.blocks
     named = evaluation.gold.sentences.attributes.get("newdoc", ())
-    documents = [name for name in named if name is not None]
-    return documents if documents and len(documents) == len(evaluation.gold) else None
+    return [name or "" for name in named] if any(named) else None
 
 
 def find_score(spec: Spec, address: str) -> tuple[Entry, Score]:

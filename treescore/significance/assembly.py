@@ -9,14 +9,16 @@ import numpy as np
 
 from treescore.core.arrays import FloatArray
 from treescore.core.params import Json
-from treescore.significance import compare_pl, ranking
+from treescore.significance import ranking
 from treescore.significance.answers import DEPENDENT_TOKENS
+from treescore.significance.assumptions import assumed
 from treescore.significance.bootstrap import Interval
 from treescore.significance.correction import adjusted, first_threshold
 from treescore.significance.effects import effect_document
+from treescore.significance.notes import notes
 from treescore.significance.partial_conjunction import partial_conjunction
 from treescore.significance.permutation import SMALLEST, Test
-from treescore.significance.provenance import TESTS, signature, statistic
+from treescore.significance.provenance import signature, statistic
 from treescore.significance.question import Question
 from treescore.significance.units import sample_of
 
@@ -38,15 +40,14 @@ def document(
     better = significantly_better(question, pairs)
     result: dict[str, Json] = {
         "score": question.score_name,
-        "metric": question.score_name,
         "higher_is_better": sample.score.higher_is_better,
-        **statistic(sample.score, macro=sample.parts is not None),
-        "test": TESTS[settings.test],
+        **statistic(question.terms.score, macro=question.terms.parts is not None),
+        "test": settings.test,
         "alternative": "observed direction" if settings.test == "compare_pl" else settings.alternative,
-        "units": settings.unit,
+        "units": question.unit,
         "unit_count": _unit_count(question),
-        "blocks": None if question.blocks is None else sample.units,
-        "parts": sample.part_count if sample.parts is not None else None,
+        "blocks": sample.units if question.unit == "block" else None,
+        "parts": question.terms.part_count or None,
         "gold_digest": gold_digest,
         "alpha": settings.alpha,
         "correction": settings.correction,
@@ -60,6 +61,7 @@ def document(
         "smallest_p": _smallest(question, tests),
         "clusters": None,
         "rank_ranges": None,
+        "assumed": assumed(question, tests),
     }
     if better is not None:
         ordered = better[np.ix_(order, order)]
@@ -69,8 +71,8 @@ def document(
         result["rank_ranges"] = ranking.rank_ranges(ordered)
         for system, cluster, interval in zip(result["systems"], clusters, result["rank_ranges"], strict=True):
             system.update(cluster=cluster, rank_interval=interval)
-    result["notes"] = _notes(question, tests, result["smallest_p"])
-    result["warnings"] = [DEPENDENT_TOKENS] if settings.unit == "token" else []
+    result["notes"] = notes(question, tests, result["smallest_p"])
+    result["warnings"] = [DEPENDENT_TOKENS] if question.unit == "token" else []
     result["signature"] = signature(question, tests, gold_digest)
     return result
 
@@ -104,7 +106,7 @@ def pair_documents(
             documents.append(
                 {
                     **head,
-                    "ci": _ci(question, difference_intervals[index], (first, second)),
+                    "ci": _ci(question, test.ci or difference_intervals[index], (first, second)),
                     **_test_document(question, test, question.seed(first, second)),
                     "effect": effect_document(
                         question.sample.score,
@@ -126,6 +128,13 @@ _NO_TEST: Mapping[str, Json] = {
     "ci": None,
     "p": None,
     "p_kind": None,
+    "p_error": None,
+    "p_parts": None,
+    "p_unselected": None,
+    "difference_tested": None,
+    "detectable": None,
+    "ci_simultaneous": None,
+    "noninferiority": None,
     "test": None,
     "shuffles": None,
     "seed": None,
@@ -156,7 +165,7 @@ def add_parts(
 ) -> None:
     """Add to the document on how many parts each of a pair is better (Dror et al. 2017)."""
     if tests is None:
-        if question.settings.test in ("auto", "permutation"):
+        if question.settings.test == "permutation" and question.unit != "part":
             document["notes"].append("Too many pairs and parts to test each part by itself.")
         return
     alpha = question.settings.alpha
@@ -226,7 +235,7 @@ def _runs(question: Question, index: int) -> dict[str, Json]:
 def run_values(question: Question, index: int) -> FloatArray:
     """Return the score of each run of one system by itself."""
     return sample_of(
-        question.sample.score, question.names, question.candidates[index].runs, None, question.parts
+        question.terms.score, question.terms.names, question.candidates[index].runs, None, question.terms.parts
     ).values()
 
 
@@ -247,7 +256,6 @@ def _head(question: Question, first: int, second: int) -> dict[str, Json]:
     return {
         "a": question.candidates[first].name,
         "b": question.candidates[second].name,
-        "metric": question.score_name,
         "score_a": _number(value_a),
         "score_b": _number(value_b),
         "difference": _number(difference),
@@ -257,7 +265,7 @@ def _head(question: Question, first: int, second: int) -> dict[str, Json]:
 
 def _test_document(question: Question, test: Test, seed: int) -> dict[str, Json]:
     settings = question.settings
-    unit = "document" if settings.unit == "block" else settings.unit
+    unit = "document" if question.unit == "block" else question.unit
     if test.p is None:
         description = None
     elif settings.test == "mcnemar":
@@ -269,6 +277,10 @@ def _test_document(question: Question, test: Test, seed: int) -> dict[str, Json]
     return {
         "p": test.p,
         "p_kind": test.kind,
+        "p_error": test.error,
+        "p_parts": test.parts,
+        "p_unselected": test.unselected,
+        "difference_tested": test.difference,
         "log10_p": test.log10_p if test.p is not None and test.p <= SMALLEST else _log10(test.p),
         "test": description,
         "how": test.how,
@@ -299,7 +311,7 @@ def _ci(question: Question, interval: Interval | None, systems: Sequence[int]) -
 
 
 def _unit_count(question: Question) -> int:
-    if question.settings.unit == "token":
+    if question.unit == "token":
         tokens = next((candidate.tokens for candidate in question.candidates if candidate.tokens is not None), None)
         return 0 if tokens is None else len(tokens.bits)
     return question.sample.units
@@ -319,37 +331,6 @@ def _smallest(question: Question, tests: Sequence[Test]) -> dict[str, Json]:
         "significance_possible": bool(smallest.min() <= settings.alpha),
         "needed_alone": threshold,
     }
-
-
-def _notes(question: Question, tests: Sequence[Test], smallest: Mapping[str, Json]) -> list[str]:
-    settings = question.settings
-    notes = ["p of identical outputs is 1", "undefined scores (0/0) are excluded and listed"]
-    most_shuffles = max((test.shuffles for test in tests if test.shuffles), default=0)
-    if most_shuffles > settings.shuffles:
-        notes.append(
-            f"Shuffles raised from {settings.shuffles} to {most_shuffles}: with fewer, {settings.correction} over "
-            f"{len(question.pairs)} pairs could reject nothing, or only just."
-        )
-    if smallest["significance_possible"] is False:
-        notes.append(
-            "No difference could have become significant here: too few units differ, or too few shuffles for so many "
-            f"pairs (smallest adjusted p: {smallest['p_adjusted']:.3g}, alpha: {settings.alpha})."
-        )
-    if any(test.p is not None and test.p <= SMALLEST for test in tests):
-        notes.append("p below 2.2e-308 is shown as that; log10_p holds it.")
-    if settings.interval != "none" and question.resamples < settings.resamples:
-        notes.append(
-            f"Resamples lowered from {settings.resamples} to {question.resamples}: the test set is very large."
-        )
-    if settings.test == "compare_pl":
-        notes.append(compare_pl.NOTE)
-    if settings.test == "bootstrap":
-        notes.append("The bootstrap gives intervals; for a p use the permutation test.")
-    if len({len(candidate.runs) for candidate in question.candidates} | {1}) > 1:
-        notes.append("Runs of one system are pooled by unit for the test; their spread is shown beside it.")
-    if question.sample.parts is not None:
-        notes.append("Macro average: swaps and resamples stay within a part; an undefined part counts as worst.")
-    return notes
 
 
 def _number(value: float) -> float | None:

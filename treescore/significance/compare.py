@@ -18,11 +18,12 @@ from treescore.significance import assembly, compare_pl
 from treescore.significance.answers import mcnemar_tests
 from treescore.significance.bootstrap import Interval, bca_interval, intervals, jackknife_scores, resampled
 from treescore.significance.earlier import Answers, answers_in
-from treescore.significance.permutation import Test, permutation
+from treescore.significance.permutation import Test, part_tests, permutation
 from treescore.significance.provenance import signature
-from treescore.significance.question import Candidate, Question, SeedOf
+from treescore.significance.question import Candidate, Question, SeedOf, Terms
 from treescore.significance.settings import Settings
-from treescore.significance.units import block_numbers, pooled, sample_of
+from treescore.significance.unit_choice import chosen_units
+from treescore.significance.units import pooled
 
 PAIRS_AT_ONCE = 64
 PART_TESTS = 4_000
@@ -40,7 +41,7 @@ def compare(
     candidates: Sequence[Candidate],
     settings: Settings,
     *,
-    blocks: Sequence[str] | None = None,
+    blocks: Sequence[str | None] | None = None,
     parts: IntArray | None = None,
     gold_digest: str | None = None,
     seed_of: SeedOf | None = None,
@@ -54,7 +55,8 @@ def compare(
         count_names: names of the counts' columns.
         candidates: the systems; counts of all have the same n rows.
         settings: test, unit, correction and so on.
-        blocks: the block (document) of each sentence; needed where `settings.unit` is block.
+        blocks: the block (document) of each sentence, None for a sentence of none; needed where `settings.unit` is
+            block.
         parts: stratum of each sentence, from 0: then the statistic is the macro average over parts, and swaps and
             resamples stay within a part.
         gold_digest: for the signature.
@@ -68,12 +70,20 @@ def compare(
     """
     question = replace(_question(score_name, score, count_names, candidates, settings, blocks, parts), seed_of=seed_of)
     answers = _answers(question) if seed_of is None else _each_alone(question, seed_of, gold_digest, earlier)
+    answers = answers._replace(
+        extras=[{**extra, **further} for extra, further in zip(answers.extras, _of_all_pairs(question), strict=True)]
+    )
     document = assembly.document(
         question, answers.tests, answers.extras, answers.system_intervals, answers.pair_intervals, gold_digest
     )
     if parts is not None:
         assembly.add_parts(document, question, answers.part_tests)
     return document
+
+
+def _of_all_pairs(question: Question) -> list[dict[str, Json]]:
+    """Return the members of each pair's document that depend on how many pairs there are."""
+    return [{"detectable": None, "ci_simultaneous": None, "noninferiority": None} for _ in question.pairs]
 
 
 def _answers(question: Question) -> Answers:
@@ -115,50 +125,37 @@ def _question(
     count_names: Sequence[str],
     candidates: Sequence[Candidate],
     settings: Settings,
-    blocks: Sequence[str] | None,
+    blocks: Sequence[str | None] | None,
     parts: IntArray | None,
 ) -> Question:
-    _check_unit(candidates, settings, blocks)
-    rows = pooled([candidate.runs for candidate in candidates])
     strata = None if parts is None else np.asarray(parts, np.int64)
-    numbers = block_numbers(blocks, strata) if settings.unit == "block" and blocks is not None else None
-    sample = sample_of(score, count_names, rows, numbers, strata)
+    rows = pooled([candidate.runs for candidate in candidates])
+    units = chosen_units(settings, blocks, strata, len(rows[0]) if rows else len(blocks or ()))
+    if units.name == "token":
+        _check_tokens(candidates)
+    terms = Terms(score, count_names, units, strata)
+    sample = terms.sample(candidates, rows)
     values = sample.values()
     defined = [index for index in range(len(candidates)) if math.isfinite(values[index])]
     return Question(
         score_name=score_name,
         settings=settings,
-        names=count_names,
+        terms=terms,
         candidates=candidates,
         rows=rows,
-        blocks=numbers,
-        parts=strata,
         sample=sample,
         values=values,
         pairs=list(combinations(defined, 2)),
     )
 
 
-def _check_unit(candidates: Sequence[Candidate], settings: Settings, blocks: Sequence[str] | None) -> None:
-    if settings.unit == "block":
-        if blocks is None:
-            detail = (
-                'The unit is "block", but the blocks are unknown. Give the block of '
-                "each sentence in items.blocks, or use gold with document boundaries, or the unit sentence."
-            )
-            raise InputError(Problem("no-blocks", detail, pointer="/unit"))
-        sentences = len(candidates[0].runs[0]) if candidates else len(blocks)
-        if len(blocks) != sentences:
-            detail = f"The list has {len(blocks)} block names for {sentences} sentences. Give one for each."
-            raise InputError(Problem("item-count-mismatch", detail, pointer="/unit"))
-    if settings.unit == "token":
-        without = [candidate.name for candidate in candidates if candidate.tokens is None]
-        if without:
-            detail = (
-                'The unit is "token", but this score has no value for each token. '
-                "Use the unit sentence, or a score that does (attachment.las, attachment.uas, ...)."
-            )
-            raise InputError(Problem("no-token-bits", detail, pointer="/unit"))
+def _check_tokens(candidates: Sequence[Candidate]) -> None:
+    if any(candidate.tokens is None for candidate in candidates):
+        detail = (
+            'The unit is "token", but this score has no value for each token. '
+            "Use the unit sentence, or a score that does (attachment.las, attachment.uas, ...)."
+        )
+        raise InputError(Problem("no-token-bits", detail, pointer="/unit"))
 
 
 def _tests(question: Question) -> tuple[list[Test], list[dict[str, Json]]]:
@@ -168,12 +165,14 @@ def _tests(question: Question) -> tuple[list[Test], list[dict[str, Json]]]:
     if settings.test == "bootstrap":
         return [Test(None, None) for _ in pairs], no_extras
     if settings.test == "mcnemar":
-        bits = [candidate.tokens for candidate in question.candidates] if settings.unit == "token" else None
+        bits = [candidate.tokens for candidate in question.candidates] if question.unit == "token" else None
         return mcnemar_tests(sample, pairs, settings, bits)
     if settings.test == "compare_pl":
-        brackets = compare_pl.recall_and_precision(question.names, question.rows, question.blocks, pairs, question.plan)
+        brackets = compare_pl.recall_and_precision(question.terms, question.rows, pairs, question.plan)
         tests = compare_pl.directed(sample, pairs, question.plan)
         return tests, [{"compare_pl": document} if document else {} for document in brackets]
+    if question.unit == "part":
+        return part_tests(sample, pairs, settings.alternative, settings.seed), no_extras
     return permutation(sample, pairs, settings.alternative, question.plan), no_extras
 
 
@@ -221,7 +220,7 @@ def difference_intervals(replicates: FloatArray, pairs: Sequence[tuple[int, int]
 def _part_tests(question: Question, most: int) -> list[dict[str, list[float]]] | None:
     """Compute for each pair the one-sided p of each part in both directions; None if pairs times parts exceed most."""
     sample, settings = question.sample, question.settings
-    if settings.test not in ("auto", "permutation") or len(question.pairs) * sample.part_count > most:
+    if settings.test != "permutation" or question.unit == "part" or len(question.pairs) * sample.part_count > most:
         return None
     tests_of_pairs: list[dict[str, list[float]]] = [{"greater": [], "less": []} for _ in question.pairs]
     plan = replace(question.plan, family=1, law_budget=question.plan.law_budget / max(1, sample.part_count))

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from treescore.core.arrays import Counts, IntArray
+from treescore.core.arrays import Counts
 from treescore.core.params import Json
 from treescore.core.scores import Score, ratio_score
 from treescore.significance.permutation import ShufflePlan, Test, observed_alternative, permutation
+from treescore.significance.question import Terms
 from treescore.significance.units import Sample, sample_of
 
 NOTE = (
@@ -43,20 +44,21 @@ def directed(sample: Sample, pairs: Sequence[tuple[int, int]], plan: ShufflePlan
 
 
 def recall_and_precision(
-    names: Sequence[str],
+    counted: Terms,
     rows: Sequence[Counts],
-    blocks: IntArray | None,
     pairs: Sequence[tuple[int, int]],
     plan: ShufflePlan,
 ) -> list[dict[str, Json]]:
     """Make for each pair the comparator's two rows; empty documents where the counts have no brackets or links."""
     documents: list[dict[str, Json]] = [{} for _ in pairs]
     for recall, precision, what in _COLUMNS:
-        if not {*recall, *precision} <= set(names):
+        if not {*recall, *precision} <= set(counted.names):
             continue
         for name, (numerator, denominator) in (("recall", recall), ("precision", precision)):
             score = ratio_score(name, name, numerator, denominator)
-            _fill(documents, name, score, sample_of(score, names, rows, blocks, None), pairs, plan)
+            _fill(
+                documents, name, score, sample_of(score, counted.names, rows, counted.units.blocks, None), pairs, plan
+            )
         for document in documents:
             document["of"] = what
         break

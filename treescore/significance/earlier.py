@@ -54,6 +54,10 @@ def _test(pair: Mapping[str, Json]) -> Test:
         shuffles=pair["shuffles"],
         differing=pair["null_swaps_log2"],
         smallest=pair["smallest_p"],
+        error=pair["p_error"],
+        parts=pair["p_parts"],
+        unselected=pair["p_unselected"],
+        difference=pair["difference_tested"],
     )
 
 

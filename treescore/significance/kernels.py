@@ -251,7 +251,7 @@ def subset_tail(values: IntArray, top: int) -> tuple[float, int]:
     Returns:
         A number and a power of two to multiply it by.
     """
-    cells = np.zeros(top + 1)
+    cells, other = np.zeros(top + 1), np.zeros(top + 1)  # two, so that a processor can add several cells at once
     cells[0] = 1.0
     used = 0
     exponent = 0
@@ -260,8 +260,11 @@ def subset_tail(values: IntArray, top: int) -> tuple[float, int]:
         if value > top:
             break  # ascending: no larger one fits either
         used = min(top, used + value)
-        for cell in range(used, value - 1, -1):
-            cells[cell] += cells[cell - value]
+        with_it, without, shifted = other[value : used + 1], cells[value : used + 1], cells[: used + 1 - value]
+        other[:value] = cells[:value]
+        for cell in range(len(with_it)):
+            with_it[cell] = without[cell] + shifted[cell]
+        cells, other = other, cells
         steps += 1
         if steps == _SHIFT:  # cells at most double in a step: between two looks they grow by 2**400 at most
             steps = 0

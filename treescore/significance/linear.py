@@ -18,17 +18,18 @@ from treescore.core.arrays import IntArray
 from treescore.significance.kernels import subset_tail, tilted_tail
 
 LN2 = math.log(2.0)
-ALWAYS_ADDITIONS = 150_000
-"""Additions up to which the dynamic programme is always run."""
-MAX_ADDITIONS = 4_000_000_000
-"""Additions of the longest dynamic programme that is run (seconds)."""
+MAX_ADDITIONS = 2e8
+"""Additions of the longest law of one pair (20 ms by the dynamic programme)."""
+POINT_ADDITIONS = 400.0
+"""Additions that one point of the transform costs with one distinct difference: a logarithm and an arc tangent take
+some 40 nanoseconds, an addition 0.1."""
 MAX_POINTS = 1 << 20
 """Points of the longest transform."""
 _PRECISION = 2e-11
 
 
 class TooLargeError(Exception):
-    """The exact law would exceed the budget; the caller uses Monte Carlo instead."""
+    """The exact law would exceed the budget; the caller inverts or samples instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +66,26 @@ def differences_of(d: IntArray) -> Differences:
     return Differences(values // divisor, copies.astype(np.int64), int(d.sum()) // divisor)
 
 
-def exact_p(differences: Differences, alternative: str) -> tuple[float, float]:
+def additions(differences: Differences) -> float:
+    """Reckon the additions that the exact law needs, by the cheaper of its two methods; nothing is computed yet."""
+    if not differences.units:
+        return 0.0
+    top = (differences.largest - abs(differences.observed)) // 2
+    return min(_subset_additions(differences, top), _transform_additions(differences, top))
+
+
+def exact_p(differences: Differences, alternative: str, most: float = MAX_ADDITIONS) -> tuple[float, float]:
     """Return the exact p and its natural logarithm: two-sided, greater (of the signed sum), or less.
 
     The first is 0.0 where it is smaller than a float can be; the second is always right.
 
+    Args:
+        differences: of the pair.
+        alternative: two-sided, greater, less.
+        most: additions that the law may take.
+
     Raises:
-        TooLargeError: counts so large that no exact method stays within its budget.
+        TooLargeError: counts so large that no exact method stays within `most` additions; reckoned before starting.
     """
     if alternative == "less":
         differences = Differences(differences.values, differences.copies, -differences.observed)
@@ -81,29 +95,53 @@ def exact_p(differences: Differences, alternative: str) -> tuple[float, float]:
     if alternative == "two-sided":
         if not observed:
             return 1.0, 0.0
-        p, log_p = tail(differences, abs(observed))
+        p, log_p = tail(differences, abs(observed), most)
         return min(1.0, 2.0 * p), min(0.0, LN2 + log_p)
     if observed > 0:
-        return tail(differences, observed)
+        return tail(differences, observed, most)
     # P(S >= o) = 1 - P(S <= o - 2): sums keep their parity, and the law is symmetric
     if 2 - observed > differences.largest:
         return 1.0, 0.0
-    below, _ = tail(differences, 2 - observed)
+    below, _ = tail(differences, 2 - observed, most)
     return 1.0 - below, math.log1p(-below)
 
 
-def tail(differences: Differences, observed: int) -> tuple[float, float]:
-    """Compute P(S >= observed) and its logarithm, for an observed sum in 1 .. largest near one that swaps reach."""
+def tail(differences: Differences, observed: int, most: float = MAX_ADDITIONS) -> tuple[float, float]:
+    """Compute P(S >= observed) and its logarithm, for an observed sum in 1 .. largest near one that swaps reach.
+
+    Raises:
+        TooLargeError: neither method stays within `most` additions and is precise enough.
+    """
     top = (differences.largest - observed) // 2
-    units = differences.units
-    if units * (top + 1) <= ALWAYS_ADDITIONS:
-        return _by_subsets(differences, top)
-    tilted = _by_tilting(differences, top)
-    if tilted is not None:
-        return math.exp(tilted), tilted
-    if units * (top + 1) > MAX_ADDITIONS:
+    by_subsets, by_transform = _subset_additions(differences, top), _transform_additions(differences, top)
+    if by_transform < by_subsets and by_transform <= most:
+        tilted = _by_tilting(differences, top)
+        if tilted is not None:
+            return math.exp(tilted), tilted
+    if by_subsets > most:
         raise TooLargeError
     return _by_subsets(differences, top)
+
+
+def _subset_additions(differences: Differences, top: int) -> float:
+    """Reckon the dynamic programme's additions: each difference once over all sums up to `top`."""
+    return float(differences.units) * (top + 1)
+
+
+def _transform_additions(differences: Differences, top: int) -> float:
+    """Reckon the transform's cost in additions of the dynamic programme."""
+    # the tilt moves the mean to `top` at most, so that the period is no longer than this
+    spread = _spread(differences)
+    period = min(differences.largest + 1.0, min(top, spread) + spread + 1.0)
+    if period > MAX_POINTS:
+        return math.inf
+    return POINT_ADDITIONS * len(differences.values) * 0.5 * period
+
+
+def _spread(differences: Differences) -> int:
+    # Hoeffding (1963): under any tilt, mass further from the mean than this is below 1e-20
+    squares = float((differences.values.astype(np.float64) ** 2) @ differences.copies)
+    return math.ceil(4.9 * math.sqrt(squares)) + 1
 
 
 def _by_subsets(differences: Differences, top: int) -> tuple[float, float]:
@@ -115,9 +153,7 @@ def _by_subsets(differences: Differences, top: int) -> tuple[float, float]:
 def _by_tilting(differences: Differences, top: int) -> float | None:
     """Return the tail by inversion, or None where its error bound is not small enough."""
     theta, mean = _tilt(differences, top)
-    # Hoeffding (1963): under any tilt, mass further from the mean than this is below 1e-20
-    squares = float((differences.values.astype(np.float64) ** 2) @ differences.copies)
-    spread = math.ceil(4.9 * math.sqrt(squares)) + 1 + math.ceil(abs(top - mean))
+    spread = _spread(differences) + math.ceil(abs(top - mean))
     reach = min(top, spread)
     period = min(differences.largest + 1, reach + spread + 1)
     if period > MAX_POINTS:

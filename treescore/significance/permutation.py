@@ -1,7 +1,8 @@
 """The paired permutation test (approximate randomization); the data alone decide how its p is computed.
 
 Noreen 1989; Yeh 2000; Riezler & Maxwell 2005; Dror et al. 2018. Exact where the statistic is a sum of integers or
-few units differ, and for ratios where a dynamic programme is affordable; otherwise Monte Carlo.
+few units differ, and for ratios where a dynamic programme is affordable. Means of one ratio over parts are inverted
+or sampled under a tilted law (`macro`); what is left is Monte Carlo.
 """
 
 from __future__ import annotations
@@ -9,25 +10,36 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
 from treescore.significance import ratio
+from treescore.significance.bootstrap import Interval
 from treescore.significance.correction import first_threshold
+from treescore.significance.inversion import FEW, LN2, Tail, sum_tail, tail_of
 from treescore.significance.law import law_cost, law_p
-from treescore.significance.linear import TooLargeError, differences_of, exact_p
+from treescore.significance.linear import Differences, TooLargeError, additions, differences_of, exact_p
+from treescore.significance.macro import formula_holds, parts_of
+from treescore.significance.macro_tests import Decision, macro_answers
 from treescore.significance.montecarlo import THREADS, affordable_shuffles, extreme_counts, shuffles_needed
-from treescore.significance.units import Sample
+from treescore.significance.part_signs import part_signs
+from treescore.significance.tilted import DRAWS
+from treescore.significance.units import Sample, merged
 
 LAW_BUDGET = 2e9
 """Limit of nanoseconds (estimated) for exact laws of ratios of all pairs."""
+_WHOLE_BUDGET = LAW_BUDGET
+ADDITIONS = 2e9
+"""Limit of additions for exact laws of sums of all pairs (some 0.2 seconds by the dynamic programme)."""
 NEAR_BUDGET = 5e8
 """Limit of nanoseconds (estimated) for exact laws of the pairs near the threshold."""
 NEAR = 4.0
 """An exact law is computed for a p within this factor of the threshold of the decision."""
 _LOG10 = math.log(10.0)
 _FEW = 8
+_T = TypeVar("_T")
 SMALLEST = float(np.finfo(np.float64).tiny)
 """The smallest p that is shown; smaller ones are shown by their logarithm."""
 
@@ -38,12 +50,17 @@ class Test:
 
     Attributes:
         p: in (0, 1]; None where there is none.
-        kind: exact, monte-carlo, or None.
+        kind: exact, inversion, sampled, monte-carlo, or None.
         how: the method in words.
         log10_p: where it is known more precisely than p.
         shuffles: of a Monte Carlo test.
         differing: units in which the two differ.
         smallest: the smallest p that the data (and the shuffles) can give.
+        error: relative error of p, where it is neither exact nor counted over shuffles.
+        parts: p for parts like these, by the signs of whole parts' differences.
+        unselected: p without allowance for the picking of the better one among several submissions.
+        difference: what was tested, where that is not the difference of the scores.
+        ci: an interval that the test itself gives.
     """
 
     p: float | None
@@ -53,6 +70,11 @@ class Test:
     shuffles: int | None = None
     differing: int = 0
     smallest: float = 1.0
+    error: float | None = None
+    parts: float | None = None
+    unselected: float | None = None
+    difference: float | None = None
+    ci: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +88,21 @@ class ShufflePlan:
     family: int
     law_budget: float = LAW_BUDGET
 
+    @property
+    def share(self) -> float:
+        """The share of all budgets that the tests may use."""
+        return self.law_budget / _WHOLE_BUDGET
+
 
 def permutation(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: str, plan: ShufflePlan) -> list[Test]:
     """Test each pair of systems, in order. No system may have an undefined score."""
-    test_of: dict[int, Test] = {}
+    if sample.parts is not None:
+        return _of_parts(sample, pairs, alternative, plan)
+    test_of = _sums(sample, pairs, alternative, plan)
     rest: list[int] = []
     for index, (first, second) in enumerate(pairs):
+        if index in test_of:
+            continue
         test = _cheap(sample, first, second, alternative)
         if test is None:
             rest.append(index)
@@ -84,6 +115,73 @@ def permutation(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: s
         test_of.update(_by_shuffles(sample, pairs, rest, alternative, plan))
         if sample.plain and sample.integer:
             test_of.update(_near_threshold(sample, pairs, rest, alternative, plan, test_of))
+    return [test_of[index] for index in range(len(pairs))]
+
+
+def part_tests(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: str, seed: int) -> list[Test]:
+    """Test each pair by the signs of whole parts' differences.
+
+    Args:
+        sample: whose units are whole parts (`units.by_part`).
+        pairs: of systems.
+        alternative: two-sided, greater, less.
+        seed: of the draws where 21 to 99 parts differ.
+    """
+    higher = sample.score.higher_is_better
+    found = part_signs(sample.unit_values(), pairs, alternative, higher_is_better=higher, seed=seed)
+    kinds = {True: "exact", False: "sampled"}
+    return [
+        Test(None, None)
+        if signs is None
+        else _test(signs.tail, kinds[signs.tail.error is None], "signs of whole parts", signs.differing, alternative)
+        for signs in found
+    ]
+
+
+def _test(tail: Tail, kind: str, how: str, differing: int, alternative: str) -> Test:
+    return Test(
+        max(tail.p, SMALLEST),
+        kind,
+        how,
+        min(0.0, tail.log_p / _LOG10),
+        differing=differing,
+        smallest=smallest_p(differing, alternative),
+        error=tail.error if kind != "exact" else None,
+    )
+
+
+def _of_parts(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: str, plan: ShufflePlan) -> list[Test]:
+    """Test a mean of parts: one ratio by its law, a score that joins several by shuffles."""
+    if formula_holds(sample):
+        decision = Decision(alternative, plan.alpha, plan.correction, plan.family, plan.seed, plan.share)
+        answers = macro_answers(parts_of(sample), pairs, decision)
+        tests = [_test(answer.tail, answer.kind, answer.how, answer.units, alternative) for answer in answers]
+    else:
+        tests = _composites(sample, pairs, alternative, plan)
+    higher = sample.score.higher_is_better
+    signs = part_signs(sample.part_values(), pairs, alternative, higher_is_better=higher, seed=plan.seed)
+    return [
+        test if of_parts is None else replace(test, parts=max(of_parts.tail.p, SMALLEST))
+        for test, of_parts in zip(tests, signs, strict=True)
+    ]
+
+
+def _composites(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: str, plan: ShufflePlan) -> list[Test]:
+    """Shuffle; a pair of which one lacks a part by itself, since the whole part is then one unit of it."""
+    test_of: dict[int, Test] = {}
+    rest = []
+    for index, (first, second) in enumerate(pairs):
+        lacking = sample.lacking(first, second)
+        alone = sample if not lacking.any() else merged(sample.of_systems((first, second)), lacking)
+        pair = (first, second) if alone is sample else (0, 1)
+        if not alone.differing_units(*pair).any():
+            test_of[index] = Test(1.0, "exact", "identical in every unit", differing=0, smallest=1.0)
+        elif alone is sample:
+            rest.append(index)
+        else:
+            test_of[index] = _by_shuffles(alone, [pair], [0], alternative, plan)[0]
+    if rest:
+        test_of.update(_by_shuffles(sample, pairs, rest, alternative, plan))
     return [test_of[index] for index in range(len(pairs))]
 
 
@@ -100,20 +198,60 @@ def _cheap(sample: Sample, first: int, second: int, alternative: str) -> Test | 
     smallest = smallest_p(differing, alternative)
     if not differing:
         return Test(1.0, "exact", "identical in every unit", differing=0, smallest=1.0)
-    if not sample.integer or sample.parts is not None:
-        return None
-    if sample.plain and np.array_equal(sample.bottoms[0][first], sample.bottoms[0][second]):
-        alternative_of_tops = alternative if sample.direction > 0 else _OPPOSITE[alternative]
-        try:
-            p, log_p = exact_p(differences_of(sample.tops[0][first] - sample.tops[0][second]), alternative_of_tops)
-        except TooLargeError:
-            return None
-        how = "exact law of a sum"
-        return Test(max(p, SMALLEST), "exact", how, min(0.0, log_p / _LOG10), differing=differing, smallest=smallest)
-    if differing <= ratio.FEW_UNITS:
+    if sample.integer and differing <= ratio.FEW_UNITS:
         p = ratio.enumerated_p(sample, first, second, alternative)
         return Test(p, "exact", "all swaps listed", differing=differing, smallest=smallest)
     return None
+
+
+def _sums(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: str, plan: ShufflePlan) -> dict[int, Test]:
+    """Test the pairs with equal denominators by the exact law of a sum; invert or sample those beyond the budget."""
+    if not (sample.plain and sample.integer):
+        return {}
+    turned = alternative if sample.direction > 0 else _OPPOSITE[alternative]
+    tops, bottoms = sample.tops[0], sample.bottoms[0]
+    of_pair = {
+        index: differences_of(tops[first] - tops[second])
+        for index, (first, second) in enumerate(pairs)
+        if np.array_equal(bottoms[first], bottoms[second])
+    }
+    costs = {index: additions(differences) for index, differences in of_pair.items()}
+    left = ADDITIONS * plan.share
+    exact: set[int] = set()
+    for index in sorted(costs, key=lambda index: (costs[index], index)):
+        left -= costs[index]
+        if left < 0:
+            break
+        exact.add(index)
+
+    def solve(index: int) -> Test:
+        differences = of_pair[index]
+        if not differences.units:
+            return Test(1.0, "exact", "identical in every unit", differing=0, smallest=1.0)
+        try:
+            if index in exact:
+                p, log_p = exact_p(differences, turned)
+                return _test(Tail(p, log_p, None), "exact", "exact law of a sum", differences.units, alternative)
+        except TooLargeError:
+            pass
+        return _beyond(differences, turned, alternative, plan.seed)
+
+    return dict(zip(of_pair, _mapped(solve, list(of_pair)), strict=True))
+
+
+def _beyond(differences: Differences, turned: str, alternative: str, seed: int) -> Test:
+    """Test a sum of whole numbers whose exact law is too long."""
+    e = np.repeat(differences.values, differences.copies).astype(np.float64)
+    observed = float(-differences.observed if turned == "less" else differences.observed)
+    tail = sum_tail(e, abs(observed) if turned == "two-sided" else observed, seed=seed)
+    if turned == "two-sided":
+        tail = tail_of(LN2 + tail.log_p, tail.error) if observed else Tail(1.0, 0.0, None)
+    how, kind = "inversion of the cumulants", "inversion"
+    if tail.error is None:
+        how, kind = "all swaps listed", "exact"
+    elif differences.units < FEW:
+        how, kind = f"tilted sampling, {DRAWS} draws", "sampled"
+    return _test(tail, kind, how, differences.units, alternative)
 
 
 _OPPOSITE = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
@@ -169,7 +307,7 @@ def _solved(jobs: dict[int, ratio.Pair], alternative: str, how: str) -> dict[int
     return {index: test for index, test in tests if test is not None}
 
 
-def _mapped(function: Callable[[int], Test | None], indices: Sequence[int]) -> list[Test | None]:
+def _mapped(function: Callable[[int], _T], indices: Sequence[int]) -> list[_T]:
     if len(indices) < 2:
         return [function(index) for index in indices]
     with ThreadPoolExecutor(min(2, THREADS)) as pool:

@@ -10,14 +10,7 @@ from treescore.core.version import __version__
 from treescore.significance.permutation import Test
 from treescore.significance.question import Question
 
-VERSION = 1
-TESTS = {
-    "auto": "permutation",
-    "permutation": "permutation",
-    "bootstrap": "bootstrap",
-    "mcnemar": "mcnemar",
-    "compare_pl": "compare_pl",
-}
+VERSION = 2
 
 
 def statistic(score: Score, *, macro: bool) -> dict[str, Json]:
@@ -42,9 +35,9 @@ def signature(question: Question, tests: Sequence[Test], gold_digest: str | None
     resamples = None if settings.interval == "none" else question.resamples
     return {
         "score": question.score_name,
-        "test": TESTS[settings.test],
+        "test": settings.test,
         "alternative": settings.alternative,
-        "unit": settings.unit,
+        "unit": question.unit,
         "shuffles": shuffles,
         "shuffles_asked": settings.shuffles,
         "resamples": resamples,
@@ -55,6 +48,9 @@ def signature(question: Question, tests: Sequence[Test], gold_digest: str | None
         "alpha": settings.alpha,
         "clusters": settings.clusters,
         "mcnemar": settings.mcnemar if settings.test == "mcnemar" else None,
+        "runs": settings.runs,
+        "margin": settings.margin,
+        "power": settings.power,
         "gold": gold_digest,
         "version": f"{__version__}/significance.{VERSION}",
     }

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 
 from treescore.core.arrays import Counts, FloatArray, IntArray
 from treescore.core.registry import TokenBits
+from treescore.core.scores import Score
 from treescore.significance.bootstrap import affordable_resamples
 from treescore.significance.permutation import LAW_BUDGET, ShufflePlan
 from treescore.significance.settings import Settings
-from treescore.significance.units import Sample, pooled, sample_of
+from treescore.significance.unit_choice import Units
+from treescore.significance.units import Sample, by_part, missing_parts, pooled, sample_of
 
 SeedOf = Callable[[Sequence[str]], int]
 """The seed of one system's interval, or of everything that is drawn for two, by their names."""
@@ -26,11 +28,44 @@ class Candidate:
         name: as it is shown.
         runs: counts (n, k) of each run (seed); usually one.
         tokens: right or wrong of each token, for McNemar on tokens.
+        missing: positions of the parts without an output, whose rows count nothing right.
+        considered: counts of all scored submissions among which this one was picked, its own included; empty where it
+            was not picked.
     """
 
     name: str
     runs: tuple[Counts, ...]
     tokens: TokenBits | None = None
+    missing: frozenset[int] = frozenset()
+    considered: tuple[Counts, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How a sample is made of counts.
+
+    Attributes:
+        score: whose terms they are.
+        names: of the counts.
+        units: what is swapped.
+        parts: stratum of each sentence, int64 (n,); None where there is one.
+    """
+
+    score: Score
+    names: Sequence[str]
+    units: Units
+    parts: IntArray | None
+
+    @property
+    def part_count(self) -> int:
+        """Parts of a macro average; 0 where the score is not a mean of parts."""
+        return 0 if self.parts is None else int(self.parts.max(initial=-1)) + 1
+
+    def sample(self, candidates: Sequence[Candidate], rows: Sequence[Counts]) -> Sample:
+        """Return the terms of some systems with these pooled counts, (n, k) each."""
+        missing = missing_parts([candidate.missing for candidate in candidates], self.part_count)
+        by_unit = sample_of(self.score, self.names, rows, self.units.blocks, self.parts, missing)
+        return by_part(by_unit) if self.units.name == "part" else by_unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +75,9 @@ class Question:
     Attributes:
         score_name: its address.
         settings: of the comparison.
-        names: names of the counts.
+        terms: of the score, with the units and parts.
         candidates: the systems.
         rows: pooled counts of each.
-        blocks: number of each sentence's block where blocks are the units.
-        parts: stratum of each sentence.
         sample: the score's terms by unit.
         values: each system's score, NaN where undefined.
         pairs: the pairs that can be tested, as indices.
@@ -54,11 +87,9 @@ class Question:
 
     score_name: str
     settings: Settings
-    names: Sequence[str]
+    terms: Terms
     candidates: Sequence[Candidate]
     rows: Sequence[Counts]
-    blocks: IntArray | None
-    parts: IntArray | None
     sample: Sample
     values: FloatArray
     pairs: Sequence[tuple[int, int]]
@@ -69,6 +100,11 @@ class Question:
         if self.seed_of is None:
             return self.settings.seed
         return self.seed_of([self.candidates[system].name for system in systems])
+
+    @property
+    def unit(self) -> str:
+        """The units: sentence, block, part or token, never auto."""
+        return self.terms.units.name
 
     @property
     def resamples(self) -> int:
@@ -88,7 +124,7 @@ class Question:
         """Return the question about these systems, one or two, as if no other were there, with their own seed."""
         candidates = [self.candidates[system] for system in systems]
         rows = pooled([candidate.runs for candidate in candidates])
-        sample = sample_of(self.sample.score, self.names, rows, self.blocks, self.parts)
+        sample = self.terms.sample(candidates, rows)
         return replace(
             self,
             settings=replace(self.settings, seed=self.seed(*systems)),

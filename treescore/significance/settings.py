@@ -8,21 +8,25 @@ from dataclasses import dataclass
 from treescore.core.params import Json, Param, checked
 from treescore.errors import InputError, Problem
 
+AUTO = "auto"
+FEWEST_PARTS = 6
+"""Parts from which on whole parts can be the units: two-sided p of P parts is at least 2^(1-P), 0.03 of six."""
 _COUNT: Mapping[str, Json] = {"type": "integer", "minimum": 1, "maximum": 1_000_000}
 
 PARAMS: Mapping[str, Param] = {
     "test": Param(
-        {"enum": ["auto", "permutation", "bootstrap", "mcnemar", "compare_pl"]},
-        "auto",
-        "auto: paired permutation test, exact where it can be, with bootstrap intervals; permutation: the same; "
-        "bootstrap: intervals only, p is null; mcnemar: on sentences right or wrong as a whole, or on tokens; "
-        "compare_pl: the question of Bikel's comparator, one-sided in the observed direction.",
+        {"enum": [AUTO, "permutation", "bootstrap", "mcnemar", "compare_pl"]},
+        AUTO,
+        "permutation (auto is the same): paired permutation test, exact where it can be, with intervals; bootstrap: "
+        "intervals only, p is null; mcnemar: on sentences right or wrong as a whole, or on tokens; compare_pl: the "
+        "question of Bikel's comparator, one-sided in the observed direction.",
     ),
     "unit": Param(
-        {"enum": ["sentence", "block", "token"]},
-        "sentence",
-        "What is swapped and redrawn as a whole: a sentence, or a block of sentences (a document); "
-        "token needs the test mcnemar.",
+        {"enum": [AUTO, "sentence", "block", "part", "token"]},
+        AUTO,
+        "What is swapped and redrawn as a whole: a sentence, a block of sentences (a document), or a whole part, from "
+        f"{FEWEST_PARTS} parts on. auto: the request's blocks, else gold's documents, else sentences; for mcnemar and "
+        "compare_pl sentences. token needs the test mcnemar.",
     ),
     "alternative": Param(
         {"enum": ["two-sided", "greater", "less"]},
@@ -47,9 +51,10 @@ PARAMS: Mapping[str, Param] = {
     ),
     "seed": Param({"type": "integer", "minimum": 0, "maximum": 2**63 - 1}, 1, "Seed of shuffles and resamples."),
     "interval": Param(
-        {"enum": ["percentile", "bca", "none"]},
-        "percentile",
-        "Bootstrap interval: percentile, bias-corrected and accelerated (Efron 1987), or none.",
+        {"enum": [AUTO, "percentile", "bca", "none"]},
+        AUTO,
+        "auto: by closed forms where units are few, else the percentile bootstrap; percentile; bca: bias-corrected and "
+        "accelerated (Efron 1987); none.",
     ),
     "level": Param({"type": "number", "minimum": 0.5, "maximum": 0.9999}, 0.95, "Level of the intervals."),
     "clusters": Param(
@@ -63,25 +68,54 @@ PARAMS: Mapping[str, Param] = {
         "exact",
         "Which of McNemar's p decides; all of them are shown.",
     ),
+    "runs": Param(
+        {"enum": ["random", "fixed"]},
+        "random",
+        "random: where both systems have two or more training runs, the test is about other runs too; fixed: about "
+        "these trained models alone.",
+    ),
+    "margin": Param(
+        {"type": ["number", "null"], "exclusiveMinimum": 0},
+        None,
+        "Test also that a system is not worse than another by this much, in units of the score.",
+    ),
+    "power": Param(
+        {"type": "number", "minimum": 0.5, "maximum": 0.99},
+        0.8,
+        "The chance with which a true difference as large as `detectable` would be found.",
+    ),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Checked settings. PARAMS describes each field."""
+    """Checked settings. PARAMS describes each field.
 
-    test: str = "auto"
-    unit: str = "sentence"
+    `test` is never auto. `runs_required` tells that `runs: random` was asked for by name, which is an error where no
+    system has two runs.
+    """
+
+    test: str = AUTO
+    unit: str = AUTO
     alternative: str = "two-sided"
     shuffles: int = 10_000
     resamples: int = 10_000
     correction: str = "holm"
     alpha: float = 0.05
     seed: int = 1
-    interval: str = "percentile"
+    interval: str = AUTO
     level: float = 0.95
     clusters: str = "separable"
     mcnemar: str = "exact"
+    runs: str = "random"
+    margin: float | None = None
+    power: float = 0.8
+    runs_required: bool = False
+
+    def __post_init__(self) -> None:
+        """Give the permutation test its one name."""
+        if self.test == AUTO:
+            object.__setattr__(self, "test", "permutation")
 
 
 def parse_settings(document: Mapping[str, Json]) -> Settings:
@@ -94,11 +128,17 @@ def parse_settings(document: Mapping[str, Json]) -> Settings:
     values = checked("significance", PARAMS, options)
     for name in ("shuffles", "resamples", "seed"):
         values[name] = int(values[name])
-    settings = Settings(**values)
+    settings = Settings(**values, runs_required=options.get("runs") == "random")
     if settings.unit == "token" and settings.test != "mcnemar":
         detail = (
             f'The unit "token" needs the test "mcnemar", not {settings.test!r}: '
             "tokens of a sentence are not independent. Use sentence or block."
         )
         raise InputError(Problem("bad-parameter", detail, pointer="/unit"))
+    if settings.margin is not None and settings.test not in ("permutation", "bootstrap"):
+        detail = (
+            f'A margin is in units of the score, which the test "{settings.test}" does not test. '
+            'Leave out the margin, or use the test "permutation".'
+        )
+        raise InputError(Problem("bad-parameter", detail, pointer="/margin"))
     return settings

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from treescore.core.arrays import BoolArray, Counts, FloatArray, IntArray
-from treescore.core.scores import Score
+from treescore.core.scores import Ratio, Score
 
 _MOST_RUNS_SCALE = 10_000
 _LARGEST_WHOLE = 2.0**52
@@ -24,6 +24,7 @@ class Sample:
         tops, bottoms: for each ratio of the score its numerators and denominators, (N, n).
         parts: stratum of each unit, int64 (n,), from 0; None where there is one.
         part_count: strata.
+        missing: the parts without an output of each system, (N, parts); None where none is missing.
     """
 
     score: Score
@@ -31,6 +32,7 @@ class Sample:
     bottoms: tuple[Counts, ...]
     parts: IntArray | None
     part_count: int
+    missing: BoolArray | None = None
 
     @property
     def systems(self) -> int:
@@ -66,6 +68,13 @@ class Sample:
         """Return the score of each unit by itself, (N, n); NaN where undefined."""
         return self.score.of_terms(self._pairs())
 
+    def part_values(self) -> FloatArray:
+        """Return the score of each part, (N, parts): undefined ones as the worst value, NaN where all are undefined."""
+        values = self.score.of_terms([(self.summed(top), self.summed(bottom)) for top, bottom in self._pairs()])
+        undefined = np.isnan(values)
+        worst = math.nan if self.score.worst is None else self.score.worst
+        return np.where(undefined & ~undefined.all(axis=1, keepdims=True), worst, values)
+
     def joined(self, sums: Sequence[tuple[Counts, Counts]]) -> FloatArray:
         """Return the statistic of sums (..., parts) for each ratio: one score, or the mean of the parts' scores, (...).
 
@@ -93,6 +102,12 @@ class Sample:
             different |= terms[first] != terms[second]
         return different
 
+    def lacking(self, first: int, second: int) -> BoolArray:
+        """Find the parts that exactly one of two systems lacks, (parts,)."""
+        if self.missing is None:
+            return np.zeros(self.part_count, np.bool_)
+        return np.asarray(self.missing[first] != self.missing[second])
+
     def of_systems(self, systems: Sequence[int]) -> Sample:
         """Return the sample of some systems only."""
         indices = list(systems)
@@ -102,6 +117,7 @@ class Sample:
             tuple(bottom[indices] for bottom in self.bottoms),
             self.parts,
             self.part_count,
+            None if self.missing is None else self.missing[indices],
         )
 
     def part(self, number: int) -> Sample:
@@ -134,32 +150,74 @@ def pooled(runs: Sequence[Sequence[Counts]]) -> list[Counts]:
 
 
 def sample_of(
-    score: Score, names: Sequence[str], rows: Sequence[Counts], blocks: IntArray | None, parts: IntArray | None
+    score: Score,
+    names: Sequence[str],
+    rows: Sequence[Counts],
+    blocks: IntArray | None,
+    parts: IntArray | None,
+    missing: BoolArray | None = None,
 ) -> Sample:
     """Return the terms of a score in the rows (n, k) of each system, summed by block where blocks (n,) are numbered.
 
     A block lies in one part: the caller numbers it so.
     """
-    tops, bottoms = [], []
+    tops: list[Counts] = []
+    bottoms: list[Counts] = []
     for ratio in score.ratios:
         terms = [ratio.terms(names, counts) for counts in rows]
-        tops.append(_by_block(_stacked([top for top, _ in terms]), blocks))
-        bottoms.append(_by_block(_stacked([bottom for _, bottom in terms]), blocks))
+        for side, column in ((0, tops), (1, bottoms)):
+            term = _stacked([pair[side] for pair in terms])
+            if missing is not None and parts is not None:
+                term = np.where(missing[:, parts], 0, term)  # undefined, so that it counts as the worst value
+            column.append(_by_block(term, blocks))
     part_count = 0 if parts is None else int(parts.max(initial=-1)) + 1
     if blocks is not None and parts is not None:
         first = np.full(int(blocks.max(initial=-1)) + 1, 0, np.int64)
         first[blocks] = parts
         parts = first
-    return Sample(score, tuple(tops), tuple(bottoms), parts, part_count)
+    return Sample(score, tuple(tops), tuple(bottoms), parts, part_count, missing)
 
 
-def block_numbers(blocks: Sequence[str], parts: IntArray | None) -> IntArray:
-    """Return numbers of blocks, int64 (n,), in order of appearance; equal names in two parts are two blocks."""
-    number_of: dict[tuple[str, int], int] = {}
+def missing_parts(missing: Sequence[Collection[int]], part_count: int) -> BoolArray | None:
+    """Return which parts are missing of which system, (N, parts); None where none is."""
+    if not any(missing):
+        return None
+    return np.array([[part in of_system for part in range(part_count)] for of_system in missing], np.bool_)
+
+
+def block_numbers(blocks: Sequence[str | None], parts: IntArray | None) -> IntArray:
+    """Return numbers of blocks, int64 (n,), in order of appearance.
+
+    Equal names in two parts are two blocks. A sentence of no block is one by itself.
+    """
+    number_of: dict[tuple[str | int, int], int] = {}
     strata = [0] * len(blocks) if parts is None else parts.tolist()
-    return np.fromiter(
-        (number_of.setdefault(key, len(number_of)) for key in zip(blocks, strata, strict=True)), np.int64, len(blocks)
+    keys = ((at if name is None else name, part) for at, (name, part) in enumerate(zip(blocks, strata, strict=True)))
+    return np.fromiter((number_of.setdefault(key, len(number_of)) for key in keys), np.int64, len(blocks))
+
+
+def merged(sample: Sample, whole: BoolArray) -> Sample:
+    """Return a mean of parts in which each part of `whole` (parts,) is one unit, with the sums of its units."""
+    assert sample.parts is not None  # noqa: S101 - only means of parts lack some
+    in_whole = whole[sample.parts]
+    units = np.where(in_whole, len(in_whole) + sample.parts, np.arange(len(in_whole)))
+    _, first_units, blocks = np.unique(units, return_index=True, return_inverse=True)
+    return replace(
+        sample,
+        tops=tuple(_by_block(top, blocks) for top in sample.tops),
+        bottoms=tuple(_by_block(bottom, blocks) for bottom in sample.bottoms),
+        parts=sample.parts[first_units],
     )
+
+
+def by_part(sample: Sample) -> Sample:
+    """Return the sample whose units are whole parts: the mean of the parts' scores as a ratio of sums.
+
+    A part with an undefined score counts as the worst value, as in the mean.
+    """
+    values = sample.part_values()
+    score = replace(sample.score, ratios=(Ratio({"score": 1}, {"parts": 1}),), join=None)
+    return Sample(score, (values,), (np.ones_like(values),), None, 0)
 
 
 def _stacked(rows: Sequence[Counts]) -> Counts:

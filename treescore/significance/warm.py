@@ -6,7 +6,9 @@ import numpy as np
 
 from treescore.core.scores import ratio_score
 from treescore.significance import kernels
+from treescore.significance.inversion import FEW, sum_tail
 from treescore.significance.law import plane_of
+from treescore.significance.macro import inverted_p, macro_pair, parts_of, sampled_p
 from treescore.significance.montecarlo import extreme_counts
 from treescore.significance.plane import log_mass
 from treescore.significance.ratio import grid_p, pair_of
@@ -21,8 +23,13 @@ def warm_kernels() -> None:
     extreme_counts(reals, [(0, 1)], 2, 1, "two-sided")
     sample = sample_of(score, ("top", "bottom"), [first, second], None, None)
     extreme_counts(sample, [(0, 1)], 2, 1, "two-sided")
-    parts = sample_of(score, ("top", "bottom"), [first, second], None, np.array([0, 1]))
-    extreme_counts(parts, [(0, 1)], 2, 1, "two-sided")
+    by_part = np.array([0, 1])
+    for rows in ([first, second], [first + 0.5, second + 0.25]):
+        parts = sample_of(score, ("top", "bottom"), rows, None, by_part)
+        extreme_counts(parts, [(0, 1)], 2, 1, "two-sided")
+        macro = macro_pair(parts_of(parts), 0, 1)
+        inverted_p(macro, "two-sided")
+        sampled_p(macro, "two-sided", 1, 1)
     pair = pair_of(sample, 0, 1)
     grid_p(pair, "two-sided", -1.0)
     log_mass(plane_of(pair, abs(pair.observed), strict=False))
@@ -31,3 +38,5 @@ def warm_kernels() -> None:
     kernels.draw_weights(one.astype(np.uint64), np.zeros((1, 1), np.float64))
     kernels.subset_tail(one, 1)
     kernels.tilted_tail(one, one, 0, 0.5, 2, 1)
+    sum_tail(np.ones(FEW), 2.0)
+    sum_tail(np.arange(2.0, FEW), 2.0)

@@ -40,8 +40,6 @@ from treescore.errors import Problem, ScoringError
 from treescore.significance import Settings, parse_settings
 
 NOT_COMPARABLE = "not-comparable"
-_SAME_TEST = ("auto", "permutation")
-"""Two names of the board's test."""
 
 
 def reader_of(context: Context, benchmark: Benchmark, caller: Caller) -> Viewer:
@@ -84,9 +82,9 @@ def chosen_settings(caller: Caller, request: ComparisonRequest) -> Settings | No
     except ScoringError as error:
         raise unprocessable(error) from error
     if caller.organiser:
-        return settings if any(_differs(name, given, asdict(settings), own) for name in given) else None
+        return settings if any(_differs(name, asdict(settings), own) for name in given) else None
     for name in given:
-        if _differs(name, given, asdict(settings), own):
+        if _differs(name, asdict(settings), own):
             rule = (
                 "The seed is the service's secret until gold is shown."
                 if name == "seed"
@@ -96,10 +94,8 @@ def chosen_settings(caller: Caller, request: ComparisonRequest) -> Settings | No
     return None
 
 
-def _differs(name: str, given: Mapping[str, Json], settings: Mapping[str, Json], own: Mapping[str, Json]) -> bool:
-    if name == "seed":
-        return True
-    return not (name == "test" and given[name] in _SAME_TEST) and settings[name] != own[name]
+def _differs(name: str, settings: Mapping[str, Json], own: Mapping[str, Json]) -> bool:
+    return name == "seed" or settings[name] != own[name]
 
 
 class Reach:

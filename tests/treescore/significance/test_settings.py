@@ -14,9 +14,17 @@ from treescore.significance.ranking import greedy, order_of, rank_ranges, ranks_
 
 def test_everything_has_a_default_and_scores_are_left_alone() -> None:
     assert parse_settings({"scores": ["parseval.labelled_f1"]}) == Settings()
-    assert {name: param.default for name, param in PARAMS.items()} == {
-        name: getattr(Settings(), name) for name in Settings.__dataclass_fields__
-    }
+    own = {name: getattr(Settings(), name) for name in Settings.__dataclass_fields__ if name != "runs_required"}
+    assert {name: param.default for name, param in PARAMS.items()} == {**own, "test": "auto"}
+
+
+def test_auto_and_permutation_are_one_test() -> None:
+    assert parse_settings({"test": "auto"}) == parse_settings({"test": "permutation"}) == Settings()
+
+
+def test_runs_that_are_asked_for_by_name_are_required() -> None:
+    assert parse_settings({"runs": "random"}).runs_required
+    assert not parse_settings({"runs": "fixed"}).runs_required
 
 
 @pytest.mark.parametrize(
@@ -36,6 +44,13 @@ def test_everything_has_a_default_and_scores_are_left_alone() -> None:
         ({"unit": "token"}, "/unit"),
         ({"trials": 5}, "/trials"),
         ({"level": 2}, "/level"),
+        ({"margin": 0}, "/margin"),
+        ({"margin": -0.1}, "/margin"),
+        ({"margin": 0.1, "test": "mcnemar"}, "/margin"),
+        ({"margin": 0.1, "test": "compare_pl"}, "/margin"),
+        ({"power": 1}, "/power"),
+        ({"unit": "paragraph"}, "/unit"),
+        ({"runs": "pooled"}, "/runs"),
     ],
 )
 def test_what_makes_no_sense_is_refused_where_it_stands(given: dict[str, Any], pointer: str) -> None:

@@ -1,0 +1,78 @@
+"""What a comparison takes as random and what as fixed, in plain sentences: the member `assumed`.
+
+A p is exact for one null only. Each sentence here says what the claim is about; together they are the estimand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from treescore.significance.permutation import Test
+from treescore.significance.question import Question
+from treescore.significance.settings import FEWEST_PARTS
+
+TWO_SIDED = "two-sided"
+DECIDES_FAMILIES = ("holm", "hochberg", "bonferroni")
+"""Corrections that bound the chance of any false claim, so that rank intervals hold together."""
+
+
+def assumed(question: Question, tests: Sequence[Test]) -> str:
+    """Return the sentences that say what the claims of a comparison are about."""
+    return " ".join(
+        (*_about_units(question), *_about_parts(question), *_about_runs(question), *_readings(question, tests))
+    )
+
+
+def _about_units(question: Question) -> list[str]:
+    units = question.terms.units
+    if units.name == "block":
+        sentences = ["Documents are the units: the claim is about other documents of this kind."]
+        if units.by_sentence:
+            parts = question.terms.part_count or 1
+            sentences.append(
+                f"In {units.by_sentence} of {parts} parts gold marks fewer than two documents: sentences are the units."
+            )
+        return sentences
+    if units.name == "part":
+        return ["Whole parts are the units: the claim is about other parts like these."]
+    if units.name == "token":
+        return ["Tokens are the units: the tokens of a sentence are taken as independent."]
+    if units.documents:
+        return ["Sentences are the units: the claim is about these very documents."]
+    return ["Gold marks no documents: sentences are taken as independent."]
+
+
+def _about_parts(question: Question) -> list[str]:
+    parts = question.terms.part_count
+    if not parts:
+        return []
+    sentences = []
+    if question.unit != "part":
+        more = "; for parts like these p is `p_parts`" if parts >= FEWEST_PARTS else ""
+        sentences.append(f"The claim is about these {parts} parts{more}.")
+    if any(candidate.missing for candidate in question.candidates):
+        sentences.append("A missing part counts as the worst value and as one unit.")
+    return sentences
+
+
+def _about_runs(question: Question) -> list[str]:
+    several = [len(question.candidates[index].runs) > 1 for index in range(len(question.candidates))]
+    if sum(several) > 1 and question.settings.runs == "random" and question.settings.test == "permutation":
+        return ["Runs and test units both vary."]
+    if any(several):
+        return ["Training runs are taken as fixed: the claim is about these trained models, not the method."]
+    return ["One training run each: the claim is about these trained models, not the method."]
+
+
+def _readings(question: Question, tests: Sequence[Test]) -> list[str]:
+    settings = question.settings
+    sentences = []
+    if settings.test == "mcnemar":
+        what = "tokens right" if question.unit == "token" else "sentences right as a whole"
+        sentences.append(f"Tested: {what}, not the score.")
+    if any(test.unselected is not None for test in tests):
+        sentences.append("A row is the best of k submissions; p allows for the picking.")
+    ranked = settings.alternative == TWO_SIDED and settings.test not in ("bootstrap", "compare_pl")
+    if ranked and len(question.pairs) > 1 and settings.correction in DECIDES_FAMILIES:
+        sentences.append(f"Rank intervals hold together at {100 * (1 - settings.alpha):g} %.")
+    return sentences

@@ -1,0 +1,203 @@
+"""Tests of all pairs of a macro average, within budgets that are reckoned before starting, never by a clock.
+
+Every pair is listed where few units differ, else inverted. Then the true T is sampled where inversion is not sure
+enough, those p first that lie nearest to the decision.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from treescore.core.arrays import FloatArray
+from treescore.significance.correction import adjusted
+from treescore.significance.inversion import FEW, Tail
+from treescore.significance.macro import MacroPair, Parts, inverted_p, listed_p, macro_pair, normal_tail, sampled_p
+from treescore.significance.ratio import FEW_UNITS
+from treescore.significance.tilted import DRAWS
+
+THREADS = 2
+INVERTED_KINDS = 4e7
+"""Kinds that all pairs together may invert (some 0.3 microseconds each, 12 s); pairs with more than their share have
+Lugannani & Rice's p, unless it may decide."""
+SAMPLED_WORK = 6e8
+"""Draws times kinds of all pairs together (some 5 nanoseconds each, 3 s) where few units differ or p is not sure."""
+NEAR_WORK = 6e9
+"""Draws times kinds of all pairs together (some 5 nanoseconds each, 30 s) where the decision turns."""
+NEAR_DRAWS = 200_000
+"""Draws where the decision turns: a relative standard error of about 0.4 %."""
+FEWEST_DRAWS = 1_000
+NEAR = 1.5
+"""The decision may turn on an adjusted p within this factor of alpha."""
+DECIDES = 100.0
+"""An adjusted p within this factor of alpha is inverted also beyond the pair's share of the budget."""
+MOST_ERROR = 0.05
+"""An inverted p with a larger relative error is sampled."""
+
+_T = TypeVar("_T")
+_R = TypeVar("_R")
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the tests serve, and how long they may take.
+
+    Attributes:
+        alternative: two-sided, greater, less.
+        alpha: the level of the decision.
+        correction: over the family.
+        family: pairs of it; 1 where each pair stands alone.
+        seed: of the draws.
+        share: of the budgets.
+    """
+
+    alternative: str
+    alpha: float
+    correction: str
+    family: int
+    seed: int
+    share: float = 1.0
+
+
+class Answer(NamedTuple):
+    """The p of one pair: its tail, kind (exact, inversion, sampled), method in words, differing units and kinds."""
+
+    tail: Tail
+    kind: str
+    how: str
+    units: int
+    kinds: int
+    undefined: bool = False
+
+
+def macro_answers(parts: Parts, pairs: Sequence[tuple[int, int]], decision: Decision) -> list[Answer]:
+    """Test each pair of systems, in order; the same for any number of threads."""
+    most_kinds = INVERTED_KINDS * decision.share / max(1, len(pairs))
+
+    def first(pair: tuple[int, int]) -> Answer:
+        return _first_answer(macro_pair(parts, *pair), decision.alternative, most_kinds)
+
+    answers = _mapped(first, pairs)
+    _redo(parts, pairs, answers, _inversions(answers, decision), lambda pair, _: _inverted(pair, decision.alternative))
+
+    def sampled(pair: MacroPair, draws: int) -> Answer:
+        tail = sampled_p(pair, decision.alternative, decision.seed, draws)
+        how = f"tilted sampling, {draws} draws"
+        return Answer(tail, "sampled", how, pair.units, len(pair.kinds.e), pair.undefined)
+
+    _redo(parts, pairs, answers, _samplings(answers, decision), sampled)
+    _redo(parts, pairs, answers, _near_samplings(answers, decision), sampled)
+    return answers
+
+
+def _first_answer(pair: MacroPair, alternative: str, most_kinds: float) -> Answer:
+    kinds = len(pair.kinds.e)
+    if not pair.units:
+        return Answer(Tail(1.0, 0.0, None), "exact", "identical in every unit", 0, 0)
+    if pair.units <= FEW_UNITS:
+        p = listed_p(pair, alternative)
+        return Answer(Tail(p, math.log(p), None), "exact", "all swaps listed", pair.units, kinds)
+    if kinds <= most_kinds:
+        return _inverted(pair, alternative)
+    tail = normal_tail(pair, alternative)
+    return Answer(tail, "inversion", "Lugannani-Rice formula", pair.units, kinds, pair.undefined)
+
+
+def _inverted(pair: MacroPair, alternative: str) -> Answer:
+    tail = inverted_p(pair, alternative)
+    return Answer(tail, "inversion", "inversion of the cumulants", pair.units, len(pair.kinds.e), pair.undefined)
+
+
+def _inversions(answers: Sequence[Answer], decision: Decision) -> dict[int, int]:
+    """Choose the pairs that go beyond their share of the budget, and may decide."""
+    distances = _distances(answers, decision)
+    normal = [index for index, answer in enumerate(answers) if answer.how == "Lugannani-Rice formula"]
+    near = [index for index in normal if distances[index] <= math.log(DECIDES)]
+    return _within(near, distances, [answers[index].kinds for index in near], INVERTED_KINDS * decision.share)
+
+
+def _samplings(answers: Sequence[Answer], decision: Decision) -> dict[int, int]:
+    """Choose the pairs for which inversion is not sure enough: draws by their index."""
+    distances = _distances(answers, decision)
+    unsure = [
+        index
+        for index, answer in enumerate(answers)
+        if answer.kind == "inversion"
+        and (answer.units < FEW or answer.undefined or (answer.tail.error or 0.0) > MOST_ERROR)
+    ]
+    return _draws(answers, unsure, distances, DRAWS, SAMPLED_WORK * decision.share)
+
+
+def _near_samplings(answers: Sequence[Answer], decision: Decision) -> dict[int, int]:
+    """Choose the pairs on which the decision may turn: draws by their index."""
+    distances = _distances(answers, decision)
+    near = [
+        index
+        for index, answer in enumerate(answers)
+        if answer.kind != "exact" and distances[index] <= math.log(NEAR) and answer.units > FEW_UNITS
+    ]
+    return _draws(answers, near, distances, NEAR_DRAWS, NEAR_WORK * decision.share)
+
+
+def _draws(
+    answers: Sequence[Answer], chosen: Sequence[int], distances: FloatArray, draws: int, work: float
+) -> dict[int, int]:
+    """Share out draws, nearest to the decision first: `draws` each, the last fewer, none below FEWEST_DRAWS.
+
+    A T that is not the formula has no other p, so that it is given the fewest draws in any case.
+    """
+    result = {}
+    for index in sorted(chosen, key=lambda index: (distances[index], index)):
+        affordable = int(min(draws, work // max(1, answers[index].kinds)))
+        affordable -= affordable % FEWEST_DRAWS
+        if answers[index].undefined:
+            affordable = max(affordable, FEWEST_DRAWS)
+        if affordable >= FEWEST_DRAWS:
+            result[index] = affordable
+            work -= affordable * answers[index].kinds
+    return result
+
+
+def _within(chosen: Sequence[int], distances: FloatArray, costs: Sequence[int], budget: float) -> dict[int, int]:
+    """Return those chosen, nearest to the decision first, whose costs together stay within the budget."""
+    result: dict[int, int] = {}
+    for distance, index, cost in sorted(zip(distances[list(chosen)], chosen, costs, strict=True)):
+        budget -= cost
+        if budget < 0:
+            break
+        del distance
+        result[index] = 0
+    return result
+
+
+def _distances(answers: Sequence[Answer], decision: Decision) -> FloatArray:
+    """Return how far each adjusted p is from alpha, as the size of the logarithm of their ratio."""
+    p = np.array([max(answer.tail.p, 1e-300) for answer in answers])
+    method = decision.correction if decision.family > 1 else "none"
+    return np.asarray(np.abs(np.log(adjusted(p, method) / decision.alpha)), np.float64)
+
+
+def _redo(
+    parts: Parts,
+    pairs: Sequence[tuple[int, int]],
+    answers: list[Answer],
+    chosen: dict[int, int],
+    answer: Callable[[MacroPair, int], Answer],
+) -> None:
+    """Replace the answers of those chosen; their kinds are made again: those of all pairs would fill the memory."""
+    indices = list(chosen)
+    found = _mapped(lambda index: answer(macro_pair(parts, *pairs[index]), chosen[index]), indices)
+    for index, new in zip(indices, found, strict=True):
+        answers[index] = new
+
+
+def _mapped(function: Callable[[_T], _R], items: Sequence[_T]) -> list[_R]:
+    if len(items) < 2:
+        return [function(item) for item in items]
+    with ThreadPoolExecutor(THREADS) as pool:
+        return list(pool.map(function, items))

@@ -1,0 +1,99 @@
+"""Choice of the units of a comparison: what is swapped and redrawn as a whole.
+
+Swapping sentences of one document that succeed or fail together finds false differences (Canay, Romano & Shaikh
+2017, "Randomization tests under an approximate symmetry assumption"), so documents are the units where gold has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from treescore.core.arrays import IntArray
+from treescore.errors import InputError, Problem
+from treescore.significance.settings import AUTO, FEWEST_PARTS, Settings
+from treescore.significance.units import block_numbers
+
+FEWEST_DOCUMENTS = 2
+"""Documents from which on a part goes by document: with one there is nothing to swap against."""
+OF_SENTENCES = ("mcnemar", "compare_pl")
+"""Tests whose usual question is about sentences, though gold may mark documents."""
+
+
+class Units(NamedTuple):
+    """The units of a comparison.
+
+    Attributes:
+        name: sentence, block, part or token.
+        blocks: number of each sentence's block, int64 (n,), where blocks are the units.
+        by_sentence: parts that go by sentence although blocks are the units.
+        documents: whether the documents of the text are known.
+    """
+
+    name: str
+    blocks: IntArray | None = None
+    by_sentence: int = 0
+    documents: bool = False
+
+
+def chosen_units(
+    settings: Settings, blocks: Sequence[str | None] | None, strata: IntArray | None, sentences: int
+) -> Units:
+    """Return the units that settings name; for `auto` documents where the text has any, else sentences.
+
+    Args:
+        settings: with the unit.
+        blocks: the document of each sentence, None for a sentence of none, (n,).
+        strata: part of each sentence, int64 (n,); None where there is one.
+        sentences: n.
+
+    Raises:
+        InputError: the text does not have the unit (pointer /unit).
+    """
+    unit = settings.unit
+    documents = blocks is not None and any(name is not None for name in blocks)
+    if blocks is not None and len(blocks) != sentences:
+        detail = f"The list has {len(blocks)} block names for {sentences} sentences. Give one for each."
+        raise InputError(Problem("item-count-mismatch", detail, pointer="/unit"))
+    if unit == "part":
+        _require_parts(0 if strata is None else int(strata.max(initial=-1)) + 1)
+    if unit == "block" and not documents:
+        detail = (
+            'The unit is "block", but the blocks are unknown. Give the block of '
+            "each sentence in items.blocks, or use gold with document boundaries, or the unit sentence."
+        )
+        raise InputError(Problem("no-blocks", detail, pointer="/unit"))
+    if unit == AUTO:
+        unit = "block" if documents and settings.test not in OF_SENTENCES else "sentence"
+    if unit != "block" or blocks is None:
+        return Units(unit, documents=documents)
+    kept, by_sentence = list(blocks), 0
+    if settings.unit == AUTO or strata is not None:
+        kept, by_sentence = with_documents(blocks, strata)
+    if all(name is None for name in kept):
+        return Units("sentence", documents=documents)
+    return Units("block", block_numbers(kept, strata), by_sentence, documents)
+
+
+def with_documents(blocks: Sequence[str | None], strata: IntArray | None) -> tuple[list[str | None], int]:
+    """Keep the documents of parts that have enough of them; the sentences of other parts then stand alone.
+
+    Returns:
+        The document of each sentence, and the number of parts that go by sentence.
+    """
+    part_of = [0] * len(blocks) if strata is None else strata.tolist()
+    named: dict[int, set[str]] = {part: set() for part in part_of}
+    for name, part in zip(blocks, part_of, strict=True):
+        if name is not None:
+            named[part].add(name)
+    few = {part for part, names in named.items() if len(names) < FEWEST_DOCUMENTS}
+    return [None if part in few else name for name, part in zip(blocks, part_of, strict=True)], len(few)
+
+
+def _require_parts(count: int) -> None:
+    if count < FEWEST_PARTS:
+        detail = (
+            f'The unit "part" needs a mean over {FEWEST_PARTS} parts or more: p of P parts is at least 2^(1-P). '
+            f"Here are {max(1, count)}. Use the unit block or sentence."
+        )
+        raise InputError(Problem("too-few-parts", detail, pointer="/unit"))
