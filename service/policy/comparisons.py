@@ -1,7 +1,7 @@
 """What of a comparison leaves the service while gold is secret: rounded figures, and nothing that counts sentences.
 
 JSON, CSV, Markdown, LaTeX and pictures are made of this one document. Exact figures stay stored, for organisers and
-for level `gold`.
+for level `gold`. How p was computed, and with which error, is not shown: it tells how many units differ.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ _COMPARISON = (
 )
 _SYSTEM = ("name", "rank", "cluster", "rank_interval")
 _PAIR = ("a", "b", "better", "test", "significant", "reason")
+_NOT_WORSE = ("established",)
 _INTERVAL = ("level", "method", "resamples")
 _DETECTABLE = ("power", "alpha")
 _PARTS = ("k_bonferroni", "k_fisher", "holm")
@@ -41,6 +42,7 @@ _SIGNATURE = (
     *("alpha", "clusters", "mcnemar", "runs", "margin", "power", "gold", "version"),
 )
 _P = ("p", "p_parts", "p_unselected", "p_holm", "p_hochberg", "p_bh", "p_by", "p_bonferroni", "p_adjusted")
+_NOT_WORSE_P = ("p", "p_adjusted")
 _PARTS_P = ("p", "bonferroni", "fisher")
 
 
@@ -98,8 +100,13 @@ def _pair(pair: Document, *, by_part: bool) -> dict[str, object]:
         shown["better"] = None
     shown |= _rounded(pair, _P, rounded_p)
     shown["ci"] = _interval(pair.get("ci"))
-    shown["ci_simultaneous"] = _interval(pair.get("ci_simultaneous"))
-    shown["detectable"] = _detectable(pair.get("detectable"))
+    # answers of earlier versions lack these
+    if "ci_simultaneous" in pair:
+        shown["ci_simultaneous"] = _interval(pair["ci_simultaneous"])
+    if "detectable" in pair:
+        shown["detectable"] = _detectable(pair["detectable"])
+    if "noninferiority" in pair:
+        shown["noninferiority"] = _not_worse(pair["noninferiority"], (pair["a"], pair["b"]))
     if by_part and "parts" in pair:
         parts = object_of(pair["parts"])
         shown["parts"] = {
@@ -114,6 +121,19 @@ def _detectable(detectable: object) -> dict[str, object] | None:
         return None
     known = object_of(detectable)
     return chosen(known, _DETECTABLE) | _rounded(known, ("difference",), rounded_difference)
+
+
+def _not_worse(tests: object, names: tuple[object, object]) -> dict[str, object] | None:
+    """Return the tests that each of a pair is not worse by the margin, which are under the names of both."""
+    if tests is None:
+        return None
+    known = object_of(tests)
+    shown = chosen(known, ("margin",))
+    for name in map(str, names):
+        if name in known:
+            test = object_of(known[name])
+            shown[name] = chosen(test, _NOT_WORSE) | _rounded(test, _NOT_WORSE_P, rounded_p)
+    return shown
 
 
 def _interval(interval: object) -> dict[str, object] | None:

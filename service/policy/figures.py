@@ -83,6 +83,13 @@ class Release:
         """Return the difference of two scores (a number or None) as the level shows it, None below `scores`."""
         return None if self.level < Level.SCORES else self._shown(value, rounded_difference)
 
+    def detectable(self, value: object) -> dict[str, object] | None:
+        """Return a detectable difference (`difference`, `power`, `alpha`, or None) as the level shows it."""
+        if self.level < Level.SCORES or not isinstance(value, Mapping):
+            return None
+        shown: dict[str, object] = {name: value[name] for name in ("power", "alpha") if name in value}
+        return {"difference": self.difference(value.get("difference")), **shown}
+
     def ranking(self, value: float | None) -> float | None:
         """Return the value by which a board picks and ranks: as it is shown, and never with more digits."""
         return self.score(value) if self.level is Level.ROUNDED else rank_value(value)

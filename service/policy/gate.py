@@ -158,6 +158,8 @@ def row_view(release: Release, row: Document) -> dict[str, object]:
         shown["ci95"] = release.interval(row["ci95"])
     if "p_next" in row:
         shown["p_next"] = release.p(row["p_next"])
+    if "detectable" in row:
+        shown["detectable"] = release.detectable(row["detectable"])
     if "score" in row:
         shown["score"] = release.score(row["score"])
     if "scores" in row:

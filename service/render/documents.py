@@ -13,6 +13,14 @@ class IntervalDocument(TypedDict):
     high: float | None
 
 
+class DetectableDocument(TypedDict):
+    """The true difference that a test would find with this power at the level alpha, corrected for all pairs."""
+
+    difference: float
+    power: float
+    alpha: float
+
+
 class SignificanceDocument(TypedDict):
     """How the differences between rows were tested, or why they were not."""
 
@@ -20,6 +28,8 @@ class SignificanceDocument(TypedDict):
     test: str | None
     alternative: str | None
     unit: str | None
+    unit_count: int | None
+    assumed: str | None
     correction: str | None
     alpha: float | None
     shuffles: int | None
@@ -47,6 +57,7 @@ class RowDocument(TypedDict):
     covered: str | None
     ci95: IntervalDocument | None
     p_next: float | None
+    detectable: DetectableDocument | None
     tested: bool | None
     reason: str | None
 

@@ -31,9 +31,11 @@ COLUMNS = (
     "ci95_low",
     "ci95_high",
     "p_next",
+    "detectable",
     "tested",
+    "assumed",
 )
-"""Columns of CSV and TSV. The score addresses follow."""
+"""Columns of CSV and TSV. The score addresses follow. What is assumed is the same in all rows of a board."""
 
 
 def _json(document: BoardDocument) -> bytes:
@@ -51,15 +53,18 @@ def _tsv(document: BoardDocument) -> bytes:
 def _flat_rows(document: BoardDocument) -> Iterator[Sequence[object]]:
     """Yield the header, then all rows with unrounded numbers."""
     addresses = document["scores"]
+    assumed = document["significance"]["assumed"]
     yield [*COLUMNS, *addresses]
     for row in document["rows"]:
-        interval, ranks = row["ci95"], row["rank_interval"] or (None, None)
+        interval, ranks, detectable = row["ci95"], row["rank_interval"] or (None, None), row["detectable"]
         flat: dict[str, object] = {
             **row,
             "rank_low": ranks[0],
             "rank_high": ranks[1],
             "ci95_low": interval and interval["low"],
             "ci95_high": interval and interval["high"],
+            "detectable": detectable and detectable["difference"],
+            "assumed": assumed,
         }
         values = [*(flat[column] for column in COLUMNS), *(row["scores"].get(address) for address in addresses)]
         yield [_one_line(safe_value(value)) for value in values]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import wrap
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -14,22 +15,32 @@ from treescore.render.svg import accessible, drawn
 MOST_BARS = 100
 """Maximum number of drawn rows. The other formats have all rows."""
 _INCHES = 0.28
+_LINE_INCHES = 0.16
+_LINE_LETTERS = 120
+"""What is written below the bars is broken into lines of so many letters."""
 
 
 def board_picture(document: BoardDocument) -> bytes:
     """Draw horizontal bars, best first; equal documents give equal bytes in any thread."""
     every = board_rows(document)
     rows = [row for row in every if row.value is not None][:MOST_BARS]
-    height = 1.4 + _INCHES * max(1, len(rows))
+    below = _below(document)
+    height = 1.4 + _INCHES * max(1, len(rows)) + _LINE_INCHES * (len(below) - 1)
 
     def draw(figure: Figure) -> None:
-        _draw(figure.subplots(), rows, document)
+        _draw(figure.subplots(), rows, document, below)
 
     title, words = _described(document, rows, len(every))
     return accessible(drawn((8.0, height), draw), title, words).encode()
 
 
-def _draw(axis: Axes, rows: Sequence[Row], document: BoardDocument) -> None:
+def _below(document: BoardDocument) -> list[str]:
+    """Return the lines below the bars: what is drawn, and what the claims are about."""
+    legend = "bar: score; whisker: 95 % interval; line: between clusters; hatched: baseline"
+    return [legend, *wrap(document["significance"]["assumed"] or "", _LINE_LETTERS)]
+
+
+def _draw(axis: Axes, rows: Sequence[Row], document: BoardDocument, below: Sequence[str]) -> None:
     for index, row in enumerate(rows):
         value = row.value or 0.0
         axis.barh(
@@ -55,8 +66,7 @@ def _draw(axis: Axes, rows: Sequence[Row], document: BoardDocument) -> None:
     for side in ("top", "right", "left"):
         axis.spines[side].set_visible(False)
     axis.set_title(headline(document), fontsize=9, loc="left", parse_math=False, wrap=True)
-    legend = "bar: score; whisker: 95 % interval; line: between clusters; hatched: baseline"
-    axis.set_xlabel(legend, fontsize=8, parse_math=False)
+    axis.set_xlabel("\n".join(below), fontsize=8, parse_math=False)
 
 
 def _described(document: BoardDocument, rows: Sequence[Row], total: int) -> tuple[str, str]:

@@ -6,10 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from service.render.documents import BoardDocument, RowDocument
+from service.render.documents import BoardDocument, RowDocument, SignificanceDocument
 from treescore.render.crosstable import clean, interval_text, p_text, score_text
 
-HEADS = ("rank", "ranks", "cluster", "team", "submission", "score", "covered", "95 % interval", "p to next")
+HEADS = (
+    *("rank", "ranks", "cluster", "team", "submission", "score", "covered", "95 % interval", "p to next"),
+    "detectable",
+)
+UNITS = {"block": "documents"}
+"""Names of units for people, where they are not plain plurals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,7 @@ def board_rows(document: BoardDocument) -> list[Row]:
             row["covered"] or "",
             interval_text(low, high) if low is not None else "",
             "" if row["p_next"] is None else p_text(row["p_next"]),
+            _detectable(row),
         )
         rows.append(Row(cells, row["role"] == "baseline", begins, row["score"], low, high))
     return rows
@@ -108,10 +114,18 @@ def notes(document: BoardDocument) -> list[str]:
         lines.append("The significance of this board is being computed. Request the board again in a moment.")
     elif significance["test"] is not None:
         lines.append(
-            f"Paired permutation test over {significance['unit']}s, {significance['alternative']}, "
+            f"Paired permutation test{_over_units(significance)}, {significance['alternative']}, "
             f"{significance['correction']} over {significance['pairs']} pairs, alpha {significance['alpha']:g}; "
             f"the first {significance['first_rows']} rows and the baselines were tested. "
             "A line is drawn where every system above differs from every system below."
+        )
+    if significance["assumed"]:
+        lines.append(f"Assumed: {significance['assumed']}")
+    powers = {row["detectable"]["power"] for row in document["rows"] if row["detectable"] is not None}
+    if powers:
+        lines.append(
+            "Detectable: the true difference to the next row that the test would find with "
+            f"{' or '.join(f'{100 * power:g} %' for power in sorted(powers))} power."
         )
     if significance["reason"]:
         lines.append(significance["reason"])
@@ -120,6 +134,18 @@ def notes(document: BoardDocument) -> list[str]:
     if any(row["role"] == "baseline" for row in document["rows"]):
         lines.append("Baselines have no rank.")
     return lines
+
+
+def _over_units(significance: SignificanceDocument) -> str:
+    """Say what is swapped as a whole, and how many of it there are where that is shown; nothing if nothing was."""
+    unit, count = significance["unit"], significance["unit_count"]
+    if unit is None:
+        return ""
+    return f" over {'' if count is None else f'{count:,} '}{UNITS.get(unit, f'{unit}s')}"
+
+
+def _detectable(row: RowDocument) -> str:
+    return "" if row["detectable"] is None else score_text(row["detectable"]["difference"])
 
 
 def _ranks(interval: Sequence[int] | None) -> str:

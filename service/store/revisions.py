@@ -191,11 +191,6 @@ def save_part(db: Connection, revision_id: str, part: Part, sentence_keys: IntAr
     )
 
 
-def blocks_name(position: int) -> str:
-    """Return the name of the artifact with the block (document) of each sentence of a part, if blocks are known."""
-    return f"blocks/{position}/of_sentences"
-
-
 def digests(db: Connection, benchmark_id: str) -> dict[int, dict[str, Digests]]:
     """Return the digests of gold of all revisions that have boards: number -> part -> digests."""
     query = (

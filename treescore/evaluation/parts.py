@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from treescore.core.arrays import Counts, FloatArray
+from treescore.core.arrays import Counts, FloatArray, IntArray
 from treescore.core.scores import ScoreTable
 from treescore.significance.bootstrap import BATCH_DRAWS, EXACT_SINGLE, quantiles
 from treescore.significance.kernels import draw_weights
@@ -38,18 +38,26 @@ class PartScores:
     macro_interval: FloatArray
 
 
-def part_scores(table: ScoreTable, rows: Sequence[Counts], lacking: Sequence[bool] = ()) -> PartScores:
-    """Compute the figures of one metric over parts; for the intervals, sentences are redrawn within their part.
+def part_scores(
+    table: ScoreTable,
+    rows: Sequence[Counts],
+    lacking: Sequence[bool] = (),
+    blocks: Sequence[IntArray | None] = (),
+) -> PartScores:
+    """Compute the figures of one metric over parts; for the intervals, units are redrawn within their part.
 
     Args:
         table: the metric's counts and scores.
         rows: counts of each part, (n, k), one row a sentence; where the part is missing or failed, what this costs
             (`Metric.absent`), or zeros.
         lacking: whether each part is missing or failed; none is unless given.
+        blocks: number of each sentence's document, int64 (n,), for parts whose documents are the units; None for those
+            whose sentences are, as all are unless given.
     """
     totals = np.stack([part.sum(axis=0) for part in rows])
     by_part = _columns(table, totals)
-    pooled, macro = _resampled_scores(table, rows)
+    units = [summed_by_block(part, of_part) for part, of_part in zip(rows, blocks, strict=True)] if blocks else rows
+    pooled, macro = _resampled_scores(table, units)
     tails = np.array([0.5 * (1 - LEVEL), 0.5 * (1 + LEVEL)])
     shown = by_part.copy()
     shown[np.flatnonzero(lacking)] = np.nan
@@ -70,6 +78,15 @@ def macro_mean(table: ScoreTable, values: FloatArray) -> FloatArray:
     """
     filled = np.where(np.isnan(values), _worst(table), values)
     return np.where(np.isnan(values).all(axis=-2), np.nan, filled.mean(axis=-2))
+
+
+def summed_by_block(rows: Counts, blocks: IntArray | None) -> Counts:
+    """Sum the counts of sentences (n, k) by block, blocks numbered from 0, (n,): (units, k)."""
+    if blocks is None:
+        return rows
+    sums: Counts = np.zeros((int(blocks.max(initial=-1)) + 1, rows.shape[1]), rows.dtype)  # type: ignore[assignment]
+    np.add.at(sums, blocks, rows)
+    return sums
 
 
 def _resampled_scores(table: ScoreTable, rows: Sequence[Counts]) -> tuple[FloatArray, FloatArray]:

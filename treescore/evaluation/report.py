@@ -178,15 +178,15 @@ def compare_outcomes(
     return documents
 
 
-def documents_of(evaluation: Evaluation) -> Sequence[str] | None:
+def documents_of(evaluation: Evaluation) -> Sequence[str | None] | None:
     """Return the document of each sentence, from the request, else from gold's `newdoc` comments.
 
-    Sentences before the first mark are a document of their own.
+    None stands for the sentences before the first mark.
     """
     if evaluation.items.blocks is not None:
         return evaluation.items.blocks
     named = evaluation.gold.sentences.attributes.get("newdoc", ())
-    return [name or "" for name in named] if any(named) else None
+    return named if any(named) else None
 
 
 def find_score(spec: Spec, address: str) -> tuple[Entry, Score]:

@@ -2,13 +2,14 @@
 
 from treescore.significance.compare import compare
 from treescore.significance.partial_conjunction import PartialConjunction, partial_conjunction
-from treescore.significance.question import Candidate, SeedOf
+from treescore.significance.question import Candidate, PooledParts, SeedOf
 from treescore.significance.settings import PARAMS, Settings, parse_settings
 
 __all__ = [
     "PARAMS",
     "Candidate",
     "PartialConjunction",
+    "PooledParts",
     "SeedOf",
     "Settings",
     "compare",

@@ -28,9 +28,9 @@ def _about_units(question: Question) -> list[str]:
     if units.name == "block":
         sentences = ["Documents are the units: the claim is about other documents of this kind."]
         if units.by_sentence:
-            parts = question.terms.part_count or 1
             sentences.append(
-                f"In {units.by_sentence} of {parts} parts gold marks fewer than two documents: sentences are the units."
+                f"In {units.by_sentence} of {units.of_parts} parts gold marks fewer than two documents: sentences are "
+                "the units."
             )
         return sentences
     if units.name == "part":
@@ -44,10 +44,8 @@ def _about_units(question: Question) -> list[str]:
 
 def _about_parts(question: Question) -> list[str]:
     parts = question.terms.part_count
-    if not parts:
-        return []
     sentences = []
-    if question.unit != "part":
+    if parts and question.unit != "part":
         more = "; for parts like these p is `p_parts`" if parts >= FEWEST_PARTS else ""
         sentences.append(f"The claim is about these {parts} parts{more}.")
     if any(candidate.missing for candidate in question.candidates):

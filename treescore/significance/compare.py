@@ -20,7 +20,7 @@ from treescore.significance.bootstrap import Interval, bca_interval, intervals, 
 from treescore.significance.earlier import Answers, answers_in
 from treescore.significance.permutation import Test, part_tests, permutation
 from treescore.significance.provenance import signature
-from treescore.significance.question import Candidate, Question, SeedOf, Terms
+from treescore.significance.question import Candidate, PooledParts, Question, SeedOf, Terms
 from treescore.significance.settings import Settings
 from treescore.significance.unit_choice import chosen_units
 from treescore.significance.units import pooled
@@ -42,7 +42,7 @@ def compare(
     settings: Settings,
     *,
     blocks: Sequence[str | None] | None = None,
-    parts: IntArray | None = None,
+    parts: IntArray | PooledParts | None = None,
     gold_digest: str | None = None,
     seed_of: SeedOf | None = None,
     earlier: Mapping[str, Json] | None = None,
@@ -58,7 +58,7 @@ def compare(
         blocks: the block (document) of each sentence, None for a sentence of none; needed where `settings.unit` is
             block.
         parts: stratum of each sentence, from 0: then the statistic is the macro average over parts, and swaps and
-            resamples stay within a part.
+            resamples stay within a part. PooledParts where the score is over all of them together.
         gold_digest: for the signature.
         seed_of: a seed for each system and each pair by their names, instead of the settings' one for all. Then each
             pair is tested by itself: p and intervals do not depend on which other systems are compared.
@@ -69,14 +69,15 @@ def compare(
         InputError: the counts do not have the requested unit (pointers below the settings' object).
     """
     question = replace(_question(score_name, score, count_names, candidates, settings, blocks, parts), seed_of=seed_of)
-    answers = _answers(question) if seed_of is None else _each_alone(question, seed_of, gold_digest, earlier)
+    together = seed_of is None and not question.units_by_pair
+    answers = _answers(question) if together else _each_alone(question, gold_digest, earlier)
     answers = answers._replace(
         extras=[{**extra, **further} for extra, further in zip(answers.extras, _of_all_pairs(question), strict=True)]
     )
     document = assembly.document(
         question, answers.tests, answers.extras, answers.system_intervals, answers.pair_intervals, gold_digest
     )
-    if parts is not None:
+    if question.terms.parts is not None:
         assembly.add_parts(document, question, answers.part_tests)
     return document
 
@@ -92,11 +93,11 @@ def _answers(question: Question) -> Answers:
     return Answers(*_tests(question), *_intervals(question), _part_tests(question, most))
 
 
-def _each_alone(
-    question: Question, seed_of: SeedOf, gold_digest: str | None, earlier: Mapping[str, Json] | None
-) -> Answers:
+def _each_alone(question: Question, gold_digest: str | None, earlier: Mapping[str, Json] | None) -> Answers:
     """Answer for each system and each pair as if no other were there, from an earlier document where it knows."""
-    known = {} if earlier is None else answers_in(earlier, signature(question, (), gold_digest), seed_of)
+    known = {}
+    if earlier is not None and question.seed_of is not None:
+        known = answers_in(earlier, signature(question, (), gold_digest), question.seed_of)
     defined = [index for index, value in enumerate(question.values) if math.isfinite(value)]
     asked = [(index,) for index in defined] + list(question.pairs)
 
@@ -126,14 +127,17 @@ def _question(
     candidates: Sequence[Candidate],
     settings: Settings,
     blocks: Sequence[str | None] | None,
-    parts: IntArray | None,
+    parts: IntArray | PooledParts | None,
 ) -> Question:
-    strata = None if parts is None else np.asarray(parts, np.int64)
+    together = isinstance(parts, PooledParts)
+    of_sentence = parts.of_sentence if isinstance(parts, PooledParts) else parts
+    strata = None if of_sentence is None else np.asarray(of_sentence, np.int64)
     rows = pooled([candidate.runs for candidate in candidates])
-    units = chosen_units(settings, blocks, strata, len(rows[0]) if rows else len(blocks or ()))
+    sentences = len(rows[0]) if rows else len(blocks or ())
+    units = chosen_units(settings, blocks, strata, sentences, together=together)
     if units.name == "token":
         _check_tokens(candidates)
-    terms = Terms(score, count_names, units, strata)
+    terms = Terms(score, count_names, units, *((None, strata) if together else (strata, None)))
     sample = terms.sample(candidates, rows)
     values = sample.values()
     defined = [index for index in range(len(candidates)) if math.isfinite(values[index])]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from treescore.core.arrays import Counts, FloatArray, IntArray
 from treescore.core.registry import TokenBits
@@ -11,7 +12,7 @@ from treescore.core.scores import Score
 from treescore.significance.bootstrap import affordable_resamples
 from treescore.significance.permutation import LAW_BUDGET, ShufflePlan
 from treescore.significance.settings import Settings
-from treescore.significance.unit_choice import Units
+from treescore.significance.unit_choice import Units, with_whole_parts
 from treescore.significance.units import Sample, by_part, missing_parts, pooled, sample_of
 
 SeedOf = Callable[[Sequence[str]], int]
@@ -40,6 +41,18 @@ class Candidate:
     considered: tuple[Counts, ...] = ()
 
 
+class PooledParts(NamedTuple):
+    """Parts of a score that is over all of them together.
+
+    Documents are those of a part, and of a pair the whole of a part that one of them lacks is one unit.
+
+    Attributes:
+        of_sentence: part of each sentence, int64 (n,), from 0.
+    """
+
+    of_sentence: IntArray
+
+
 @dataclass(frozen=True, slots=True)
 class Terms:
     """How a sample is made of counts.
@@ -48,13 +61,15 @@ class Terms:
         score: whose terms they are.
         names: of the counts.
         units: what is swapped.
-        parts: stratum of each sentence, int64 (n,); None where there is one.
+        parts: stratum of each sentence, int64 (n,), where the score is the mean of parts; None elsewhere.
+        pooled: part of each sentence, int64 (n,), where the score is over several parts together; None elsewhere.
     """
 
     score: Score
     names: Sequence[str]
     units: Units
     parts: IntArray | None
+    pooled: IntArray | None = None
 
     @property
     def part_count(self) -> int:
@@ -66,6 +81,14 @@ class Terms:
         missing = missing_parts([candidate.missing for candidate in candidates], self.part_count)
         by_unit = sample_of(self.score, self.names, rows, self.units.blocks, self.parts, missing)
         return by_part(by_unit) if self.units.name == "part" else by_unit
+
+    def alone(self, candidates: Sequence[Candidate], rows: Sequence[Counts]) -> Sample:
+        """Return the sample of one system or two. Of pooled parts each that one of them lacks is one unit."""
+        lacking = frozenset[int]().union(*(candidate.missing for candidate in candidates))
+        if self.pooled is None or not lacking:
+            return self.sample(candidates, rows)
+        whole = with_whole_parts(self.units.blocks, self.pooled, lacking)
+        return sample_of(self.score, self.names, rows, whole, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +130,11 @@ class Question:
         return self.terms.units.name
 
     @property
+    def units_by_pair(self) -> bool:
+        """Whether units depend on the pair: pooled, a part that one system lacks is a unit of its pairs alone."""
+        return self.terms.pooled is not None and any(candidate.missing for candidate in self.candidates)
+
+    @property
     def resamples(self) -> int:
         """Bootstrap resamples: those asked for, fewer on the largest test sets."""
         return affordable_resamples(self.settings.resamples, self.sample.units)
@@ -124,7 +152,7 @@ class Question:
         """Return the question about these systems, one or two, as if no other were there, with their own seed."""
         candidates = [self.candidates[system] for system in systems]
         rows = pooled([candidate.runs for candidate in candidates])
-        sample = self.terms.sample(candidates, rows)
+        sample = self.terms.alone(candidates, rows)
         return replace(
             self,
             settings=replace(self.settings, seed=self.seed(*systems)),

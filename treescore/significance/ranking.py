@@ -27,14 +27,16 @@ def ranks_of(ordered: FloatArray) -> list[int]:
     return ranks
 
 
-def rank_ranges(better: BoolArray) -> list[list[int]]:
-    """Return rank ranges: from 1 + the systems significantly better to N - the systems significantly worse.
+def rank_ranges(better: BoolArray, ranked: int | None = None) -> list[list[int]]:
+    """Return rank ranges: from 1 + the systems significantly better to R - the systems significantly worse.
 
     Args:
         better: (N, N), whether the row's system is significantly better than the column's.
+        ranked: R, all systems with a rank, with those that were not tested; N unless given.
     """
     size = len(better)
-    return [[1 + int(better[:, system].sum()), size - int(better[system].sum())] for system in range(size)]
+    lowest = size if ranked is None else ranked
+    return [[1 + int(better[:, system].sum()), lowest - int(better[system].sum())] for system in range(size)]
 
 
 def separable(better: BoolArray) -> list[int]:

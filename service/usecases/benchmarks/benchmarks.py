@@ -41,6 +41,7 @@ from service.usecases.runs.views import TEXT_TYPE, Page, View, body_view, json_v
 from service.usecases.runs.waiting import wait_for
 from service.usecases.scoring.config import AS_STORED_BEFORE, check_scoring, scoring_config
 from service.usecases.scoring.part_texts import GOLD, items_name, named_texts
+from service.usecases.scoring.published import counts_shown, input_kind
 from service.usecases.scoring.shares import make_key, unsplittable
 from treescore.core.params import Json, escape
 from treescore.errors import Problem, ProblemList, ScoringError
@@ -253,18 +254,6 @@ def input_name(position: int, name: str) -> str:
     return f"input/{position}/{name}"
 
 
-def input_kind(benchmark: Benchmark, revision: Revision) -> str | None:
-    """Return whether words or running text are published; None for neither.
-
-    If a metric scores tokenization, words would reveal the answers: then `true` means running text.
-    """
-    chosen = benchmark.settings["publish_input"]
-    if chosen is not True:
-        return chosen or None
-    spec = scoring_config(revision.scoring).spec
-    return "text" if any(entry.metric.own_segmentation for entry in spec.entries) else "words"
-
-
 def shown_revision(db: Connection, benchmark: Benchmark) -> Revision:
     """Return the active revision; before there is one, the newest."""
     revision = revisions.active(db, benchmark) or next(iter(revisions.listing(db, benchmark.id, None, 1)), None)
@@ -304,15 +293,14 @@ def _document(db: Connection, context: Context, caller: Caller, benchmark: Bench
     pending = revisions.unfinished(db, benchmark.id)
     if pending is not None and pending.dry_run and not caller.organiser:
         pending = None
-    # running text does not tell how gold divides it
-    open_counts = level >= Level.GOLD or input_kind(benchmark, shown) == "words"
+    counts = counts_shown(benchmark, shown, level)
     return {
         "id": benchmark.id,
         "title": benchmark.title,
         "series": benchmark.series,
         **AS_STORED_BEFORE,
         **shown.scoring,
-        "parts": {part.name: part_document(part, counts=open_counts) for part in revisions.parts_of(db, shown.id)},
+        "parts": {part.name: part_document(part, counts=counts) for part in revisions.parts_of(db, shown.id)},
         "state": shown.state,
         "revision": {"number": shown.number, "state": shown.state},
         "active_revision": benchmark.active_revision,

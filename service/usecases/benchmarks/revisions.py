@@ -23,7 +23,6 @@ from service.usecases.access.idempotency import IdempotencyKey, claim_key
 from service.usecases.benchmarks.benchmarks import (
     MAX_PARTS,
     REVISION_KIND,
-    input_kind,
     part_document,
     parts_texts,
     shown_revision,
@@ -35,6 +34,7 @@ from service.usecases.runs.views import Page, View, json_view, moment
 from service.usecases.runs.waiting import wait_for
 from service.usecases.scoring.config import AS_STORED_BEFORE, MEMBERS, check_scoring, scoring_config
 from service.usecases.scoring.part_texts import GOLD, items_name, names_of
+from service.usecases.scoring.published import counts_shown
 from treescore.core.params import Json, escape
 from treescore.errors import Problem, ProblemList, ScoringError
 
@@ -183,7 +183,7 @@ def _document(
 ) -> dict[str, object]:
     level = gate.level_of(benchmark, caller, context.now())
     run = runs.get(db, revision.id)
-    counts = level >= Level.GOLD or input_kind(benchmark, revision) == "words"
+    counts = counts_shown(benchmark, revision, level)
     return {
         "id": revision.id,
         "benchmark": revision.benchmark_id,

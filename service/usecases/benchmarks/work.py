@@ -13,7 +13,7 @@ from service.policy.split import shown_share
 from service.requests import MACRO, PRIVATE
 from service.store import artifacts, benchmarks, boards, ladders, revisions, runs, score_records, submissions
 from service.store.benchmarks import Benchmark
-from service.store.revisions import Part, Revision, blocks_name
+from service.store.revisions import Part, Revision
 from service.usecases.access.access import benchmark_of
 from service.usecases.benchmarks.benchmarks import input_name
 from service.usecases.boards.rank_changes import Side, rank_changes
@@ -23,6 +23,7 @@ from service.usecases.events.record import record_event
 from service.usecases.runs.ending import Ending, Failure, Outdated, QueuedRun
 from service.usecases.runs.progress import Cancelled, Progress
 from service.usecases.scoring.config import ScoringConfig, scoring_config
+from service.usecases.scoring.documents import blocks_name, packed_documents
 from service.usecases.scoring.gold import benchmark_key, keyed_digest, load_part
 from service.usecases.scoring.ladder import place
 from service.usecases.scoring.part_scorer import Scorer
@@ -101,16 +102,15 @@ def _check_part(context: Context, revision: Revision, scoring: ScoringConfig, pa
     with context.store.read() as db:
         loaded = load_part(db, revision, part.name, scoring.spec)
     pointer = f"/parts/{part.name}/gold"
-    gold = Evaluation(scoring.spec, loaded.text, loaded.items, context.config.limits, pointer, part.name).gold
+    evaluation = Evaluation(scoring.spec, loaded.text, loaded.items, context.config.limits, pointer, part.name)
+    gold = evaluation.gold
     if not len(gold):
         detail = "Gold has no sentence. Send a text with at least one."
         raise InputError([Problem(code="no-sentences", pointer=pointer, part=part.name, detail=detail)])
     packed = {
         (input_name(part.position, name), 0): artifacts.pack_json(body) for name, body in blind_inputs(gold).items()
     }
-    blocks = loaded.items.blocks or gold.sentences.attributes.get("newdoc") or ()
-    if blocks and None not in blocks:
-        packed[blocks_name(part.position), 0] = artifacts.pack_json(list(blocks))
+    packed[blocks_name(part.position), 0] = packed_documents(evaluation)
     with context.store.write() as db:
         key = benchmark_key(db, revision.benchmark_id)
     keys = sentence_keys(gold, key)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
@@ -31,6 +31,8 @@ BOARD_SETTINGS = Settings(shuffles=100_000, resamples=RESAMPLES)
 """How the differences behind a board are tested, with few rows and with many; its seeds are secret."""
 MOST_OTHERS = 3
 """Metrics beside that of the main score whose boards are tested by default."""
+_OF_SCORES = ("permutation", "bootstrap")
+"""Tests and intervals of scores, in which a part can be one unit."""
 RANKS_LAST = "ranks last: it lacks sentences, which its score leaves out"
 _KEY_LENGTH = 120
 
@@ -78,6 +80,11 @@ class Board:
     def ranking_part(self) -> str:
         """Return the part whose scores rank, MACRO or POOLED. MACRO of one part is that part."""
         return MACRO if self.part is None else self.part
+
+    @property
+    def chosen_parts(self) -> list[Part]:
+        """Return the parts that the statistic is computed from."""
+        return [part for part in self.parts if self.part in (None, MACRO, POOLED, part.name)]
 
     @property
     def layout(self) -> Layout:
@@ -178,23 +185,48 @@ def tested_of(db: Connection, board: Board, rows: Sequence[BoardRow]) -> tuple[l
     """Return the submissions whose differences are tested, and why others of the first rows are not."""
     ids = family(rows)
     untested = {row.entry.id: RANKS_LAST for row in rows if row.entry.ranks_last and row.entry.id in ids}
-    untested |= incomplete(db, board, ids)
+    untested |= untestable(board, lacking_parts(db, board, ids), BOARD_SETTINGS)
     return [each for each in ids if each not in untested], untested
 
 
-def incomplete(db: Connection, board: Board, ids: Sequence[str]) -> dict[str, str]:
-    """Return the submissions that lack a part which the board's statistic needs, with the reason.
-
-    A missing part fails as a whole, not sentence by sentence: swapping sentences cannot tell how likely that is.
-    """
-    if board.ranking_part not in (MACRO, POOLED):
-        return {}
-    reasons = {}
+def lacking_parts(db: Connection, board: Board, ids: Sequence[str]) -> dict[str, frozenset[int]]:
+    """Return the submissions that lack chosen parts, with the positions of these among the chosen ones."""
+    names = [part.name for part in board.chosen_parts]
+    lacking = {}
     for each, figures in boards.figures(db, ids, board.revision.number, board.layout).items():
-        lacking = figures.parts_without_scores()
-        if lacking:
-            named = ", ".join(lacking[:5]) + (f" and {len(lacking) - 5} more" if len(lacking) > 5 else "")
-            reasons[each] = f"without a scored output for: {named}"
+        without = figures.parts_without_scores()
+        missing = frozenset(at for at, name in enumerate(names) if name in without)
+        if missing:
+            lacking[each] = missing
+    return lacking
+
+
+def untestable(board: Board, lacking: Mapping[str, frozenset[int]], settings: Settings) -> dict[str, str]:
+    """Return the submissions whose missing parts keep them from being tested, with the reason.
+
+    A missing part counts as the worst value and is one unit: it fails as a whole. That needs a worst value, a part
+    that is not missing, and a test of scores, not of sentences right as a whole.
+
+    Args:
+        board: whose score is tested.
+        lacking: submission -> positions of the parts that it lacks among the chosen ones.
+        settings: of the test.
+    """
+    entry, score = board.scored_by
+    parts = board.chosen_parts
+    why = ""
+    if not board.scoring.charges(entry):
+        why = ", which the score leaves out"
+    elif score.worst is None:
+        why = ", and the score has no worst value"
+    elif settings.test not in _OF_SCORES:
+        why = f", which {settings.test} cannot take as one unit"
+    reasons = {}
+    for each, missing in lacking.items():
+        if why or len(missing) == len(parts):
+            named = [parts[at].name for at in sorted(missing)]
+            more = f" and {len(named) - 5} more" if len(named) > 5 else ""
+            reasons[each] = f"without a scored output for: {', '.join(named[:5])}{more}{why}"
     return reasons
 
 

@@ -14,17 +14,16 @@ from service.requests import MACRO, POOLED
 from service.store import artifacts, benchmarks, score_records
 from service.store.comparisons import Question
 from service.store.packing import unpack_array
-from service.store.revisions import Part
 from service.store.score_records import artifact_name
-from service.usecases.boards.board import Board, board_of, incomplete
+from service.usecases.boards.board import Board, board_of, lacking_parts, untestable
 from service.usecases.boards.seeds import seeds_of
+from service.usecases.scoring.documents import documents_in, stored_documents
 from service.usecases.scoring.gold import evaluation_of, load_part
 from service.usecases.scoring.shares import share_rows, split_of
 from treescore.core.arrays import BoolArray, Counts, IntArray
 from treescore.core.params import Json
 from treescore.core.registry import TokenBits
-from treescore.evaluation.report import documents_of
-from treescore.significance import Candidate, Settings, compare
+from treescore.significance import Candidate, PooledParts, Settings, compare
 
 COUNTS_DELETED = "its counts were deleted"
 
@@ -53,7 +52,8 @@ def compare_submissions(
     seeds = seeds_of(context, question)
     with context.store.read() as db:
         board = board_behind(db, question)
-        untested = incomplete(db, board, question["submissions"])
+        lacking = lacking_parts(db, board, question["submissions"])
+    untested = untestable(board, lacking, settings)
     entry, score = board.scored_by
     columns = _columns(entry.metric.table.count_names, board, settings)
     with context.store.read() as db:
@@ -63,23 +63,26 @@ def compare_submissions(
         if each in untested:
             continue
         with context.store.read() as db:
-            candidate = _candidate(db, board, each, columns.positions, chosen, tokens=settings.unit == "token")
+            missing = lacking.get(each, frozenset())
+            tokens = settings.unit == "token"
+            candidate = _candidate(db, board, each, columns.positions, chosen, missing, tokens=tokens)
         if candidate is None:
             untested[each] = COUNTS_DELETED
         else:
             candidates.append(candidate)
-    parts = chosen_parts(board)
-    strata = _strata(chosen, candidates) if board.part == MACRO else None
-    blocks = _blocks(context, board, parts, chosen) if settings.unit == "block" else None
+    parts = board.chosen_parts
+    strata = _strata(chosen, candidates) if board.part in (MACRO, POOLED) else None
+    of_parts = PooledParts(strata) if strata is not None and board.part == POOLED else strata
+    blocks = _documents(context, board, chosen)
     gold = " ".join(part.gold_key or "" for part in parts)
     document = compare(
-        board.score, score, columns.names, candidates, settings, blocks=blocks, parts=strata, gold_digest=gold,
+        board.score, score, columns.names, candidates, settings, blocks=blocks, parts=of_parts, gold_digest=gold,
         seed_of=None if seeds is None else seeds.of, earlier=earlier,
     )  # fmt: skip
     if seeds is not None:
         document |= {"seed_commitment": seeds.commitment, "seed_root": seeds.root.hex()}
     document["untested"] += [{"name": each, "reason": reason} for each, reason in untested.items()]
-    if strata is not None:
+    if board.part == MACRO:
         document["part_names"] = [part.name for part in parts]
     return document
 
@@ -95,16 +98,11 @@ def board_behind(db: Connection, question: Question) -> Board:
     )  # fmt: skip
 
 
-def chosen_parts(board: Board) -> list[Part]:
-    """Return the parts that a board's statistic is computed from."""
-    return [part for part in board.parts if board.part in (None, MACRO, POOLED, part.name)]
-
-
 def rows_of_share(db: Connection, board: Board) -> list[BoolArray]:
     """Return which sentences of each chosen part a board is about: those of its share, bool (n,) for each part."""
     benchmark = benchmarks.get(db, board.benchmark_id)
     split = None if benchmark is None or board.share is None else split_of(db, benchmark, board.revision.id)
-    return [share_rows(split, part, board.share) for part in chosen_parts(board)]
+    return [share_rows(split, part, board.share) for part in board.chosen_parts]
 
 
 def _columns(names: Sequence[str], board: Board, settings: Settings) -> _Columns:
@@ -118,19 +116,30 @@ def _columns(names: Sequence[str], board: Board, settings: Settings) -> _Columns
 
 
 def _candidate(
-    db: Connection, board: Board, submission: str, kept: list[int], chosen: Sequence[BoolArray], *, tokens: bool
+    db: Connection,
+    board: Board,
+    submission: str,
+    kept: list[int],
+    chosen: Sequence[BoolArray],
+    missing: frozenset[int],
+    *,
+    tokens: bool,
 ) -> Candidate | None:
-    """Read a submission's counts over the chosen sentences, and its token bits where needed; None without counts."""
+    """Read a submission's counts over the chosen sentences, and its token bits where needed; None without counts.
+
+    What a part without a scored output costs is stored as its counts; of earlier versions it may not be.
+    """
     entry, score = board.scored_by
     metric = board.scoring.spec.entries.index(entry)
     number = board.revision.number
     rows: list[Counts] = []
     bits: list[TokenBits | None] = []
-    for part, sentences in zip(chosen_parts(board), chosen, strict=True):
+    for at, (part, sentences) in enumerate(zip(board.chosen_parts, chosen, strict=True)):
         counts = score_records.counts(db, submission, number, part.position, metric)
-        if counts is None:
+        if counts is None and at not in missing:
             return None
-        rows.append(counts[sentences][:, kept])
+        none: Counts = np.zeros((int(sentences.sum()), len(kept)), np.int64)
+        rows.append(none if counts is None else counts[sentences][:, kept])
         if tokens:
             right, starts = (
                 artifacts.get(db, submission, artifact_name(number, kind, part.position, metric))
@@ -139,7 +148,7 @@ def _candidate(
             bits.append(_bits(right, starts, sentences))
     # a metric's counts are integers in every part, or real numbers in every part
     together: Counts = np.concatenate(rows)  # type: ignore[assignment]
-    return Candidate(submission, (together,), _joined(bits))
+    return Candidate(submission, (together,), _joined(bits), missing)
 
 
 def _bits(right: bytes | None, starts: bytes | None, sentences: BoolArray) -> TokenBits | None:
@@ -171,18 +180,19 @@ def _strata(chosen: Sequence[BoolArray], candidates: Sequence[Candidate]) -> Int
     return np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
 
 
-def _blocks(context: Context, board: Board, parts: Sequence[Part], chosen: Sequence[BoolArray]) -> list[str] | None:
-    """Return the document of each sentence; None where those of a part have no names.
+def _documents(context: Context, board: Board, chosen: Sequence[BoolArray]) -> list[str | None] | None:
+    """Return the document of each chosen sentence, None before the first mark of its part.
 
-    Counts do not hold them, so that gold is read again.
+    None where gold marks none.
     """
-    names: list[str] = []
-    for part, sentences in zip(parts, chosen, strict=True):
+    names: list[str | None] = []
+    for part, sentences in zip(board.chosen_parts, chosen, strict=True):
         with context.store.read() as db:
-            gold = load_part(db, board.revision, part.name, board.scoring.spec)
-        evaluation = evaluation_of(board.scoring.spec, gold, board.revision, part.name, context.config.limits)
-        blocks = documents_of(evaluation)
-        if blocks is None:
-            return None
-        names += [f"{part.name}/{block}" for block in compress(blocks, sentences)]
-    return names
+            of_part = stored_documents(db, board.revision.id, part)
+        if of_part is None:
+            with context.store.read() as db:
+                gold = load_part(db, board.revision, part.name, board.scoring.spec)
+            spec, limits = board.scoring.spec, context.config.limits
+            of_part = documents_in(evaluation_of(spec, gold, board.revision, part.name, limits))
+        names += compress(of_part or [None] * len(sentences), sentences)
+    return names if any(names) else None

@@ -229,6 +229,7 @@ def _row(board: Board, row: BoardRow, details: RowDetails, names: Mapping[str, s
         covered=None if covered is None else str(covered),
         ci95=finding.intervals.get(entry.id) or _interval(details),
         p_next=row.p_next,
+        detectable=row.detectable,
         tested=row.tested,
         reason=finding.untested.get(entry.id),
     )

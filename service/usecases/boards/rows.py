@@ -28,14 +28,15 @@ class BoardRow:
     rank_interval: tuple[int, int] | None = None
     cluster: int | None = None
     p_next: float | None = None
+    detectable: Json = None
     tested: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
-    """The pairs of a comparison: corrected p by both ids, and the significant pairs, the better one first."""
+    """The pairs of a comparison by both ids, and the significant ones, the better one first."""
 
-    p: Mapping[frozenset[str], float | None]
+    documents: Mapping[frozenset[str], Mapping[str, Json]]
     better: frozenset[tuple[str, str]]
 
 
@@ -121,7 +122,10 @@ def family(rows: Sequence[BoardRow]) -> list[str]:
 def with_significance(rows: Sequence[BoardRow], comparison: Mapping[str, Json]) -> list[BoardRow]:
     """Return rows with what a comparison of their submissions shows.
 
-    Rank intervals and clusters are those of the tested rows with a rank; baselines have a p to the next such row.
+    Tested rows with a rank have a rank interval among all R rows with a rank, tested or not: from 1 + the rows
+    significantly better to R - the rows significantly worse (Mogstad, Romano, Shaikh & Wilhelm 2024). With p corrected
+    over all pairs the intervals hold together at the level 1 - alpha. Clusters are those of the tested rows alone;
+    baselines have a p, and a detectable difference, to the next row with a rank.
     """
     pairs = _pairs_of(comparison)
     tested = {str(system["name"]) for system in comparison["systems"]}
@@ -129,14 +133,22 @@ def with_significance(rows: Sequence[BoardRow], comparison: Mapping[str, Json]) 
     ids = [rows[index].entry.id for index in counted]
     better = np.array([[(first, second) in pairs.better for second in ids] for first in ids], np.bool_)
     better = better.reshape(len(ids), len(ids))
-    intervals = ranking.rank_ranges(better)
+    intervals = ranking.rank_ranges(better, sum(row.rank is not None for row in rows))
     kind = (comparison.get("clusters") or {}).get("kind", "separable")
     clusters = ranking.separable(better) if kind == "separable" else ranking.greedy(better)
     decided = comparison["rank_ranges"] is not None
-    result = [
-        replace(row, tested=row.entry.id in tested, p_next=_p_next(rows, index, tested, pairs))
-        for index, row in enumerate(rows)
-    ]
+    result = []
+    for index, row in enumerate(rows):
+        pair = _next_pair(rows, index, tested, pairs)
+        result.append(
+            replace(
+                row,
+                tested=row.entry.id in tested,
+                p_next=pair.get("p_adjusted"),
+                # answers of earlier versions have none
+                detectable=pair.get("detectable"),
+            )
+        )
     for index, (low, high), cluster in zip(counted, intervals, clusters, strict=True):
         if decided:
             result[index] = replace(result[index], rank_interval=(low, high), cluster=cluster)
@@ -144,23 +156,23 @@ def with_significance(rows: Sequence[BoardRow], comparison: Mapping[str, Json]) 
 
 
 def _pairs_of(comparison: Mapping[str, Json]) -> _Pairs:
-    p = {frozenset((pair["a"], pair["b"])): pair["p_adjusted"] for pair in comparison["pairs"]}
+    documents = {frozenset((pair["a"], pair["b"])): pair for pair in comparison["pairs"]}
     better = frozenset(
         (pair["a"], pair["b"]) if pair["better"] == "a" else (pair["b"], pair["a"])
         for pair in comparison["pairs"]
         if pair["significant"] and pair["better"] is not None
     )
-    return _Pairs(p, better)
+    return _Pairs(documents, better)
 
 
-def _p_next(rows: Sequence[BoardRow], index: int, tested: set[str], pairs: _Pairs) -> float | None:
-    """Return the corrected p to the next row with a rank; None where either was not tested."""
+def _next_pair(rows: Sequence[BoardRow], index: int, tested: set[str], pairs: _Pairs) -> Mapping[str, Json]:
+    """Return the pair of a row and the next row with a rank; nothing where either was not tested."""
     if rows[index].entry.id not in tested:
-        return None
+        return {}
     for below in rows[index + 1 : index + 2 + MOST_BASELINES]:
         if below.rank is not None:
-            return pairs.p.get(frozenset((rows[index].entry.id, below.entry.id)))
-    return None
+            return pairs.documents.get(frozenset((rows[index].entry.id, below.entry.id)), {})
+    return {}
 
 
 def _preferred(one: BoardEntry, other: BoardEntry, pick: str, *, higher_is_better: bool) -> bool:

@@ -21,6 +21,7 @@ from service.usecases.boards.board import (
     tested_of,
 )
 from service.usecases.boards.rows import TESTED, BoardRow, with_significance
+from service.usecases.scoring.published import counts_shown
 from treescore.core.params import Json
 
 NOT_TESTED = (
@@ -61,9 +62,7 @@ def significance_of(
         pending = _pending(db, benchmark, board, name)
         document = _tested_document(name) if pending else _untested_document(name, NOT_TESTED)
         return Finding(document, rows, untested)
-    document = _tested_document(name)
-    document["pending"] = False
-    document["pairs"] = len(comparison["pairs"])
+    document = _answered_document(name, comparison, counts=_counts_shown(benchmark, board, level))
     untested |= {each["name"]: each["reason"] for each in comparison["untested"]}
     rows = with_significance(rows, comparison)
     for row in rows:
@@ -72,20 +71,43 @@ def significance_of(
     return Finding(document, rows, untested, _part_intervals(board, comparison))
 
 
+def _counts_shown(benchmark: Benchmark, board: Board, level: Level) -> bool:
+    """Return whether the number of units is shown; that of a share could tell which documents are in it."""
+    return counts_shown(benchmark, board.revision, level) and (board.share is None or level is Level.GOLD)
+
+
 def _untested_document(name: str | None, reason: str) -> SignificanceDocument:
     return SignificanceDocument(
-        pending=False, test=None, alternative=None, unit=None, correction=None, alpha=None, shuffles=None, seed=None,
-        pairs=None, first_rows=TESTED, comparison=name, reason=reason,
+        pending=False, test=None, alternative=None, unit=None, unit_count=None, assumed=None, correction=None,
+        alpha=None, shuffles=None, seed=None, pairs=None, first_rows=TESTED, comparison=name, reason=reason,
     )  # fmt: skip
 
 
 def _tested_document(name: str) -> SignificanceDocument:
-    """Return how every board is tested; its number of pairs is not known yet, and its seeds are secret."""
+    """Return how every board is tested; its units and pairs are not known yet, and its seeds are secret."""
     how = BOARD_SETTINGS
     return SignificanceDocument(
-        pending=True, test="permutation", alternative=how.alternative, unit=how.unit, correction=how.correction,
-        alpha=how.alpha, shuffles=how.shuffles, seed=None, pairs=None, first_rows=TESTED, comparison=name, reason=None,
+        pending=True, test="permutation", alternative=how.alternative, unit=None, unit_count=None, assumed=None,
+        correction=how.correction, alpha=how.alpha, shuffles=how.shuffles, seed=None, pairs=None, first_rows=TESTED,
+        comparison=name, reason=None,
     )  # fmt: skip
+
+
+def _answered_document(name: str, comparison: Mapping[str, Json], *, counts: bool) -> SignificanceDocument:
+    """Return how a board was tested. A board of fewer than two tested rows has no units and assumes nothing.
+
+    Args:
+        name: of the comparison.
+        comparison: behind the board.
+        counts: whether the number of gold's sentences, or of its documents, may be shown.
+    """
+    document = _tested_document(name)
+    document["pending"] = False
+    document["pairs"] = len(comparison["pairs"])
+    document["unit"] = comparison.get("units")
+    document["unit_count"] = comparison.get("unit_count") if counts else None
+    document["assumed"] = comparison.get("assumed")
+    return document
 
 
 def _part_intervals(board: Board, comparison: Mapping[str, Json]) -> dict[str, IntervalDocument]:

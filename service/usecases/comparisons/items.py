@@ -18,7 +18,7 @@ from service.store.revisions import Part
 from service.store.submissions import Submission
 from service.usecases.access.access import benchmark_of, item_number, may_read
 from service.usecases.boards.board import Board
-from service.usecases.boards.compare import board_behind, chosen_parts, rows_of_share
+from service.usecases.boards.compare import board_behind, rows_of_share
 from service.usecases.boards.released import release_of_revision
 from service.usecases.comparisons.show import Visible, visible_comparison
 from service.usecases.runs.views import Page
@@ -61,7 +61,7 @@ def comparison_items(context: Context, caller: Caller, comparison_id: str, query
         first, second = _two(comparison.question["submissions"], query.a, query.b)
         _require_own(caller, known[first], known[second])
         board = board_behind(db, comparison.question)
-        parts = chosen_parts(board)
+        parts = board.chosen_parts
         address = (visibility_key(board.scored_by[0]), board.scored_by[1].name)
         gate.require_compared_items(level, address[0])
         shown = gate.differences_shown(level, *address)

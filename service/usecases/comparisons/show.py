@@ -256,6 +256,14 @@ def _labelled(document: Mapping[str, Json], labels: Mapping[str, Label]) -> dict
     return {
         **document,
         "systems": [{**system, "name": shown[system["name"]]} for system in document["systems"]],
-        "pairs": [{**pair, "a": shown[pair["a"]], "b": shown[pair["b"]]} for pair in document["pairs"]],
+        "pairs": [_renamed(pair, shown) for pair in document["pairs"]],
         "untested": [{**each, "name": shown[each["name"]]} for each in document["untested"]],
     }
+
+
+def _renamed(pair: Mapping[str, Json], shown: Mapping[str, str]) -> dict[str, Json]:
+    """Return a pair with names instead of ids, also those under which it has the tests of each side."""
+    renamed = {**pair, "a": shown[pair["a"]], "b": shown[pair["b"]]}
+    if pair.get("noninferiority") is not None:
+        renamed["noninferiority"] = {shown.get(name, name): value for name, value in pair["noninferiority"].items()}
+    return renamed

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 
 import numpy as np
 
@@ -21,11 +22,12 @@ from service.store.submissions import Submission
 from service.usecases.runs.ending import Failure
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from service.usecases.scoring.coverage import coverage_of
+from service.usecases.scoring.documents import blocks_of_part, documents_in, stored_documents
 from service.usecases.scoring.gold import evaluation_of, load_part
 from service.usecases.scoring.part_texts import OUTPUTS, digest_of_part, names_of, text_of
 from service.usecases.scoring.results import ArtifactKey, pack_outcome
 from service.usecases.scoring.shares import share_rows, split_of
-from treescore.core.arrays import Counts, FloatArray
+from treescore.core.arrays import Counts, FloatArray, IntArray
 from treescore.core.params import Json
 from treescore.core.registry import Outcome, Text
 from treescore.core.values import count_values, nested_values, score_values
@@ -96,6 +98,7 @@ class Scorer:
             benchmark = benchmarks.get(db, revision.benchmark_id)
             self._split = None if benchmark is None else split_of(db, benchmark, revision.id)
         self._kept: dict[str, tuple[Evaluation, int]] = {}
+        self._blocks: dict[tuple[str, str | None], IntArray | None] = {}
         self._keep = sum(part.words or 0 for part in self.parts) <= KEPT_WORDS
 
     def score(self, submission: Submission, note: Note, *, always: bool = False) -> Scored:
@@ -153,6 +156,17 @@ class Scorer:
         if self._keep:
             self._kept[part.name] = (evaluation, 1)
         return evaluation
+
+    def _blocks_of(self, part: Part, share: str | None) -> IntArray | None:
+        """Return the documents of a part by number, which the intervals redraw; None where they redraw sentences."""
+        if (part.name, share) not in self._blocks:
+            with self.context.store.read() as db:
+                names = stored_documents(db, self.revision.id, part)
+            if names is None:
+                names = documents_in(self._evaluation(part))
+            rows = share_rows(self._split, part, share)
+            self._blocks[part.name, share] = blocks_of_part(list(compress(names, rows)), int(rows.sum()))
+        return self._blocks[part.name, share]
 
     def _part(self, part: Part, text: Text | None, digest: str) -> _Part:
         """Score one part, if it has an output that can be scored."""
@@ -250,11 +264,12 @@ class Scorer:
     ) -> tuple[float | None, bytes, dict[str, dict[str, object]]]:
         """Return the main score, all figures and the metrics' documents over the sentences of a share."""
         lacking = [part.state != SCORED for part in results]
+        blocks = [self._blocks_of(part, share) for part in self.parts]
         by_metric: list[PartScores] = []
         documents: dict[str, dict[str, object]] = {}
         for entry in self.scoring.spec.entries:
             rows = self._rows(entry, results, share)
-            scores = part_scores(entry.metric.table, rows, lacking)
+            scores = part_scores(entry.metric.table, rows, lacking, blocks)
             by_metric.append(scores)
             parts = [part.shares[entry.key].documents.get(share) for part in results]
             documents[entry.key] = self._metric_document(entry, scores, rows, parts)

@@ -1,10 +1,11 @@
 """The shares of a split test set: which sentences are public and which private, drawn by a key of the service.
 
-The units that are drawn are the documents of a part, as gold or the organiser marks them; of a part with fewer than two
-of them, its sentences. Of G units round(private G) are private, at least 1 and at most G - 1: those with the smallest
-HMAC-SHA256 of (part, unit) under a key of the benchmark, which is made of a secret of the store. So the draw is the
-same for every submission; it cannot be guessed; and a revision that keeps the names of documents, or the number of
-sentences of a part without documents, keeps it.
+The units that are drawn are those of tests: the documents of a part, as gold or the organiser marks them (sentences
+before the first mark are one), and of a part with fewer than two marked documents its sentences. Of G units
+round(private G) are private, at least 1 and at most G - 1: those with the smallest HMAC-SHA256 of (part, unit) under a
+key of the benchmark, which is made of a secret of the store. So the draw is the same for every submission; it cannot be
+guessed; and a revision that keeps the names of documents, or the number of sentences of a part without documents, keeps
+it.
 """
 
 from __future__ import annotations
@@ -21,16 +22,18 @@ import orjson
 from sqlalchemy import Connection
 
 from service.requests import PRIVATE
-from service.store import artifacts, revisions, secrets
+from service.store import revisions, secrets
 from service.store.benchmarks import Benchmark
-from service.store.revisions import Digests, Part, Revision, blocks_name
+from service.store.revisions import Digests, Part, Revision
+from service.usecases.scoring.documents import stored_documents
 from treescore.core.arrays import BoolArray
 from treescore.core.params import escape
 from treescore.errors import Problem, ProblemList
+from treescore.significance.unit_choice import with_documents
 
 SECRET = "private-shares"  # noqa: S105 - the name of a secret, no secret
 LEAST_UNITS = 2
-"""Documents from which on they are drawn, and sentences of a part that can be split."""
+"""Sentences of a part that can be split."""
 MOST_DRAWS = 64
 """Draws of revisions that a process keeps; one bit, stored as a byte, for each sentence."""
 
@@ -84,11 +87,9 @@ def split_of(db: Connection, benchmark: Benchmark, revision_id: str) -> Split | 
 
 def units_of(db: Connection, revision_id: str, part: Part) -> list[tuple[str, str | int]]:
     """Return the unit of each sentence of a part: its document, or itself."""
-    body = artifacts.get(db, revision_id, blocks_name(part.position))
-    blocks: Sequence[str] = () if body is None else artifacts.unpack_json(body)
-    if len(set(blocks)) >= LEAST_UNITS:
-        return [("document", block) for block in blocks]
-    return [("sentence", number) for number in range(part.sentences or 0)]
+    names = stored_documents(db, revision_id, part) or [None] * (part.sentences or 0)
+    kept, _ = with_documents(names, None)
+    return [("sentence", at) if name is None else ("document", name) for at, name in enumerate(kept)]
 
 
 def draw(key: bytes, part: str, units: Sequence[tuple[str, str | int]], private: float) -> BoolArray:

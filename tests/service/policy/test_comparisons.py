@@ -56,3 +56,52 @@ def test_a_lower_score_that_is_better_comes_first():
 def test_organisers_see_exact_ranks():
     whole = document(0.912_341, 0.912_339)
     assert gate.comparison_view(Level.GOLD, whole) == whole
+
+
+TESTED: dict[str, Any] = {
+    "a": "sub_1", "b": "sub_2", "difference": 0.0123456, "difference_tested": -0.0987654, "better": "a",
+    "significant": True, "p": 0.0012345, "p_kind": "sampled", "p_error": 0.0123, "p_parts": 0.0312345,
+    "p_unselected": 1.5e-9, "p_adjusted": 0.0037, "null_swaps_log2": 21, "smallest_p": 2**-20, "log10_p": -2.9,
+    "detectable": {"difference": 0.0223456, "power": 0.8, "alpha": 0.05 / 3, "units": 57},
+    "ci": None,
+    "ci_simultaneous": {"level": 0.95, "low": 0.0011234, "high": 0.0234567, "method": "m", "resamples": 9, "seed": 5},
+    "noninferiority": {
+        "margin": 0.015, "sub_1": {"p": 0.0001234, "p_adjusted": 0.0002468, "established": True, "units": 57},
+        "sub_2": {"p": 0.98765, "p_adjusted": 1.0, "established": False, "units": 57}, "units": 57,
+    },
+}  # fmt: skip
+
+
+def test_every_new_figure_of_a_pair_is_rounded_and_nothing_counts_units():
+    whole = {
+        **document(0.91, 0.88),
+        "pairs": [TESTED],
+        "assumed": "The claim is about these 7 parts.",
+        "unit_count": 57,
+    }
+    shown = gate.comparison_view(Level.SCORES, whole)
+    assert shown["assumed"] == whole["assumed"]
+    assert "unit_count" not in shown
+    assert shown["pairs"] == [
+        {
+            "a": "sub_1", "b": "sub_2", "difference": 0.0123, "difference_tested": -0.0988, "better": "a",
+            "significant": True, "p": 0.0012, "p_parts": 0.031, "p_unselected": 1e-4, "p_adjusted": 0.0037, "ci": None,
+            "detectable": {"difference": 0.0223, "power": 0.8, "alpha": 0.05 / 3},
+            "ci_simultaneous": {"level": 0.95, "low": 0.00112, "high": 0.0235, "method": "m", "resamples": 9},
+            "noninferiority": {
+                "margin": 0.015, "sub_1": {"p": 1.2e-4, "p_adjusted": 2.5e-4, "established": True},
+                "sub_2": {"p": 0.99, "p_adjusted": 1.0, "established": False},
+            },
+        }
+    ]  # fmt: skip
+    assert gate.comparison_view(Level.GOLD, whole) == whole
+
+
+def test_what_was_not_computed_is_null_and_what_an_earlier_version_did_not_know_is_absent():
+    names = ("detectable", "ci_simultaneous", "noninferiority", "p_parts", "p_unselected", "difference_tested")
+    earlier = {name: value for name, value in TESTED.items() if name not in names}
+    view = gate.comparison_view(Level.SCORES, {**document(0.91, 0.88), "pairs": [earlier]})["pairs"][0]
+    assert not set(names) & set(view)
+    untested = {**TESTED, **dict.fromkeys(names)}
+    view = gate.comparison_view(Level.SCORES, {**document(0.91, 0.88), "pairs": [untested]})["pairs"][0]
+    assert [view[name] for name in names] == [None] * len(names)

@@ -152,13 +152,16 @@ def test_rows_are_ranked_from_rounded_on_and_tested_from_scores_on():
     score = 0.87654321
     row = {"team": "lyon", "rank": 1, "rank_interval": [1, 2], "cluster": 1, "score": score, "scores": {"a.las": score}}
     row |= {"ci95": {"low": 0.81234, "high": 0.91234}, "p_next": 0.01234, "tested": True}
+    row["detectable"] = {"difference": 0.0123456, "power": 0.8, "alpha": 0.05 / 3}
     blind = gate.row_view(Release(Level.STATUS, 0.1, ()), row)
-    assert [blind[name] for name in ("rank", "score", "scores", "p_next")] == [None, None, {}, None]
+    assert [blind[name] for name in ("rank", "score", "scores", "p_next", "detectable")] == [None, None, {}, None, None]
     rounded = gate.row_view(Release(Level.ROUNDED, 0.1, ("a.las",)), row)
     assert [rounded[name] for name in ("rank", "score", "scores")] == [1, 0.9, {"a.las": 0.9}]
-    assert [rounded[name] for name in ("rank_interval", "cluster", "ci95", "p_next", "tested")] == [None] * 5
+    hidden = ("rank_interval", "cluster", "ci95", "p_next", "detectable", "tested")
+    assert [rounded[name] for name in hidden] == [None] * 6
     shortened = gate.row_view(Release(Level.SCORES, 0.1, ("a.las",)), row)
     figures = {"score": 0.8765, "scores": {"a.las": 0.8765}, "ci95": {"low": 0.812, "high": 0.912}, "p_next": 0.012}
+    figures["detectable"] = {**row["detectable"], "difference": 0.0123}
     assert shortened == {**row, **figures}
     assert gate.row_view(Release(Level.ITEMS, 0.1, ("a.las",)).on_board(), row) == shortened
     assert gate.row_view(Release(Level.GOLD, 0.1, ("a.las",)).on_board(), row) == row

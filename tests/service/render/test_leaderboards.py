@@ -9,10 +9,16 @@ from xml.etree import ElementTree as ET
 
 import orjson
 import pytest
+from matplotlib.axes import Axes
 
 from service.render import LEADERBOARD_FORMATS, render_leaderboard
 
 HOSTILE = '=1+1 & 100% of $x_1$ {a} <b> "c" \\d | e\t~^#\nnext'
+
+ASSUMED = (
+    "Documents are the units: the claim is about other documents of this kind. One training run each: the claim is "
+    "about these trained models, not the method. Rank intervals hold together at 95 %."
+)
 
 
 def row(rank: int | None, score: float | None, cluster: int | None = None, **more: Any) -> dict[str, Any]:
@@ -32,6 +38,7 @@ def row(rank: int | None, score: float | None, cluster: int | None = None, **mor
         "covered": None if score is None else "59/60" if rank == 3 else "60/60",
         "ci95": None if score is None else {"low": score - 0.01, "high": score + 0.01},
         "p_next": 0.01 if cluster == 1 else None,
+        "detectable": {"difference": 0.0123, "power": 0.8, "alpha": 0.05 / 3} if cluster == 1 else None,
         "tested": cluster is not None,
         "reason": None,
         **more,
@@ -41,8 +48,8 @@ def row(rank: int | None, score: float | None, cluster: int | None = None, **mor
 def board(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
     """A board with these rows."""
     significance = {
-        "pending": False, "test": "permutation", "alternative": "two-sided", "unit": "sentence", "correction": "holm",
-        "alpha": 0.05, "pairs": 3, "first_rows": 50, "reason": None,
+        "pending": False, "test": "permutation", "alternative": "two-sided", "unit": "block", "unit_count": 1200,
+        "assumed": ASSUMED, "correction": "holm", "alpha": 0.05, "pairs": 3, "first_rows": 50, "reason": None,
     }  # fmt: skip
     return {
         "benchmark": "demo",
@@ -135,6 +142,43 @@ def test_rounded_scores_are_shown_with_the_digits_of_their_step() -> None:
     document = board(row(1, 0.9), rounding=0.01)
     assert "0.90 " in rendered("markdown", document)
     assert "0.9000" not in rendered("markdown", document)
+
+
+@pytest.mark.parametrize("form", LEADERBOARD_FORMATS)
+def test_every_form_says_what_the_claims_are_about(form: str) -> None:
+    plain = " ".join(rendered(form, BOARD).replace("\\%", "%").replace("%\n%", "").split())
+    for sentence in ("the claim is about other documents of this kind", "One training run each"):
+        assert sentence in plain
+
+
+def test_the_picture_shows_below_its_bars_what_the_claims_are_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[str] = []
+    monkeypatch.setattr(Axes, "set_xlabel", lambda _, words, **__: drawn.append(words))
+    rendered("svg", BOARD)
+    legend, *below = drawn[0].splitlines()
+    assert legend.startswith("bar: score")
+    assert " ".join(below) == ASSUMED
+
+
+def test_the_forms_name_units_and_what_could_have_been_detected() -> None:
+    words = rendered("markdown", BOARD)
+    assert "Paired permutation test over 1,200 documents, two-sided" in words
+    assert "| detectable |" in words
+    assert "| 0.0123 |" in words
+    assert "would find with 80 % power" in words
+    hidden = {**BOARD["significance"], "unit": "sentence", "unit_count": None}
+    assert "test over sentences, two-sided" in rendered("markdown", {**BOARD, "significance": hidden})
+    first = next(csv.DictReader(io.StringIO(rendered("csv", BOARD))))
+    assert (first["detectable"], first["assumed"]) == ("0.0123", ASSUMED)
+
+
+def test_a_board_with_nothing_tested_assumes_nothing() -> None:
+    nothing = {**BOARD["significance"], "unit": None, "unit_count": None, "assumed": None, "pairs": 0}
+    document = board(row(1, 0.9), significance=nothing)
+    assert "Paired permutation test, two-sided" in rendered("markdown", document)
+    for form in LEADERBOARD_FORMATS:
+        assert "Assumed:" not in rendered(form, document)
+        assert "None" not in rendered(form, document)
 
 
 def test_a_board_that_waits_for_its_comparison_says_so() -> None:

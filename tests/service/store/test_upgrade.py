@@ -10,16 +10,17 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, text
 
-from service.caller import Caller
+from service.caller import Caller, principal_of
 from service.context import Context
 from service.requests import LeaderboardQuery
 from service.schemas.comparisons import ComparisonRequest
 from service.schemas.jobs import JobRequest
 from service.store import benchmarks, boards, comparisons, jobs, runs, submissions
-from service.store.boards import BoardRun
+from service.store.boards import BoardComparison, BoardRun
 from service.store.migrate import migrate
 from service.store.packing import pack, unpack
 from service.store.tables import metadata
+from service.usecases.boards.board import comparison_id
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.boards.work import board_changed
 from service.usecases.comparisons.ask import ask
@@ -31,6 +32,7 @@ from service.usecases.submissions.submissions import view_submission
 from tests.fixtures.contexts import ORGANISER, SCORER, work_of
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import LONG, SECOND_PART, SLUG, UNLIMITED, Task, spoilt
+from workers.entry import do
 
 ASKED = ({}, {"part": "en"}, {"part": "pooled", "pick": "all"}, {"score": "attachment.uas"}, {"format": "csv"})
 OLD_SHAPE = (
@@ -170,6 +172,23 @@ def test_boards_of_an_old_store_are_compared_anew_and_its_quotas_have_one_for_qu
     with stored.context.store.read() as db:
         assert runs.get(db, boards.unfinished_run(db, SLUG, 1)).kind == "board"
         assert benchmarks.get(db, SLUG).settings["quota"]["comparisons_per_day"] == 20
+
+
+def test_boards_whose_units_were_sentences_are_compared_again(stored):
+    with stored.context.store.write() as db:
+        key = boards.keys(db, SLUG, 1)[0]
+        before = boards.get(db, SLUG, 1, key).body
+        question = {**before["question"], "settings": {**before["question"]["settings"], "unit": "sentence"}}
+        old = BoardComparison(None, 1, {**before, "id": comparison_id(question), "question": question})
+        boards.save(db, SLUG, 1, key, old, stored.context.now())
+        db.execute(text("UPDATE alembic_version SET version_num = '0009'"))
+    migrate(stored.context.store)
+    with stored.context.store.read() as db:
+        run = runs.get(db, boards.unfinished_run(db, SLUG, 1))
+        assert (run.kind, run.principal) == ("board", principal_of(SLUG))
+    do(stored.context, run.id)
+    with stored.context.store.read() as db:
+        assert boards.get(db, SLUG, 1, key).body == before
 
 
 def test_a_run_of_an_old_board_is_still_under_way_after_the_upgrade(stored):

@@ -29,6 +29,7 @@ from service.usecases.benchmarks.benchmarks import (
     patch_benchmark,
     view_benchmark,
 )
+from service.usecases.scoring.documents import blocks_name
 from tests.fixtures.contexts import ORGANISER, SCORER
 from tests.fixtures.requests import GOLD_CONLLU, GOLD_TREE, loaded
 from tests.fixtures.tasks import ANYONE, BENCHMARK, SLUG, TWO_PARTS
@@ -141,7 +142,7 @@ def test_only_organisers_make_benchmarks(context):
 
 def blocks_of(context):
     with context.store.read() as db:
-        body = artifacts.get(db, revisions.get(db, SLUG, 1).id, revisions.blocks_name(0))
+        body = artifacts.get(db, revisions.get(db, SLUG, 1).id, blocks_name(0))
     return None if body is None else artifacts.unpack_json(body)
 
 
@@ -153,6 +154,17 @@ def test_what_is_said_of_the_sentences_of_gold_goes_with_it(task, context):
 def test_documents_of_gold_are_its_blocks(task, context):
     task.make(parts={"en": {"gold": "# newdoc id = one\n" + GOLD_CONLLU}})
     assert blocks_of(context) == ["one", "one"]
+
+
+def test_sentences_before_the_first_mark_have_no_document_and_gold_without_marks_has_none(task, context):
+    late = GOLD_CONLLU + GOLD_CONLLU.replace("# sent_id = s1", "# newdoc id = two\n# sent_id = s3")
+    task.make(parts={"en": {"gold": late}})
+    assert blocks_of(context) == [None, None, "two", "two"]
+
+
+def test_that_gold_marks_no_document_is_stored_too(task, context):
+    task.make()
+    assert blocks_of(context) == []
 
 
 def test_items_that_do_not_fit_gold_fail_its_check(task):

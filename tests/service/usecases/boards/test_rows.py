@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from service.policy.rounding import rounded_to_step
 from service.store.submissions import BASELINE, SYSTEM, BoardEntry
@@ -111,3 +113,66 @@ def test_rows_that_were_not_tested_show_nothing() -> None:
     assert (found[1].rank_interval, found[1].cluster, found[1].p_next, found[1].tested) == (None, None, None, False)
     assert found[0].p_next is None
     assert [found[0].cluster, found[2].cluster] == [1, 2]
+    assert [found[0].rank_interval, found[2].rank_interval] == [(1, 2), (2, 3)]
+
+
+def test_rank_intervals_reach_over_rows_that_were_not_tested() -> None:
+    # d and e stand below the tested rows; the baseline has no rank, and f no score
+    rows = [
+        entry("a", 0.9, "a"), entry("b", 0.8, "b"), entry("base", 0.75), entry("c", 0.7, "c"), entry("d", 0.6, "d"),
+        entry("e", 0.5, "e"), entry("f", None, "f"),
+    ]  # fmt: skip
+    comparison = {
+        "systems": [{"name": name} for name in ("a", "b", "base", "c")],
+        "pairs": [
+            pair("a", "b", 0.2), pair("a", "c", 0.01), pair("b", "c", 0.3), pair("a", "base", 0.01),
+            pair("b", "base", 0.01), pair("base", "c", 0.01),
+        ],
+        "rank_ranges": [],
+        "clusters": {"kind": "separable"},
+    }  # fmt: skip
+    found = with_significance(ranked(rows, higher_is_better=True), comparison)
+    assert [row.rank_interval for row in found] == [(1, 4), (1, 5), None, (2, 5), None, None, None]
+    assert [row.cluster for row in found] == [1, 1, None, 1, None, None, None]
+
+
+def test_the_only_tested_row_may_have_any_rank() -> None:
+    rows = [entry("a", 0.9, "a"), entry("b", 0.7, "b")]
+    comparison = {"systems": [{"name": "a"}], "pairs": [], "rank_ranges": [], "clusters": None}
+    found = with_significance(ranked(rows, higher_is_better=True), comparison)
+    assert [row.rank_interval for row in found] == [(1, 2), None]
+
+
+def test_one_sided_tests_give_no_rank_intervals() -> None:
+    rows = [entry("a", 0.9, "a"), entry("b", 0.7, "b")]
+    comparison = {
+        "systems": [{"name": "a"}, {"name": "b"}], "pairs": [pair("a", "b", 0.01)], "rank_ranges": None,
+        "clusters": None,
+    }  # fmt: skip
+    found = with_significance(ranked(rows, higher_is_better=True), comparison)
+    assert [(row.rank_interval, row.cluster, row.tested) for row in found] == [(None, None, True)] * 2
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_a_rank_interval_holds_the_rank_that_scores_give(data: st.DataObject) -> None:
+    """It does whatever is significant, as long as no worse row is significantly better."""
+    scores = data.draw(st.lists(st.sampled_from([0.2, 0.4, 0.5, 0.7, None]), min_size=1, max_size=7))
+    rows = ranked([entry(f"s{at}", score, f"t{at}") for at, score in enumerate(scores)], higher_is_better=True)
+    with_rank = [row for row in rows if row.rank is not None]
+    tested = [row for row in with_rank if data.draw(st.booleans())]
+    pairs = [
+        pair(first.entry.id, second.entry.id, 0.01 if data.draw(st.booleans()) else 0.5)
+        for at, first in enumerate(tested)
+        for second in tested[at + 1 :]
+        if first.entry.value != second.entry.value
+    ]
+    systems = [{"name": row.entry.id} for row in tested]
+    comparison = {"systems": systems, "pairs": pairs, "rank_ranges": [], "clusters": {"kind": "separable"}}
+    for row in with_significance(rows, comparison):
+        assert (row.rank_interval is not None) == row.tested == (row.entry.id in {each["name"] for each in systems})
+        if row.rank_interval is not None:
+            low, high = row.rank_interval
+            assert 1 <= low <= row.rank <= high <= len(with_rank)
+            assert low == 1 + sum(each["significant"] and each["b"] == row.entry.id for each in pairs)
+            assert high == len(with_rank) - sum(each["significant"] and each["a"] == row.entry.id for each in pairs)

@@ -13,11 +13,14 @@ from sqlalchemy import update
 from service.policy.rounding import rounded_score
 from service.requests import LeaderboardQuery, SubmissionItemsQuery
 from service.schemas.benchmarks import RevisionRequest
+from service.schemas.comparisons import ComparisonRequest
 from service.store import score_records
 from service.store.tables import revisions as revisions_table
 from service.store.tables import scores
 from service.usecases.benchmarks import revisions
 from service.usecases.boards.leaderboard import leaderboard
+from service.usecases.comparisons.ask import ask
+from service.usecases.comparisons.show import view_comparison
 from service.usecases.submissions.results import submission_items
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import loaded
@@ -114,8 +117,8 @@ def test_a_truncated_output_and_the_easy_part_alone_rank_by_what_they_lack(task)
     assert {row["team"]: row["covered"] for row in board["rows"]} == {
         "honest": "24/24", "truncated": "12/24", "easy": "12/24"
     }  # fmt: skip
-    reasons = {row["team"]: row["reason"] for row in task.leaderboard()["rows"]}
-    assert reasons["easy"] == reasons["truncated"] == "without a scored output for: de"
+    tested = {row["team"]: (row["tested"], row["reason"]) for row in task.leaderboard()["rows"]}
+    assert tested == dict.fromkeys(outputs, (True, None))
 
 
 def test_a_missing_part_is_charged_in_the_stored_counts_too(task):
@@ -125,6 +128,35 @@ def test_a_missing_part_is_charged_in_the_stored_counts_too(task):
         whole, lacking = (score_records.counts(db, submission, 1, part, 0).sum(axis=0) for part in (0, 1))
     assert whole[:3].tolist() == [60, 60, 60]
     assert lacking[:3].tolist() == [0, 60, 60]
+
+
+def test_a_missing_part_is_tested_where_a_worst_value_and_charges_say_what_it_costs(task):
+    outputs = {"honest": {"en": HONEST, "de": HONEST}, "other": {"en": GOLD, "de": HONEST}, "easy": {"en": GOLD}}
+    teams_with(task, outputs, parts={"en": {"gold": GOLD}, "de": {"gold": GOLD}})
+    for score in task.leaderboard()["scores"]:
+        for part in ("macro", "pooled"):
+            asked = {"score": score, "part": part, "submissions": "leaderboard"}
+            name = ask(task.context, ORGANISER, SLUG, loaded(ComparisonRequest, asked))
+            task.settle()
+            document = orjson.loads(view_comparison(task.context, ORGANISER, name).body)
+            rows = {row["submission"]: row for row in task.leaderboard(ORGANISER, score=score, part=part)["rows"]}
+            (easy,) = (row for row in rows.values() if row["team"] == "easy")
+            assert easy["tested"] is not score.endswith("mean_crossing"), score
+            if not easy["tested"]:
+                assert easy["reason"] == "without a scored output for: de, and the score has no worst value"
+            for system in document["systems"]:
+                assert system["score"] == pytest.approx(rows[system["name"]]["score"], rel=1e-12), (score, part)
+
+
+def test_a_submission_that_lacks_a_part_is_not_tested_where_errors_are_excluded(task):
+    outputs = {"honest": {"en": HONEST, "de": HONEST}, "easy": {"en": GOLD}}
+    teams_with(task, outputs, parts={"en": {"gold": GOLD}, "de": {"gold": GOLD}}, errors="exclude")
+    for part in ("macro", "pooled"):
+        board = task.leaderboard(part=part)
+        assert column(board, "team") == ["honest", "easy"]
+        assert column(board, "tested") == [True, False]
+        assert column(board, "rank_interval") == [[1, 2], None]
+        assert board["rows"][1]["reason"].startswith("without a scored output for: de, which the score leaves out")
 
 
 def test_an_undefined_part_does_not_lift_the_mean(task):

@@ -1,0 +1,204 @@
+"""Boards whose gold marks documents: they are the units of tests and of intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from sqlalchemy import delete
+
+from service.context import Context
+from service.schemas.comparisons import ComparisonRequest
+from service.store.tables import artifacts
+from service.usecases.boards.work import board_changed
+from service.usecases.comparisons.ask import ask
+from service.usecases.comparisons.show import view_comparison
+from tests.fixtures.contexts import ORGANISER
+from tests.fixtures.requests import loaded
+from tests.fixtures.tasks import BENCHMARK, SLUG, Task, column
+
+GOLDEN = orjson.loads((Path(__file__).parents[3] / "golden" / "inference.json").read_bytes())
+OTHER_DOCUMENTS = "Documents are the units: the claim is about other documents of this kind."
+NO_DOCUMENTS = "Gold marks no documents: sentences are taken as independent."
+
+
+def text(right: Sequence[int], sizes: Sequence[int], documents: Sequence[str | None] = ()) -> str:
+    """Sentences of so many words, all children of the first, of which so many have the right relation."""
+    lines: list[str] = []
+    before: str | None = None
+    for at, (good, size) in enumerate(zip(right, sizes, strict=True)):
+        named = documents[at] if documents else None
+        if named is not None and named != before:
+            lines.append(f"# newdoc id = {named}")
+        before = named or before
+        for word in range(1, size + 1):
+            head, relation = (0, "root") if word == 1 else (1, "dep")
+            lines.append(f"{word}\tw\t_\tX\t_\t_\t{head}\t{relation if word <= good else 'wrong'}\t_\t_")
+        lines.append("")
+    return "\n".join(lines) + "\n"
+
+
+def made(task: Task, parts: dict[str, dict[str, Any]], outputs: dict[str, dict[str, str]], **changes: Any) -> None:
+    task.make({**BENCHMARK, "feedback": "gold"}, parts=parts, **changes)
+    for name, texts in outputs.items():
+        task.submit(task.team(name), texts)
+    task.settle()
+
+
+def asked(task: Task, context: Context, **more: Any) -> dict[str, Any]:
+    """The answer to an organiser's comparison of the board."""
+    request = loaded(ComparisonRequest, {"submissions": "leaderboard", **more})
+    name = ask(context, ORGANISER, SLUG, request)
+    task.settle()
+    document: dict[str, Any] = orjson.loads(view_comparison(context, ORGANISER, name).body)
+    return document
+
+
+def golden_board(task: Task, case: dict[str, Any], **changes: Any) -> None:
+    gold = text(case["total"], case["total"], case["blocks"])
+    outputs = {side: {"en": text(case[side], case["total"])} for side in "ab"}
+    made(task, {"en": {"gold": gold}}, outputs, **changes)
+
+
+@pytest.mark.parametrize("case", GOLDEN["blocks"]["cases"])
+def test_documents_are_swapped_as_a_whole_where_gold_marks_them(task: Task, case: dict[str, Any]) -> None:
+    golden_board(task, case)
+    board = task.leaderboard(ORGANISER)
+    significance = board["significance"]
+    assert (significance["unit"], significance["unit_count"]) == ("block", len(set(case["blocks"])))
+    assert OTHER_DOCUMENTS in significance["assumed"]
+    assert board["rows"][0]["p_next"] == pytest.approx(case["p_block"], rel=1e-12)
+    assert board["rows"][0]["ci95"]["low"] < board["rows"][0]["score"] < board["rows"][0]["ci95"]["high"]
+
+
+@pytest.mark.parametrize("case", GOLDEN["blocks"]["cases"][:1])
+def test_the_documents_of_the_request_are_those_of_gold(task: Task, case: dict[str, Any]) -> None:
+    parts = {"en": {"gold": text(case["total"], case["total"]), "items": {"blocks": case["blocks"]}}}
+    made(task, parts, {side: {"en": text(case[side], case["total"])} for side in "ab"})
+    assert task.leaderboard()["rows"][0]["p_next"] == pytest.approx(case["p_block"], rel=1e-12)
+
+
+def test_a_comparison_about_these_very_documents_can_be_asked(task, context):
+    case = GOLDEN["blocks"]["cases"][0]
+    golden_board(task, case)
+    document = asked(task, context, unit="sentence")
+    assert (document["units"], document["unit_count"]) == ("sentence", len(case["total"]))
+    assert "Sentences are the units: the claim is about these very documents." in document["assumed"]
+    assert document["pairs"][0]["p"] < case["p_block"]
+
+
+def test_a_revision_that_was_checked_before_documents_were_stored_reads_gold(task, context):
+    case = GOLDEN["blocks"]["cases"][0]
+    golden_board(task, case)
+    before = task.leaderboard(ORGANISER)
+    with context.store.write() as db:
+        db.execute(delete(artifacts).where(artifacts.c.name.startswith("blocks/")))
+    task.submit(task.team("c"), {"en": text(case["a"], case["total"])})
+    task.settle()
+    after = task.leaderboard(ORGANISER)
+    assert after["significance"]["unit"] == "block"
+    assert column(after, "ci95")[0] == column(after, "ci95")[1] == column(before, "ci95")[0]
+
+
+def test_gold_is_not_read_again_where_its_documents_are_stored(task, context, monkeypatch):
+    golden_board(task, GOLDEN["blocks"]["cases"][0])
+    with context.store.write() as db:
+        board_changed(db, context, SLUG)
+    monkeypatch.setattr("service.usecases.boards.compare.load_part", None)
+    asked(task, context, seed=3)
+    assert asked(task, context, seed=3)["units"] == "block"
+
+
+def test_each_part_goes_by_its_own_documents(task, context):
+    sizes = [4, 5, 4, 6, 5, 4, 5, 6]
+    marked = ["d1", "d1", "d2", "d2", "d3", "d3", "d4", "d4"]
+    one = [*["d1"] * 8]
+    late: list[str | None] = [None, None, "d1", "d1", "d2", "d2", "d3", "d3"]
+    parts = {
+        name: {"gold": text(sizes, sizes, documents)} for name, documents in (("a", marked), ("b", one), ("c", late))
+    }
+    worse = [size - at % 2 for at, size in enumerate(sizes)]
+    outputs = {"x": dict.fromkeys(parts, text(sizes, sizes)), "y": dict.fromkeys(parts, text(worse, sizes))}
+    made(task, parts, outputs)
+    for part, count in (("macro", 4 + 8 + 4), ("pooled", 4 + 8 + 4), ("a", 4), ("c", 4)):
+        document = asked(task, context, part=part)
+        assert (document["units"], document["unit_count"]) == ("block", count), part
+        assert OTHER_DOCUMENTS in document["assumed"]
+        told = "In 1 of 3 parts gold marks fewer than two documents: sentences are the units."
+        assert (told in document["assumed"]) is (part in ("macro", "pooled")), part
+        # every unit differs in the same direction
+    alone = asked(task, context, part="b")
+    assert (alone["units"], alone["unit_count"]) == ("sentence", 8)
+    assert asked(task, context, part="a")["pairs"][0]["p"] == 2 / 2**4
+
+
+def test_gold_without_documents_goes_by_sentence(task):
+    case = GOLDEN["blocks"]["cases"][0]
+    gold = text(case["total"], case["total"])
+    made(task, {"en": {"gold": gold}}, {side: {"en": text(case[side], case["total"])} for side in "ab"})
+    significance = task.leaderboard()["significance"]
+    assert (significance["unit"], significance["unit_count"]) == ("sentence", len(case["total"]))
+    assert NO_DOCUMENTS in significance["assumed"]
+
+
+def test_few_documents_stay_the_units_and_can_make_nothing_significant(task, context):
+    sizes = [5] * 30
+    documents = [f"d{at // 10}" for at in range(30)]
+    outputs = {"x": {"en": text(sizes, sizes)}, "y": {"en": text([2] * 30, sizes)}}
+    made(task, {"en": {"gold": text(sizes, sizes, documents)}}, outputs)
+    assert task.leaderboard()["rows"][0]["p_next"] == 2 / 2**3
+    assert any("unit: sentence" in note for note in asked(task, context)["notes"])
+
+
+def test_scores_redraw_documents(task):
+    """Sentences of a document are right or wrong together, so that fewer of them count."""
+    sizes = [5] * 40
+    right = [5 if at // 10 % 2 else 2 for at in range(40)]
+    widths = []
+    for slug, documents in (("by-document", [f"d{at // 10}" for at in range(40)]), ("by-sentence", ())):
+        gold = {"en": {"gold": text(sizes, sizes, documents)}}
+        task.make({**BENCHMARK, "id": slug, "feedback": "gold"}, parts=gold)
+        team = task.team("lyon", slug)
+        submission = task.submit(team, {"en": text(right, sizes)}, slug)
+        task.settle()
+        interval = task.shown(team, submission)["scores"]["metrics"]["attachment"]["ci95"]["las"]
+        widths.append(interval["high"] - interval["low"])
+    assert widths[0] > 2 * widths[1]
+
+
+@pytest.mark.parametrize(
+    ("settings", "code"),
+    [
+        ({"unit": "block"}, "no-blocks"),
+        ({"unit": "part"}, "too-few-parts"),
+        ({"unit": "part", "part": "pooled"}, "too-few-parts"),
+    ],
+)
+def test_units_that_the_data_lack_are_refused_with_the_mend(task, context, settings, code):
+    sizes = [4, 5, 4, 6]
+    parts = {name: {"gold": text(sizes, sizes)} for name in "abcde"}
+    outputs = {"x": dict.fromkeys(parts, text(sizes, sizes)), "y": dict.fromkeys(parts, text([2] * 4, sizes))}
+    made(task, parts, outputs)
+    (error,) = asked(task, context, **settings)["failure"]["errors"]
+    assert (error["code"], error["pointer"]) == (code, "/unit")
+    assert "Use the unit" in error["detail"] or "or the unit sentence" in error["detail"]
+
+
+@pytest.mark.parametrize(("level", "published", "shown"), [
+    ("gold", False, True), ("scores", True, True), ("scores", False, False), ("scores", "text", False),
+])  # fmt: skip
+def test_the_number_of_units_is_shown_where_sizes_of_gold_are(task, level, published, shown):
+    golden_board(task, GOLDEN["blocks"]["cases"][0], feedback=level, publish_input=published)
+    significance = task.leaderboard()["significance"]
+    assert significance["unit"] == "block"
+    assert (significance["unit_count"] is not None) is shown
+
+
+def test_below_scores_nothing_is_assumed(task):
+    golden_board(task, GOLDEN["blocks"]["cases"][0], feedback="rounded")
+    significance = task.leaderboard()["significance"]
+    assert [significance[name] for name in ("unit", "unit_count", "assumed")] == [None] * 3
+    assert task.leaderboard(ORGANISER)["significance"]["assumed"]

@@ -1,0 +1,148 @@
+"""Submissions that lack a part: tested, with the part as the worst value and as one unit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import pytest
+
+from service.context import Context
+from service.schemas.comparisons import ComparisonRequest
+from service.usecases.comparisons.ask import ask
+from service.usecases.comparisons.show import view_comparison
+from tests.fixtures.contexts import ORGANISER
+from tests.fixtures.requests import loaded
+from tests.fixtures.tasks import SLUG, UNLIMITED, Task, column
+
+GOLDEN = orjson.loads((Path(__file__).parents[3] / "golden" / "inference.json").read_bytes())
+ALIGNED: dict[str, Any] = {
+    "id": SLUG, "title": "Alignment", "format": "pharaoh", "metrics": ["alignment"], "feedback": "gold",
+    "main_score": "alignment.sure_f1", "quota": UNLIMITED,
+}  # fmt: skip
+
+
+def links(matching: Sequence[int], sizes: Sequence[int]) -> str:
+    """A line for each sentence: so many of gold's links, and wrong ones up to the size."""
+    return "".join(
+        " ".join([f"{at}-{at}" for at in range(match)] + [f"{at}-{at + 100}" for at in range(match, size)]) + "\n"
+        for match, size in zip(matching, sizes, strict=True)
+    )
+
+
+def outputs_of(parts: Sequence[dict[str, Any]], side: str) -> dict[str, str]:
+    """The outputs of a side of a golden case, without the parts that it lacks."""
+    return {
+        f"p{at}": links(part[f"match_{side}"], part[f"test_{side}"])
+        for at, part in enumerate(parts)
+        if part.get(f"match_{side}") is not None
+    }
+
+
+def made(task: Task, parts: Sequence[dict[str, Any]], **changes: Any) -> None:
+    """A benchmark of these parts, and a submission of each side."""
+    gold = {f"p{at}": {"gold": links(part["gold"], part["gold"])} for at, part in enumerate(parts)}
+    task.make(ALIGNED, parts=gold, **changes)
+    for side in "ab":
+        task.submit(task.team(side), outputs_of(parts, side))
+    task.settle()
+
+
+def asked(task: Task, context: Context, ids: Sequence[str] | str = "leaderboard", **more: Any) -> dict[str, Any]:
+    """The answer to an organiser's comparison."""
+    name = ask(context, ORGANISER, SLUG, loaded(ComparisonRequest, {"submissions": ids, **more}))
+    task.settle()
+    document: dict[str, Any] = orjson.loads(view_comparison(context, ORGANISER, name).body)
+    return document
+
+
+@pytest.mark.parametrize("case", GOLDEN["missing_part"]["cases"])
+def test_a_missing_part_is_tested_as_one_unit(task: Task, context: Context, case: dict[str, Any]) -> None:
+    made(task, case["parts"])
+    board = task.leaderboard(ORGANISER)
+    assert column(board, "tested") == [True, True]
+    assert column(board, "reason") == [None, None]
+    assert board["rows"][0]["p_next"] == pytest.approx(case["expected"]["p"], rel=1e-9)
+    assert "A missing part counts as the worst value and as one unit." in board["significance"]["assumed"]
+    document = asked(task, context)
+    assert document["pairs"][0]["difference"] == pytest.approx(case["expected"]["difference"], rel=1e-12)
+    assert document["pairs"][0]["p"] == pytest.approx(case["expected"]["p"], rel=1e-9)
+    assert {system["name"]: system["score"] for system in document["systems"]} == {
+        row["submission"]: pytest.approx(row["score"], rel=1e-12) for row in board["rows"]
+    }
+
+
+def pooled_f1(tops: Any, bottoms: Any) -> float:
+    return float(tops.sum() / bottoms.sum())
+
+
+def test_pooled_a_missing_part_is_one_unit_of_its_pairs(task: Task, context: Context) -> None:
+    parts = GOLDEN["missing_part"]["cases"][0]["parts"]
+    made(task, parts)
+    terms: dict[str, list[tuple[float, float]]] = {"a": [], "b": []}
+    for part in parts:
+        whole = part["match_b"] is None
+        for side in terms:
+            match = part[f"match_{side}"] or [0] * len(part["gold"])
+            # what is missing counts as many wrong links as gold has
+            rows = [(2 * right, size + size) for right, size in zip(match, part["gold"], strict=True)]
+            terms[side] += [tuple(map(sum, zip(*rows, strict=True)))] if whole else rows
+    a, b = (np.array(terms[side], np.float64) for side in "ab")
+    observed = abs(pooled_f1(*a.T) - pooled_f1(*b.T))
+    reached = []
+    for signs in product((False, True), repeat=len(a)):
+        swapped = np.array(signs)[:, None]
+        first, second = np.where(swapped, b, a), np.where(swapped, a, b)
+        reached.append(abs(pooled_f1(*first.T) - pooled_f1(*second.T)) >= observed * (1 - 1e-12))
+    document = asked(task, context, part="pooled")
+    assert document["pairs"][0]["difference"] == pytest.approx(pooled_f1(*a.T) - pooled_f1(*b.T), rel=1e-12)
+    assert document["pairs"][0]["p"] == pytest.approx(np.mean(reached), rel=1e-12)
+    assert document["unit_count"] == sum(len(part["gold"]) for part in parts)
+    assert "as one unit" in document["assumed"]
+    board = task.leaderboard(ORGANISER, part="pooled")
+    assert column(board, "tested") == [True, True]
+    assert board["rows"][0]["p_next"] == document["pairs"][0]["p"]
+
+
+@pytest.mark.parametrize("part", ["macro", "pooled"])
+def test_pairs_that_both_have_or_both_lack_a_part_are_as_without_the_others(task, context, part):
+    parts = GOLDEN["missing_part"]["cases"][0]["parts"]
+    made(task, parts)
+    alone = asked(task, context, part=part, seed=7)["pairs"]
+    task.submit(task.team("c"), outputs_of(parts, "b"))
+    task.submit(task.team("d"), outputs_of(parts, "a"))
+    task.settle()
+    together = asked(task, context, part=part, seed=7)["pairs"]
+    known = {frozenset((pair["a"], pair["b"])): pair["p"] for pair in together}
+    assert known[frozenset((alone[0]["a"], alone[0]["b"]))] == alone[0]["p"]
+    assert [pair["p"] for pair in together if pair["difference"] == 0] == [1.0, 1.0]
+    board = task.leaderboard(part=part)
+    assert column(board, "rank") == [1, 1, 3, 3]
+
+
+def test_the_part_itself_tests_only_those_who_have_it(task, context):
+    parts = GOLDEN["missing_part"]["cases"][0]["parts"]
+    made(task, parts)
+    board = task.leaderboard(part="p2")
+    assert column(board, "score")[1] is None
+    assert column(board, "rank") == [1, None]
+    ids = column(board, "submission")
+    document = asked(task, context, ids, part="p2")
+    assert [system["name"] for system in document["systems"]] == ids[:1]
+    assert document["untested"] == [{"name": ids[1], "reason": "without a scored output for: p2"}]
+
+
+def test_every_score_that_has_a_worst_value_is_tested_as_the_board_shows_it(task, context):
+    made(task, GOLDEN["missing_part"]["cases"][1]["parts"], metrics=["alignment"])
+    for address in task.leaderboard(ORGANISER)["scores"]:
+        for part in ("macro", "pooled"):
+            board = task.leaderboard(ORGANISER, score=address, part=part)
+            document = asked(task, context, score=address, part=part)
+            shown = {row["submission"]: row["score"] for row in board["rows"]}
+            assert len(document["systems"]) == 2
+            for system in document["systems"]:
+                assert system["score"] == pytest.approx(shown[system["name"]], rel=1e-12), (address, part)
