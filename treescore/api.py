@@ -15,6 +15,7 @@ from treescore.core.registry import FORMATS
 from treescore.errors import InputError
 from treescore.evaluation.report import Report, System, asked_scores, compare_outcomes, evaluate_systems, find_score
 from treescore.evaluation.spec import Spec, parse_items, parse_spec
+from treescore.evaluation.training_runs import problems_of_runs, runs_by_system
 from treescore.shapes import check_format, check_request, check_significance
 from treescore.sources import (
     Choice,
@@ -37,11 +38,13 @@ class Output(NamedTuple):
         name: of the system.
         source: its text, or where it is.
         format: how to read it; None for gold's format.
+        run_of: the system of which it is a further training run.
     """
 
     name: str
     source: Source
     format: Choice | None = None
+    run_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,7 +152,8 @@ def score(
 
     Args:
         gold: the gold standard.
-        outputs: system name -> output; or outputs, which are named by the stems of their files.
+        outputs: system name -> output, or a list of its training runs (`NAME`, `NAME.2`, ...); or outputs, which are
+            named by the stems of their files.
         metric: one or several; the usual one of gold's format unless given (`Format.usual_metric`).
         format: of gold and outputs; by the suffixes of the files unless given (`Format.suffixes`).
         system_format: of the outputs, where it differs.
@@ -172,8 +176,8 @@ def score(
         "items": items,
     }
     named = [
-        Output(name, source, format_of(source) if guessed and system_format is None else system_format)
-        for name, source in named_outputs(outputs)
+        Output(name, source, format_of(source) if guessed and system_format is None else system_format, run_of)
+        for name, source, run_of in named_outputs(outputs)
     ]
     return evaluate(request, gold, named, limits=limits)
 
@@ -215,7 +219,7 @@ def compare(
 
     Args:
         gold: the gold standard; or a result, whose outcomes are compared without scoring them again.
-        outputs: as in `score`, two or more.
+        outputs: as in `score`, of two or more systems.
         metric: as in `score`.
         significance: `scores` (addresses; the first metric's main score unless given), `test`, `seed`, ...
         options: as in `score`.
@@ -224,8 +228,8 @@ def compare(
         ScoringError: as `score`; or fewer than two systems, or unknown scores or settings.
     """
     settings = significance or {}
-    if len(gold if isinstance(gold, Result) else named_outputs(outputs)) < 2:
-        raise wrong("too-few-systems", "A comparison needs two or more outputs.", "/outputs")
+    if len(runs_by_system(gold.systems if isinstance(gold, Result) else named_outputs(outputs))) < 2:
+        raise wrong("too-few-systems", "A comparison needs outputs of two or more systems.", "/outputs")
     if not isinstance(gold, Result):
         return score(gold, outputs, metric, significance=settings, **options)
     check_significance(settings)
@@ -255,6 +259,9 @@ def evaluate(
         if name in names[:index]:
             detail = f"Two outputs have the name {name!r}. Name each: {{name: output}}, or NAME=PATH in a command."
             raise wrong("duplicate-system-name", detail, f"/outputs/{index}")
+    wrong_runs = problems_of_runs(outputs, "/outputs")
+    if wrong_runs:
+        raise InputError(wrong_runs)
     spec = parse_spec(request)
     gold_text, gold_digest = read_source(gold, spec.format, "/gold")
     handed_over = [gold_text]
@@ -277,7 +284,7 @@ def _system(output: Output, spec: Spec) -> System:
     pointer = pointer_of(output.name, output.source)
     choice = spec.format if output.format is None else format_choice(output.format, "/system_format")
     text, digest = read_source(output.source, choice, pointer)
-    return System(output.name, text, digest, choice, pointer)
+    return System(output.name, text, digest, choice, pointer, output.run_of)
 
 
 def _metrics(metric: Choice | Sequence[Choice] | None, text_format: Choice) -> list[Choice]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard, cast
 
 from treescore.core.digests import digest_of
 from treescore.core.params import Json, escape
@@ -15,8 +15,8 @@ from treescore.shapes import check_format
 
 Source = str | bytes | Path | Mapping[str, str | bytes | Path]
 """A text: a path, a string with a newline, bytes; a mapping for formats of several texts (`parallel`)."""
-Outputs = str | bytes | Path | Sequence[Source] | Mapping[str, Source]
-"""One output, several, or several by the names of their systems."""
+Outputs = str | bytes | Path | Sequence[Source] | Mapping[str, Source | Sequence[Source]]
+"""One output, several, or several by the names of their systems; of a system also a list of training runs."""
 Choice = str | Mapping[str, Json]
 """A name, or an object as in a request: `{"name": "parseval", "params": {"preset": "evalb"}}`."""
 LONGEST_SHOWN = 80
@@ -75,18 +75,45 @@ def _bytes(source: str | bytes | Path, pointer: str) -> bytes:
         raise wrong("unreadable-file", detail, pointer) from error
 
 
-def named_outputs(outputs: Outputs) -> list[tuple[str, Source]]:
+class Named(NamedTuple):
+    """An output with the name of its system, and that of the system of which it is a further training run."""
+
+    name: str
+    source: Source
+    run_of: str | None = None
+
+
+def named_outputs(outputs: Outputs) -> list[Named]:
     """Return outputs with their names: given, else stems of files, else numbers from 1.
 
+    Of several training runs of a system the first has its name, and the others `NAME.2`, `NAME.3`, ...
+
     Raises:
-        InputError: a name is not a string.
+        InputError: a name is not a string, or a list of runs is empty.
     """
     if isinstance(outputs, Mapping):
         if not all(isinstance(name, str) for name in outputs):
             raise wrong("wrong-type", "The name of an output must be a string.", "/outputs")
-        return list(outputs.items())
+        return [run for name, source in outputs.items() for run in _runs(name, source)]
     listed: Sequence[Source] = [outputs] if isinstance(outputs, (str, bytes, Path)) else outputs
-    return [(Path(source).stem if _is_path(source) else str(number), source) for number, source in enumerate(listed, 1)]
+    return [
+        Named(Path(source).stem if _is_path(source) else str(number), source) for number, source in enumerate(listed, 1)
+    ]
+
+
+def run_name(name: str, number: int) -> str:
+    """Return the name of a system's training run by its number from 1."""
+    return name if number == 1 else f"{name}.{number}"
+
+
+def _runs(name: str, source: Source | Sequence[Source]) -> list[Named]:
+    if isinstance(source, (list, tuple)):
+        if not source:
+            raise wrong("too-few-runs", f"{name!r} has no output. Give one, or a list of its runs.", "/outputs")
+        return [
+            Named(run_name(name, number), run, name if number > 1 else None) for number, run in enumerate(source, 1)
+        ]
+    return [Named(name, cast("Source", source))]
 
 
 def format_of(source: Source) -> str | None:

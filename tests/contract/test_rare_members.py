@@ -22,6 +22,14 @@ JOBS: dict[str, dict[str, Any]] = {
     "blocks": {"significance": {"unit": "block"}, "items": {"blocks": ["a", "a", "b", "b"]}},
     "greedy clusters": {"significance": {"clusters": "greedy"}},
     "runs": {"systems": [TWO[0], *({**TWO[1], "name": name, "run_of": "B"} for name in ("B1", "B2"))]},
+    "runs of both": {
+        "systems": [
+            {"name": f"{name}{run}", "output": output, "run_of": name}
+            for name, outputs in (("A", (GOLD_TREE * 4, OTHER_TREE + GOLD_TREE * 3)), ("B", (OTHER_TREE * 4,) * 2))
+            for run, output in enumerate(outputs)
+        ]
+    },
+    "a one-sided question": {"significance": {"alternative": "greater"}},
     "transforms": {"transforms": ["black"]},
     "agreement": {"agreement": [["parseval.labelled_f1", "parseval.unlabelled_f1"]]},
     "undefined scores": {

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 import treescore
 from treescore import InputError, LimitError, ScoringError, compare, score
 from treescore.cli.score import compare as compare_command
+from treescore.cli.score import score as score_command
 from treescore.core.limits import Limits
 from treescore.core.registry import FORMATS, METRICS
 from treescore.evaluation import spec  # noqa: F401 - fills the registry
@@ -90,6 +91,37 @@ def test_compare_tells_which_differences_are_real_and_a_result_is_compared_witho
     assert again.document["systems"] == compared.document["systems"]
 
 
+RUNS = {"A": [SYSTEMS / "neural-a.conllu", SYSTEMS / "neural-b.conllu"], "B": [SYSTEMS / "rules.conllu"] * 2}
+
+
+def test_a_list_of_outputs_are_training_runs_of_one_system() -> None:
+    result = compare(GOLD, RUNS, "attachment", significance={"resamples": 200})
+    assert list(result) == ["A", "A.2", "B", "B.2"]
+    [comparison] = result.comparisons
+    assert [system["name"] for system in comparison["systems"]] == ["A", "B"]
+    assert "runs_test" in comparison["pairs"][0]
+    again = compare(score(GOLD, RUNS, "attachment"), significance={"resamples": 200})
+    assert again.comparisons[0] == comparison
+    fixed = compare(GOLD, RUNS, "attachment", significance={"resamples": 200, "runs": "fixed"}).comparisons[0]
+    assert "runs_test" not in fixed["pairs"][0]
+
+
+def test_the_command_takes_further_training_runs() -> None:
+    runs = [("A", RUNS["A"][1]), ("B", RUNS["B"][1])]
+    asked = ["--format", "conllu", "--metric", "attachment", "--significance", '{"resamples": 200}']
+    outputs = [f"{name}={paths[0]}" for name, paths in RUNS.items()]
+    further = [part for name, path in runs for part in ("--run", f"{name}={path}")]
+    printed = CliRunner().invoke(score_command, [*asked, *further, str(GOLD), *outputs])
+    result = score(GOLD, RUNS, "attachment", significance={"resamples": 200})
+    assert json.loads(printed.stdout)["results"] == result.document
+    text = CliRunner().invoke(compare_command, [*asked, *further, str(GOLD), *outputs])
+    assert text.exit_code == 0
+    for wrong in ("C=x", "A", "=x"):
+        answer = CliRunner().invoke(compare_command, [*asked, "--run", wrong, str(GOLD), *outputs])
+        assert answer.exit_code == 2
+        assert "Outputs: A, B." in answer.stderr
+
+
 def test_the_document_is_that_of_the_command(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "treescore.cli.main", "score", "--format", "conllu", "--metric", "ud"]
     outputs = [str(SYSTEMS / "rules.conllu"), str(SYSTEMS / "graph.conllu")]
@@ -129,6 +161,16 @@ def test_the_command_refuses_two_outputs_of_one_name(tmp_path: Path) -> None:
         (TREE, "x" * 5000, {}, ("unreadable-file", "x" * 5000)),
         (TREE, "a\0b", {}, ("unreadable-file", "a\0b")),
         (TREE, ["a/x.mrg", "b/x.mrg"], {}, ("duplicate-system-name", "/outputs/1")),
+        (TREE, {"A": []}, {}, ("too-few-runs", "/outputs")),
+        (TREE, {"A": [FLAT, FLAT], "A.2": FLAT}, {}, ("duplicate-system-name", "/outputs/2")),
+        (TREE, {"A": [FLAT, "(("]}, {}, ("unreadable-file", "((")),
+        (TREE, {"A": FLAT}, {"significance": {"runs": "all"}}, ("bad-parameter", "/significance/runs")),
+        (
+            TREE,
+            {"A": FLAT, "B": FLAT},
+            {"significance": {"runs": "random"}},
+            ("no-training-runs", "/significance/runs"),
+        ),
         (TREE, {"A": {"source": FLAT}}, {}, ("wrong-text-shape", "/outputs/A")),
         (TREE, {"A": FLAT}, {"format": "parallel"}, ("wrong-text-shape", "/gold")),
         (TREE, {"A": FLAT}, {"metric": "nonsense"}, ("unknown-metric", "/metrics/0")),
@@ -158,6 +200,8 @@ def test_a_limit_and_a_comparison_of_one_are_refused() -> None:
         score(TREE, {"A": FLAT}, format="bracketed", limits=Limits(max_words=2))
     with pytest.raises(InputError, match="two or more"):
         compare(TREE, {"A": FLAT}, format="bracketed")
+    with pytest.raises(InputError, match="two or more"):
+        compare(TREE, {"A": [FLAT, FLAT]}, format="bracketed")
     with pytest.raises(InputError, match="two or more"):
         compare(score(TREE, {"A": FLAT}, format="bracketed"))
     both = score(TREE, {"A": FLAT, "B": FLAT}, format="bracketed")

@@ -14,7 +14,7 @@ from treescore.core.params import Json
 from treescore.errors import ScoringError
 from treescore.evaluation.document import warning_line
 from treescore.evaluation.spec import FormatChoice
-from treescore.sources import Source, format_choice
+from treescore.sources import Source, format_choice, run_name
 
 
 def named_value(text: str) -> Json:
@@ -31,16 +31,18 @@ def named_value(text: str) -> Json:
         raise click.BadParameter(f"{text!r} is not valid JSON: {error}") from error
 
 
-def evaluate_files(request: Mapping[str, Json], gold: str, outputs: Sequence[str], system_format: Json) -> Result:
-    """Score files (outputs are paths, or `NAME=PATH`) as a job would.
+def evaluate_files(
+    request: Mapping[str, Json], gold: str, outputs: Sequence[str], system_format: Json, runs: Sequence[str] = ()
+) -> Result:
+    """Score files (outputs are paths, or `NAME=PATH`; further runs of them `NAME=PATH`) as a job would.
 
     Input errors end the command with status 2, one line each.
     """
     try:
         choice = format_choice(request["format"], "/format")
         asked = choice if system_format is None else format_choice(system_format, "/system_format")
-        named = [_split_name(argument) for argument in outputs]
-        systems = [Output(name, _source(path, asked), system_format) for name, path in named]
+        named = _with_runs([_split_name(argument) for argument in outputs], runs)
+        systems = [Output(name, _source(path, asked), system_format, run_of) for name, path, run_of in named]
         return evaluate(request, _source(gold, choice), systems, limits=read_limits())
     except ScoringError as error:
         for problem in error.problems:
@@ -54,6 +56,22 @@ def _split_name(argument: str) -> tuple[str, str]:
     """Return name and path of `NAME=PATH` or of `PATH`, which is named by its stem."""
     name, sign, path = argument.partition("=")
     return (name, path) if sign else (Path(argument).stem, argument)
+
+
+def _with_runs(outputs: Sequence[tuple[str, str]], runs: Sequence[str]) -> list[tuple[str, str, str | None]]:
+    """Return name, path and system of each output, each followed by its further training runs."""
+    paths: dict[str, list[str]] = {name: [] for name, _ in outputs}
+    for argument in runs:
+        name, sign, path = argument.partition("=")
+        if not sign or name not in paths:
+            known = ", ".join(paths)
+            raise click.BadParameter(f"{argument!r} is not NAME=PATH with the name of an output. Outputs: {known}.")
+        paths[name].append(path)
+    named: list[tuple[str, str, str | None]] = []
+    for name, path in outputs:
+        named.append((name, path, None))
+        named += [(run_name(name, number), run, name) for number, run in enumerate(paths.pop(name, ()), 2)]
+    return named
 
 
 def _source(argument: str, choice: FormatChoice) -> Source:

@@ -29,6 +29,7 @@ class Asked(TypedDict):
     metrics: Sequence[str]
     significance: str | None
     items: str | None
+    runs: Sequence[str]
 
 
 def request_options(function: _Function) -> _Function:
@@ -36,6 +37,9 @@ def request_options(function: _Function) -> _Function:
     for option in (
         click.argument("outputs", nargs=-1, required=True),
         click.argument("gold"),
+        click.option(
+            "--run", "runs", multiple=True, metavar="NAME=PATH", help="Further training run of the output NAME."
+        ),
         click.option("--items", help="JSON object with blocks, attributes, seconds, lengths."),
         click.option("--significance", help="JSON object with scores, test, seed, ..., as in the API."),
         click.option("--metric", "metrics", multiple=True, required=True, help="Name, or JSON with params."),
@@ -63,7 +67,7 @@ def _request(asked: Asked) -> dict[str, Json]:
 
 def _evaluated(asked: Asked) -> Result:
     system_format = None if asked["system_format"] is None else named_value(asked["system_format"])
-    return evaluate_files(_request(asked), asked["gold"], asked["outputs"], system_format)
+    return evaluate_files(_request(asked), asked["gold"], asked["outputs"], system_format, asked["runs"])
 
 
 @click.command()

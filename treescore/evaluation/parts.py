@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,9 @@ import numpy as np
 from treescore.core.arrays import Counts, FloatArray, IntArray
 from treescore.core.scores import ScoreTable
 from treescore.significance.bootstrap import BATCH_DRAWS, EXACT_SINGLE, quantiles
+from treescore.significance.few_units import BOOTSTRAP, Answer, system_intervals
 from treescore.significance.kernels import draw_weights
+from treescore.significance.units import sample_of
 
 RESAMPLES = 2_000
 """Resamples behind the interval of every score; comparisons take more."""
@@ -44,7 +46,9 @@ def part_scores(
     lacking: Sequence[bool] = (),
     blocks: Sequence[IntArray | None] = (),
 ) -> PartScores:
-    """Compute the figures of one metric over parts; for the intervals, units are redrawn within their part.
+    """Compute the figures of one metric over parts, with the intervals of `interval: auto` over units.
+
+    Where that is the bootstrap, units are redrawn within their part.
 
     Args:
         table: the metric's counts and scores.
@@ -57,16 +61,11 @@ def part_scores(
     totals = np.stack([part.sum(axis=0) for part in rows])
     by_part = _columns(table, totals)
     units = [summed_by_block(part, of_part) for part, of_part in zip(rows, blocks, strict=True)] if blocks else rows
-    pooled, macro = _resampled_scores(table, units)
-    tails = np.array([0.5 * (1 - LEVEL), 0.5 * (1 + LEVEL)])
+    pooled_interval, macro_interval = _intervals(table, units)
     shown = by_part.copy()
     shown[np.flatnonzero(lacking)] = np.nan
     return PartScores(
-        shown,
-        _columns(table, totals.sum(axis=0)),
-        macro_mean(table, by_part),
-        quantiles(pooled, tails),
-        quantiles(macro, tails),
+        shown, _columns(table, totals.sum(axis=0)), macro_mean(table, by_part), pooled_interval, macro_interval
     )
 
 
@@ -78,6 +77,34 @@ def macro_mean(table: ScoreTable, values: FloatArray) -> FloatArray:
     """
     filled = np.where(np.isnan(values), _worst(table), values)
     return np.where(np.isnan(values).all(axis=-2), np.nan, filled.mean(axis=-2))
+
+
+def _intervals(table: ScoreTable, rows: Sequence[Counts]) -> tuple[FloatArray, FloatArray]:
+    """Compute the intervals of all scores, pooled and as the mean of parts: two (2, s), NaN where there is none."""
+    pooled = _closed_intervals(table, rows, macro=False)
+    macro = _closed_intervals(table, rows, macro=True) if len(rows) > 1 else pooled
+    drawn = [answer.method == BOOTSTRAP for answer in (*pooled, *macro)]
+    ends = np.full((2, len(drawn)), np.nan)
+    if any(drawn):
+        tails = np.array([0.5 * (1 - LEVEL), 0.5 * (1 + LEVEL)])
+        ends[:, drawn] = quantiles(np.concatenate(_resampled_scores(table, rows)), tails)[:, drawn]
+    for column, answer in enumerate((*pooled, *macro)):
+        if answer.interval is not None:
+            ends[:, column] = answer.interval.low, answer.interval.high
+    return ends[:, : len(pooled)], ends[:, len(pooled) :]
+
+
+def _closed_intervals(table: ScoreTable, rows: Sequence[Counts], *, macro: bool) -> list[Answer]:
+    """Return for each score its interval, or that the bootstrap gives it."""
+    strata = np.repeat(np.arange(len(rows)), [len(part) for part in rows]) if macro else None
+    together: Any = np.concatenate(rows)
+    answers = []
+    for score in table.scores:
+        sample = sample_of(score, table.count_names, [together], None, strata)
+        # the last parts may have no sentences
+        sample = replace(sample, part_count=len(rows)) if macro else sample
+        answers.append(system_intervals(sample, [0], LEVEL)[0])
+    return answers
 
 
 def summed_by_block(rows: Counts, blocks: IntArray | None) -> Counts:

@@ -15,6 +15,7 @@ from treescore.evaluation.agreement import agreement as agree
 from treescore.evaluation.document import outcome_document, signature_document
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import Entry, FormatChoice, Spec
+from treescore.evaluation.training_runs import runs_by_system
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class System:
         digest: of the text, for signatures.
         format: how to read it.
         pointer: its place in the request.
-        run_of: the system of which this is one run (seed); comparisons pool the runs of a system.
+        run_of: the system of which this is one training run (seed); comparisons are between systems.
     """
 
     name: str
@@ -136,7 +137,7 @@ def compare_outcomes(
     gold_digest: str,
     progress: Callable[[int, str], None] = lambda _done, _address: None,
 ) -> list[dict[str, Json]]:
-    """Compare the systems on scores, runs of one system pooled.
+    """Compare the systems on scores; outputs that are runs of one system stand for it together.
 
     Args:
         addresses: full addresses of the scores.
@@ -158,16 +159,13 @@ def compare_outcomes(
     for done, address in enumerate(addresses):
         progress(done, address)
         entry, score = find_score(evaluation.spec, address)
-        runs: dict[str, list[Outcome]] = {}
-        for system, of_system in zip(systems, outcomes, strict=True):
-            runs.setdefault(system.run_of or system.name, []).append(of_system[entry.key])
         candidates = [
             Candidate(
                 name,
-                tuple(outcome.rows for outcome in of_one),
-                of_one[0].tokens.get(score.name) if len(of_one) == 1 else None,
+                tuple(outcomes[run][entry.key].rows for run in runs),
+                outcomes[runs[0]][entry.key].tokens.get(score.name) if len(runs) == 1 else None,
             )
-            for name, of_one in runs.items()
+            for name, runs in runs_by_system(systems).items()
         ]
         names = entry.metric.table.count_names
         blocks = documents_of(evaluation)

@@ -10,8 +10,8 @@ import numpy as np
 from treescore.core.arrays import BoolArray
 from treescore.core.params import Json
 from treescore.core.registry import TokenBits
-from treescore.significance.mcnemar import mcnemar
-from treescore.significance.permutation import Test, smallest_p
+from treescore.significance.mcnemar import mcnemar, smallest_of
+from treescore.significance.permutation import Test
 from treescore.significance.settings import Settings
 from treescore.significance.units import Sample
 
@@ -30,8 +30,11 @@ _NAMES = {
 def mcnemar_tests(
     sample: Sample, pairs: Sequence[tuple[int, int]], settings: Settings, bits: Sequence[TokenBits | None] | None
 ) -> tuple[list[Test], list[dict[str, Json]]]:
-    """Run McNemar's test of each pair; return the tests, and all their forms as documents."""
-    right = right_units(sample) if bits is None else np.stack([column.bits for column in bits if column is not None])
+    """Run McNemar's test of each pair; return the tests, and all their forms as documents.
+
+    What is tested is (b - c) / n, the difference in units that are right as a whole; positive: the first has more.
+    """
+    right = right_answers(sample, bits)
     tests, documents = [], []
     for first, second in pairs:
         a_only = int((right[first] & ~right[second]).sum())
@@ -43,11 +46,17 @@ def mcnemar_tests(
                 "exact" if settings.mcnemar == "exact" else None,
                 f"McNemar, {_NAMES[settings.mcnemar]}",
                 differing=a_only + b_only,
-                smallest=smallest_p(a_only + b_only, settings.alternative),
+                smallest=smallest_of(settings.mcnemar, a_only + b_only, settings.alternative),
+                difference=(a_only - b_only) / max(1, right.shape[1]),
             )
         )
         documents.append({"mcnemar": result.document()})
     return tests, documents
+
+
+def right_answers(sample: Sample, bits: Sequence[TokenBits | None] | None) -> BoolArray:
+    """Find what each system has right: tokens where `bits` has them, (N, tokens), else units, (N, n)."""
+    return right_units(sample) if bits is None else np.stack([column.bits for column in bits if column is not None])
 
 
 def right_units(sample: Sample) -> BoolArray:

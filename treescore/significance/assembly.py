@@ -9,12 +9,13 @@ import numpy as np
 
 from treescore.core.arrays import FloatArray
 from treescore.core.params import Json
-from treescore.significance import ranking
+from treescore.significance import ranking, training_runs
 from treescore.significance.answers import DEPENDENT_TOKENS
 from treescore.significance.assumptions import assumed
 from treescore.significance.bootstrap import Interval
 from treescore.significance.correction import adjusted, first_threshold
 from treescore.significance.effects import effect_document
+from treescore.significance.intervals import interval_document
 from treescore.significance.notes import notes
 from treescore.significance.partial_conjunction import partial_conjunction
 from treescore.significance.permutation import SMALLEST, Test
@@ -36,7 +37,7 @@ def document(
     """Make the comparison document without its parts."""
     settings, sample = question.settings, question.sample
     pairs = pair_documents(question, tests, extras, difference_intervals)
-    order = _order(question)
+    order = ranking.order_in(question)
     better = significantly_better(question, pairs)
     result: dict[str, Json] = {
         "score": question.score_name,
@@ -96,17 +97,20 @@ def pair_documents(
     for first in range(size):
         for second in range(first + 1, size):
             index = index_of.get((first, second))
-            head = _head(question, first, second)
             if index is None:
-                documents.append({**head, **_NO_TEST, "reason": question.sample.score.undefined})
+                head = _head(question, first, second, None)
+                documents.append({**head, **_NO_TEST, "reason": _reason(question, first, second)})
                 continue
             test = tests[index]
+            head = _head(question, first, second, test.difference)
             adjusted_p = {f"p_{method}": columns[method][index] if columns else None for method in SHOWN}
             decisive_p = columns[settings.correction][index] if columns else None
             documents.append(
                 {
                     **head,
-                    "ci": _ci(question, test.ci or difference_intervals[index], (first, second)),
+                    "ci": interval_document(
+                        question, _interval(question, test, difference_intervals[index]), (first, second)
+                    ),
                     **_test_document(question, test, question.seed(first, second)),
                     "effect": effect_document(
                         question.sample.score,
@@ -144,8 +148,12 @@ _NO_TEST: Mapping[str, Json] = {
 
 
 def significantly_better(question: Question, pairs: Sequence[Mapping[str, Json]]) -> np.ndarray | None:
-    """Tell whether the row's system is significantly better than the column's, (N, N); None without a decision."""
-    if question.settings.test == "bootstrap":
+    """Tell whether the row's system is significantly better than the column's, (N, N).
+
+    None without a decision of either side: intervals alone, or a question that is one-sided.
+    """
+    settings = question.settings
+    if settings.test in ("bootstrap", "compare_pl") or settings.alternative != "two-sided":
         return None
     size = len(question.candidates)
     better = np.zeros((size, size), np.bool_)
@@ -191,14 +199,8 @@ def add_parts(
     )
 
 
-def _order(question: Question) -> list[int]:
-    defined = [index for index, value in enumerate(question.values) if math.isfinite(value)]
-    higher = question.sample.score.higher_is_better
-    return [defined[index] for index in ranking.order_of(question.values[defined], higher_is_better=higher)]
-
-
 def _systems(question: Question, order: Sequence[int], intervals: Mapping[int, Interval]) -> list[dict[str, Json]]:
-    ranks = ranking.ranks_of(question.values[list(order)])
+    ranks = ranking.ranks_of(ranking.ranked_values(question)[0][list(order)])
     documents = []
     for index, rank in zip(order, ranks, strict=True):
         candidate = question.candidates[index]
@@ -207,7 +209,9 @@ def _systems(question: Question, order: Sequence[int], intervals: Mapping[int, I
                 "name": candidate.name,
                 "score": float(question.values[index]),
                 "rank": rank,
-                "ci": _ci(question, intervals.get(index), (index,)),
+                "ci": interval_document(question, intervals.get(index), (index,)),
+                "cluster": None,
+                "rank_interval": None,
                 **_runs(question, index),
             }
         )
@@ -247,19 +251,22 @@ def _untested(question: Question) -> list[dict[str, Json]]:
     ]
 
 
-def _head(question: Question, first: int, second: int) -> dict[str, Json]:
+def _reason(question: Question, first: int, second: int) -> str:
+    """Say why a pair was not tested."""
+    undefined = question.sample.score.undefined
+    both_defined = all(math.isfinite(question.values[system]) for system in (first, second))
+    return f"{training_runs.UNDEFINED}{undefined}" if both_defined else undefined
+
+
+def _head(question: Question, first: int, second: int, tested: float | None) -> dict[str, Json]:
     value_a, value_b = float(question.values[first]), float(question.values[second])
-    difference = value_a - value_b
-    better = None
-    if math.isfinite(difference) and difference != 0:
-        better = "a" if (difference > 0) == question.sample.score.higher_is_better else "b"
     return {
         "a": question.candidates[first].name,
         "b": question.candidates[second].name,
         "score_a": _number(value_a),
         "score_b": _number(value_b),
-        "difference": _number(difference),
-        "better": better,
+        "difference": _number(value_a - value_b),
+        "better": ranking.better_of(question, value_a - value_b if tested is None else tested),
     }
 
 
@@ -270,6 +277,8 @@ def _test_document(question: Question, test: Test, seed: int) -> dict[str, Json]
         description = None
     elif settings.test == "mcnemar":
         description = f"{test.how} ({unit}s), {settings.alternative}"
+    elif test.how == training_runs.HOW:
+        description = f"t over training runs and {unit}s, {settings.alternative}"
     else:
         direction = "one-sided in the observed direction" if settings.test == "compare_pl" else settings.alternative
         description = f"paired permutation ({unit} swap), {direction}, >="
@@ -295,19 +304,9 @@ def _log10(p: float | None) -> float | None:
     return None if p is None else min(0.0, math.log10(p))
 
 
-def _ci(question: Question, interval: Interval | None, systems: Sequence[int]) -> dict[str, Json] | None:
-    if interval is None:
-        return None
-    settings = question.settings
-    kind = "percentile" if settings.interval == "percentile" else "BCa"
-    return {
-        "level": settings.level,
-        "low": _number(interval.low),
-        "high": _number(interval.high),
-        "method": f"paired {kind} bootstrap" if len(systems) > 1 else f"{kind} bootstrap",
-        "resamples": question.resamples,
-        "seed": question.seed(*systems),
-    }
+def _interval(question: Question, test: Test, by_units: Interval | None) -> Interval | None:
+    """Return the interval that the test itself gives, else that of the units; none where none is asked for."""
+    return by_units if test.ci is None or question.settings.interval == "none" else test.ci
 
 
 def _unit_count(question: Question) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from treescore.significance import noninferiority, training_runs
 from treescore.significance.permutation import Test
 from treescore.significance.question import Question
 from treescore.significance.settings import FEWEST_PARTS
@@ -14,6 +15,15 @@ from treescore.significance.settings import FEWEST_PARTS
 TWO_SIDED = "two-sided"
 DECIDES_FAMILIES = ("holm", "hochberg", "bonferroni")
 """Corrections that bound the chance of any false claim, so that rank intervals hold together."""
+
+_WHOSE = {
+    "holm": "Holm's p",
+    "hochberg": "Hochberg's p",
+    "bh": "Benjamini and Hochberg's p",
+    "by": "Benjamini and Yekutieli's p",
+    "bonferroni": "Bonferroni's p",
+    "none": "p",
+}
 
 
 def assumed(question: Question, tests: Sequence[Test]) -> str:
@@ -54,12 +64,10 @@ def _about_parts(question: Question) -> list[str]:
 
 
 def _about_runs(question: Question) -> list[str]:
-    several = [len(question.candidates[index].runs) > 1 for index in range(len(question.candidates))]
-    if sum(several) > 1 and question.settings.runs == "random" and question.settings.test == "permutation":
-        return ["Runs and test units both vary."]
-    if any(several):
-        return ["Training runs are taken as fixed: the claim is about these trained models, not the method."]
-    return ["One training run each: the claim is about these trained models, not the method."]
+    sentences = [training_runs.assumed(question)]
+    if question.settings.test == "mcnemar" and any(len(candidate.runs) > 1 for candidate in question.candidates):
+        sentences.append("A sentence is right where all runs of a system have it right.")
+    return sentences
 
 
 def _readings(question: Question, tests: Sequence[Test]) -> list[str]:
@@ -73,4 +81,9 @@ def _readings(question: Question, tests: Sequence[Test]) -> list[str]:
     ranked = settings.alternative == TWO_SIDED and settings.test not in ("bootstrap", "compare_pl")
     if ranked and len(question.pairs) > 1 and settings.correction in DECIDES_FAMILIES:
         sentences.append(f"Rank intervals hold together at {100 * (1 - settings.alpha):g} %.")
+    if len(question.pairs) > 1 and settings.interval != "none":
+        decides = f"; {_WHOSE[settings.correction]} decides" if any(test.p is not None for test in tests) else ""
+        sentences.append(f"Intervals hold together at {100 * settings.level:g} %{decides}.")
+    if settings.margin is not None:
+        sentences.append(noninferiority.NOTE)
     return sentences

@@ -7,15 +7,16 @@ systems, so that differences are paired; units are redrawn within their part.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from treescore.core.arrays import Counts, FloatArray, IntArray
+from treescore.core.arrays import Bits, Counts, FloatArray, IntArray, offsets_of
 from treescore.significance.kernels import draw_weights
 from treescore.significance.units import Sample
 
@@ -24,6 +25,9 @@ BATCH_DRAWS = 2_000_000
 MOST_DRAWS = 2_000_000_000
 """Limit of units drawn in all resamples together (some ten seconds); resamples are reduced beyond it."""
 FEWEST_RESAMPLES = 1_000
+BATCH_SUMS = 1_000_000
+"""Limit of sums (resamples x parts x terms of all systems) that a thread holds: with their copies in float64 and what
+scores are made of some 16 MB, 64 MB in all threads."""
 _STREAM = 0xB007
 _THREADS = 4
 EXACT_SINGLE = 2.0**24
@@ -32,10 +36,16 @@ EXACT_SINGLE = 2.0**24
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A bootstrap interval; low and high are NaN where the score is undefined in too many resamples."""
+    """An interval of a score or a difference.
+
+    Attributes:
+        low, high: NaN where the score is undefined in too many resamples.
+        method: in words.
+    """
 
     low: float
     high: float
+    method: str = "percentile bootstrap"
 
 
 def affordable_resamples(requested: int, units: int) -> int:
@@ -47,37 +57,21 @@ def resampled(sample: Sample, resamples: int, seed: int) -> FloatArray:
     """Return the score of every system in every resample: float64 (N, resamples), NaN where undefined.
 
     Sums are of whole numbers (real counts are put on a grid of 2^-40 of their largest), so that they do not depend
-    on the order in which a processor adds them up.
+    on the order in which a processor adds them up. Resamples are reduced to scores some at a time: only these are kept.
     """
-    step = max(1, min(resamples, BATCH_DRAWS // max(1, sample.units)))
-    columns, scales = _stacked(sample)
-    order, sizes = _strata(sample)
-    columns = columns[:, order]
-    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    exact_in_float32 = (
-        sample.integer and float(np.abs(columns).max(initial=0)) * max(1, int(sizes.max(initial=0))) < EXACT_SINGLE
-    )
-    dtype: type[Any] = np.float32 if exact_in_float32 else np.float64
-    stack: Any = np.ascontiguousarray(columns.T, dtype)
+    terms = _terms_of(sample)
+    scores = np.empty((sample.systems, resamples))
 
-    def run(start: int) -> FloatArray:
-        size = min(step, resamples - start)
-        seeds = np.random.SeedSequence([seed, _STREAM, start // step])
-        states = seeds.generate_state(size * len(sizes), np.uint64).reshape(len(sizes), size)
-        sums = np.empty((len(sizes), size, stack.shape[1]))
-        for part, length in enumerate(sizes.tolist()):
-            weights = np.zeros((size, length), dtype)
-            draw_weights(states[part], weights)
-            sums[part] = weights @ stack[starts[part] : starts[part + 1]]
-        return _scores(sample, sums, scales)
+    def fill(start: int, states: Bits) -> None:
+        scores[:, start : start + states.shape[1]] = _scores(sample, terms, states)
 
-    batches = range(0, resamples, step)
-    if len(batches) == 1 or sample.units * resamples < BATCH_DRAWS:
-        batches_of_scores = [run(start) for start in batches]
-    else:
+    work = list(_seeded(sample, terms, resamples, seed))
+    if len(work) == 1:
+        fill(*work[0])
+    elif work:
         with ThreadPoolExecutor(_THREADS) as pool:
-            batches_of_scores = list(pool.map(run, batches))
-    return np.concatenate(batches_of_scores, axis=1) if batches_of_scores else np.zeros((sample.systems, 0))
+            list(pool.map(fill, *zip(*work, strict=True)))
+    return scores
 
 
 def intervals(replicates: FloatArray, level: float) -> list[Interval]:
@@ -110,7 +104,7 @@ def bca_interval(replicates: FloatArray, observed: float, jackknife: FloatArray,
         z = bias + float(ndtri(share))
         shares.append(float(ndtr(bias + z / (1.0 - acceleration * z))))
     low, high = quantiles(finite[None], np.array(shares))
-    return Interval(float(low[0]), float(high[0]))
+    return Interval(float(low[0]), float(high[0]), "BCa bootstrap")
 
 
 def jackknife_scores(sample: Sample) -> FloatArray:
@@ -143,6 +137,30 @@ def quantiles(values: FloatArray, shares: FloatArray) -> FloatArray:
     return np.asarray(low + (high - low) * (position - below)[:, None], np.float64)
 
 
+class _Terms(NamedTuple):
+    """All terms of a sample as they are summed.
+
+    Attributes:
+        stack: whole numbers, (n, columns), the units of a part one after the other.
+        scales: the value of 1 in each column.
+        starts: the first unit of each part, and the end, (parts + 1,).
+    """
+
+    stack: Any
+    scales: FloatArray
+    starts: IntArray
+
+
+def _terms_of(sample: Sample) -> _Terms:
+    columns, scales = _stacked(sample)
+    order, sizes = _strata(sample)
+    exact_in_float32 = (
+        sample.integer and float(np.abs(columns).max(initial=0)) * max(1, int(sizes.max(initial=0))) < EXACT_SINGLE
+    )
+    dtype: type[Any] = np.float32 if exact_in_float32 else np.float64
+    return _Terms(np.ascontiguousarray(columns[:, order].T, dtype), scales, offsets_of(sizes))
+
+
 def _stacked(sample: Sample) -> tuple[Counts, FloatArray]:
     """Stack all terms, (columns, n), as whole numbers; return them and the value of 1 in each column."""
     rows: list[Counts] = []
@@ -163,14 +181,31 @@ def _strata(sample: Sample) -> tuple[IntArray, IntArray]:
     return np.argsort(sample.parts, kind="stable"), np.bincount(sample.parts, minlength=sample.part_count)
 
 
-def _scores(sample: Sample, sums: FloatArray, scales: FloatArray) -> FloatArray:
-    sums = sums * scales
-    systems = sample.systems
-    terms = []
-    for ratio in range(len(sample.tops)):
-        column = 2 * ratio * systems
-        terms.append((sums[:, :, column : column + systems].T, sums[:, :, column + systems : column + 2 * systems].T))
-    return sample.joined(terms)
+def _seeded(sample: Sample, terms: _Terms, resamples: int, seed: int) -> Iterator[tuple[int, Bits]]:
+    """Yield the number of a resample, and the seeds of it and the next few in each part, (parts, few)."""
+    parts = len(terms.starts) - 1
+    step = max(1, min(resamples, BATCH_DRAWS // max(1, sample.units)))
+    few = max(1, BATCH_SUMS // max(1, parts * terms.stack.shape[1]))
+    for start in range(0, resamples, step):
+        size = min(step, resamples - start)
+        seeds = np.random.SeedSequence([seed, _STREAM, start // step])
+        states = np.asarray(seeds.generate_state(size * parts, np.uint64), np.uint64).reshape(parts, size)
+        for first in range(0, size, few):
+            yield start + first, states[:, first : first + few]
+
+
+def _scores(sample: Sample, terms: _Terms, states: Bits) -> FloatArray:
+    """Return the scores of all systems in the resamples of some seeds (parts, few): (N, few)."""
+    systems, few = sample.systems, states.shape[1]
+    sums = np.empty((len(states), few, terms.stack.shape[1]), terms.stack.dtype)
+    for part, (start, end) in enumerate(pairwise(terms.starts.tolist())):
+        weights = np.zeros((few, end - start), terms.stack.dtype)
+        draw_weights(states[part], weights)
+        np.matmul(weights, terms.stack[start:end], out=sums[part])
+    columns = np.ascontiguousarray(sums.T, np.float64)
+    columns *= terms.scales[:, None, None]
+    tops_and_bottoms = columns.reshape(len(sample.tops), 2, systems, few, len(states))
+    return sample.joined([(top, bottom) for top, bottom in tops_and_bottoms])
 
 
 def _without_each(sample: Sample, terms: Counts) -> Counts:

@@ -10,14 +10,15 @@ from itertools import combinations
 
 import numpy as np
 
-from treescore.core.arrays import FloatArray, IntArray
+from treescore.core.arrays import IntArray
 from treescore.core.params import Json
 from treescore.core.scores import Score
 from treescore.errors import InputError, Problem
-from treescore.significance import assembly, compare_pl
+from treescore.significance import assembly, compare_pl, training_runs
 from treescore.significance.answers import mcnemar_tests
-from treescore.significance.bootstrap import Interval, bca_interval, intervals, jackknife_scores, resampled
 from treescore.significance.earlier import Answers, answers_in
+from treescore.significance.intervals import Draws, own_intervals
+from treescore.significance.pair_figures import figures_of_all_pairs
 from treescore.significance.permutation import Test, part_tests, permutation
 from treescore.significance.provenance import signature
 from treescore.significance.question import Candidate, PooledParts, Question, SeedOf, Terms
@@ -25,7 +26,6 @@ from treescore.significance.settings import Settings
 from treescore.significance.unit_choice import chosen_units
 from treescore.significance.units import pooled
 
-PAIRS_AT_ONCE = 64
 PART_TESTS = 4_000
 """Limit of pairs times parts; up to it each part is tested by itself."""
 ALONE_PART_TESTS = 40
@@ -66,13 +66,15 @@ def compare(
             name, its answers are taken and not computed again.
 
     Raises:
-        InputError: the counts do not have the requested unit (pointers below the settings' object).
+        InputError: the counts do not have the requested unit or runs (pointers below the settings' object).
     """
     question = replace(_question(score_name, score, count_names, candidates, settings, blocks, parts), seed_of=seed_of)
+    draws = Draws(question)
     together = seed_of is None and not question.units_by_pair
-    answers = _answers(question) if together else _each_alone(question, gold_digest, earlier)
+    answers = _answers(question, draws) if together else _each_alone(question, gold_digest, earlier)
+    figures = figures_of_all_pairs(question, answers.tests, draws)
     answers = answers._replace(
-        extras=[{**extra, **further} for extra, further in zip(answers.extras, _of_all_pairs(question), strict=True)]
+        extras=[{**extra, **further} for extra, further in zip(answers.extras, figures, strict=True)]
     )
     document = assembly.document(
         question, answers.tests, answers.extras, answers.system_intervals, answers.pair_intervals, gold_digest
@@ -82,15 +84,10 @@ def compare(
     return document
 
 
-def _of_all_pairs(question: Question) -> list[dict[str, Json]]:
-    """Return the members of each pair's document that depend on how many pairs there are."""
-    return [{"detectable": None, "ci_simultaneous": None, "noninferiority": None} for _ in question.pairs]
-
-
-def _answers(question: Question) -> Answers:
+def _answers(question: Question, draws: Draws) -> Answers:
     """Answer for all systems together."""
     most = PART_TESTS if question.seed_of is None else ALONE_PART_TESTS
-    return Answers(*_tests(question), *_intervals(question), _part_tests(question, most))
+    return Answers(*_tests(question), *own_intervals(question, draws), _part_tests(question, most))
 
 
 def _each_alone(question: Question, gold_digest: str | None, earlier: Mapping[str, Json] | None) -> Answers:
@@ -103,7 +100,10 @@ def _each_alone(question: Question, gold_digest: str | None, earlier: Mapping[st
 
     def answer(systems: tuple[int, ...]) -> Answers:
         names = tuple(question.candidates[system].name for system in systems)
-        return known[names] if names in known else _answers(question.alone(*systems))
+        if names in known:
+            return known[names]
+        alone = question.alone(*systems)
+        return _answers(alone, Draws(alone))
 
     with ThreadPoolExecutor(THREADS) as pool:
         found = list(pool.map(answer, asked))
@@ -129,6 +129,7 @@ def _question(
     blocks: Sequence[str | None] | None,
     parts: IntArray | PooledParts | None,
 ) -> Question:
+    training_runs.require_runs(candidates, settings)
     together = isinstance(parts, PooledParts)
     of_sentence = parts.of_sentence if isinstance(parts, PooledParts) else parts
     strata = None if of_sentence is None else np.asarray(of_sentence, np.int64)
@@ -141,7 +142,7 @@ def _question(
     sample = terms.sample(candidates, rows)
     values = sample.values()
     defined = [index for index in range(len(candidates)) if math.isfinite(values[index])]
-    return Question(
+    question = Question(
         score_name=score_name,
         settings=settings,
         terms=terms,
@@ -151,9 +152,19 @@ def _question(
         values=values,
         pairs=list(combinations(defined, 2)),
     )
+    silent = training_runs.with_undefined_run(question)
+    usable = [
+        pair for pair in question.pairs if not (silent.intersection(pair) and training_runs.vary(question, *pair))
+    ]
+    return replace(question, pairs=usable)
 
 
 def _check_tokens(candidates: Sequence[Candidate]) -> None:
+    if any(len(candidate.runs) > 1 for candidate in candidates):
+        detail = (
+            'The unit "token" compares one output of each system, not several training runs. Use the unit sentence.'
+        )
+        raise InputError(Problem("no-token-bits", detail, pointer="/unit"))
     if any(candidate.tokens is None for candidate in candidates):
         detail = (
             'The unit is "token", but this score has no value for each token. '
@@ -175,50 +186,15 @@ def _tests(question: Question) -> tuple[list[Test], list[dict[str, Json]]]:
         brackets = compare_pl.recall_and_precision(question.terms, question.rows, pairs, question.plan)
         tests = compare_pl.directed(sample, pairs, question.plan)
         return tests, [{"compare_pl": document} if document else {} for document in brackets]
+    varying = {pair: training_runs.runs_test(question, *pair) for pair in pairs if training_runs.vary(question, *pair)}
+    swapped = [pair for pair in pairs if pair not in varying]
+    test_of = {pair: found.test for pair, found in varying.items()}
     if question.unit == "part":
-        return part_tests(sample, pairs, settings.alternative, settings.seed), no_extras
-    return permutation(sample, pairs, settings.alternative, question.plan), no_extras
-
-
-def _intervals(question: Question) -> tuple[Mapping[int, Interval], list[Interval | None]]:
-    """Compute intervals of the systems' scores and of the pairs' differences."""
-    settings, sample, pairs = question.settings, question.sample, question.pairs
-    defined = [index for index, value in enumerate(question.values) if math.isfinite(value)]
-    if settings.interval == "none" or not defined or not sample.units:
-        return {}, [None] * len(pairs)
-    defined_sample = sample.of_systems(defined)
-    row_of = {system: row for row, system in enumerate(defined)}
-    replicates = resampled(defined_sample, question.resamples, settings.seed)
-    local = [(row_of[first], row_of[second]) for first, second in pairs]
-    if settings.interval == "bca":
-        values = question.values[defined]
-        left_out = jackknife_scores(defined_sample)
-        system_intervals = [
-            bca_interval(replicates[index], float(values[index]), left_out[index], settings.level)
-            for index in range(len(defined))
-        ]
-        pair_intervals = [
-            bca_interval(
-                replicates[first] - replicates[second],
-                float(values[first] - values[second]),
-                left_out[first] - left_out[second],
-                settings.level,
-            )
-            for first, second in local
-        ]
+        by_swaps = part_tests(sample, swapped, settings.alternative, settings.seed)
     else:
-        system_intervals = intervals(replicates, settings.level)
-        pair_intervals = difference_intervals(replicates, local, settings.level)
-    return dict(zip(defined, system_intervals, strict=True)), list(pair_intervals)
-
-
-def difference_intervals(replicates: FloatArray, pairs: Sequence[tuple[int, int]], level: float) -> list[Interval]:
-    """Compute percentile intervals of all differences, a bounded number of pairs at once."""
-    result: list[Interval] = []
-    for start in range(0, len(pairs), PAIRS_AT_ONCE):
-        indices = np.array(pairs[start : start + PAIRS_AT_ONCE])
-        result += intervals(replicates[indices[:, 0]] - replicates[indices[:, 1]], level)
-    return result
+        by_swaps = permutation(sample, swapped, settings.alternative, question.plan)
+    test_of |= zip(swapped, by_swaps, strict=True)
+    return [test_of[pair] for pair in pairs], [varying[pair].document() if pair in varying else {} for pair in pairs]
 
 
 def _part_tests(question: Question, most: int) -> list[dict[str, list[float]]] | None:
@@ -240,4 +216,7 @@ def _part_tests(question: Question, most: int) -> list[dict[str, list[float]]] |
             for index in range(len(question.pairs)):
                 test = p.get(index)
                 tests_of_pairs[index][alternative].append(1.0 if test is None or test.p is None else test.p)
+    for index, pair in enumerate(question.pairs):
+        if training_runs.vary(question, *pair):
+            tests_of_pairs[index] = training_runs.part_p(question, *pair)
     return tests_of_pairs

@@ -58,11 +58,11 @@ def contributions(sample: Sample, first: int, second: int) -> Contributions | No
     values = sample.values()
     difference = float(values[first] - values[second])
     if sample.missing is not None:
-        _whole_parts(sample, (first, second), strata, e)
+        whole_parts(sample, (first, second), strata, e)
     return Contributions(e, w, difference, sample.parts)
 
 
-def _whole_parts(sample: Sample, pair: tuple[int, int], strata: IntArray, e: FloatArray) -> None:
+def whole_parts(sample: Sample, pair: tuple[int, int], strata: IntArray, e: FloatArray) -> None:
     """Let a part that one of the pair lacks be one unit, whose contribution is (f - worst) / P."""
     assert sample.missing is not None  # noqa: S101 - the caller asks only then
     lacking = sample.missing[list(pair)]

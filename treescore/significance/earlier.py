@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from treescore.core.params import Json
 from treescore.significance.bootstrap import Interval
+from treescore.significance.intervals import PAIRED
 from treescore.significance.permutation import Test
 from treescore.significance.question import SeedOf
 
@@ -36,13 +37,20 @@ def answers_in(
         return {}
     known: dict[tuple[str, ...], Answers] = {}
     for system in document["systems"]:
-        if system["ci"] is not None and system["ci"]["seed"] == seed_of([system["name"]]):
-            known[system["name"],] = Answers((), (), {0: _interval(system["ci"])}, (), None)
+        if system["ci"] is not None and _same_seed(system["ci"], seed_of, [system["name"]]):
+            known[system["name"],] = Answers((), (), {0: _read(system["ci"])}, (), None)
     for pair in document["pairs"]:
         names = (pair["a"], pair["b"])
-        if pair["ci"] is not None and pair["ci"]["seed"] == seed_of(names):
-            known[names] = Answers((_test(pair),), ({},), {}, (_interval(pair["ci"]),), _part_tests(pair))
+        if pair["p"] is None or not all(_same_seed(each, seed_of, names) for each in (pair, pair["ci"])):
+            continue
+        interval = None if pair["ci"] is None else _read(pair["ci"])
+        known[names] = Answers((_test(pair),), ({},), {}, (interval,), _part_tests(pair))
     return known
+
+
+def _same_seed(drawn: Mapping[str, Json] | None, seed_of: SeedOf, names: Sequence[str]) -> bool:
+    """Tell whether something was drawn with the seed of these names, or with none."""
+    return drawn is None or drawn["seed"] in (None, seed_of(names))
 
 
 def _test(pair: Mapping[str, Json]) -> Test:
@@ -61,8 +69,9 @@ def _test(pair: Mapping[str, Json]) -> Test:
     )
 
 
-def _interval(ci: Mapping[str, Json]) -> Interval:
-    return Interval(*(math.nan if ci[end] is None else float(ci[end]) for end in ("low", "high")))
+def _read(ci: Mapping[str, Json]) -> Interval:
+    low, high = (math.nan if ci[end] is None else float(ci[end]) for end in ("low", "high"))
+    return Interval(low, high, ci["method"].removeprefix(PAIRED))
 
 
 def _part_tests(pair: Mapping[str, Json]) -> Sequence[dict[str, list[float]]] | None:

@@ -1,7 +1,8 @@
 """McNemar's test of two systems' right and wrong answers, and MaltEval's form of it.
 
-Fagerland, Lydersen & Laake 2013. b answers only the first has right, c only the second. The exact test on
-sentences is the exact paired permutation test of sentence exact match.
+Fagerland, Lydersen & Laake 2013. b answers only the first has right, c only the second, t = b + c. The exact test on
+sentences is the exact paired permutation test of sentence exact match. What is tested is (b - c) / n, the difference
+in wholly right units, not the score from which right and wrong may have been read.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from treescore.core.params import Json
 
 SMALLEST = 2.2250738585072014e-308
+"""The smallest positive normal float, a floor of every p."""
 MALTEVAL_P05 = 1.96
 MALTEVAL_P01 = 2.58
 
@@ -74,19 +76,22 @@ class McNemar:
 def mcnemar(a_only: int, b_only: int, alternative: str = "two-sided") -> McNemar:
     """Test b = a_only against c = b_only; where nothing differs every p is 1.
 
-    `greater`: the first is right more often. The chi-square forms then halve their tail.
+    Two-sided, with X ~ Binomial(t, 1/2), CDF and pmf of X and m = min(b, c): exact 2 CDF(m), at most 1; mid-p
+    2 CDF(m) - pmf(m), and at b = c, where the two tails share their middle, 1 - pmf(b) / 2 (Fagerland, Lydersen &
+    Laake 2013). `greater`: the first is right more often: CDF(c), mid-p CDF(c) - pmf(c) / 2; the chi-square forms then
+    halve their tail.
     """
     total = a_only + b_only
     if not total:
         return McNemar(0, 0, 1.0, 1.0, ChiSquare(0.0, 1.0), ChiSquare(0.0, 1.0), None, p05=False, p01=False)
     if alternative == "two-sided":
         exact = min(1.0, 2.0 * binomial_tail(min(a_only, b_only), total))
-        middle = math.exp(_log_share(min(a_only, b_only), total))
-        mid_p = 1.0 - middle if a_only == b_only else max(SMALLEST, exact - middle)
+        middle = _mass(min(a_only, b_only), total)
+        mid_p = 1.0 - 0.5 * middle if a_only == b_only else max(SMALLEST, exact - middle)
     else:
         fewer = b_only if alternative == "greater" else a_only
         exact = binomial_tail(fewer, total)
-        mid_p = max(SMALLEST, exact - 0.5 * math.exp(_log_share(fewer, total)))
+        mid_p = max(SMALLEST, exact - 0.5 * _mass(fewer, total))
     difference = abs(a_only - b_only)
     z = (difference - 1) / math.sqrt(total)
     return McNemar(
@@ -102,13 +107,42 @@ def mcnemar(a_only: int, b_only: int, alternative: str = "two-sided") -> McNemar
     )
 
 
+def smallest_of(kind: str, total: int, alternative: str = "two-sided") -> float:
+    """Return the smallest p that t = b + c differing answers can give, at b = t and c = 0; 1 at t = 0.
+
+    Two-sided: exact 2^(1-t), mid-p 2^-t, chi2 P(chi2_1 >= t), chi2-corrected P(chi2_1 >= (t-1)^2 / t). One-sided: half
+    of each. Fagerland, Lydersen & Laake 2013.
+
+    Args:
+        kind: exact, mid-p, chi2, chi2-corrected.
+        total: t.
+        alternative: two-sided, greater, less.
+    """
+    if not total:
+        return 1.0
+    chi_square = {"chi2": float(total), "chi2-corrected": (total - 1) ** 2 / total}
+    if kind in chi_square:
+        two_sided = float(chdtrc(1, chi_square[kind]))
+    else:
+        two_sided = math.ldexp(1.0, (1 if kind == "exact" else 0) - total)
+    return max(SMALLEST, two_sided if alternative == "two-sided" else 0.5 * two_sided)
+
+
 def binomial_tail(most: int, total: int) -> float:
     """Compute P(X <= most) for X ~ Binomial(total, 1/2)."""
     return float(bdtr(most, total, 0.5))
 
 
-def _log_share(right: int, total: int) -> float:
-    return float(gammaln(total + 1) - gammaln(right + 1) - gammaln(total - right + 1)) - total * math.log(2.0)
+_WHOLE = 1_000
+"""Totals up to which all binomial coefficients are floats: those of 1,030 are beyond 2^1024."""
+
+
+def _mass(right: int, total: int) -> float:
+    """Compute P(X = right) for X ~ Binomial(total, 1/2)."""
+    if total <= _WHOLE:
+        return math.ldexp(math.comb(total, right), -total)
+    log_ways = float(gammaln(total + 1) - gammaln(right + 1) - gammaln(total - right + 1))
+    return math.exp(log_ways - total * math.log(2.0))
 
 
 def _chi_square(a_only: int, b_only: int, difference: int, alternative: str) -> ChiSquare:

@@ -8,7 +8,7 @@ Swapped sums of a pair are differences of the systems' own, so only systems meet
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -179,21 +179,44 @@ def _fast(sample: Sample, pairs: Sequence[tuple[int, int]]) -> NDArray[np.bool_]
 def _slow_counts(sample: Sample, pairs: Sequence[tuple[int, int]], sums: FloatArray, alternative: str) -> IntArray:
     """Count hits of one batch for any score: sums (parts, columns, shuffles)."""
     hits = np.zeros(len(pairs), np.int64)
+    observed = np.nan_to_num(sample.values()) if pairs else np.zeros(0)
+    for row, differences in enumerate(swapped_differences(sample, pairs, sums)):
+        first, second = pairs[row]
+        observed_difference = float(observed[first] - observed[second])
+        hits[row] = int(extreme(differences, observed_difference, alternative, sample.score.higher_is_better).sum())
+    return hits
+
+
+def shuffled_sums(sample: Sample, shuffles: int, seed: int) -> Iterator[FloatArray]:
+    """Yield the sums over swapped units of all terms, (parts, columns, swaps), some random swaps of all at a time."""
+    columns = _columns(sample, spread=not sample.plain)
+    step = _batch(columns)
+    for start in range(0, shuffles, step):
+        generator = np.random.default_rng([seed, _STREAM, start // step])
+        size = (min(step, shuffles - start), columns.layout.words)
+        yield _swapped(columns, generator.integers(0, 2**64, dtype=np.uint64, size=size))
+
+
+def swapped_differences(sample: Sample, pairs: Sequence[tuple[int, int]], sums: FloatArray) -> Iterator[FloatArray]:
+    """Yield for each pair the difference of the systems' scores after each swap, (swaps,); undefined ones count as 0.
+
+    Args:
+        sample: any score.
+        pairs: systems whose units were swapped.
+        sums: over the swapped units of each part, (parts, columns, swaps); columns are the numerators of all systems,
+            their denominators, and so on for each ratio.
+    """
     if not pairs:
-        return hits
-    observed = np.nan_to_num(sample.values())
+        return
     totals = [
         (sample.summed(top), sample.summed(bottom)) for top, bottom in zip(sample.tops, sample.bottoms, strict=True)
     ]
     macro = sample.parts is not None and sample.score.join is None
-    for row, (first, second) in enumerate(pairs):
+    for first, second in pairs:
         if macro:
-            differences = _macro_differences(sample, sums, totals[0], first, second)
+            yield _macro_differences(sample, sums, totals[0], first, second)
         else:
-            differences = _differences(sample, sums, totals, first, second)
-        observed_difference = float(observed[first] - observed[second])
-        hits[row] = int(extreme(differences, observed_difference, alternative, sample.score.higher_is_better).sum())
-    return hits
+            yield _differences(sample, sums, totals, first, second)
 
 
 def _differences(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from treescore.core.params import Json
-from treescore.significance import compare_pl
+from treescore.significance import compare_pl, noninferiority, training_runs
 from treescore.significance.permutation import SMALLEST, Test
 from treescore.significance.question import Question
 
@@ -44,12 +44,15 @@ def notes(question: Question, tests: Sequence[Test], smallest: Mapping[str, Json
         lines.append(
             f"Resamples lowered from {settings.resamples} to {question.resamples}: the test set is very large."
         )
+    if settings.margin is not None and units < noninferiority.FEWEST_UNITS:
+        lines.append(noninferiority.FEW_NOTE)
     if settings.test == "compare_pl":
         lines.append(compare_pl.NOTE)
     if settings.test == "bootstrap":
         lines.append("The bootstrap gives intervals; for a p use the permutation test.")
-    if len({len(candidate.runs) for candidate in question.candidates} | {1}) > 1:
-        lines.append("Runs of one system are pooled by unit for the test; their spread is shown beside it.")
+    swapped = [pair for pair in question.pairs if not training_runs.vary(question, *pair)]
+    if any(len(question.candidates[system].runs) > 1 for pair in swapped for system in pair):
+        lines.append("Where runs are fixed, those of one system are pooled by unit; their spread is shown beside it.")
     if question.terms.part_count and question.unit != "part":
         lines.append("Macro average: swaps and resamples stay within a part; an undefined part counts as worst.")
     return lines

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from treescore.core.arrays import BoolArray, FloatArray
+from treescore.significance.answers import right_answers
+from treescore.significance.question import Question
 
 DEFINITIONS = {
     "separable": "separable: a boundary lies below rank r iff every system above differs from every system below at "
@@ -12,6 +16,33 @@ DEFINITIONS = {
     "greedy": "greedy: a new cluster begins at the first system that differs at alpha after correction from a member "
     "of the cluster above",
 }
+
+
+def ranked_values(question: Question) -> tuple[FloatArray, bool]:
+    """Return what systems are ranked by, (N,), NaN where the score is undefined, and whether more of it is better.
+
+    It is the score, but under McNemar's test the share of units (tokens) right as a whole, which alone is tested.
+    """
+    if question.settings.test != "mcnemar" or not question.sample.units:
+        return question.values, question.sample.score.higher_is_better
+    bits = [candidate.tokens for candidate in question.candidates] if question.unit == "token" else None
+    shares = right_answers(question.sample, bits).mean(axis=1)
+    return np.where(np.isfinite(question.values), shares, np.nan), True
+
+
+def better_of(question: Question, difference: float) -> str | None:
+    """Tell which of a pair, a or b, is better by the difference that was tested; None where neither is."""
+    if not math.isfinite(difference) or difference == 0:
+        return None
+    more_is_better = question.settings.test == "mcnemar" or question.sample.score.higher_is_better
+    return "a" if (difference > 0) == more_is_better else "b"
+
+
+def order_in(question: Question) -> list[int]:
+    """Return the systems with a score from best to worst, as indices; equal ones in the order given."""
+    values, higher_is_better = ranked_values(question)
+    defined = [index for index, value in enumerate(question.values) if math.isfinite(value)]
+    return [defined[index] for index in order_of(values[defined], higher_is_better=higher_is_better)]
 
 
 def order_of(values: FloatArray, *, higher_is_better: bool) -> list[int]:

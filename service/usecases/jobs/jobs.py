@@ -25,7 +25,9 @@ from treescore.core.params import Json, escape
 from treescore.errors import InputError, Problem, ProblemList, ScoringError, placed
 from treescore.evaluation.report import asked_scores, find_score
 from treescore.evaluation.spec import parse_format, parse_spec
+from treescore.evaluation.training_runs import problems_of_runs, runs_by_system
 from treescore.significance import parse_settings
+from treescore.significance.training_runs import FEWEST, no_runs
 
 KIND = "job"
 
@@ -193,7 +195,8 @@ def _check(request: JobRequest) -> None:
     for index, system in enumerate(request.systems):
         if system.format is not None:
             collect(f"/systems/{index}/format", partial(parse_format, system.format))
-    collect("/significance", lambda: parse_settings(significance_of(request) or {}))
+    collect("/significance", lambda: _check_significance(request))
+    problems += problems_of_runs(request.systems, "/systems")
     # parse times of unknown systems would never be read
     names = {system.name for system in request.systems}
     for name in (request.items or {}).get("seconds", {}):
@@ -202,6 +205,12 @@ def _check(request: JobRequest) -> None:
             problems.append(Problem(code="unknown-system", pointer=pointer, detail=detail))
     if problems:
         raise unprocessable(InputError(problems))
+
+
+def _check_significance(request: JobRequest) -> None:
+    settings = parse_settings(significance_of(request) or {})
+    if settings.runs_required and max(map(len, runs_by_system(request.systems).values())) < FEWEST:
+        raise InputError(no_runs())
 
 
 def _check_scores(request: JobRequest) -> None:

@@ -152,6 +152,14 @@ def pointers(stage: Stage, document: Any) -> dict[str, str]:
         ({"systems": [{"name": "A", "output": "", "formt": "x"}]}, "/systems/0/formt", "unknown-field"),
         ({"systems": [{"name": "A", "output": ""}] * 2}, "/systems/1/name", "duplicate-system-name"),
         ({"systems": [{"name": str(n), "output": ""} for n in range(1000)]}, "/systems", "too-many-systems"),
+        ({"systems": [{"name": "A", "output": "", "run_of": "A"}]}, "/systems/0/run_of", "run-of-itself"),
+        (
+            {"systems": [{"name": a, "output": "", "run_of": b} for a, b in ("AB", "BC")]},
+            "/systems/0/run_of",
+            "run-of-a-run",
+        ),
+        ({"significance": {"runs": "some"}}, "/significance/runs", "bad-parameter"),
+        ({"significance": {"runs": "random"}}, "/significance/runs", "no-training-runs"),
         ({"metrics": ["parsval"]}, "/metrics/0", "unknown-metric"),
         ({"metrics": [{"name": "parseval", "params": {"preset": 3}}]}, "/metrics/0/params/preset", "bad-parameter"),
         ({"metrics": [{"name": "parseval", "params": {"x": 3}}]}, "/metrics/0/params/x", "unknown-parameter"),
@@ -176,6 +184,44 @@ def pointers(stage: Stage, document: Any) -> dict[str, str]:
 )
 def test_what_makes_no_sense_is_pointed_at(stage: Stage, change: Any, pointer: str, code: str) -> None:
     assert pointers(stage, {**JOB, **change})[pointer] == code
+
+
+def runs(**outputs: str) -> list[dict[str, str]]:
+    """Systems named by letter and number, `B2` being a run of `B`."""
+    run_of = {name: {"run_of": name[0]} if name[1:] else {} for name in outputs}
+    return [{"name": name, "output": output, **run_of[name]} for name, output in outputs.items()]
+
+
+def compared(stage: Stage, systems: list[dict[str, str]], **settings: Any) -> Any:
+    at = stage.job(gold=GOLD_TREE * 4, systems=systems, significance=settings)
+    return stage.client().get(at).json["results"]["comparisons"][0]
+
+
+def test_training_runs_are_compared_as_runs_of_systems(stage: Stage) -> None:
+    mixed = OTHER_TREE + GOLD_TREE * 3
+    systems = runs(A=GOLD_TREE * 4, A2=mixed, B1=OTHER_TREE * 4, B2=OTHER_TREE * 2 + GOLD_TREE * 2)
+    comparison = compared(stage, systems, runs="random")
+    assert {system["name"] for system in comparison["systems"]} == {"A", "B"}
+    [pair] = comparison["pairs"]
+    assert pair["p_kind"] is None
+    assert pair["runs_test"].keys() == {"v_units", "v_runs", "df"}
+    assert "Runs and test units both vary." in comparison["assumed"]
+
+
+def test_systems_may_have_different_numbers_of_runs(stage: Stage) -> None:
+    good, bad, mixed = GOLD_TREE * 4, OTHER_TREE * 4, OTHER_TREE + GOLD_TREE * 3
+    systems = runs(A=good, A2=bad, A3=mixed, B=good, B2=bad)
+    assert "runs_test" in compared(stage, systems)["pairs"][0]
+    one_against_two = compared(stage, systems[2:])
+    assert "runs_test" not in one_against_two["pairs"][0]
+    assert "Training runs are taken as fixed" in one_against_two["assumed"]
+
+
+def test_a_run_that_cannot_be_read_fails_the_job_and_is_named(stage: Stage) -> None:
+    systems = runs(A=GOLD_TREE, A2="(((", B=GOLD_TREE)
+    answer = stage.client().get(stage.job(systems=systems)).json
+    assert answer["state"] == "failed"
+    assert answer["failure"]["errors"][0]["pointer"] == "/systems/1/output"
 
 
 def test_slices_by_what_the_job_names(stage: Stage) -> None:

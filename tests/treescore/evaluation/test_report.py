@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from treescore.api import Output
 from treescore.errors import InputError
 from treescore.evaluation.report import System, asked_scores, evaluate_systems
 from treescore.evaluation.spec import parse_spec
+from treescore.evaluation.training_runs import problems_of_runs, runs_by_system
 
 SENTENCE = "1\tGo\t_\t_\t_\t_\t0\troot\t_\t_\n2\thome\t_\t_\t_\t_\t1\tadvmod\t_\t_\n\n"
 WRONG = SENTENCE.replace("1\tadvmod", "1\tobl")
@@ -34,6 +36,25 @@ def test_runs_of_one_system_are_pooled_in_comparisons_and_shown_apart_in_scores(
     assert [system["name"] for system in comparison["systems"]] == ["a", "b"]
     assert comparison["systems"][0]["score"] == pytest.approx(15 / 16)
     assert len(comparison["pairs"]) == 1
+
+
+def test_a_run_of_a_name_that_no_output_has_belongs_to_the_system_of_that_name():
+    assert runs_by_system(systems(**{"a-1": "", "a-2": "", "b": ""})) == {"a": [0, 1], "b": [2]}
+
+
+@pytest.mark.parametrize(
+    ("run_of", "expected"),
+    [
+        ({"A": None, "B": "A", "C": "A"}, []),
+        ({"A": "X", "B": "X"}, []),
+        ({"A": "A"}, [("run-of-itself", "/systems/0/run_of")]),
+        ({"A": "B", "B": "C", "C": None}, [("run-of-a-run", "/systems/0/run_of")]),
+        ({"A": "B", "B": "A"}, [("run-of-a-run", "/systems/0/run_of"), ("run-of-a-run", "/systems/1/run_of")]),
+    ],
+)
+def test_runs_of_runs_and_of_themselves_are_problems(run_of, expected):
+    outputs = [Output(name, "", None, system) for name, system in run_of.items()]
+    assert [(problem.code, problem.pointer) for problem in problems_of_runs(outputs, "/systems")] == expected
 
 
 def test_what_is_odd_in_parameters_is_told_once_and_where_it_stands():

@@ -228,7 +228,7 @@ def test_blocks_are_summed_first() -> None:
 def test_runs_are_pooled_by_unit_and_their_spread_is_shown() -> None:
     runs = tuple(rows(seed) for seed in range(3))
     other = tuple(rows(seed, share=0.75) for seed in (7, 8, 9))
-    found = asked(F1, runs, other)
+    found = asked(F1, runs, other, runs="fixed")
     pooled = asked(F1, sum(runs), sum(other))
     assert found["pairs"][0]["p"] == pooled["pairs"][0]["p"]
     values = [2 * run[:, 0].sum() / run[:, 1:].sum() for run in runs]
