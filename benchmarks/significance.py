@@ -1,6 +1,6 @@
-"""Measure the seconds of a comparison: one pair and its peers, then all pairs of 50 and 200 systems.
+"""Measure the seconds of a comparison: one pair and its peers, all pairs of 50 and 200 systems, and of many parts.
 
-    python benchmarks/significance.py [--repeats 5] [--skip-200]
+    python benchmarks/significance.py [--repeats 5] [--skip-200] [--only-parts]
 
 The peers are scipy's permutation_test and sacrebleu's paired approximate randomization (pip install sacrebleu), each
 asked the same question of the same counts in the same run. Times are of whole calls: `compare` also computes
@@ -10,14 +10,17 @@ effects, corrections, ranks and clusters, and writes its document.
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import platform
 import resource
 import statistics
 import time
 import zlib
+from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -171,6 +174,94 @@ def all_pairs(count: int, repeats: int) -> None:
         print(f"  F1 as on a board, a seed for each pair: {seconds:.1f} s")
 
 
+class Parts(NamedTuple):
+    """A macro average to measure."""
+
+    systems: int
+    parts: int
+    sentences: int
+    intervals: bool = False
+
+
+LARGE = (
+    Parts(26, 78, 120_000),
+    Parts(100, 82, 120_000),
+    Parts(100, 82, 164, intervals=True),
+)
+NEVER = 1e-290
+"""A level so small that no p is near the decision."""
+
+
+def of_parts(asked_for: Parts) -> str:
+    """Measure all pairs of a macro average over parts of unequal sizes, in a process of its own."""
+    warm()
+    generator = np.random.default_rng(0)
+    systems, parts, sentences, with_intervals = asked_for
+    least = min(20, sentences // parts)
+    shares = generator.dirichlet(np.full(parts, 2.0))
+    sizes = generator.multinomial(sentences - least * parts, shares) + least
+    strata = np.repeat(np.arange(parts), sizes)
+    gold = generator.geometric(1 / 18, sentences) + 2
+    difficulty = generator.normal(0, 0.6, sentences)
+    found = []
+    for place in range(systems):
+        own = generator.normal(0, 0.02) + generator.normal(0, 0.3, sentences) + generator.normal(0, 0.1, parts)[strata]
+        system = np.maximum(gold + generator.integers(-1, 2, sentences), 1)
+        matched = np.minimum(generator.binomial(gold, 1 / (1 + np.exp(-(1.6 + difficulty + own)))), system)
+        found.append(Candidate(f"system {place}", (np.array([matched, gold, system]).T,)))
+    lines = [f"{systems} systems, {parts} parts, {sentences} sentences, {systems * (systems - 1) // 2} pairs, F1"]
+    if not with_intervals:
+        plain, _ = timed(
+            lambda: compare(F1.name, F1, NAMES, found, Settings(interval="none", alpha=NEVER), parts=strata)
+        )
+        lines.append(f"  small p included, none near the decision: {plain}")
+    given = Settings() if with_intervals else Settings(interval="none")
+    text, document = timed(lambda: compare(F1.name, F1, NAMES, found, given, parts=strata))
+    kinds = Counter(pair["how"] for pair in document["pairs"])
+    lines.append(f"  {'at defaults, with intervals' if with_intervals else 'with draws near the decision'}: {text}")
+    lines.append("  " + ", ".join(f"{count} {how}" for how, count in kinds.most_common()))
+    return "\n".join(lines)
+
+
+def of_large_units(_: None = None) -> str:
+    """Measure exact laws of large coprime counts: recall of 50 systems on 84 units of 500 to 1,000 links."""
+    warm()
+    generator = np.random.default_rng(0)
+    gold = generator.integers(500, 1_001, 84)
+    found = []
+    for place in range(50):
+        right = np.clip(generator.normal(0.8, 0.08, 84) + generator.normal(0, 0.03), 0, 1)
+        found.append(Candidate(f"system {place}", (np.array([generator.binomial(gold, right), gold, gold]).T,)))
+    text, document = timed(lambda: compare(LAS.name, LAS, NAMES, found, Settings(interval="none")))
+    kinds = Counter(pair["how"] for pair in document["pairs"])
+    return f"50 systems, 84 units of 500 to 1,000 links, 1225 pairs: {text}\n  " + ", ".join(
+        f"{count} {how}" for how, count in kinds.most_common()
+    )
+
+
+def timed(function: Callable[[], Any]) -> tuple[str, Any]:
+    """Call a function; return its seconds and the largest memory of the process in words, and its result."""
+    started, processor = time.perf_counter(), time.process_time()
+    result = function()
+    wall, processor = time.perf_counter() - started, time.process_time() - processor
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return f"{wall:.1f} s ({processor:.1f} s of processor), process {memory:.0f} MB", result
+
+
+def measured_apart(function: Callable[[Any], str], given: Any) -> None:
+    """Print a measure from a process of its own, so that its largest memory is its own."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        print(pool.submit(function, given).result(), flush=True)
+
+
+def many_parts() -> None:
+    """Measure macro averages and large counts."""
+    print()
+    for asked_for in LARGE:
+        measured_apart(of_parts, asked_for)
+    measured_apart(of_large_units, None)
+
+
 def seed_of(names: Sequence[str]) -> int:
     """Return a seed for one system or a pair."""
     return zlib.crc32("\0".join(sorted(names)).encode())
@@ -181,9 +272,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--skip-200", action="store_true")
+    parser.add_argument("--only-parts", action="store_true")
     given = parser.parse_args()
     versions = f"Python {platform.python_version()}, numpy {np.__version__}, scipy {scipy.__version__}"
     print(f"{versions}, {platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")
+    if given.only_parts:
+        many_parts()
+        return
     started = time.perf_counter()
     warm()
     print(f"compiled functions ready after {time.perf_counter() - started:.2f} s\n")
@@ -198,6 +293,7 @@ def main() -> None:
         print(f"\n200 systems, 19900 pairs, F1 with intervals and shuffles raised for Holm: {seconds:.1f} s")
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"largest memory of the process: {memory:.0f} MB")
+    many_parts()
 
 
 if __name__ == "__main__":

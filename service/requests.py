@@ -129,6 +129,7 @@ class LeaderboardChanges(Request):
     frozen_at: datetime | Missing | None = MISSING
     ladder: bool | Missing = MISSING
     scores: Sequence[str] | Missing | None = MISSING
+    margin: float | Missing | None = MISSING
     split: Mapping[str, float] | Missing | None = MISSING
 
 
@@ -375,6 +376,14 @@ class DifferingQuery(PageQuery):
     a: str | None = None
     b: str | None = None
     format: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesQuery(Request):
+    """Which two teams on the benchmarks of a series."""
+
+    a: str
+    b: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

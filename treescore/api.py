@@ -13,7 +13,15 @@ from treescore.core.limits import DEFAULT_LIMITS, Limits
 from treescore.core.params import Json
 from treescore.core.registry import FORMATS
 from treescore.errors import InputError
-from treescore.evaluation.report import Report, System, asked_scores, compare_outcomes, evaluate_systems, find_score
+from treescore.evaluation.report import (
+    Report,
+    System,
+    asked_scores,
+    compare_outcomes,
+    compared_members,
+    evaluate_systems,
+    find_score,
+)
 from treescore.evaluation.spec import Spec, parse_items, parse_spec
 from treescore.evaluation.training_runs import problems_of_runs, runs_by_system
 from treescore.shapes import check_format, check_request, check_significance
@@ -117,6 +125,11 @@ class Result(Mapping[str, SystemScores]):
         """One document for each compared score; empty where nothing was compared."""
         compared: Sequence[Mapping[str, Json]] = self.report.document["comparisons"]
         return compared
+
+    @property
+    def across(self) -> Mapping[str, Json] | None:
+        """The comparisons of several scores as one family; None where fewer than two scores were compared."""
+        return self.report.document.get("across")
 
     def __getitem__(self, name: str) -> SystemScores:
         """Return the scores of one system.
@@ -236,7 +249,8 @@ def compare(
     report = gold.report
     addresses = asked_scores(report.spec, settings.get("scores"))
     compared = compare_outcomes(addresses, report.evaluation, gold.systems, report.outcomes, settings, gold.gold_digest)
-    return replace(gold, report=replace(report, document={**report.document, "comparisons": compared}))
+    scored = {name: value for name, value in report.document.items() if name != "across"}
+    return replace(gold, report=replace(report, document={**scored, **compared_members(compared)}))
 
 
 def evaluate(

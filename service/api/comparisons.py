@@ -8,7 +8,7 @@ from service.api import answers, calls
 from service.api.item_pages import item_page
 from service.schemas import queries
 from service.schemas.comparisons import ComparisonRequest
-from service.usecases.comparisons import ask, items, show
+from service.usecases.comparisons import ask, items, series, show
 from treescore.render import FORMATS
 
 blueprint = Blueprint("comparisons", __name__, url_prefix="/v1")
@@ -69,3 +69,11 @@ def list_differing_items(comparison: str) -> Response:
     caller = calls.caller("submit", "read")
     query = calls.query(queries.DIFFERING)
     return item_page(items.comparison_items(calls.context(), caller, comparison, query), query.format)
+
+
+@blueprint.get("/series/<series_id>/comparison")
+def compare_in_series(series_id: str) -> Response:
+    """Compare two teams on all benchmarks of a series."""
+    caller = calls.caller()
+    view = series.compare_in_series(calls.context(), caller, series_id, calls.query(queries.SERIES))
+    return answers.conditional(view)

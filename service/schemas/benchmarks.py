@@ -16,6 +16,7 @@ from service.schemas.checked_fields import (
     Flag,
     Fraction,
     Mapped,
+    Margin,
     Name,
     Named,
     Shape,
@@ -129,6 +130,7 @@ class LeaderboardSettings(Strict[requests.LeaderboardChanges]):
     frozen_at = fields.AwareDateTime(format="iso", allow_none=True, validate=check_year)
     ladder = Flag()
     scores = fields.List(Name(), allow_none=True, validate=validate.Length(max=MAX_LISTED))
+    margin = Margin(allow_none=True)
     split = fields.Nested(SplitSettings, allow_none=True)
 
 

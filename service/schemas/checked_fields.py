@@ -12,6 +12,7 @@ from marshmallow import Schema, ValidationError, fields
 from service.schemas.base import Fault, Strict, wrong_type
 
 MAX_NAME = 200
+MAX_MARGIN = 1_000_000
 Shape = Mapping[str, object]
 
 
@@ -139,6 +140,19 @@ class Step(Checked):
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
             raise ValidationError([Fault("bad-value", "This must be a number above 0 and at most 1, as 0.01.")])
         return value
+
+
+class Margin(Checked):
+    """A margin of non-inferiority, in units of the score."""
+
+    shape: ClassVar[Shape] = {"type": "number", "exclusiveMinimum": 0, "maximum": MAX_MARGIN}
+
+    def check(self, value: object) -> object:
+        """A number above 0, at most MAX_MARGIN."""
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= MAX_MARGIN:
+            detail = f"This must be a number above 0 and at most {MAX_MARGIN}, in units of the score, as 0.01."
+            raise ValidationError([Fault("bad-value", detail)])
+        return float(value)
 
 
 class Fraction(Checked):

@@ -164,6 +164,15 @@ class DifferingQuery(_Page, Strict[requests.DifferingQuery]):
     format = fields.String(validate=validate.OneOf(ITEM_FORMS))
 
 
+class SeriesQuery(Strict[requests.SeriesQuery]):
+    """Which two teams."""
+
+    into = requests.SeriesQuery
+
+    a = fields.String(required=True, validate=SLUG)
+    b = fields.String(required=True, validate=SLUG)
+
+
 class EventsQuery(Strict[requests.EventsQuery]):
     """Which events."""
 
@@ -186,4 +195,4 @@ SLICES, REPORT, COMPARISONS = SlicesQuery(), ReportQuery(), ComparisonsQuery()
 BENCHMARKS, SUBMISSIONS, SUBMIT, OUTPUT = BenchmarksQuery(), SubmissionsQuery(), SubmitQuery(), OutputQuery()
 SUBMISSION_ITEMS, SUBMISSION_SLICES = SubmissionItemsQuery(), SubmissionSlicesQuery()
 LEADERBOARD, COMPARISON, DIFFERING = LeaderboardQuery(), ComparisonQuery(), DifferingQuery()
-EVENTS = EventsQuery()
+SERIES, EVENTS = SeriesQuery(), EventsQuery()

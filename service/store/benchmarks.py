@@ -23,6 +23,7 @@ class LeaderboardSettings(TypedDict):
     frozen_at: str | None
     ladder: bool
     scores: list[str] | None
+    margin: float | None
     split: dict[str, float] | None
 
 
@@ -117,8 +118,8 @@ def get(db: Connection, slug: str, *, lock: bool = False, exclusive: bool = Fals
     return one(db, query, _benchmark)
 
 
-def listing(db: Connection, after: str | None, limit: int, series: str | None = None) -> Sequence[Benchmark]:
-    """List benchmarks by slug, after a given one, without deleted ones."""
+def listing(db: Connection, after: str | None, limit: int | None, series: str | None = None) -> Sequence[Benchmark]:
+    """List benchmarks by slug, after a given one, without deleted ones; without a limit all."""
     query = select(benchmarks).where(benchmarks.c.deleted_at.is_(None)).order_by(benchmarks.c.id).limit(limit)
     if after is not None:
         query = query.where(benchmarks.c.id > after)

@@ -33,6 +33,16 @@ def _comparison(below: str = "") -> Address:
     return lambda task: task.comparison() + below
 
 
+def _series(task: SharedTask) -> str:
+    """The comparison of two teams on a series of one benchmark."""
+    task.two()
+    at = task.address
+    etag = task.organiser.get(at).headers["ETag"]
+    changed = task.organiser.patch(at, json={"series": f"series-{task.slug}"}, headers={"If-Match": etag})
+    assert changed.status_code == 200, changed.text
+    return f"/v1/series/series-{task.slug}/comparison?a=lyon&b=oslo"
+
+
 GOOD: dict[str, Address] = {
     "list_benchmarks": lambda _: "/v1/benchmarks",
     "get_benchmark": _benchmark(),
@@ -50,6 +60,7 @@ GOOD: dict[str, Address] = {
     "list_benchmark_comparisons": _benchmark("/comparisons"),
     "get_comparison": _comparison(),
     "list_differing_items": _comparison("/items"),
+    "compare_in_series": _series,
     "list_webhooks": lambda _: "/v1/webhooks",
     "list_events": lambda _: "/v1/events",
 }
@@ -303,6 +314,7 @@ TASK_ANSWERS: dict[tuple[str, str], Ask] = {
     ("delete_comparison", "410"): _of_a_deleted(GOOD["get_comparison"], "DELETE", None),
     ("delete_comparison", "409"): _behind_a_board_only,
     ("list_differing_items", "422"): _get(GOOD["list_differing_items"], "?cursor=x"),
+    ("compare_in_series", "422"): _get(lambda task: _series(task).replace("oslo", "lyon")),
     ("create_webhook", "201"): _send("POST", lambda _: "/v1/webhooks", HOOK),
     ("create_webhook", "404"): _send("POST", lambda _: "/v1/webhooks", {**HOOK, "benchmark": "nowhere"}),
     ("create_webhook", "409"): _many_webhooks,
@@ -344,3 +356,4 @@ for _method, _path, _op in operations():
             (_name, "415"): _plain(_method, _here),
             (_name, "422"): _json(_method, _here, {"odd": 1}),
         }
+TASK_ANSWERS["compare_in_series", "404"] = _get(lambda _: "/v1/series/unknown/comparison?a=lyon&b=oslo")

@@ -31,6 +31,8 @@ JOBS: dict[str, dict[str, Any]] = {
     },
     "a one-sided question": {"significance": {"alternative": "greater"}},
     "transforms": {"transforms": ["black"]},
+    "several scores": {"significance": {"scores": ["parseval.labelled_f1", "parseval.unlabelled_f1"]}},
+    "a margin": {"significance": {"margin": 0.1}},
     "agreement": {"agreement": [["parseval.labelled_f1", "parseval.unlabelled_f1"]]},
     "undefined scores": {
         "format": "conllu",
@@ -139,3 +141,12 @@ def test_every_level(feedback: str, stage: Stage) -> None:
         full = client is task.organiser or feedback == "gold"
         assert set(seen) == {200} if full else set(seen) <= {200, 403, 404}
     assert team.get(checked.headers["Location"]).status_code == 200
+
+
+def test_comparisons_of_several_scores_are_one_family_of_a_job(stage: Stage) -> None:
+    at = stage.job(gold=GOLD_TREE * 4, systems=TWO, **JOBS["several scores"])
+    whole = stage.client().get(f"{at}/comparisons").json
+    assert whole["across"]["family"]["size"] == 2
+    assert whole["across"] == stage.client().get(at).json["results"]["across"]
+    assert "across" not in stage.client().get(f"{at}/comparisons?score=parseval.labelled_f1").json
+    assert "as one family" in stage.client().get(f"{at}/comparisons?format=text").text

@@ -41,7 +41,7 @@ def evaluate_files(
     try:
         choice = format_choice(request["format"], "/format")
         asked = choice if system_format is None else format_choice(system_format, "/system_format")
-        named = _with_runs([_split_name(argument) for argument in outputs], runs)
+        named = _with_runs([split_name(argument) for argument in outputs], runs)
         systems = [Output(name, _source(path, asked), system_format, run_of) for name, path, run_of in named]
         return evaluate(request, _source(gold, choice), systems, limits=read_limits())
     except ScoringError as error:
@@ -52,7 +52,7 @@ def evaluate_files(
         raise SystemExit(2) from error
 
 
-def _split_name(argument: str) -> tuple[str, str]:
+def split_name(argument: str) -> tuple[str, str]:
     """Return name and path of `NAME=PATH` or of `PATH`, which is named by its stem."""
     name, sign, path = argument.partition("=")
     return (name, path) if sign else (Path(argument).stem, argument)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypedDict, TypeVar, Unpack
 
 import click
 import orjson
 
 from treescore.api import Result
-from treescore.cli.files import evaluate_files, named_value
+from treescore.cli.exits import MISSED
+from treescore.cli.files import evaluate_files, named_value, split_name
+from treescore.cli.margins import claims, margin_settings
 from treescore.cli.tables import comparison_text, scores_table
 from treescore.core.params import Json
 from treescore.render import FORMATS
@@ -65,9 +67,9 @@ def _request(asked: Asked) -> dict[str, Json]:
     return request
 
 
-def _evaluated(asked: Asked) -> Result:
+def _evaluated(asked: Asked, request: Mapping[str, Json]) -> Result:
     system_format = None if asked["system_format"] is None else named_value(asked["system_format"])
-    return evaluate_files(_request(asked), asked["gold"], asked["outputs"], system_format, asked["runs"])
+    return evaluate_files(request, asked["gold"], asked["outputs"], system_format, asked["runs"])
 
 
 @click.command()
@@ -76,7 +78,7 @@ def _evaluated(asked: Asked) -> Result:
 @click.option("--table", is_flag=True, help="Print a table for people instead of JSON.")
 def score(style: str | None, *, table: bool, **asked: Unpack[Asked]) -> None:
     """Score OUTPUTS (each PATH or NAME=PATH) against GOLD and print the document that a job would hold."""
-    result = _evaluated(asked)
+    result = _evaluated(asked, _request(asked))
     report = result.report
     if style is not None:
         entry = report.spec.entries[0]
@@ -97,10 +99,28 @@ def score(style: str | None, *, table: bool, **asked: Unpack[Asked]) -> None:
 @click.option(
     "--as", "form", default="text", show_default=True, type=click.Choice(list(FORMATS)), help="How to print it.",
 )  # fmt: skip
-def compare(form: str, **asked: Unpack[Asked]) -> None:
+@click.option(
+    "--not-worse-than", "reference", metavar="NAME",
+    help="End with status 1 unless every other output is shown not to be worse than this one by more than --margin, "
+    "on every compared score.",
+)  # fmt: skip
+@click.option("--margin", type=float, metavar="X", help="The margin of --not-worse-than, in units of the score.")
+def compare(form: str, reference: str | None, margin: float | None, **asked: Unpack[Asked]) -> None:
     """Compare two or more OUTPUTS (each PATH or NAME=PATH) and print which differences are real."""
     if len(asked["outputs"]) < 2:
         raise click.UsageError("Name at least two outputs.")
     if form == "svg" and importlib.util.find_spec("matplotlib") is None:
         raise click.ClickException("Drawing needs matplotlib. Install it with: pip install 'treescore[plot]'")
-    click.echo(comparison_text(_evaluated(asked).comparisons, form), nl=False)
+    request = _request(asked)
+    names = [split_name(argument)[0] for argument in asked["outputs"]]
+    request["significance"] = margin_settings(reference, margin, names, request["significance"])
+    result = _evaluated(asked, request)
+    click.echo(comparison_text(result.comparisons, form, result.across), nl=False)
+    if reference is None or margin is None:
+        return
+    found = list(claims(result.comparisons, reference, margin))
+    for claim in found:
+        if form == "text" or not claim.established:
+            click.echo(claim.line, err=form != "text")
+    if not all(claim.established for claim in found):
+        raise SystemExit(MISSED)

@@ -15,11 +15,21 @@ import orjson
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from treescore.cli.exits import NO_SERVICE, OK, REFUSED, WRONG_INPUT, Stopped, exit_status
-from treescore.cli.verdicts import Outcome, address_of, outcome_of, parse_threshold, report_lines, resolved
-from treescore.client import UNFINISHED, Client, ClientError, problem_lines
+from treescore.cli.exits import NO_SERVICE, OK, REFUSED, WRONG_INPUT, Stopped
+from treescore.cli.verdicts import (
+    Outcome,
+    address_of,
+    outcome_of,
+    parse_threshold,
+    report_lines,
+    require_margin,
+    resolved,
+)
+from treescore.client import UNFINISHED, Client, ClientError, RefusedError, RequestError, problem_lines
 
 BEST = "best"
+OPPONENTS = ("compare_with", "fail_if_worse_than", "not_worse_than")
+"""Options that name a submission to compare with, or the best one."""
 RECEIVED = "received"
 """The final state where the feedback level shows no more."""
 TOKEN = "TREESCORE_TOKEN"  # noqa: S105 - the name of a variable
@@ -29,7 +39,7 @@ Exit status:
   1  a threshold was missed
   2  the command or the output is wrong; each problem is a line on standard error
   3  refused: no valid token, quota used up, benchmark closed; or the feedback
-     level hides what a threshold needs
+     level hides what a threshold needs, or a comparison is not available
   4  the service did not answer, failed, or did not finish within --timeout"""
 
 
@@ -42,6 +52,11 @@ Exit status:
 @click.option("--compare-with", metavar="SUB", help="Test the difference to a submission, or to the `best` one.")
 @click.option("--fail-below", "thresholds", multiple=True, metavar="SCORE=X", help="As `ud.las_f1=0.85`. Repeatable.")
 @click.option("--fail-if-worse-than", metavar="SUB", help="Fail where it is significantly worse than this, or `best`.")
+@click.option(
+    "--not-worse-than",
+    metavar="SUB",
+    help="Fail unless it is shown not to be worse than this, or `best`, by more than the benchmark's margin.",
+)
 @click.option("--validate-only", is_flag=True, help="Have the files checked only: an attempt, no score.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--timeout", default=600.0, show_default=True, type=click.FloatRange(1), help="Seconds for everything.")
@@ -55,9 +70,16 @@ def submit(**given: Any) -> None:
     try:
         status = _run(**given)
     except (Stopped, ClientError) as error:
-        status = error.status if isinstance(error, Stopped) else exit_status(error)
+        status = error.status if isinstance(error, Stopped) else _exit_status(error)
         _print(status, {"problems": error.lines}, (), error.lines, as_json=given["as_json"])
     sys.exit(status)
+
+
+def _exit_status(error: ClientError) -> int:
+    """Return the exit status of a request that did not succeed."""
+    if isinstance(error, RequestError):
+        return WRONG_INPUT
+    return REFUSED if isinstance(error, RefusedError) else NO_SERVICE
 
 
 def _run(**given: Any) -> int:
@@ -70,6 +92,8 @@ def _run(**given: Any) -> int:
         files = _files(given["outputs"], benchmark)
         if given["validate_only"]:
             return _validate(client, given, files)
+        if given["not_worse_than"] is not None:
+            require_margin(benchmark)
         thresholds = resolved(client, benchmark, thresholds)
         best = _best(client, given)
         submission = _scored(client, given, token, files)
@@ -153,7 +177,7 @@ def _best(client: Client, given: Mapping[str, Any]) -> list[str]:
 
     Two, because a repeated command may find its own submission at the top.
     """
-    if BEST not in (given["compare_with"], given["fail_if_worse_than"]):
+    if BEST not in (given[option] for option in OPPONENTS):
         return []
     try:
         rows = client.get(f"{address_of(given['slug'])}/leaderboard")["rows"]
@@ -166,9 +190,9 @@ def _best(client: Client, given: Mapping[str, Any]) -> list[str]:
 
 def _opponents(given: Mapping[str, Any], best: Sequence[str], own: str) -> dict[str, str | None]:
     """Return the submission that each option compares with; None where `best` finds no other."""
-    wanted = {"compare_with": given["compare_with"], "fail_if_worse_than": given["fail_if_worse_than"]}
     other = next((each for each in best if each != own), None)
-    return {option: other if value == BEST else value for option, value in wanted.items() if value is not None}
+    wanted = {option: given[option] for option in OPPONENTS if given[option] is not None}
+    return {option: other if value == BEST else value for option, value in wanted.items()}
 
 
 def _scored(client: Client, given: Mapping[str, Any], token: str, files: Mapping[str, Path]) -> dict[str, Any]:

@@ -34,9 +34,11 @@ def _metric_table(key: str, systems: Sequence[Mapping[str, Any]]) -> str:
     return printed(table)
 
 
-def comparison_text(comparisons: Sequence[Mapping[str, Any]], form: str = "text") -> str:
-    """Return comparisons as text, Markdown, LaTeX, CSV, JSON or SVG."""
-    return render_comparisons(comparisons, form).content.decode()
+def comparison_text(
+    comparisons: Sequence[Mapping[str, Any]], form: str = "text", across: Mapping[str, Any] | None = None
+) -> str:
+    """Return comparisons as text, Markdown, LaTeX, CSV, JSON or SVG, with those of several scores as one family."""
+    return render_comparisons(comparisons, form, across).content.decode()
 
 
 def printed(table: Table) -> str:

@@ -80,6 +80,20 @@ def address_of(slug: str) -> str:
     return f"/v1/benchmarks/{quote(slug, safe='')}"
 
 
+def require_margin(benchmark: Mapping[str, Any]) -> None:
+    """Refuse --not-worse-than on a benchmark without a margin, before anything is sent.
+
+    Raises:
+        Stopped: it has none.
+    """
+    if benchmark["leaderboard"].get("margin") is None:
+        raise Stopped(
+            WRONG_INPUT,
+            f"--not-worse-than: the benchmark {benchmark['id']} has no margin. Ask its organisers to set "
+            "`leaderboard.margin`, or use --fail-if-worse-than.",
+        )
+
+
 def resolved(client: Client, benchmark: Mapping[str, Any], thresholds: Sequence[Threshold]) -> list[Threshold]:
     """Return thresholds with the direction of their scores, checked before anything is sent.
 
@@ -223,18 +237,40 @@ def _compare(client: Client, outcome: Outcome, opponents: Mapping[str, str | Non
             known[opponent] = _compared(client, outcome.document, opponent)
             outcome.document["comparisons"].append(known[opponent])
         compared = known[opponent]
-        if option != "fail_if_worse_than" or opponent is None:
+        if option == "compare_with" or opponent is None:
             continue
         if compared["reason"] is not None:
             outcome.fail(REFUSED, f"The comparison with {opponent} is not available: {compared['reason']}")
+        elif option == "not_worse_than":
+            _require_not_worse(outcome, compared)
         elif compared["verdict"] == "worse":
             outcome.fail(MISSED, f"It is significantly worse than {opponent}.")
+
+
+def _require_not_worse(outcome: Outcome, compared: Mapping[str, Any]) -> None:
+    """Fail unless it is established that the submission is not worse by more than the margin."""
+    found = compared["noninferiority"]
+    if compared["verdict"] == "same":
+        return
+    if found is None:
+        outcome.fail(REFUSED, f"The comparison with {compared['with']} has no test of the benchmark's margin.")
+    elif not found["established"]:
+        outcome.fail(MISSED, f"It is not shown that it is {_not_worse(compared)}.")
+
+
+def _not_worse(compared: Mapping[str, Any]) -> str:
+    """Return the claim and its p."""
+    found = compared["noninferiority"]
+    claim = f"not worse than {compared['with']} by more than {found['margin']:g}"
+    return claim if found["p"] is None else f"{claim}: p {found['p']:.2g}"
 
 
 def _compared(client: Client, document: Mapping[str, Any], opponent: str | None) -> dict[str, Any]:
     """Compare the submission with another one on the main score; `reason` says why a verdict is missing."""
     own, main = document["id"], document["main"]
-    unknown: dict[str, Any] = {"with": opponent, "verdict": None, "difference": None, "p": None, "reason": None}
+    unknown: dict[str, Any] = {
+        "with": opponent, "verdict": None, "difference": None, "p": None, "noninferiority": None, "reason": None,
+    }  # fmt: skip
     if opponent is None:
         return {**unknown, "reason": "the board shows no other submission."}
     if opponent == own:
@@ -266,8 +302,17 @@ def _compared(client: Client, document: Mapping[str, Any], opponent: str | None)
         "verdict": verdict,
         "difference": difference,
         "p": pair["p_adjusted"],
+        "noninferiority": _noninferiority(pair, own),
         "comparison": answer["id"],
     }
+
+
+def _noninferiority(pair: Mapping[str, Any], own: str) -> dict[str, Any] | None:
+    """Return margin, p and verdict of "this submission is not worse"; None where its margin is not tested."""
+    tested = pair.get("noninferiority")
+    if tested is None or own not in tested:
+        return None
+    return {"margin": tested["margin"], "p": tested[own]["p_adjusted"], "established": tested[own]["established"]}
 
 
 def report_lines(document: Mapping[str, Any]) -> list[str]:
@@ -320,7 +365,11 @@ def _comparison_line(compared: Mapping[str, Any]) -> str:
     words = {"better": "significantly better", "worse": "significantly worse", "equal": "no significant difference"}
     difference = "" if compared["difference"] is None else f"{compared['difference']:+.4f}, "
     p = "" if compared["p"] is None else f"p {compared['p']:.2g}: "
-    return f"compared with {compared['with']}: {difference}{p}{words[compared['verdict']]}"
+    line = f"compared with {compared['with']}: {difference}{p}{words[compared['verdict']]}"
+    if compared["noninferiority"] is None:
+        return line
+    shown = "shown" if compared["noninferiority"]["established"] else "not shown"
+    return f"{line}; {_not_worse(compared)}: {shown}"
 
 
 def _number(value: float | None) -> str:

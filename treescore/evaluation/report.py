@@ -112,7 +112,7 @@ def evaluate_systems(
             {"name": system.name, "metrics": _metrics(spec, system, scored, gold_digest)}
             for system, scored in zip(systems, outcomes, strict=True)
         ],
-        "comparisons": comparisons,
+        **compared_members(comparisons),
     }
     if agreement:
         document["agreement"] = _agreements(spec, systems, outcomes, agreement)
@@ -155,6 +155,8 @@ def compare_outcomes(
 
     with placed("/significance"):
         settings = parse_settings(significance)
+        if settings.margin is not None:
+            _check_names(systems)
     documents = []
     for done, address in enumerate(addresses):
         progress(done, address)
@@ -174,6 +176,31 @@ def compare_outcomes(
                 compare(address, score, names, candidates, settings, blocks=blocks, gold_digest=gold_digest)
             )
     return documents
+
+
+def _check_names(systems: Sequence[System]) -> None:
+    """Refuse a name that the test of a margin has for itself beside the names of the two systems.
+
+    Raises:
+        InputError: a system has it.
+    """
+    if any("margin" in (system.name, system.run_of) for system in systems):
+        detail = 'With a margin no system can have the name "margin". Use another name.'
+        raise InputError(Problem("bad-parameter", detail, pointer="/margin"))
+
+
+def compared_members(comparisons: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
+    """Return the comparisons as members of results: of several scores also `across`, all of them as one family."""
+    if len(comparisons) < 2:
+        return {"comparisons": comparisons}
+    from treescore.significance.across import Compared, across  # noqa: PLC0415 - what scores alone can spare
+
+    first = comparisons[0]
+    compared = [Compared(document) for document in comparisons]
+    return {
+        "comparisons": comparisons,
+        "across": across(compared, correction=first["correction"], alpha=first["alpha"]),
+    }
 
 
 def documents_of(evaluation: Evaluation) -> Sequence[str | None] | None:

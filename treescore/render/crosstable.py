@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 Document = Mapping[str, Any]
@@ -15,9 +15,11 @@ class Cell:
     """One pair, the better-ranked system's row against the other's column.
 
     Attributes:
-        difference: score of the row's system less that of the column's.
-        low, high: its interval.
+        difference: what is tested of the row's system less that of the column's: the score, for McNemar's test the
+            share of units that are right as a whole.
+        low, high: interval of the difference of scores.
         p: adjusted; None where there is none.
+        kind, error: how p was computed, and its relative error; None where it has none.
         significant: the decision.
         winner: "row", "column" or None.
     """
@@ -28,6 +30,8 @@ class Cell:
     p: float | None
     significant: bool
     winner: str | None
+    kind: str | None = None
+    error: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +62,16 @@ def cross_table(document: Document) -> CrossTable:
             continue
         row, column = row_of[pair["a"]], row_of[pair["b"]]
         ci = pair.get("ci") or {"low": None, "high": None}
+        tested = pair.get("difference_tested")
         cell = Cell(
-            pair["difference"],
+            pair["difference"] if tested is None else tested,
             ci["low"],
             ci["high"],
             pair["p_adjusted"],
             bool(pair["significant"]),
             _SIDE[pair["better"]],
+            pair.get("p_kind"),
+            pair.get("p_error"),
         )
         if row > column:
             row, column, cell = column, row, _turned(cell)
@@ -78,7 +85,7 @@ _OTHER = {"row": "column", "column": "row", None: None}
 
 def _turned(cell: Cell) -> Cell:
     low, high = (None if value is None else -value for value in (cell.high, cell.low))
-    return Cell(-cell.difference, low, high, cell.p, cell.significant, _OTHER[cell.winner])
+    return replace(cell, difference=-cell.difference, low=low, high=high, winner=_OTHER[cell.winner])
 
 
 def headline(document: Document) -> str:
@@ -88,7 +95,7 @@ def headline(document: Document) -> str:
     better = "higher" if document["higher_is_better"] else "lower"
     parts = [f"{document['score']} ({better} is better)", test_words(document)]
     if kinds:
-        parts.append(" and ".join(_KINDS[kind] for kind in kinds))
+        parts.append(" and ".join(_kind_words(document, kind) for kind in kinds))
     if signature.get("shuffles"):
         seed = "a seed for each pair" if signature["seed"] is None else f"seed {signature['seed']}"
         parts.append(f"{signature['shuffles']} shuffles, {seed}")
@@ -114,7 +121,18 @@ def unit_word(document: Document) -> str:
     return "document" if document["units"] == "block" else str(document["units"])
 
 
-_KINDS = {"exact": "exact p", "monte-carlo": "Monte Carlo p"}
+_KINDS = {"exact": "exact", "inversion": "inverted", "sampled": "sampled", "monte-carlo": "Monte Carlo"}
+
+
+def _kind_words(document: Document, kind: str) -> str:
+    """Return how p were computed, with the largest of their errors."""
+    errors = [pair["p_error"] for pair in document["pairs"] if pair.get("p_kind") == kind and pair.get("p_error")]
+    return f"{_KINDS[kind]} p" + (f" ({error_text(max(errors))} at most)" if errors else "")
+
+
+def error_text(error: float) -> str:
+    """Return a relative error in per cent."""
+    return "±0.1 %" if error < 0.001 else f"±{float(f'{100 * error:.1g}'):g} %"
 
 
 def score_text(value: float | None) -> str:
@@ -194,13 +212,24 @@ def dagger_line(table: CrossTable) -> str:
     if cell is None:
         return ""
     first, second = table.names[:2]
-    gap = f"difference {signed(cell.difference)}"
+    gap = f"{difference_words(table.document)} {signed(cell.difference)}"
     if cell.low is not None and cell.high is not None:
-        gap += f" {interval_text(cell.low, cell.high)}"
+        gap += f"{', of the score' if tests_shares(table.document) else ''} {interval_text(cell.low, cell.high)}"
     if cell.p is None:
         return f"{first} and {second}: {gap}."
     verdict = "differs significantly from the other system" if cell.significant else "no significant difference"
-    return f"{'† ' if cell.significant else ''}{verdict}: {gap}, p = {p_text(cell.p)}."
+    how = "" if cell.error is None or cell.kind is None else f" ({_KINDS[cell.kind]}, {error_text(cell.error)})"
+    return f"{'† ' if cell.significant else ''}{verdict}: {gap}, p = {p_text(cell.p)}{how}."
+
+
+def tests_shares(document: Document) -> bool:
+    """Return whether the difference in units that are right as a whole was tested, not that of the score."""
+    return any(pair.get("difference_tested") is not None for pair in document["pairs"])
+
+
+def difference_words(document: Document) -> str:
+    """Return what the cells show the difference of."""
+    return f"difference in {unit_word(document)}s right as a whole" if tests_shares(document) else "difference"
 
 
 def _dagger(table: CrossTable, row: int) -> str:

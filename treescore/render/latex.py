@@ -10,16 +10,18 @@ from treescore.render.crosstable import (
     CrossTable,
     cross_table,
     dagger_line,
+    difference_words,
     evidence,
     headline,
     notes,
     signed,
     system_table,
 )
+from treescore.render.sentences import sentences
 
 LEGEND = (
-    "% cells: difference (row - column) and adjusted p; $\\leftarrow$ the row's system is better, "
-    "$\\uparrow$ the column's; bold: significant"
+    "(row - column) and adjusted p; $\\leftarrow$ the row's system is better, $\\uparrow$ the column's; "
+    "bold: significant"
 )
 _ESCAPES = {
     "\\": r"\textbackslash{}",
@@ -37,6 +39,7 @@ _ESCAPES = {
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
     "†": r"\textdagger{}",
+    "±": r"\textpm{}",
 }
 
 
@@ -48,6 +51,8 @@ def latex(document: Mapping[str, Any]) -> str:
         lines += ["", escaped(dagger_line(table))]
     elif table.cells:
         lines += ["", *_pairs(table)]
+    for said in sentences(table):
+        lines += ["", escaped(said)]
     lines += map(comment, notes(document))
     return "\n".join(lines) + "\n"
 
@@ -91,7 +96,11 @@ def _pairs(table: CrossTable) -> list[str]:
     rows = [
         [names[row], *(_cell(table.cells.get((row, column))) for column in range(1, size))] for row in range(size - 1)
     ]
-    return [*tabular("l" + "r" * (size - 1), ["", *names[1:]], rows, table.boundary_above), LEGEND]
+    return [*tabular("l" + "r" * (size - 1), ["", *names[1:]], rows, table.boundary_above), _legend(table)]
+
+
+def _legend(table: CrossTable) -> str:
+    return f"% cells: {difference_words(table.document)} {LEGEND}"
 
 
 def _cell(cell: Cell | None) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from treescore.render.crosstable import CrossTable, cross_table, dagger_line, headline, notes, system_table
+from treescore.render.sentences import sentences
 from treescore.render.text import cell_text, legend
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$&!])")
@@ -20,7 +21,7 @@ def markdown(document: Mapping[str, Any]) -> str:
         blocks.append(escaped(dagger_line(table)))
     elif table.cells:
         blocks += [_pairs(table), escaped(legend(table))]
-    blocks.append("\n".join(f"- {escaped(note)}" for note in notes(document)))
+    blocks.append("\n".join(f"- {escaped(line)}" for line in (*sentences(table), *notes(document))))
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 

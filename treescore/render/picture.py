@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,11 +18,16 @@ from treescore.render.crosstable import (
     score_text,
     signed,
 )
+from treescore.render.sentences import assumed, detectable
 from treescore.render.svg import accessible, drawn
 
 MOST_WORDED = 30
 """Largest number of systems for which the cells show figures."""
 _LISTED = 40
+_LETTERS_PER_INCH = 15
+"""Of text of 8 points: a letter of DejaVu Sans is about 0.55 of its size wide, 4.5 points; a little is left free."""
+_LINE_INCHES = 0.14
+"""Height of such a line: 1.25 times 8 points."""
 # Grey of a cell whose adjusted p is at most this; white above.
 _SHADES = ((1e-4, "0.45"), (1e-3, "0.60"), (1e-2, "0.75"), (5e-2, "0.88"))
 _DARK = "0.45"
@@ -30,8 +36,10 @@ _DARK = "0.45"
 def picture(documents: Sequence[Mapping[str, Any]]) -> bytes:
     """Draw one heat map under the other; the same documents give the same bytes, in every thread."""
     tables = [cross_table(document) for document in documents]
-    sizes = [max(2.2, 1.2 + _cell_inches(table) * len(table.systems)) for table in tables]
-    width = max([6.0, *(2.4 + _cell_inches(table) * len(table.systems) for table in tables)])
+    sizes = [
+        max(2.2, 1.2 + _cell_inches(table) * len(table.systems)) + _LINE_INCHES * len(_below(table)) for table in tables
+    ]
+    width = max([6.0, *map(_table_inches, tables)])
 
     def draw(figure: Any) -> None:
         axes: Any = figure.subplots(len(tables), 1, squeeze=False, height_ratios=sizes) if tables else []
@@ -59,6 +67,7 @@ def described(tables: Sequence[CrossTable]) -> tuple[str, str]:
             + (f"; and {more} more" if more > 0 else "")
             + "."
         )
+        sentences += [*assumed(table.document), *detectable(table.document)]
     return f"Significance of differences: {scores}", " ".join(sentences)
 
 
@@ -71,6 +80,10 @@ def _difference(table: CrossTable, pair: tuple[int, int]) -> str:
 
 def _cell_inches(table: CrossTable) -> float:
     return 1.0 if len(table.systems) <= MOST_WORDED else max(0.12, 30.0 / len(table.systems))
+
+
+def _table_inches(table: CrossTable) -> float:
+    return max(6.0, 2.4 + _cell_inches(table) * len(table.systems))
 
 
 def _draw(axis: Any, table: CrossTable) -> None:
@@ -106,9 +119,15 @@ def _draw(axis: Any, table: CrossTable) -> None:
     axis.set_aspect("equal")
     for side in axis.spines.values():
         side.set_visible(False)
+    axis.set_xlabel("\n".join(_below(table)), fontsize=8, parse_math=False)
+
+
+def _below(table: CrossTable) -> list[str]:
+    """Return the legend and what the comparison says, in lines of the table's width."""
     alpha = table.document["alpha"]
-    legend = f"◀ row better  ▲ column better (hatched)  * significant at {alpha:g}; darker = smaller adjusted p"
-    axis.set_xlabel(f"{table.document['score']}: {legend}", fontsize=8, parse_math=False)
+    legend = f"◀ row better, ▲ column better (hatched), * significant at {alpha:g}; darker = smaller adjusted p"
+    said = (f"{table.document['score']}: {legend}", *assumed(table.document), *detectable(table.document))
+    return [line for each in said for line in textwrap.wrap(each, int(_LETTERS_PER_INCH * _table_inches(table)))]
 
 
 def _square(column: int, row: int, shade: str, hatch: str | None) -> Any:

@@ -14,11 +14,17 @@ COLUMNS = (
     "score_a",
     "score_b",
     "difference",
+    "difference_tested",
     "ci_low",
     "ci_high",
+    "ci_simultaneous_low",
+    "ci_simultaneous_high",
     "better",
     "p",
     "p_kind",
+    "p_error",
+    "p_parts",
+    "p_unselected",
     "p_adjusted",
     "significant",
     "p_holm",
@@ -32,7 +38,26 @@ COLUMNS = (
     "units_won",
     "units_tied",
     "units_lost",
+    "detectable",
+    "margin",
+    "p_a_not_worse",
+    "a_not_worse",
+    "p_b_not_worse",
+    "b_not_worse",
+    "assumed",
 )
+
+MEMBERS: Mapping[str, str] = {
+    "difference_tested": "difference_tested",
+    "ci_simultaneous_low": "ci_simultaneous",
+    "ci_simultaneous_high": "ci_simultaneous",
+    "p_error": "p_error",
+    "p_parts": "p_parts",
+    "p_unselected": "p_unselected",
+    "detectable": "detectable",
+    **dict.fromkeys(("margin", "p_a_not_worse", "a_not_worse", "p_b_not_worse", "b_not_worse"), "noninferiority"),
+}
+"""Columns that are left out where no pair has the member that they show, as in comparisons from before."""
 
 EXACT = ("p_kind", "shuffles", "smallest_p", "relative_error_reduction", "units_won", "units_tied", "units_lost")
 """Columns that are left out where the comparisons are shown rounded, without `smallest_p`."""
@@ -41,20 +66,44 @@ EXACT = ("p_kind", "shuffles", "smallest_p", "relative_error_reduction", "units_
 def csv_rows(documents: Sequence[Mapping[str, Any]]) -> bytes:
     """Return all pairs of all comparisons, with a header and all digits that the documents have."""
     rounded = bool(documents) and not any("smallest_p" in document for document in documents)
-    columns = [column for column in COLUMNS if not (rounded and column in EXACT)]
+    left_out = _unknown(documents) | (set(EXACT) if rounded else set())
+    columns = [column for column in COLUMNS if column not in left_out]
     rows: list[Sequence[Any]] = [columns]
     for document in documents:
         for pair in document["pairs"]:
-            ci = pair.get("ci") or {}
-            flat = {
-                **pair,
-                **(pair.get("effect") or {}),
-                "score": document["score"],
-                "ci_low": ci.get("low"),
-                "ci_high": ci.get("high"),
-            }
+            flat = _flat(document, pair)
             rows.append([safe_value(flat.get(column)) for column in columns])
     return separated(rows)
+
+
+def _unknown(documents: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Return the columns of members that no document has."""
+    known = {name for document in documents for pair in document["pairs"] for name in pair}
+    unknown = {column for column, member in MEMBERS.items() if member not in known}
+    return unknown if any("assumed" in document for document in documents) else {*unknown, "assumed"}
+
+
+def _flat(document: Mapping[str, Any], pair: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a pair by column."""
+    ci, together = pair.get("ci") or {}, pair.get("ci_simultaneous") or {}
+    tested = pair.get("noninferiority") or {}
+    a, b = (tested.get(pair[side]) or {} for side in ("a", "b"))
+    return {
+        **pair,
+        **(pair.get("effect") or {}),
+        "score": document["score"],
+        "ci_low": ci.get("low"),
+        "ci_high": ci.get("high"),
+        "ci_simultaneous_low": together.get("low"),
+        "ci_simultaneous_high": together.get("high"),
+        "detectable": (pair.get("detectable") or {}).get("difference"),
+        "margin": tested.get("margin"),
+        "p_a_not_worse": a.get("p_adjusted"),
+        "a_not_worse": a.get("established"),
+        "p_b_not_worse": b.get("p_adjusted"),
+        "b_not_worse": b.get("established"),
+        "assumed": document.get("assumed"),
+    }
 
 
 def separated(rows: Iterable[Sequence[Any]], delimiter: str = ",", end: str = "\r\n") -> bytes:

@@ -10,19 +10,17 @@ from treescore.render.crosstable import (
     CrossTable,
     cross_table,
     dagger_line,
+    difference_words,
     evidence,
     headline,
     notes,
     signed,
     system_table,
 )
+from treescore.render.sentences import sentences
 
-LEGEND = (
-    "Each cell: difference (row - column) and adjusted p; < the row's system is better, ^ the column's; * significant."
-)
-LEGEND_INTERVALS = (
-    "Each cell: difference (row - column) and its interval; < the row's system is better, ^ the column's."
-)
+LEGEND = "adjusted p; < the row's system is better, ^ the column's; * significant."
+LEGEND_INTERVALS = "its interval; < the row's system is better, ^ the column's."
 
 
 def text(document: Mapping[str, Any]) -> str:
@@ -33,9 +31,8 @@ def text(document: Mapping[str, Any]) -> str:
         lines += ["", dagger_line(table)]
     elif table.cells:
         lines += ["", *_pairs(table)]
-    noted = notes(document)
-    if noted:
-        lines += ["", *noted]
+    for said in (sentences(table), notes(document)):
+        lines += ["", *said] if said else []
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -52,7 +49,8 @@ def cell_text(cell: Cell) -> str:
 
 def legend(table: CrossTable) -> str:
     """Return the meaning of the cells."""
-    return LEGEND_INTERVALS if all(cell.p is None for cell in table.cells.values()) else LEGEND
+    rest = LEGEND_INTERVALS if all(cell.p is None for cell in table.cells.values()) else LEGEND
+    return f"Each cell: {difference_words(table.document)} (row - column) and {rest}"
 
 
 def _systems(table: CrossTable) -> list[str]:

@@ -25,6 +25,7 @@ from treescore.significance.inversion import (
     saddle_at,
     tail_of,
 )
+from treescore.significance.linear import Differences
 from treescore.significance.macro_kernels import curvature, pair_kinds
 from treescore.significance.ratio import TOLERANCE
 from treescore.significance.tail_kernels import VANISHING, Kinds
@@ -33,6 +34,8 @@ from treescore.significance.units import Sample
 
 NORMAL_ERROR = 1e-3
 """Relative error of Lugannani & Rice's formula: within 1e-4 of inversion at thousands of units, 1e-3 at hundreds."""
+MOST_MULTIPLE = 1 << 40
+"""Largest common multiple of denominators at which products stay whole as floats."""
 _TOP = 1.0 - 1e-9
 """Share of the largest sum up to which a saddlepoint is sought."""
 _TILTED_TOP = 0.999
@@ -70,6 +73,7 @@ class MacroPair:
         kinds: their differing units; a part that one of the two lacks is one unit.
         difference: the observed T, better is positive.
         linear: the observed L, likewise.
+        sums: the observed U_p of each part, likewise, (P,).
         units: how many differ.
         undefined: whether some swap leaves a system without a denominator in a part, so that T is not the formula.
         worst: the ratio of such a part.
@@ -78,6 +82,7 @@ class MacroPair:
     kinds: Kinds
     difference: float
     linear: float
+    sums: FloatArray
     units: int
     undefined: bool
     worst: float
@@ -146,6 +151,7 @@ def macro_pair(parts: Parts, first: int, second: int) -> MacroPair:
         kinds=kinds,
         difference=parts.direction * float(ratios.sum()) / count,
         linear=parts.direction * float(linear.sum()) / count,
+        sums=parts.direction * u,
         units=int(kinds.copies.sum()),
         undefined=bool((used & (kept <= 0.0) & (np.diff(kinds.offsets) > 0)).any()),
         worst=parts.worst,
@@ -183,6 +189,29 @@ def _part_values(pair: MacroPair, part: int) -> FloatArray:
         undefined = np.full(len(u), pair.worst)
         both.append(np.divide(total + sign * u, bottom, out=undefined, where=bottom > VANISHING * size))
     return np.asarray(both[0] - both[1])
+
+
+def whole_differences(pair: MacroPair) -> Differences | None:
+    """Return T as a sum of whole numbers, where denominators are common and whole; None where it is not one.
+
+    Then T = sum of 2 s_i u_i / (N_p P), and with l the least common multiple of all N_p, l T P / 2 is the sum of
+    the whole numbers s_i u_i l / N_p: a lattice, whose steps inversion would not see.
+    """
+    kinds = pair.kinds
+    of_part = np.repeat(np.arange(len(kinds.sizes)), np.diff(kinds.offsets))
+    used = np.unique(of_part)
+    sizes = kinds.sizes[used]
+    if kinds.v.any() or (kinds.u != np.rint(kinds.u)).any() or (sizes != np.rint(sizes)).any():
+        return None
+    multiple = math.lcm(*(int(size) for size in sizes))
+    if multiple > MOST_MULTIPLE:
+        return None
+    scale = np.zeros(len(kinds.sizes))
+    scale[used] = multiple / sizes
+    values, kind_of = np.unique(np.abs(kinds.u * scale[of_part]).astype(np.int64), return_inverse=True)
+    copies = np.bincount(kind_of, kinds.copies).astype(np.int64)
+    divisor = int(np.gcd.reduce(values))
+    return Differences(values // divisor, copies, round(float(pair.sums @ scale)) // divisor)
 
 
 def side(pair: MacroPair, alternative: str) -> float:

@@ -17,7 +17,17 @@ import numpy as np
 from treescore.core.arrays import FloatArray
 from treescore.significance.correction import adjusted
 from treescore.significance.inversion import FEW, Tail
-from treescore.significance.macro import MacroPair, Parts, inverted_p, listed_p, macro_pair, normal_tail, sampled_p
+from treescore.significance.linear import ADDITIONS, MAX_ADDITIONS, TooLargeError, exact_p
+from treescore.significance.macro import (
+    MacroPair,
+    Parts,
+    inverted_p,
+    listed_p,
+    macro_pair,
+    normal_tail,
+    sampled_p,
+    whole_differences,
+)
 from treescore.significance.ratio import FEW_UNITS
 from treescore.significance.tilted import DRAWS
 
@@ -77,10 +87,10 @@ class Answer(NamedTuple):
 
 def macro_answers(parts: Parts, pairs: Sequence[tuple[int, int]], decision: Decision) -> list[Answer]:
     """Test each pair of systems, in order; the same for any number of threads."""
-    most_kinds = INVERTED_KINDS * decision.share / max(1, len(pairs))
+    share = decision.share / max(1, len(pairs))
 
     def first(pair: tuple[int, int]) -> Answer:
-        return _first_answer(macro_pair(parts, *pair), decision.alternative, most_kinds)
+        return _first_answer(macro_pair(parts, *pair), decision.alternative, share)
 
     answers = _mapped(first, pairs)
     _redo(parts, pairs, answers, _inversions(answers, decision), lambda pair, _: _inverted(pair, decision.alternative))
@@ -95,14 +105,21 @@ def macro_answers(parts: Parts, pairs: Sequence[tuple[int, int]], decision: Deci
     return answers
 
 
-def _first_answer(pair: MacroPair, alternative: str, most_kinds: float) -> Answer:
+def _first_answer(pair: MacroPair, alternative: str, share: float) -> Answer:
     kinds = len(pair.kinds.e)
     if not pair.units:
         return Answer(Tail(1.0, 0.0, None), "exact", "identical in every unit", 0, 0)
     if pair.units <= FEW_UNITS:
         p = listed_p(pair, alternative)
         return Answer(Tail(p, math.log(p), None), "exact", "all swaps listed", pair.units, kinds)
-    if kinds <= most_kinds:
+    whole = whole_differences(pair)
+    if whole is not None:
+        try:
+            p, log_p = exact_p(whole, alternative, min(MAX_ADDITIONS, ADDITIONS * share))
+            return Answer(Tail(p, log_p, None), "exact", "exact law of a sum", pair.units, kinds)
+        except TooLargeError:
+            pass
+    if kinds <= INVERTED_KINDS * share:
         return _inverted(pair, alternative)
     tail = normal_tail(pair, alternative)
     return Answer(tail, "inversion", "Lugannani-Rice formula", pair.units, kinds, pair.undefined)

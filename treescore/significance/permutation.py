@@ -20,9 +20,9 @@ from treescore.significance.bootstrap import Interval
 from treescore.significance.correction import first_threshold
 from treescore.significance.inversion import FEW, LN2, Tail, sum_tail, tail_of
 from treescore.significance.law import law_cost, law_p
-from treescore.significance.linear import Differences, TooLargeError, additions, differences_of, exact_p
+from treescore.significance.linear import ADDITIONS, Differences, TooLargeError, additions, differences_of, exact_p
 from treescore.significance.macro import formula_holds, parts_of
-from treescore.significance.macro_tests import Decision, macro_answers
+from treescore.significance.macro_tests import SAMPLED_WORK, Decision, macro_answers
 from treescore.significance.montecarlo import THREADS, affordable_shuffles, extreme_counts, shuffles_needed
 from treescore.significance.part_signs import part_signs
 from treescore.significance.tilted import DRAWS
@@ -31,8 +31,6 @@ from treescore.significance.units import Sample, merged
 LAW_BUDGET = 2e9
 """Limit of nanoseconds (estimated) for exact laws of ratios of all pairs."""
 _WHOLE_BUDGET = LAW_BUDGET
-ADDITIONS = 2e9
-"""Limit of additions for exact laws of sums of all pairs (some 0.2 seconds by the dynamic programme)."""
 NEAR_BUDGET = 5e8
 """Limit of nanoseconds (estimated) for exact laws of the pairs near the threshold."""
 NEAR = 4.0
@@ -224,6 +222,9 @@ def _sums(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: str, pl
             break
         exact.add(index)
 
+    beyond = sum(of_pair[index].units for index in of_pair if index not in exact)
+    draws = DRAWS if beyond * DRAWS <= SAMPLED_WORK * plan.share else 0
+
     def solve(index: int) -> Test:
         differences = of_pair[index]
         if not differences.units:
@@ -234,23 +235,23 @@ def _sums(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: str, pl
                 return _test(Tail(p, log_p, None), "exact", "exact law of a sum", differences.units, alternative)
         except TooLargeError:
             pass
-        return _beyond(differences, turned, alternative, plan.seed)
+        return _beyond(differences, turned, alternative, plan.seed, draws)
 
     return dict(zip(of_pair, _mapped(solve, list(of_pair)), strict=True))
 
 
-def _beyond(differences: Differences, turned: str, alternative: str, seed: int) -> Test:
-    """Test a sum of whole numbers whose exact law is too long."""
+def _beyond(differences: Differences, turned: str, alternative: str, seed: int, draws: int) -> Test:
+    """Test a sum of whole numbers whose exact law is too long; draws are 0 where those of all pairs would be too."""
     e = np.repeat(differences.values, differences.copies).astype(np.float64)
     observed = float(-differences.observed if turned == "less" else differences.observed)
-    tail = sum_tail(e, abs(observed) if turned == "two-sided" else observed, seed=seed)
+    tail = sum_tail(e, abs(observed) if turned == "two-sided" else observed, seed=seed, draws=draws)
     if turned == "two-sided":
         tail = tail_of(LN2 + tail.log_p, tail.error) if observed else Tail(1.0, 0.0, None)
     how, kind = "inversion of the cumulants", "inversion"
     if tail.error is None:
         how, kind = "all swaps listed", "exact"
-    elif differences.units < FEW:
-        how, kind = f"tilted sampling, {DRAWS} draws", "sampled"
+    elif differences.units < FEW and draws:
+        how, kind = f"tilted sampling, {draws} draws", "sampled"
     return _test(tail, kind, how, differences.units, alternative)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from treescore.core.scores import ratio_score
-from treescore.significance import kernels
+from treescore.significance import kernels, linear_kernels
 from treescore.significance.inversion import FEW, sum_tail
 from treescore.significance.law import plane_of
 from treescore.significance.macro import inverted_p, macro_pair, parts_of, sampled_p
@@ -36,7 +36,7 @@ def warm_kernels() -> None:
     one = np.ones(1, np.int64)
     kernels.draw_weights(one.astype(np.uint64), np.zeros((1, 1), np.float32))
     kernels.draw_weights(one.astype(np.uint64), np.zeros((1, 1), np.float64))
-    kernels.subset_tail(one, 1)
-    kernels.tilted_tail(one, one, 0, 0.5, 2, 1)
+    linear_kernels.subset_tail(one, 1)
+    linear_kernels.tilted_tail(one, one, 0, 0.5, 2, 1)
     sum_tail(np.ones(FEW), 2.0)
     sum_tail(np.arange(2.0, FEW), 2.0)

@@ -30,6 +30,7 @@ DEFAULTS: Mapping[str, Json] = {
         "frozen_at": None,
         "ladder": False,
         "scores": None,
+        "margin": None,
         "split": None,
     },
 }

@@ -28,7 +28,8 @@ from treescore.evaluation.spec import Entry
 from treescore.significance import Settings
 
 BOARD_SETTINGS = Settings(shuffles=100_000, resamples=RESAMPLES)
-"""How the differences behind a board are tested, with few rows and with many; its seeds are secret."""
+"""How the differences behind a board are tested, with few rows and with many, beside the benchmark's margin; its seeds
+are secret."""
 MOST_OTHERS = 3
 """Metrics beside that of the main score whose boards are tested by default."""
 _OF_SCORES = ("permutation", "bootstrap")
@@ -54,6 +55,7 @@ class Board:
         until: leaves out submissions that were scored later.
         active: whether the revision is the active one.
         ladder: whether it leaves out what a ladder holds; its `best` submissions are then those released last.
+        margin: of non-inferiority, in units of the score; None where it is not tested.
         share: PUBLIC or PRIVATE; None where the test set is not split.
         closed_from: the first moment after closing; None where it does not close.
     """
@@ -68,6 +70,7 @@ class Board:
     until: datetime | None
     active: bool
     ladder: bool = False
+    margin: float | None = None
     share: str | None = None
     closed_from: datetime | None = None
 
@@ -138,7 +141,7 @@ def board_of(
     default = None if benchmark.private_share is None else PUBLIC
     return Board(
         benchmark.id, stored, scoring, parts, address, _part(parts, part), chosen, until, active, ladder,
-        share=share or default, closed_from=benchmark.closed_from,
+        margin=benchmark.leaderboard["margin"], share=share or default, closed_from=benchmark.closed_from,
     )  # fmt: skip
 
 
@@ -238,7 +241,7 @@ def question_of(board: Board, ids: Sequence[str], chosen: Settings | None = None
         ids: of the submissions.
         chosen: settings of an organiser, with a seed; None for the board's own, with secret seeds.
     """
-    settings = BOARD_SETTINGS if chosen is None else chosen
+    settings = replace(BOARD_SETTINGS, margin=board.margin) if chosen is None else chosen
     members = asdict(settings)
     if chosen is None:
         del members["seed"]

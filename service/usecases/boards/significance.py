@@ -71,6 +71,13 @@ def significance_of(
     return Finding(document, rows, untested, _part_intervals(board, comparison))
 
 
+def comparison_behind(db: Connection, board: Board, rows: Sequence[BoardRow]) -> tuple[str, Mapping[str, Json] | None]:
+    """Return the id of the comparison of a board's rows, and its document if there is one."""
+    ids, _ = tested_of(db, board, rows)
+    name = comparison_id(question_of(board, ids))
+    return name, _comparison(db, board, name, ids)
+
+
 def _counts_shown(benchmark: Benchmark, board: Board, level: Level) -> bool:
     """Return whether the number of units is shown; that of a share could tell which documents are in it."""
     return counts_shown(benchmark, board.revision, level) and (board.share is None or level is Level.GOLD)

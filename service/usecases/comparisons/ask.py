@@ -117,7 +117,7 @@ def _question(
     db: Connection, benchmark: Benchmark, caller: Caller, viewer: Viewer, request: ComparisonRequest
 ) -> tuple[Board, Question]:
     """Return the board, and the question in its one form."""
-    settings = chosen_settings(caller, request)
+    settings = chosen_settings(caller, benchmark, request)
     require_own_pick(benchmark, caller, request.pick)
     board = board_of(
         db, benchmark, score=request.score, part=request.part, revision=request.revision, pick=request.pick,

@@ -67,7 +67,7 @@ def require_asker(caller: Caller, slug: str) -> None:
         )
 
 
-def chosen_settings(caller: Caller, request: ComparisonRequest) -> Settings | None:
+def chosen_settings(caller: Caller, benchmark: Benchmark, request: ComparisonRequest) -> Settings | None:
     """Return the settings that an organiser chose; None for the board's own, the only ones that teams may ask with.
 
     Raises:
@@ -75,7 +75,7 @@ def chosen_settings(caller: Caller, request: ComparisonRequest) -> Settings | No
         Forbidden: a team asks with other settings, or names a seed.
     """
     given = request.settings
-    own = asdict(BOARD_SETTINGS)
+    own = asdict(BOARD_SETTINGS) | {"margin": benchmark.leaderboard["margin"]}
     base = {name: own[name] for name in ("shuffles", "resamples")}
     try:
         settings = parse_settings({**base, **given})
@@ -88,7 +88,7 @@ def chosen_settings(caller: Caller, request: ComparisonRequest) -> Settings | No
             rule = (
                 "The seed is the service's secret until gold is shown."
                 if name == "seed"
-                else f"A comparison on this benchmark has `{name}` {own[name]!r}."
+                else f"A comparison on this benchmark has `{name}` {'null' if own[name] is None else repr(own[name])}."
             )
             raise fixed(f"Only organisers choose `{name}`. {rule} Leave it out.")
     return None
@@ -122,6 +122,7 @@ class Reach:
         self._own_rows = frozenset(
             row.entry.id for row in rows if self._team is not None and row.entry.team_id == self._team
         )
+        self._any_own = benchmark.leaderboard["margin"] is not None
         self._tested = tested_of(db, board, rows)[0]
 
     def knows(self, submission: Submission | None) -> bool:
@@ -163,11 +164,15 @@ class Reach:
         return True
 
     def may_ask(self, known: Collection[Submission]) -> bool:
-        """Return whether a team may ask about these: rows of the board, or two of its own, one of them its row."""
+        """Return whether a team may ask about these: rows of the board, or two of its own.
+
+        One of the two is its row, unless the benchmark has a margin: which of two versions is not worse is asked before
+        either is picked.
+        """
         ids = {submission.id for submission in known}
         if self._caller.organiser or ids <= self.rows:
             return True
-        return len(ids) == 2 and all(map(self._owns, known)) and bool(ids & self._own_rows)
+        return len(ids) == 2 and all(map(self._owns, known)) and (self._any_own or bool(ids & self._own_rows))
 
     def is_behind(self, name: str, question: Question) -> bool:
         """Return whether a comparison is the one that the board shows."""
@@ -218,7 +223,7 @@ def asked_about(db: Connection, reach: Reach, asked: Sequence[str]) -> list[str]
     if not reach.may_ask([known[each] for each in asked]):
         raise Forbidden(
             "A team compares rows of the leaderboard with each other, or two of its own submissions, one of which is "
-            "its row of the leaderboard. Take the ids of rows from the leaderboard.",
+            "its row of the leaderboard unless the benchmark has a margin. Take the ids of rows from the leaderboard.",
             slug=NOT_COMPARABLE,
             title="These submissions cannot be compared",
         )

@@ -29,6 +29,8 @@ from treescore.core.params import Json
 from treescore.render import render_comparisons
 
 _READ_AT_ONCE = 50
+MARGIN = "margin"
+"""Member of the test of non-inferiority beside the names of the systems."""
 
 
 class Label(TypedDict):
@@ -252,6 +254,7 @@ def _labelled(document: Mapping[str, Json], labels: Mapping[str, Label]) -> dict
         said = ": ".join(part for part in (label["team_name"], label["name"]) if part)
         words[each] = said or each
     counted = Counter(words.values())
+    counted[MARGIN] += 1  # a name beside those of the two systems
     shown = {each: f"{said} ({each})" if counted[said] > 1 else said for each, said in words.items()}
     return {
         **document,

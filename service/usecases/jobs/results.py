@@ -27,6 +27,7 @@ class _Results(TypedDict, total=False):
     """What is read of the results of a job; those of a validation have neither."""
 
     comparisons: list[dict[str, object]]
+    across: dict[str, object]
     agreement: list[dict[str, object]]
 
 
@@ -78,15 +79,17 @@ def job_comparisons(context: Context, caller: Caller, job_id: str, query: Compar
     Raises:
         NotFound: the score was not compared.
     """
-    chosen = _results(context, caller, job_id).get("comparisons", [])
+    results = _results(context, caller, job_id)
+    chosen, across = results.get("comparisons", []), results.get("across")
     if query.score is not None:
         known = ", ".join(str(comparison["score"]) for comparison in chosen) or "none"
         chosen = [comparison for comparison in chosen if comparison["score"] == query.score]
         if not chosen:
             raise NotFound(f"The score {query.score!r} was not compared in this job. Compared scores: {known}.")
+        across = None
     if query.format == "json":
-        return json_view({"items": chosen})
-    shown = render_comparisons(chosen, query.format)
+        return json_view({"items": chosen} if across is None else {"items": chosen, "across": across})
+    shown = render_comparisons(chosen, query.format, across)
     return body_view(shown.content, shown.media_type)
 
 

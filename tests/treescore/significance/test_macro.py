@@ -315,6 +315,19 @@ def test_real_counts_and_parts_in_any_order_give_the_same_p() -> None:
         assert found.p == pytest.approx(expected.p, rel=1e-9)
 
 
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_common_denominators_have_an_exact_law(alternative: str) -> None:
+    # parts of 40 and 20 sentences, right or wrong as a whole: a lattice with steps of a tenth of a deviation
+    generator = np.random.default_rng(1)
+    right = [generator.random(60) < share for share in (0.7, 0.5)]
+    rows = [np.array([each, np.ones(60), np.ones(60)]).T.astype(np.int64) for each in right]
+    sample = sample_of(RECALL, NAMES, rows, None, np.repeat([0, 1], [40, 20]))
+    test = one(sample, alternative)
+    assert (test.kind, test.how) == ("exact", "exact law of a sum")
+    pair = macro_pair(parts_of(sample), 0, 1)
+    assert test.p == pytest.approx(sampled_p(pair, alternative, 1, 200_000).p, rel=0.03)
+
+
 def test_identical_outputs_have_p_1() -> None:
     sample = random_sample(1, [5, 5]).of_systems([0, 0])
     assert one(sample).p == 1.0

@@ -224,6 +224,7 @@ class TestPatch:
             "ladder": False,
             "split": None,
             "scores": None,
+            "margin": None,
         }
         assert document["closes_at"] == "2027-11-02T11:59:59.000Z"
 

@@ -1,0 +1,23 @@
+"""The margin of non-inferiority of a benchmark: none for those that exist."""
+
+from __future__ import annotations
+
+import orjson
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0010"
+down_revision = "0009"
+branch_labels = None
+depends_on = None
+
+BENCHMARKS = sa.table("benchmarks", sa.column("id"), sa.column("settings"))
+
+
+def upgrade() -> None:
+    """Upgrade from 0009."""
+    for name, stored in op.get_bind().execute(sa.select(BENCHMARKS.c.id, BENCHMARKS.c.settings)).all():
+        settings = orjson.loads(stored)
+        settings["leaderboard"] = {"margin": None, **settings["leaderboard"]}
+        where = BENCHMARKS.c.id == name
+        op.execute(BENCHMARKS.update().where(where).values(settings=orjson.dumps(settings).decode()))

@@ -1,0 +1,139 @@
+"""The margin of a benchmark: part of the board's question, fixed for teams, shown by policy and under names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pytest
+from marshmallow import ValidationError
+
+from service.caller import Caller
+from service.errors import Forbidden
+from service.policy import gate
+from service.policy.gate import Level
+from service.schemas.benchmarks import BenchmarkChanges
+from service.schemas.comparisons import ComparisonRequest
+from service.usecases.comparisons.ask import ask
+from service.usecases.comparisons.show import view_comparison
+from tests.fixtures.contexts import ORGANISER
+from tests.fixtures.requests import loaded
+from tests.fixtures.tasks import SLUG, Task, spoilt
+
+MARGIN = 0.25
+
+
+@pytest.fixture
+def three(board: Task) -> tuple[Caller, list[str]]:
+    """Three scored submissions of one team, of which the second is its row."""
+    lyon = board.team()
+    found = [board.submit(lyon, spoilt(number)) for number in (6, 0, 3)]
+    board.submit(board.team("oslo"), spoilt(2))
+    board.settle()
+    return lyon, found
+
+
+def asked(task: Task, caller: Caller, **question: Any) -> dict[str, Any]:
+    name = ask(task.context, caller, SLUG, loaded(ComparisonRequest, question))
+    task.settle()
+    return dict(orjson.loads(view_comparison(task.context, caller, name).body))
+
+
+@pytest.mark.parametrize("margin", [0, -0.1, True, "0.1", 1e9, 10**400])
+def test_a_margin_is_a_number_above_0(margin: object) -> None:
+    with pytest.raises(ValidationError) as refused:
+        BenchmarkChanges().load({"leaderboard": {"margin": margin}})
+    assert "above 0" in str(refused.value.messages)
+
+
+def test_a_benchmark_has_no_margin_until_one_is_set(board: Task) -> None:
+    assert board.benchmark()["leaderboard"]["margin"] is None
+    board.patch(leaderboard={"margin": MARGIN})
+    assert board.benchmark()["leaderboard"]["margin"] == MARGIN
+    assert board.leaderboard()["pick"] == "best"
+    board.patch(leaderboard={"margin": None})
+    assert board.benchmark()["leaderboard"]["margin"] is None
+
+
+def test_with_another_margin_the_board_asks_another_question(board: Task, three) -> None:
+    before = board.leaderboard()["significance"]
+    assert not before["pending"]
+    board.patch(leaderboard={"margin": MARGIN})
+    assert board.leaderboard()["significance"]["pending"]
+    board.settle()
+    after = board.leaderboard()["significance"]
+    assert (after["pending"], after["comparison"] == before["comparison"]) == (False, False)
+    document = orjson.loads(view_comparison(board.context, ORGANISER, after["comparison"]).body)
+    assert document["signature"]["margin"] == MARGIN
+
+
+def test_teams_do_not_choose_a_margin_and_organisers_do(board: Task, three) -> None:
+    lyon, (worse, row, _) = three
+    with pytest.raises(Forbidden, match=r"Only organisers choose `margin`\. .* has `margin` null\."):
+        asked(board, lyon, submissions=[worse, row], margin=0.1)
+    board.patch(leaderboard={"margin": MARGIN})
+    with pytest.raises(Forbidden, match=r"has `margin` 0\.25"):
+        asked(board, lyon, submissions=[worse, row], margin=0.1)
+    own = asked(board, lyon, submissions=[worse, row], margin=MARGIN)
+    assert own["id"] == asked(board, lyon, submissions=[worse, row])["id"]
+    assert own["settings"]["margin"] == MARGIN
+    assert asked(board, ORGANISER, submissions=[worse, row], margin=0.1)["settings"]["margin"] == 0.1
+
+
+def test_with_a_margin_a_team_compares_own_submissions_that_are_not_picked(board: Task, three) -> None:
+    lyon, (worse, _, middle) = three
+    with pytest.raises(Forbidden, match="one of which is its row"):
+        asked(board, lyon, submissions=[worse, middle])
+    board.patch(leaderboard={"margin": MARGIN})
+    found = asked(board, lyon, submissions=[worse, middle])
+    assert found["state"] == "succeeded"
+    others = next(row["submission"] for row in board.leaderboard()["rows"] if row["team"] == "oslo")
+    with pytest.raises(Forbidden, match="one of which is its row"):
+        asked(board, lyon, submissions=[worse, others])
+
+
+def test_below_gold_p_are_rounded_and_nothing_else_is_shown() -> None:
+    side = {"p": 0.012345, "p_adjusted": 1e-9, "established": True, "units": 30}
+    pair = {"a": "x", "b": "y", "noninferiority": {"margin": 0.0123456, "x": side, "y": {**side, "p": None}, "z": side}}
+    (shown,) = gate.comparison_view(Level.SCORES, {"pairs": [pair]})["pairs"]
+    assert shown["noninferiority"] == {
+        "margin": 0.0123456,
+        "x": {"established": True, "p": 0.012, "p_adjusted": 1e-4},
+        "y": {"established": True, "p": None, "p_adjusted": 1e-4},
+    }
+    (without,) = gate.comparison_view(Level.SCORES, {"pairs": [{**pair, "noninferiority": None}]})["pairs"]
+    assert without["noninferiority"] is None
+
+
+def test_tables_name_who_is_not_worse_as_they_name_the_pair(board: Task, three, monkeypatch) -> None:
+    lyon, (worse, row, _) = three
+    found = asked(board, lyon, submissions=[worse, row])
+    with_test(monkeypatch)
+    words = view_comparison(board.context, lyon, found["id"], "text").body.decode()
+    names = f"lyon Parsing Group: biaffine-7 ({row})", f"lyon Parsing Group: biaffine-7 ({worse})"
+    assert f"{names[0]} not worse than {names[1]} by more than 0.25: shown (p 0.0120)." in words
+
+
+def test_a_baseline_of_the_name_margin_is_told_apart(board: Task, three, monkeypatch) -> None:
+    _, (_, row, _) = three
+    baseline = board.submit(ORGANISER, spoilt(4), name="margin")
+    board.settle()
+    found = asked(board, ORGANISER, submissions=[baseline, row])
+    with_test(monkeypatch)
+    words = view_comparison(board.context, ORGANISER, found["id"], "text").body.decode()
+    assert f"margin ({baseline}) not worse than" in words
+
+
+def with_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every shown pair have a test of its margin."""
+    whole = gate.comparison_view
+
+    def view(level: Level, document: Any, *, by_part: bool = True) -> dict[str, Any]:
+        side = {"p": 0.012345, "p_adjusted": 0.012345, "established": True}
+        pairs = [
+            {**pair, "noninferiority": {"margin": MARGIN, pair["a"]: side, pair["b"]: side}}
+            for pair in document["pairs"]
+        ]
+        return whole(level, {**document, "pairs": pairs}, by_part=by_part)
+
+    monkeypatch.setattr("service.usecases.comparisons.show.gate.comparison_view", view)
