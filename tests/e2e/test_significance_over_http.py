@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import subprocess
 import sys
 
 import httpx
+import orjson
 import pytest
 
 from tests.fixtures.service_process import ROOT, ServiceProcess
@@ -158,6 +161,40 @@ def test_the_same_request_gives_the_same_bytes_online_twice_and_offline(client, 
         command, capture_output=True, text=True, cwd=tmp_path, check=True, env={"PYTHONPATH": str(ROOT)}
     )
     assert json.loads(printed.stdout) == first["results"]["comparisons"]
+
+
+def test_the_command_of_a_comparison_prints_the_same_bytes(client, tmp_path):
+    """Typed with paths in the places of GOLD, OUTPUT and ITEMS.json."""
+    gold = "\n".join(["0-0 1-1 2-2"] * 12) + "\n"
+    talp = "\n".join(["1-1 2-2 3-4", "1-1 2-3 3-3"] * 6) + "\n"
+    outputs = {"A": gold.replace("2-2", "2-3", 5), "A again": gold.replace("1-1", "1-2", 4), "B": talp}
+    items = {"blocks": [f"d{number // 2}" for number in range(12)]}
+    request = {
+        "format": "pharaoh", "gold": gold,
+        "systems": [
+            {"name": "A", "output": outputs["A"]},
+            {"name": "A again", "run_of": "A", "output": outputs["A again"]},
+            {"name": "B", "output": outputs["B"], "format": {"name": "talp"}},
+        ],
+        "metrics": [{"name": "alignment", "key": "links"}],
+        "significance": {"scores": ["links.sure_f1", "links.aer"], "seed": 5, "margin": 0.1, "unit": "block"},
+        "items": items,
+    }  # fmt: skip
+    job = finished(client, request)
+    answer = client.get(f"/v1/jobs/{job['id']}/comparisons?score=links.aer").json()["items"]
+    paths = {"GOLD": gold, "A=OUTPUT": outputs["A"], "B=OUTPUT": outputs["B"], "ITEMS.json": json.dumps(items)}
+    words, runs = [], iter([outputs["A again"]])
+    for number, word in enumerate(shlex.split(answer[0]["command"])):
+        run = word == "A=OUTPUT" and words[-1] == "--run"
+        text = next(runs) if run else paths.get(word.removeprefix("@"))
+        if text is not None:
+            path = tmp_path / str(number)
+            path.write_text(text)
+            words.append(re.sub("OUTPUT|GOLD|ITEMS.json", str(path), word))
+        else:
+            words.append(word)
+    printed = subprocess.run([*TREESCORE, *words[1:]], cwd=ROOT, capture_output=True, check=True).stdout
+    assert orjson.dumps(answer) == printed.rstrip(b"\n")
 
 
 def test_no_significance_and_unknown_settings(client, golden):

@@ -18,11 +18,16 @@ from treescore.sources import Source, format_choice, run_name
 
 
 def named_value(text: str) -> Json:
-    """Return a name as it is, and JSON as its value.
+    """Return a name as it is, JSON as its value, and of `@PATH` the JSON in the file.
 
     Raises:
-        click.BadParameter: the text begins as JSON does and is not valid JSON.
+        click.BadParameter: the text begins as JSON does and is not valid JSON, or the file cannot be read.
     """
+    if text.startswith("@"):
+        try:
+            text = Path(text[1:]).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise click.BadParameter(f"{text} cannot be read: {error}") from error
     if not text.startswith(("{", "[")):
         return text
     try:
@@ -32,17 +37,28 @@ def named_value(text: str) -> Json:
 
 
 def evaluate_files(
-    request: Mapping[str, Json], gold: str, outputs: Sequence[str], system_format: Json, runs: Sequence[str] = ()
+    request: Mapping[str, Json],
+    gold: str,
+    outputs: Sequence[str],
+    system_format: Json,
+    runs: Sequence[str] = (),
+    formats: Sequence[str] = (),
 ) -> Result:
     """Score files (outputs are paths, or `NAME=PATH`; further runs of them `NAME=PATH`) as a job would.
+
+    `formats` are those of single outputs with their runs, `NAME=FORMAT`; `system_format` is that of all others.
 
     Input errors end the command with status 2, one line each.
     """
     try:
         choice = format_choice(request["format"], "/format")
-        asked = choice if system_format is None else format_choice(system_format, "/system_format")
         named = _with_runs([split_name(argument) for argument in outputs], runs)
-        systems = [Output(name, _source(path, asked), system_format, run_of) for name, path, run_of in named]
+        format_of = _formats(formats, [name for name, _, run_of in named if run_of is None])
+        systems = []
+        for name, path, run_of in named:
+            own = format_of.get(run_of or name, system_format)
+            asked = choice if own is None else format_choice(own, "/system_format")
+            systems.append(Output(name, _source(path, asked), own, run_of))
         return evaluate(request, _source(gold, choice), systems, limits=read_limits())
     except ScoringError as error:
         for problem in error.problems:
@@ -72,6 +88,18 @@ def _with_runs(outputs: Sequence[tuple[str, str]], runs: Sequence[str]) -> list[
         named.append((name, path, None))
         named += [(run_name(name, number), run, name) for number, run in enumerate(paths.pop(name, ()), 2)]
     return named
+
+
+def _formats(arguments: Sequence[str], names: Sequence[str]) -> dict[str, Json]:
+    """Return the formats of single outputs by name, from `NAME=FORMAT`."""
+    found: dict[str, Json] = {}
+    for argument in arguments:
+        name, sign, value = argument.partition("=")
+        if not sign or name not in names:
+            known = ", ".join(names)
+            raise click.BadParameter(f"{argument!r} is not NAME=FORMAT with the name of an output. Outputs: {known}.")
+        found[name] = named_value(value)
+    return found
 
 
 def _source(argument: str, choice: FormatChoice) -> Source:

@@ -32,6 +32,7 @@ class Asked(TypedDict):
     significance: str | None
     items: str | None
     runs: Sequence[str]
+    output_formats: Sequence[str]
 
 
 def request_options(function: _Function) -> _Function:
@@ -42,7 +43,14 @@ def request_options(function: _Function) -> _Function:
         click.option(
             "--run", "runs", multiple=True, metavar="NAME=PATH", help="Further training run of the output NAME."
         ),
-        click.option("--items", help="JSON object with blocks, attributes, seconds, lengths."),
+        click.option(
+            "--output-format",
+            "output_formats",
+            multiple=True,
+            metavar="NAME=FORMAT",
+            help="Format of the output NAME where it differs from the others.",
+        ),
+        click.option("--items", help="JSON object with blocks, attributes, seconds, lengths, or @PATH of one."),
         click.option("--significance", help="JSON object with scores, test, seed, ..., as in the API."),
         click.option("--metric", "metrics", multiple=True, required=True, help="Name, or JSON with params."),
         click.option("--transform", "transforms", multiple=True, help="Name, or JSON with params and on."),
@@ -69,7 +77,9 @@ def _request(asked: Asked) -> dict[str, Json]:
 
 def _evaluated(asked: Asked, request: Mapping[str, Json]) -> Result:
     system_format = None if asked["system_format"] is None else named_value(asked["system_format"])
-    return evaluate_files(request, asked["gold"], asked["outputs"], system_format, asked["runs"])
+    return evaluate_files(
+        request, asked["gold"], asked["outputs"], system_format, asked["runs"], asked["output_formats"]
+    )
 
 
 @click.command()

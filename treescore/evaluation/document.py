@@ -13,6 +13,8 @@ from treescore.core.version import __version__
 from treescore.errors import Problem
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from treescore.core.params import Json
     from treescore.core.trees import Treebank
     from treescore.evaluation.spec import Entry, FormatChoice
@@ -72,9 +74,15 @@ def signature_document(
 
 def command(entry: Entry, gold_format: FormatChoice, system_format: FormatChoice) -> str:
     """Return the shell command that scores the same files without the service."""
-    words = ["treescore", "score", "--format", _argument(gold_format.document())]
+    words = ["--format", _argument(gold_format.document())]
     if system_format.document() != gold_format.document():
         words += ["--system-format", _argument(system_format.document())]
+    return shlex.join(["treescore", "score", *words, *metric_options(entry), "GOLD", "OUTPUT"])
+
+
+def metric_options(entry: Entry) -> list[str]:
+    """Return the options of a command for one metric with its transforms."""
+    words: list[str] = []
     for step in entry.steps:
         words += ["--transform", _argument({"name": step.name, "params": dict(step.params), "on": step.on})]
     metric: dict[str, Json] = {"name": entry.name}
@@ -82,8 +90,44 @@ def command(entry: Entry, gold_format: FormatChoice, system_format: FormatChoice
         metric["key"] = entry.key
     if entry.params:
         metric["params"] = dict(entry.params)
-    words += ["--metric", _argument(metric if len(metric) > 1 else entry.name)]
-    return shlex.join([*words, "GOLD", "OUTPUT"])
+    return [*words, "--metric", _argument(metric if len(metric) > 1 else entry.name)]
+
+
+def comparison_command(
+    entry: Entry,
+    gold_format: FormatChoice,
+    formats: Mapping[str, Sequence[FormatChoice]],
+    settings: Mapping[str, Json],
+    *,
+    items: bool,
+) -> str | None:
+    """Return the shell command that prints the same comparison as JSON from files, without the service.
+
+    Args:
+        entry: the metric of the compared score.
+        gold_format: of the gold text.
+        formats: of each system's runs.
+        settings: of the comparison, with its one score.
+        items: whether something is known of gold's sentences, which the command reads from ITEMS.json.
+
+    Returns:
+        The command with GOLD and OUTPUT in the places of files; None where a name has an equals sign, or the runs of
+        one system have several formats, for which the command has no words.
+    """
+    words = ["treescore", "compare", "--as", "json", "--format", _argument(gold_format.document())]
+    outputs: list[str] = []
+    for name, choices in formats.items():
+        documents = [choice.document() for choice in choices]
+        if "=" in name or any(document != documents[0] for document in documents):
+            return None
+        if documents[0] != gold_format.document():
+            words += ["--output-format", f"{name}={_argument(documents[0])}"]
+        words += ["--run", f"{name}=OUTPUT"] * (len(choices) - 1)
+        outputs.append(f"{name}=OUTPUT")
+    words += [*metric_options(entry), "--significance", _argument(dict(settings))]
+    if items:
+        words += ["--items", "@ITEMS.json"]
+    return shlex.join([*words, "GOLD", *outputs])
 
 
 def _argument(value: Json) -> str:

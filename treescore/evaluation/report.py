@@ -12,7 +12,7 @@ from treescore.core.scores import Score
 from treescore.core.trees import Treebank
 from treescore.errors import InputError, Problem, placed
 from treescore.evaluation.agreement import agreement as agree
-from treescore.evaluation.document import outcome_document, signature_document
+from treescore.evaluation.document import comparison_command, outcome_document, signature_document
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import Entry, FormatChoice, Spec
 from treescore.evaluation.training_runs import runs_by_system
@@ -172,9 +172,15 @@ def compare_outcomes(
         names = entry.metric.table.count_names
         blocks = documents_of(evaluation)
         with placed("/significance"):
-            documents.append(
-                compare(address, score, names, candidates, settings, blocks=blocks, gold_digest=gold_digest)
-            )
+            compared = compare(address, score, names, candidates, settings, blocks=blocks, gold_digest=gold_digest)
+        compared["command"] = comparison_command(
+            entry,
+            evaluation.spec.format,
+            {name: [systems[run].format for run in runs] for name, runs in runs_by_system(systems).items()},
+            {**significance, "scores": [address]},
+            items=evaluation.items != ItemInfo(),
+        )
+        documents.append(compared)
     return documents
 
 

@@ -6,8 +6,8 @@ import orjson
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0010"
-down_revision = "0009"
+revision = "0011"
+down_revision = "0010"
 branch_labels = None
 depends_on = None
 
@@ -15,7 +15,7 @@ BENCHMARKS = sa.table("benchmarks", sa.column("id"), sa.column("settings"))
 
 
 def upgrade() -> None:
-    """Upgrade from 0009."""
+    """Upgrade from 0010."""
     for name, stored in op.get_bind().execute(sa.select(BENCHMARKS.c.id, BENCHMARKS.c.settings)).all():
         settings = orjson.loads(stored)
         settings["leaderboard"] = {"margin": None, **settings["leaderboard"]}
