@@ -11,12 +11,15 @@ from datetime import UTC, datetime, timedelta
 
 import orjson
 import pytest
+from sqlalchemy import update
 
 from service.errors import Forbidden, NotFound, Unprocessable
+from service.policy.rounding import rounded_score
 from service.requests import PRIVATE, PUBLIC, DifferingQuery, LeaderboardQuery, PageQuery, SubmissionChanges
 from service.schemas.benchmarks import RevisionRequest
 from service.schemas.comparisons import ComparisonRequest
 from service.store import benchmarks, boards, revisions, score_records
+from service.store.tables import scores
 from service.usecases.benchmarks.revisions import create_revision, view_revision
 from service.usecases.boards import board as board_module
 from service.usecases.boards.board import board_of, comparison_id, question_of, rows_of
@@ -25,6 +28,7 @@ from service.usecases.boards.work import schedule_board_comparison
 from service.usecases.comparisons.ask import ask
 from service.usecases.comparisons.items import comparison_items
 from service.usecases.comparisons.show import list_comparisons, view_comparison
+from service.usecases.operations.scores_check import wrong_scores
 from service.usecases.scoring.shares import share_rows, split_of
 from service.usecases.submissions.changes import patch_submission
 from service.usecases.submissions.fitting import report
@@ -226,6 +230,38 @@ class TestBeforeClosing:
             listed[share] = {each["item"] - 1 for each in comparison_items(task.context, ORGANISER, name, query).items}
             assert listed[share] <= set(share_of(task, share))
         assert all(listed.values())
+
+
+class TestParts:
+    """Several parts are drawn for themselves; means and pooled scores are over the sentences of the share."""
+
+    def test_figures_are_those_of_a_benchmark_of_the_share_alone(self, task):
+        golds = {"en": LONGER, "de": LONG}
+        task.make(parts={part: {"gold": gold} for part, gold in golds.items()}, **HALVES)
+        with task.context.store.read() as db:
+            benchmark = benchmarks.get(db, SLUG)
+            drawn = split_of(db, benchmark, revisions.get(db, SLUG, 1).id)
+        outputs = [{part: wrong_in(gold, range(5 * at)) for part, gold in golds.items()} for at in (1, 2)]
+        callers = [task.team(name) for name in TEAMS[:2]]
+        ids = [task.scored(caller, each) for caller, each in zip(callers, outputs, strict=True)]
+        task.settle()
+        for share, time in ((PUBLIC, NOON), (PRIVATE, LATER)):
+            closed(task, time)
+            chosen = {part: [at for at, there in enumerate(drawn.rows(part, share)) if there] for part in golds}
+            apart = {part: {"gold": only(gold, chosen[part])} for part, gold in golds.items()}
+            task.make(**{**BENCHMARK, "id": share, "parts": apart})
+            for caller, each, output in zip(callers, ids, outputs, strict=True):
+                alone = task.submit(
+                    ORGANISER, {part: only(text, chosen[part]) for part, text in output.items()}, slug=share
+                )
+                task.settle()
+                shown = task.shown(caller, each)["scores"]
+                expected = task.shown(ORGANISER, alone)["scores"]
+                assert shown["split"] == share
+                assert shown["main"]["value"] == rounded_score(expected["main"]["value"])
+                with task.context.store.read() as db:
+                    records = score_records.get(db, each, 1).shown(share), score_records.get(db, alone, 1)
+                assert records[0].figures == records[1].figures
 
 
 class TestAfterClosing:
@@ -492,6 +528,17 @@ class TestRecords:
             first, second = (score_records.get(db, each, 1) for each in (ids["lyon"], copy))
         assert first.private is not None
         assert first.private == second.private
+
+    def test_a_check_finds_nothing_and_damage_in_either_share(self, sent):
+        task, _, ids, _ = sent
+        with task.context.store.read() as db:
+            assert list(wrong_scores(db, every=True)) == []
+        with task.context.store.write() as db:
+            record = score_records.get(db, ids["lyon"], 1)
+            of_lyon = scores.c.submission_id == ids["lyon"]
+            db.execute(update(scores).where(of_lyon).values(private_figures=record.figures))
+        with task.context.store.read() as db:
+            assert [flaw.code for flaw in wrong_scores(db, every=True)] == ["scores-damaged"]
 
     def test_the_report_on_fitting_has_public_less_private(self, sent):
         task, _, ids, _ = sent
