@@ -46,7 +46,7 @@ def part_scores(
     lacking: Sequence[bool] = (),
     blocks: Sequence[IntArray | None] = (),
 ) -> PartScores:
-    """Compute the figures of one metric over parts, with the intervals of `interval: auto` over units.
+    """Compute the figures of one metric over parts, with the intervals of `interval: auto`.
 
     Where that is the bootstrap, units are redrawn within their part.
 
@@ -79,6 +79,15 @@ def macro_mean(table: ScoreTable, values: FloatArray) -> FloatArray:
     return np.where(np.isnan(values).all(axis=-2), np.nan, filled.mean(axis=-2))
 
 
+def summed_by_block(rows: Counts, blocks: IntArray | None) -> Counts:
+    """Sum the counts of sentences (n, k) by block, blocks numbered from 0, (n,): (units, k)."""
+    if blocks is None:
+        return rows
+    sums: Counts = np.zeros((int(blocks.max(initial=-1)) + 1, rows.shape[1]), rows.dtype)  # type: ignore[assignment]
+    np.add.at(sums, blocks, rows)
+    return sums
+
+
 def _intervals(table: ScoreTable, rows: Sequence[Counts]) -> tuple[FloatArray, FloatArray]:
     """Compute the intervals of all scores, pooled and as the mean of parts: two (2, s), NaN where there is none."""
     pooled = _closed_intervals(table, rows, macro=False)
@@ -105,15 +114,6 @@ def _closed_intervals(table: ScoreTable, rows: Sequence[Counts], *, macro: bool)
         sample = replace(sample, part_count=len(rows)) if macro else sample
         answers.append(system_intervals(sample, [0], LEVEL)[0])
     return answers
-
-
-def summed_by_block(rows: Counts, blocks: IntArray | None) -> Counts:
-    """Sum the counts of sentences (n, k) by block, blocks numbered from 0, (n,): (units, k)."""
-    if blocks is None:
-        return rows
-    sums: Counts = np.zeros((int(blocks.max(initial=-1)) + 1, rows.shape[1]), rows.dtype)  # type: ignore[assignment]
-    np.add.at(sums, blocks, rows)
-    return sums
 
 
 def _resampled_scores(table: ScoreTable, rows: Sequence[Counts]) -> tuple[FloatArray, FloatArray]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from treescore.render.crosstable import CrossTable, clean, interval_text, p_text
+from treescore.render.crosstable import CrossTable, clean, interval_text, p_text, tests_shares
 
 Document = Mapping[str, Any]
 LISTED = 10
@@ -21,7 +21,7 @@ def sentences(table: CrossTable) -> list[str]:
         *_detectable(pairs),
         *_parts(pairs, document["alpha"]),
         *_unselected(pairs, document["alpha"]),
-        *_together(pairs),
+        *_together(pairs, of_scores=not tests_shares(document)),
         *_not_worse(pairs),
     ]
 
@@ -69,13 +69,17 @@ def _unselected(pairs: Sequence[Document], alpha: float) -> Iterator[str]:
         yield f"p above {alpha:g} only by the allowance for picking: {_listed(picked, 'p_unselected')} without it."
 
 
-def _together(pairs: Sequence[Document]) -> Iterator[str]:
-    """Yield for how many pairs 0 is outside of the intervals that hold together, and where p decides otherwise."""
+def _together(pairs: Sequence[Document], *, of_scores: bool) -> Iterator[str]:
+    """Yield for how many pairs 0 is outside of the intervals that hold together, and where p decides otherwise.
+
+    The intervals are of scores: a p of something else is not held against them.
+    """
     known = [pair for pair in pairs if _bounds(pair) is not None]
     if len(pairs) == 1 or not known:
         return
     apart = [pair for pair in known if _apart(pair)]
-    odd = [pair for pair in known if pair["significant"] is not None and pair["significant"] != _apart(pair)]
+    decided = [pair for pair in known if of_scores and pair["significant"] is not None]
+    odd = [pair for pair in decided if pair["significant"] != _apart(pair)]
     sentence = f"Intervals that hold together leave out 0 for {len(apart)} of {len(known)} pairs"
     named = "; ".join(f"{_names(pair)} {interval_text(*(_bounds(pair) or (None, None)))}" for pair in odd[:LISTED])
     yield f"{sentence}; p decides otherwise for {named}{_more(len(odd))}." if odd else f"{sentence}."

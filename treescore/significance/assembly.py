@@ -9,7 +9,7 @@ import numpy as np
 
 from treescore.core.arrays import FloatArray
 from treescore.core.params import Json
-from treescore.significance import ranking, training_runs
+from treescore.significance import ranking, training_runs, welch
 from treescore.significance.answers import DEPENDENT_TOKENS
 from treescore.significance.assumptions import assumed
 from treescore.significance.bootstrap import Interval
@@ -279,7 +279,7 @@ def _test_document(question: Question, test: Test, seed: int) -> dict[str, Json]
         description = None
     elif settings.test == "mcnemar":
         description = f"{test.how} ({unit}s), {settings.alternative}"
-    elif test.how == training_runs.HOW:
+    elif test.how == welch.HOW:
         description = f"t over training runs and {unit}s, {settings.alternative}"
     else:
         direction = "one-sided in the observed direction" if settings.test == "compare_pl" else settings.alternative

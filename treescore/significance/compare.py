@@ -186,7 +186,7 @@ def _tests(question: Question) -> tuple[list[Test], list[dict[str, Json]]]:
         brackets = compare_pl.recall_and_precision(question.terms, question.rows, pairs, question.plan)
         tests = compare_pl.directed(sample, pairs, question.plan)
         return tests, [{"compare_pl": document} if document else {} for document in brackets]
-    varying = {pair: training_runs.runs_test(question, *pair) for pair in pairs if training_runs.vary(question, *pair)}
+    varying = training_runs.runs_tests(question)
     swapped = [pair for pair in pairs if pair not in varying]
     test_of = {pair: found.test for pair, found in varying.items()}
     if question.unit == "part":
@@ -208,7 +208,9 @@ def _part_tests(question: Question, most: int) -> list[dict[str, list[float]]] |
         part_sample = sample.part(part)
         values = part_sample.values()
         usable = [
-            index for index, pair in enumerate(question.pairs) if all(math.isfinite(values[system]) for system in pair)
+            index
+            for index, pair in enumerate(question.pairs)
+            if all(math.isfinite(values[system]) for system in pair) and not training_runs.vary(question, *pair)
         ]
         for alternative in ("greater", "less"):
             tests = permutation(part_sample, [question.pairs[index] for index in usable], alternative, plan)
@@ -216,7 +218,5 @@ def _part_tests(question: Question, most: int) -> list[dict[str, list[float]]] |
             for index in range(len(question.pairs)):
                 test = p.get(index)
                 tests_of_pairs[index][alternative].append(1.0 if test is None or test.p is None else test.p)
-    for index, pair in enumerate(question.pairs):
-        if training_runs.vary(question, *pair):
-            tests_of_pairs[index] = training_runs.part_p(question, *pair)
-    return tests_of_pairs
+    varying = training_runs.part_p(question)
+    return [varying.get(pair, tests_of_pairs[index]) for index, pair in enumerate(question.pairs)]

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from treescore.core.arrays import FloatArray, IntArray
+from treescore.significance.macro_kernels import contributed
 from treescore.significance.units import Sample
 
 
@@ -44,19 +45,13 @@ def contributions(sample: Sample, first: int, second: int) -> Contributions | No
     """
     if len(sample.tops) != 1 or sample.score.join is not None:
         return None
-    top, bottom = (terms[0].astype(np.float64)[[first, second]] for terms in (sample.tops, sample.bottoms))
+    tops, bottoms = ((terms[0][first], terms[0][second]) for terms in (sample.tops, sample.bottoms))
     strata = np.zeros(sample.units, np.int64) if sample.parts is None else sample.parts
-    size = max(1, sample.part_count)
-    total_m = np.bincount(strata, top.sum(axis=0), minlength=size)  # M of each part
-    total_n = np.bincount(strata, bottom.sum(axis=0), minlength=size)  # N of each part
-    slope = np.divide(total_m, total_n, out=np.zeros(size), where=total_n != 0)
-    scale = np.divide(1.0, total_n * size, out=np.zeros(size), where=total_n != 0)
-    sign = -1.0 if sample.score.ratios[0].one_minus else 1.0
-    u, v = top[0] - top[1], bottom[0] - bottom[1]
-    e = sign * 2.0 * (u - slope[strata] * v) * scale[strata]
-    w = bottom.sum(axis=0) * scale[strata]
-    values = sample.values()
-    difference = float(values[first] - values[second])
+    e, w, sums = contributed(tops, bottoms, strata, max(1, sample.part_count))
+    if sample.score.ratios[0].one_minus:
+        e = -e
+    values = sample.joined([(sums[:2], sums[2:])])
+    difference = float(values[0] - values[1])
     if sample.missing is not None:
         whole_parts(sample, (first, second), strata, e)
     return Contributions(e, w, difference, sample.parts)

@@ -32,9 +32,9 @@ def detectable(c: Contributions, alpha: float, power: float) -> float | None:
         None where the data show no spread (s = 0), and where no difference can be found (q <= 0: too few units).
     """
     a, b = -float(ndtri(alpha / 2.0)), float(ndtri(power))
-    s = float(np.linalg.norm(c.e - c.difference * c.w))
+    s = math.sqrt(float(np.square(c.e - c.difference * c.w).sum()))
     kappa = float((c.w**2).sum())
     q = 1.0 - a * a * kappa
-    if q <= 0 or not s > ROUNDING * float(np.linalg.norm(c.e)):
+    if q <= 0 or not s > ROUNDING * math.sqrt(float(np.square(c.e).sum())):
         return None
     return max(0.0, s * (b + math.sqrt(b * b + q * (a * a - b * b))) / q)

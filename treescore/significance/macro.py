@@ -233,18 +233,18 @@ def _both_sides(pair: MacroPair, alternative: str, *, exact_line: bool) -> Tail:
     x = side(pair, alternative)
     if alternative == "two-sided" and x == 0.0:
         return Tail(1.0, 0.0, 0.0)
-    upper = _upper_tail(pair, abs(x), exact_line=exact_line)
+    upper = upper_tail(pair, abs(x), exact_line=exact_line)
     if alternative == "two-sided":
         return tail_of(LN2 + upper.log_p, upper.error)
     return upper if x >= 0.0 else complement(upper)
 
 
-def _upper_tail(pair: MacroPair, x: float, *, exact_line: bool) -> Tail:
-    """Compute P(T >= x) for x >= 0: P(L >= x - shift), the shift as the tilt at x gives it."""
+def upper_tail(pair: MacroPair, x: float, *, exact_line: bool) -> Tail:
+    """Compute P(T >= x) for any x >= 0: P(L >= x - shift), the shift as the tilt at x gives it."""
     e, copies = pair.kinds.e, pair.kinds.copies
     largest = pair.largest
     lattice = LATTICE / pair.units
-    if abs(pair.linear) >= largest * (1.0 - TOLERANCE):
+    if abs(pair.linear) >= largest * (1.0 - TOLERANCE) and x >= abs(pair.difference) * (1.0 - TOLERANCE):
         return tail_of(-pair.units * LN2, lattice)
     t = saddle_at(e, copies, min(x, _TOP * largest)).t
     shift, doubt = curvature(pair.kinds, t)

@@ -13,7 +13,7 @@ from treescore.significance.correction import first_threshold
 from treescore.significance.detectable import detectable
 from treescore.significance.influence import linear_contributions
 from treescore.significance.intervals import Draws, interval_document, intervals_together
-from treescore.significance.noninferiority import noninferiority, pair_documents
+from treescore.significance.noninferiority import OneSide, noninferiority, pair_documents
 from treescore.significance.permutation import Test
 from treescore.significance.question import Question
 
@@ -21,27 +21,30 @@ from treescore.significance.question import Question
 def figures_of_all_pairs(question: Question, tests: Sequence[Test], draws: Draws) -> list[dict[str, Json]]:
     """Return for each pair the members `detectable`, `ci_simultaneous` and `noninferiority`, null where unknown."""
     together = intervals_together(question, draws)
-    by_swaps = [_by_swaps(question, test) for test in tests]
-    margin = question.settings.margin
-    found = [
-        contributions_of(question, *pair) if swapped or margin is not None else None
-        for pair, swapped in zip(question.pairs, by_swaps, strict=True)
-    ]
-    could = [_detectable(question, c) if swapped else None for c, swapped in zip(found, by_swaps, strict=True)]
-    worse = _noninferiority(question, tests, found)
+    # one pair's contributions at a time: those of all pairs would fill the memory
+    could: list[dict[str, Json] | None] = []
+    not_worse: list[tuple[OneSide, OneSide] | None] = []
+    for pair, test in zip(question.pairs, tests, strict=True):
+        swapped, asked = _by_swaps(question, test), _asked_for_margin(question, test)
+        c = contributions_of(question, *pair) if swapped or asked else None
+        could.append(_detectable(question, c) if swapped else None)
+        not_worse.append(_not_worse(question, c, pair) if asked and c is not None else None)
+    worse = _noninferiority(question, not_worse)
     return [
         {
             "detectable": could[at],
-            "ci_simultaneous": interval_document(question, together[at], pair),
+            "ci_simultaneous": interval_document(question, together[at], draws.systems),
             "noninferiority": worse[at],
         }
-        for at, pair in enumerate(question.pairs)
+        for at in range(len(question.pairs))
     ]
 
 
 def contributions_of(question: Question, first: int, second: int) -> Contributions:
     """Return the contributions of a pair; those of a score that joins ratios are its linear terms."""
-    sample = question.sample.of_systems([first, second])
+    sample = (
+        question.alone(first, second).sample if question.units_by_pair else question.sample.of_systems([first, second])
+    )
     c = contributions(sample, 0, 1)
     return linear_contributions(sample, 0, 1) if c is None else c
 
@@ -59,23 +62,29 @@ def _detectable(question: Question, c: Contributions | None) -> dict[str, Json] 
     return None if difference is None else {"difference": difference, "power": settings.power, "alpha": alpha}
 
 
-def _noninferiority(
-    question: Question, tests: Sequence[Test], found: Sequence[Contributions | None]
-) -> Sequence[dict[str, Json] | None]:
-    """Test all pairs against the margin, but those over training runs: swaps of units leave their spread out."""
-    settings = question.settings
-    asked = [at for at, test in enumerate(tests) if settings.margin is not None and test.ci is None]
-    documents: list[dict[str, Json] | None] = [None] * len(tests)
-    if settings.margin is None or not asked:
-        return documents
+def _asked_for_margin(question: Question, test: Test) -> bool:
+    """Tell whether a pair is tested against the margin: not over training runs, whose spread swaps leave out."""
+    return question.settings.margin is not None and test.ci is None
+
+
+def _not_worse(question: Question, c: Contributions, pair: tuple[int, int]) -> tuple[OneSide, OneSide]:
     better = 1.0 if question.sample.score.higher_is_better else -1.0
-    names, sides = [], []
-    for at in asked:
-        c, pair = found[at], question.pairs[at]
-        if c is not None:
-            names.append((question.candidates[pair[0]].name, question.candidates[pair[1]].name))
-            sides.append(noninferiority(c, settings.margin, better, question.seed(*pair)))
-    corrected = pair_documents(names, sides, settings.margin, settings.alpha, settings.correction)
+    return noninferiority(c, question.settings.margin or 0.0, better, question.seed(*pair))
+
+
+def _noninferiority(
+    question: Question, not_worse: Sequence[tuple[OneSide, OneSide] | None]
+) -> Sequence[dict[str, Json] | None]:
+    """Return the documents of the pairs tested against the margin, None for the others."""
+    documents: list[dict[str, Json] | None] = [None] * len(not_worse)
+    asked = [at for at, sides in enumerate(not_worse) if sides is not None]
+    if not asked:
+        return documents
+    settings = question.settings
+    pairs = [question.pairs[at] for at in asked]
+    names = [(question.candidates[first].name, question.candidates[second].name) for first, second in pairs]
+    found = [sides for sides in not_worse if sides is not None]
+    corrected = pair_documents(names, found, settings.margin or 0.0, settings.alpha, settings.correction)
     for at, document in zip(asked, corrected, strict=True):
         documents[at] = document
     return documents

@@ -10,12 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from treescore.core.arrays import Counts, FloatArray
 from treescore.significance.law import law_cost, plane_of
-from treescore.significance.linear import Differences, TooLargeError, differences_of, tail
+from treescore.significance.linear import TooLargeError, differences_of, tail
+from treescore.significance.macro import formula_holds, macro_pair, parts_of, upper_tail
 from treescore.significance.montecarlo import shuffled_sums, swapped_differences
 from treescore.significance.permutation import SMALLEST, ShufflePlan, Test
 from treescore.significance.plane import log_mass, plane_cost
@@ -40,7 +42,7 @@ class Selected:
     Attributes:
         p: in (0, 1], never below the p that takes the row as unselected.
         error: its relative standard error; None where it has none.
-        kind: exact, monte-carlo, or that of the unselected p where it is that; None for a bound.
+        kind: exact, monte-carlo, inversion (the bound of tails), or that of the unselected p where it is that.
         how: in words.
         shuffles: of a Monte Carlo test.
     """
@@ -58,8 +60,9 @@ def selected_p(sample: Sample, ahead: int, unselected: Test, plan: ShufflePlan, 
     T_j(s): the difference of submission j to the opponent's row after the swaps s, the same for all j, positive where
     j is better. p = min(1, 2 P(max_j T_j >= T_ahead observed)), at least `unselected.p`. Where at most 16 units differ
     between the opponent and any submission, all s are listed, else drawn; where fewer than 100 draws reach the observed
-    difference, p is the bound 2 sum_j P(T_j >= observed) from exact tails. That bound is tight where it is small: then
-    hardly any s brings two submissions there at once. Time: O(shuffles n k / 64) and O(shuffles k) scores.
+    difference, p is the bound 2 sum_j P(T_j >= observed) from exact or inverted tails. That bound is tight where it is
+    small: then hardly any s brings two submissions there at once. Where it promises fewer than 100 draws, none are
+    made. Time: O(shuffles n k / 64) and O(shuffles k) scores.
 
     A submission without counts is unknown, and so is its tail. P(max >= x) <= sum_j P(T_j >= x) is exact for any j; for
     an unknown one the tail of the row ahead, half of `unselected.p`, is taken: an approximation, right where it differs
@@ -83,7 +86,7 @@ def selected_p(sample: Sample, ahead: int, unselected: Test, plan: ShufflePlan, 
         return known
     p = min(1.0, known.p + unknown * unselected.p)
     how = f"{known.how}; and {unknown} submissions without counts, each with the tail of the row ahead"
-    return Selected(p, known.error, None, how, known.shuffles)
+    return Selected(p, known.error, "inversion" if known.kind == "exact" else known.kind, how, known.shuffles)
 
 
 def _known(sample: Sample, unselected: Test, plan: ShufflePlan) -> Selected:
@@ -106,11 +109,11 @@ def _largest(sample: Sample, plan: ShufflePlan) -> Selected:
         reached, swaps = _reached(sample, pairs, observed, _listed_sums(sample, differing), math.inf)
         return Selected(2.0 * reached / swaps, None, "exact", "largest of all swaps listed")
     bound = _bound(sample, pairs, abs(observed), plan)
-    if bound is not None and 0.5 * bound * plan.requested < ENOUGH:
-        return Selected(bound, None, None, _SUMMED)
+    if bound is not None and 0.5 * bound.p * plan.requested < ENOUGH:
+        return bound
     reached, swaps = _reached(sample, pairs, observed, shuffled_sums(sample, plan.requested, plan.seed), PLENTY)
     if bound is not None and reached < ENOUGH:
-        return Selected(bound, None, None, _SUMMED)
+        return bound
     share = (reached + 1) / (swaps + 1)
     error = math.sqrt((1.0 - share) / (reached + 1))
     how = "largest of the submissions' differences under shared random swaps"
@@ -193,27 +196,39 @@ def _listed_sums(sample: Sample, differing: np.ndarray) -> Iterator[FloatArray]:
         yield np.stack([(columns * member) @ swapped for member in in_part])
 
 
-def _bound(sample: Sample, pairs: Sequence[tuple[int, int]], observed: float, plan: ShufflePlan) -> float | None:
-    """Compute 2 sum_j P(T_j >= observed), at most 1; None where a tail is not known or takes too long."""
-    total, budget = 0.0, plan.law_budget
+class _Tail(NamedTuple):
+    """P(T >= observed) of one pair: its relative error, None where exact, and the nanoseconds estimated for it."""
+
+    p: float
+    error: float | None = None
+    cost: float = 0.0
+
+
+def _bound(sample: Sample, pairs: Sequence[tuple[int, int]], observed: float, plan: ShufflePlan) -> Selected | None:
+    """Compute 2 sum_j P(T_j >= observed), at most 1; None where a tail is not known."""
+    total, error, budget = 0.0, 0.0, plan.law_budget
     for pair in pairs:
-        found = _tail(sample, *pair, observed, budget)
-        if found is None:
+        tail_of_pair = _tail(sample, *pair, observed, budget)
+        if tail_of_pair is None:
             return None
-        total += found[0]
-        budget -= found[1]
-    return min(1.0, 2.0 * total)
+        total += tail_of_pair.p
+        error = max(error, tail_of_pair.error or 0.0)
+        budget -= tail_of_pair.cost
+    return Selected(min(1.0, 2.0 * total), error, "inversion", _SUMMED)
 
 
-def _tail(sample: Sample, first: int, second: int, observed: float, budget: float) -> tuple[float, float] | None:
-    """Return P(T >= observed) of one pair, observed positive, and the nanoseconds that it took, as estimated."""
+def _tail(sample: Sample, first: int, second: int, observed: float, budget: float) -> _Tail | None:
+    """Return the tail of one pair at `observed`, positive: by a list, an exact law, or inverted; None for the rest."""
     differing = sample.differing_units(first, second)
     if int(differing.sum()) <= FEW_UNITS:
         better = observed if sample.score.higher_is_better else -observed
         reached, swaps = _reached(sample, [(first, second)], better, _listed_sums(sample, differing), math.inf)
-        return reached / swaps, 0.0
-    if not (sample.plain and sample.integer):
-        return None
+        return _Tail(reached / swaps)
+    exact = _exact_tail(sample, first, second, observed, budget) if sample.plain and sample.integer else None
+    return _inverted_tail(sample, first, second, observed) if exact is None else exact
+
+
+def _exact_tail(sample: Sample, first: int, second: int, observed: float, budget: float) -> _Tail | None:
     if np.array_equal(sample.bottoms[0][first], sample.bottoms[0][second]):
         return _linear_tail(sample, first, second, observed)
     pair = pair_of(sample, first, second)
@@ -222,20 +237,33 @@ def _tail(sample: Sample, first: int, second: int, observed: float, budget: floa
     plane = plane_of(pair, observed, strict=False)
     cost = plane_cost(plane)
     log_tail = log_mass(plane) if cost <= budget else None
-    return None if log_tail is None else (math.exp(log_tail), cost)
+    return None if log_tail is None else _Tail(math.exp(log_tail), None, cost)
 
 
-def _linear_tail(sample: Sample, first: int, second: int, observed: float) -> tuple[float, float] | None:
-    """Do the same where both have equal denominators, so that T is a sum of integers over their total."""
-    differences: Differences = differences_of(sample.tops[0][first] - sample.tops[0][second])
-    if not differences.units:
-        return 0.0, 0.0
+def _linear_tail(sample: Sample, first: int, second: int, observed: float) -> _Tail | None:
+    """Return the tail where both have equal denominators, so that T is a sum of integers over their total."""
+    u = sample.tops[0][first] - sample.tops[0][second]
+    differences = differences_of(u)
     size = float(sample.bottoms[0][first].sum())
-    divisor = int(np.gcd.reduce(np.abs(sample.tops[0][first] - sample.tops[0][second])))
+    divisor = int(np.gcd.reduce(np.abs(u)))
     limit = math.ceil((observed * size - max(TOLERANCE * observed, 1e-13) * size) / divisor)
     if limit > differences.largest:
-        return 0.0, 0.0
+        return _Tail(0.0)
     try:
-        return tail(differences, max(1, limit))[0], 0.0
+        return _Tail(tail(differences, max(1, limit))[0])
     except TooLargeError:
         return None
+
+
+def _inverted_tail(sample: Sample, first: int, second: int, observed: float) -> _Tail | None:
+    """Return the inverted tail of one ratio over one text or parts (`macro`)."""
+    pair = sample.of_systems([first, second])
+    if pair.parts is None:
+        pair = replace(pair, parts=np.zeros(pair.units, np.int64), part_count=1)
+    if not formula_holds(pair):
+        return None
+    terms = macro_pair(parts_of(pair), 0, 1)
+    if terms.undefined:
+        return None
+    found = upper_tail(terms, observed, exact_line=True)
+    return _Tail(found.p, found.error)

@@ -6,6 +6,7 @@ import numpy as np
 
 from treescore.core.scores import ratio_score
 from treescore.significance import kernels, linear_kernels
+from treescore.significance.contributions import contributions
 from treescore.significance.inversion import FEW, sum_tail
 from treescore.significance.law import plane_of
 from treescore.significance.macro import inverted_p, macro_pair, parts_of, sampled_p
@@ -27,6 +28,7 @@ def warm_kernels() -> None:
     for rows in ([first, second], [first + 0.5, second + 0.25]):
         parts = sample_of(score, ("top", "bottom"), rows, None, by_part)
         extreme_counts(parts, [(0, 1)], 2, 1, "two-sided")
+        contributions(parts, 0, 1)
         macro = macro_pair(parts_of(parts), 0, 1)
         inverted_p(macro, "two-sided")
         sampled_p(macro, "two-sided", 1, 1)

@@ -28,6 +28,7 @@ NOT_TESTED = (
     "The differences on this board were not tested. To test them, POST a comparison with "
     '"submissions": "leaderboard" and this score and part.'
 )
+NO_SCORE = "without a score"
 BELOW = f"not among the first {TESTED} rows"
 
 
@@ -66,8 +67,8 @@ def significance_of(
     untested |= {each["name"]: each["reason"] for each in comparison["untested"]}
     rows = with_significance(rows, comparison)
     for row in rows:
-        if not row.tested and row.entry.value is not None:
-            untested.setdefault(row.entry.id, BELOW)
+        if not row.tested:
+            untested.setdefault(row.entry.id, NO_SCORE if row.entry.value is None else BELOW)
     return Finding(document, rows, untested, _part_intervals(board, comparison))
 
 

@@ -27,7 +27,8 @@ from treescore.evaluation.report import asked_scores, find_score
 from treescore.evaluation.spec import parse_format, parse_spec
 from treescore.evaluation.training_runs import problems_of_runs, runs_by_system
 from treescore.significance import parse_settings
-from treescore.significance.training_runs import FEWEST, no_runs
+from treescore.significance.training_runs import no_runs
+from treescore.significance.welch import FEWEST
 
 KIND = "job"
 

@@ -80,3 +80,34 @@ def test_a_lower_is_better_score_takes_its_highest_value():
     values = np.full((2, len(table.scores)), np.nan)
     values[0] = 0.25
     assert macro_mean(table, values)[0] == (0.25 + 1.0) / 2
+
+
+@pytest.mark.parametrize("documents", [60, 8])
+def test_documents_are_redrawn_as_in_a_comparison(documents):
+    generator = np.random.default_rng(5)
+    counts, blocks = [], []
+    for _ in range(2):
+        block = np.repeat(np.arange(documents), 4)
+        words = generator.integers(5, 40, 4 * documents)
+        good = np.clip(0.7 + 0.2 * generator.standard_normal(documents), 0.1, 1.0)
+        counts.append(np.stack([generator.binomial(words, good[block]), words], axis=1))
+        blocks.append(block)
+    found = part_scores(TABLE, counts, blocks=blocks)
+    assert found.macro_interval[0, 0] < part_scores(TABLE, counts).macro_interval[0, 0]
+    document = compare(
+        "m.accuracy", TABLE.scores[0], TABLE.count_names, [Candidate("a", (np.concatenate(counts),))],
+        parse_settings({}), parts=np.repeat([0, 1], 4 * documents),
+        blocks=[f"d{at}" for at in np.concatenate(blocks)],
+    )  # fmt: skip
+    interval = document["systems"][0]["ci"]
+    width = interval["high"] - interval["low"]
+    assert document["unit_count"] == 2 * documents
+    assert found.macro_interval[:, 0] == pytest.approx([interval["low"], interval["high"]], abs=0.1 * width)
+
+
+def test_a_part_by_sentence_stands_beside_one_by_document():
+    counts = [rows((1, 2), (2, 2), (0, 3)), rows((1, 2), (2, 2), (3, 3))]
+    found = part_scores(TABLE, counts, blocks=[np.array([0, 0, 1]), None])
+    summed = part_scores(TABLE, [rows((3, 4), (0, 3)), counts[1]])
+    assert np.array_equal(found.macro_interval, summed.macro_interval)
+    assert np.array_equal(found.parts, part_scores(TABLE, counts).parts)

@@ -149,6 +149,9 @@ def test_intervals_that_hold_together_and_where_p_decides_otherwise() -> None:
     words = rendered("text", found)
     assert "leave out 0 for 2 of 3 pairs; p decides otherwise for a and c [-0.0300, 0.0200]." in words
     assert (rows(found)[1]["ci_simultaneous_low"], rows(found)[1]["ci_simultaneous_high"]) == ("-0.03", "0.02")
+    for pair in found["pairs"]:
+        pair["difference_tested"] = 0.1
+    assert "leave out 0 for 2 of 3 pairs." in rendered("text", found)
     found["pairs"][1]["ci_simultaneous"] = {"low": None, "high": None}
     assert "leave out 0 for 2 of 2 pairs." in rendered("text", found)
     assert "hold together" not in rendered("text", full("a", "b", ci_simultaneous={"low": 0.1, "high": 0.2}))

@@ -87,11 +87,17 @@ def test_intervals_together_are_wider_and_hold_their_pairs_differences() -> None
     assert "Intervals hold together at 95 %; Holm's p decides." in document["assumed"]
 
 
-def test_no_intervals_together_where_none_are_asked_for_or_pairs_stand_alone() -> None:
-    for changed in ({"interval": "none"}, {"seed_of": of_names}):
-        document = asked(F1, rows(1), rows(2), rows(3), **changed)
-        assert {pair["ci_simultaneous"] for pair in document["pairs"]} == {None}
-        assert "hold together at 95 %; Holm" not in document["assumed"]
+def test_no_intervals_together_where_none_are_asked_for() -> None:
+    document = asked(F1, rows(1), rows(2), rows(3), interval="none")
+    assert [pair["ci_simultaneous"] for pair in document["pairs"]] == [None] * 3
+    assert "hold together at 95 %; Holm" not in document["assumed"]
+
+
+def test_intervals_together_have_one_seed_by_all_names_where_pairs_have_their_own() -> None:
+    alone = asked(F1, rows(1), rows(2), rows(3), seed_of=of_names)
+    shared = asked(F1, rows(1), rows(2), rows(3), seed=of_names(["s0", "s1", "s2"]))
+    together = [[pair["ci_simultaneous"] for pair in document["pairs"]] for document in (alone, shared)]
+    assert together[0] == together[1]
 
 
 def test_a_margin_is_tested_both_ways_and_corrected_over_ordered_pairs() -> None:

@@ -155,7 +155,7 @@ def test_few_hits_give_the_bound_of_exact_tails(score: Score, monkeypatch: Any) 
     listed, unselected, ahead = asked(sample)
     monkeypatch.setattr(selection, "FEW_UNITS", 0)
     bound, *_ = asked(sample, ShufflePlan(requested=100, seed=3, alpha=0.05, correction="holm", family=1))
-    assert (bound.kind, bound.shuffles) == (None, None)
+    assert (bound.kind, bound.error, bound.shuffles) == ("inversion", 0.0, None)
     assert unselected <= listed.p <= bound.p
     tails = 0.0
     values = sample.values()
@@ -166,6 +166,38 @@ def test_few_hits_give_the_bound_of_exact_tails(score: Score, monkeypatch: Any) 
         differences = next(iter(selection.swapped_differences(pair, [(1, 0)], sums)))
         tails += float((differences >= values[ahead] - values[0] - 1e-12).mean())
     assert bound.p == pytest.approx(2 * tails, rel=1e-9)
+
+
+@pytest.mark.parametrize("score", [RECALL, F1])
+@pytest.mark.parametrize("macro", [False, True])
+def test_inverted_tails_are_those_of_the_draws(score: Score, macro: bool) -> None:  # noqa: FBT001
+    units = 300
+    parts = np.arange(units) % 5 if macro else None
+    counts = submissions(3, units)
+    sample = sample_of(score, NAMES, [rows(99, units, 0.77), *counts[1:]], None, parts)
+    observed = 0.01
+    sums = list(selection.shuffled_sums(sample, 40_000, 1))
+    for row in (1, 2, 3):
+        drawn = np.concatenate([next(iter(selection.swapped_differences(sample, [(row, 0)], each))) for each in sums])
+        share = float((drawn >= observed).mean())
+        found = selection._inverted_tail(sample, row, 0, observed)
+        assert found is not None
+        assert found.error is not None
+        error = 4 * np.sqrt(share * (1 - share) / 40_000)
+        # inversion does not see the steps of whole words
+        assert found.p == pytest.approx(share, abs=error + share * (found.error + 0.04))
+        exact = selection._tail(sample, row, 0, observed, 2e9)
+        assert exact is not None
+        assert exact.p == pytest.approx(share, abs=error + share * (exact.error or 0.0))
+
+
+@pytest.mark.parametrize("score", [F1, RECALL])
+def test_a_mean_of_parts_has_small_p_too(score: Score) -> None:
+    parts = np.arange(300) % 5
+    sample = sample_of(score, NAMES, [rows(99, 300, 0.6), *submissions(3, 300)[1:]], None, parts)
+    found, unselected, _ = asked(sample)
+    assert found.kind == "inversion"
+    assert 0 < unselected <= found.p < 1e-6
 
 
 def test_one_submission_has_the_unselected_p() -> None:
@@ -206,6 +238,7 @@ def test_unknown_submissions_count_with_the_tail_of_the_row_ahead() -> None:
     found, *_ = asked(sample, unknown=3)
     assert found.p == pytest.approx(min(1.0, known.p + 3 * unselected))
     assert "3 submissions without counts" in found.how
+    assert found.kind == "inversion"
 
 
 def test_draws_stop_where_plenty_reached_it() -> None:

@@ -21,7 +21,7 @@ from service.requests import (
     SubmissionSlicesQuery,
 )
 from service.schemas.comparisons import ComparisonRequest
-from service.store import runs
+from service.store import comparisons, runs
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.comparisons.ask import ask
 from service.usecases.comparisons.items import comparison_items
@@ -125,6 +125,50 @@ def test_documents_as_units_come_from_gold(task):
     assert (document["state"], document["unit_count"]) == ("succeeded", 6)
 
 
+def test_tokens_are_units_of_mcnemars_test_alone(board, two):
+    _, worse, better = two
+    request = loaded(ComparisonRequest, {"submissions": [worse, better], "unit": "token"})
+    with pytest.raises(Unprocessable) as error:
+        ask(board.context, ORGANISER, SLUG, request)
+    (problem,) = error.value.problems
+    assert (problem.code, problem.pointer) == ("bad-parameter", "/unit")
+    assert "Use sentence or block" in problem.detail
+
+
+NEW_OF_A_PAIR = (
+    *("p_error", "p_parts", "p_unselected", "difference_tested", "detectable", "ci_simultaneous", "noninferiority"),
+)
+
+
+def as_before(document: dict[str, Any]) -> dict[str, Any]:
+    """An answer as the version before wrote it."""
+    pairs = [
+        {**{name: value for name, value in pair.items() if name not in NEW_OF_A_PAIR}, "metric": document["score"]}
+        for pair in document["pairs"]
+    ]
+    kept = {name: value for name, value in document.items() if name != "assumed"}
+    return {**kept, "metric": document["score"], "pairs": pairs}
+
+
+def test_an_answer_of_before_stays_readable_in_every_form(board, two):
+    lyon, worse, better = two
+    names = []
+    for caller, more in ((lyon, {}), (ORGANISER, {"seed": 5, "unit": "sentence"})):
+        asked = loaded(ComparisonRequest, {"submissions": [worse, better], **more})
+        names.append(ask(board.context, caller, SLUG, asked))
+        board.settle()
+        with board.context.store.write() as db:
+            answer = comparisons.get(db, names[-1]).document
+            old = {**answer, "comparison": as_before(answer["comparison"])}
+            comparisons.save_answer(db, names[-1], old)
+    for name, callers in ((names[0], (lyon, ORGANISER)), (names[1], (ORGANISER,))):
+        for caller in callers:
+            document = shown(board, caller, name)
+            assert document["pairs"][0]["p"] > 0
+            for form in FORMATS:
+                assert view_comparison(board.context, caller, name, form).body
+
+
 def test_a_unit_that_gold_does_not_have_is_a_failure_that_says_so(board, two):
     _, worse, better = two
     document = answered(board, ORGANISER, submissions=[worse, better], unit="block")
@@ -144,8 +188,12 @@ def test_over_parts_the_mean_of_the_parts_is_tested_within_each(task):
     document = answered(task, ORGANISER, submissions=[whole, spoiled, half])
     assert document["statistic"] == "macro-average of ratio-of-sums"
     assert document["part_names"] == ["en", "de"]
-    assert {system["name"] for system in document["systems"]} == {whole, spoiled}
-    assert document["untested"] == [{"name": half, "reason": "without a scored output for: de"}]
+    assert {system["name"] for system in document["systems"]} == {whole, spoiled, half}
+    assert document["untested"] == []
+    assert "A missing part counts as the worst value and as one unit." in document["assumed"]
+    right_as_a_whole = answered(task, ORGANISER, submissions=[whole, half], test="mcnemar")
+    reason = "without a scored output for: de, which mcnemar cannot take as one unit"
+    assert right_as_a_whole["untested"] == [{"name": half, "reason": reason}]
     assert set(document["pairs"][0]["parts"]) == {"a_better", "b_better"}
     assert len(document["pairs"][0]["parts"]["a_better"]["p"]) == 2
     pooled = answered(task, ORGANISER, submissions=[whole, spoiled], part="pooled")

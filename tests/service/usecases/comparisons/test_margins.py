@@ -12,6 +12,7 @@ from service.caller import Caller
 from service.errors import Forbidden
 from service.policy import gate
 from service.policy.gate import Level
+from service.policy.rounding import rounded_p
 from service.schemas.benchmarks import BenchmarkChanges
 from service.schemas.comparisons import ComparisonRequest
 from service.usecases.comparisons.ask import ask
@@ -90,6 +91,25 @@ def test_with_a_margin_a_team_compares_own_submissions_that_are_not_picked(board
     others = next(row["submission"] for row in board.leaderboard()["rows"] if row["team"] == "oslo")
     with pytest.raises(Forbidden, match="one of which is its row"):
         asked(board, lyon, submissions=[worse, others])
+
+
+def test_every_pair_of_the_board_is_tested_against_the_margin_and_rounded_for_teams(board: Task, three) -> None:
+    lyon, _ = three
+    board.patch(leaderboard={"margin": MARGIN})
+    board.settle()
+    name = board.leaderboard()["significance"]["comparison"]
+    exact, seen = (
+        orjson.loads(view_comparison(board.context, caller, name).body)["pairs"][0] for caller in (ORGANISER, lyon)
+    )
+    assert exact["noninferiority"].keys() == {"margin", exact["a"], exact["b"]}
+    for side in (exact["a"], exact["b"]):
+        whole, rounded = exact["noninferiority"][side], seen["noninferiority"][side]
+        assert rounded == {
+            "established": whole["established"],
+            **{each: rounded_p(whole[each]) for each in ("p", "p_adjusted")},
+        }
+    words = view_comparison(board.context, lyon, name, "text").body.decode()
+    assert "lyon Parsing Group: biaffine-7 not worse than oslo Parsing Group: biaffine-7 by more than 0.25" in words
 
 
 def test_below_gold_p_are_rounded_and_nothing_else_is_shown() -> None:
