@@ -202,6 +202,7 @@ class SubmissionRequest(Request):
     outputs: Mapping[str, Text]
     name: str | None = None
     notes: str | None = None
+    run_of: str | None = None
     team: str | None = None
     role: str | None = None
 

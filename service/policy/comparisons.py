@@ -67,6 +67,9 @@ def comparison(document: Document, *, by_part: bool) -> dict[str, object]:
 
 def _system(system: Document) -> dict[str, object]:
     shown = chosen(system, _SYSTEM) | _rounded(system, ("score",), rounded_score)
+    if "runs" in system:
+        runs = object_of(system["runs"])
+        shown["runs"] = chosen(runs, ("count",)) | _rounded(runs, ("mean", "sd"), rounded_score)
     return {**shown, "ci": _interval(system.get("ci"))}
 
 

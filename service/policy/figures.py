@@ -75,6 +75,12 @@ class Release:
             return None
         return {name: self._shown(bound, rounded_bound) for name, bound in value.items()}
 
+    def runs(self, value: object) -> dict[str, object] | None:
+        """Return a row's training runs (`count` and `sd`, or None) as the level shows them, None below `scores`."""
+        if self.level < Level.SCORES or not isinstance(value, Mapping):
+            return None
+        return {"count": value["count"], "sd": self._shown(value["sd"], rounded_score)}
+
     def p(self, value: object) -> float | None:
         """Return a p (a number or None) as the level shows it, None below `scores`."""
         return None if self.level < Level.SCORES else self._shown(value, rounded_p)

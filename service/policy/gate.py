@@ -26,7 +26,7 @@ PUBLIC_STATES = ("cancelled",)
 """States that do not depend on gold."""
 
 _SUBMISSION = (
-    *("id", "benchmark", "team", "name", "notes", "role", "attempt", "created_at"),
+    *("id", "benchmark", "team", "name", "run_of", "notes", "role", "attempt", "created_at"),
     *("chosen", "withdrawn_at", "output_deleted_at", "quota"),
 )
 _SUBMISSION_STATUS = ("state", "started_at", "finished_at", "progress", "queue", "outputs", "failure", "failures")
@@ -39,7 +39,7 @@ _SIGNATURE = (
 _METRIC_ITEMS = ("counts", "sentences")
 _ROW = ("team", "team_name", "submission", "name", "role", "created_at")
 _ROW_ROUNDED = ("rank", "covered")
-_ROW_SCORES = ("rank_interval", "cluster", "tested", "reason")
+_ROW_SCORES = ("rank_interval", "cluster", "considered", "tested", "reason")
 _MOVE = ("team", "submission", "submission_before", "rank_before", "rank_after")
 _EVENT = ("id", "type", "at", "benchmark", "team", "subject")
 _EVENT_DATA = ("members", "revision", "dry_run", "attempt")
@@ -160,6 +160,8 @@ def row_view(release: Release, row: Document) -> dict[str, object]:
         shown["p_next"] = release.p(row["p_next"])
     if "detectable" in row:
         shown["detectable"] = release.detectable(row["detectable"])
+    if "runs" in row:
+        shown["runs"] = release.runs(row["runs"])
     if "score" in row:
         shown["score"] = release.score(row["score"])
     if "scores" in row:

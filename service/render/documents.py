@@ -37,7 +37,15 @@ class SignificanceDocument(TypedDict):
     pairs: int | None
     first_rows: int
     comparison: str | None
+    selection: str | None
     reason: str | None
+
+
+class RunsDocument(TypedDict):
+    """The training runs of a row's system; `sd` is null where the score of one is undefined."""
+
+    count: int
+    sd: float | None
 
 
 class RowDocument(TypedDict):
@@ -58,6 +66,8 @@ class RowDocument(TypedDict):
     ci95: IntervalDocument | None
     p_next: float | None
     detectable: DetectableDocument | None
+    considered: int | None
+    runs: RunsDocument | None
     tested: bool | None
     reason: str | None
 

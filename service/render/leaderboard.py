@@ -32,6 +32,9 @@ COLUMNS = (
     "ci95_high",
     "p_next",
     "detectable",
+    "considered",
+    "runs",
+    "runs_sd",
     "tested",
     "assumed",
 )
@@ -61,6 +64,8 @@ def _flat_rows(document: BoardDocument) -> Iterator[Sequence[object]]:
             **row,
             "rank_low": ranks[0],
             "rank_high": ranks[1],
+            "runs": row["runs"] and row["runs"]["count"],
+            "runs_sd": row["runs"] and row["runs"]["sd"],
             "ci95_low": interval and interval["low"],
             "ci95_high": interval and interval["high"],
             "detectable": detectable and detectable["difference"],

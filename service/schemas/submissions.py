@@ -21,6 +21,7 @@ class SubmissionRequest(Strict[requests.SubmissionRequest]):
 
     name = Name(allow_none=True)
     notes = Notes(allow_none=True)
+    run_of = Name(allow_none=True)
     team = Slug(allow_none=True)
     role = fields.String(validate=validate.OneOf(ROLES))
     outputs = Mapped(Text(), required=True)

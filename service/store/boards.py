@@ -108,7 +108,7 @@ def standings(
         scored_only: leaves out submissions without a record under the revision.
         withdrawn_from: lists also, as withdrawn, what was withdrawn at this moment or later.
     """
-    value = scores.c.main if span is None else _cut(span)
+    value = value_at(span)
     c = submissions.c
     query = (
         select(c.id, c.team_id, c.role, c.chosen, c.withdrawn_at, scores.c.covered, scores.c.rung, value.label("value"))
@@ -122,7 +122,7 @@ def standings(
             row.team_id,
             row.role,
             row.chosen,
-            _number(row.value),
+            number_of(row.value),
             coverage_of(row.covered),
             rung=row.rung,
             withdrawn=row.withdrawn_at is not None,
@@ -142,13 +142,13 @@ def private_scores(
         revision: number of the revision whose scores are read.
         span: where the score is in the figures; None for the main score.
     """
-    value = scores.c.private_main if span is None else _cut(span, private=True)
+    value = value_at(span, private=True)
     found: dict[str, float | None] = {}
     for start in range(0, len(submission_ids), _BATCH):
         query = select(scores.c.submission_id, value.label("value")).where(
             scores.c.revision == revision, scores.c.submission_id.in_(submission_ids[start : start + _BATCH])
         )
-        found |= {row.submission_id: _number(row.value) for row in db.execute(query)}
+        found |= {row.submission_id: number_of(row.value) for row in db.execute(query)}
     return found
 
 
@@ -293,7 +293,15 @@ def _cut(span: Span, *, private: bool = False) -> ColumnElement[bytes]:
     return func.substr(stored, *span, type_=LargeBinary())
 
 
-def _number(value: float | bytes | None) -> float | None:
+def value_at(span: Span | None, *, private: bool = False) -> ColumnElement[float] | ColumnElement[bytes]:
+    """Select one score of a record: the one in its figures, or None for the main score; also over the private share."""
+    if span is None:
+        return scores.c.private_main if private else scores.c.main
+    return _cut(span, private=private)
+
+
+def number_of(value: float | bytes | None) -> float | None:
+    """Return the score that `value_at` selects; None where it is undefined or missing."""
     if isinstance(value, bytes):
         value = float(numbers(value)[0]) if value else None
     return None if value is None else finite(value)

@@ -17,6 +17,15 @@ from service.store.tables import board_comparisons, comparison_asks, comparisons
 from treescore.core.params import Json
 
 
+class Considered(TypedDict):
+    """What the team of a row picked it from, beside the row itself."""
+
+    others: list[str]
+    """Ids of its other scored submissions, withdrawn ones included."""
+    deleted: int
+    """How many more there were whose counts are gone."""
+
+
 class Question(TypedDict):
     """What a comparison is about, complete and in its canonical form."""
 
@@ -27,6 +36,10 @@ class Question(TypedDict):
     submissions: list[str]
     settings: dict[str, Json]
     """Without `seed` where the service's secret seeds are used."""
+    runs: NotRequired[dict[str, list[str]]]
+    """The training runs of a system, by the submission that stands for it; only for systems of several."""
+    considered: NotRequired[dict[str, Considered]]
+    """Only where p allows for picking, of rows that can be ahead of another; teams must not see that of others."""
     share: NotRequired[str]
     """Of a split test set; left out where it is not split."""
 

@@ -39,6 +39,7 @@ class Submission:
         failures: failure documents of the failed attempts, oldest first.
         chosen: whether the team chose it for the leaderboard.
         withdrawn_at, deleted_at, output_deleted_at: when it was withdrawn or deleted, or its outputs were.
+        run_of: the submission of whose system it is another training run; None for the first or only one.
     """
 
     id: str
@@ -61,6 +62,7 @@ class Submission:
     withdrawn_at: datetime | None = None
     deleted_at: datetime | None = None
     output_deleted_at: datetime | None = None
+    run_of: str | None = None
 
     @property
     def on_board(self) -> bool:
@@ -102,6 +104,8 @@ class BoardEntry:
         covered: sentences with a scored output in each part of the revision; None if not known.
         ranks_last: whether it stands below all complete ones, because it lacks sentences that its score leaves out.
         rung: of its team's ladder; 0 where the ladder holds its scores, None without a place on one.
+        runs: the training runs of its system, itself included, whose mean the value is; empty for a single one.
+        spread: standard deviation of their values.
         withdrawn: whether it was withdrawn since the private share is shown: it can be picked, and has then no row.
     """
 
@@ -113,6 +117,8 @@ class BoardEntry:
     covered: Sequence[int] | None = None
     ranks_last: bool = False
     rung: int | None = None
+    runs: tuple[str, ...] = ()
+    spread: float | None = None
     withdrawn: bool = False
 
 

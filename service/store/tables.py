@@ -243,6 +243,7 @@ submissions = Table(
     Column("withdrawn_at", Utc),
     Column("deleted_at", Utc),
     Column("output_deleted_at", Utc, comment="outputs expire"),
+    Column("run_of", String(64), comment="the submission of whose system it is another training run"),
     Index("ix_submissions_benchmark_id_id", "benchmark_id", "id"),
     Index("ix_submissions_team", "benchmark_id", "team_id", "utc_day"),
     Index("ix_submissions_equal", "benchmark_id", "outputs_digest"),

@@ -20,6 +20,7 @@ from treescore.significance.earlier import Answers, answers_in
 from treescore.significance.intervals import Draws, own_intervals
 from treescore.significance.pair_figures import figures_of_all_pairs
 from treescore.significance.permutation import Test, part_tests, permutation
+from treescore.significance.picking import allowing_for_picking
 from treescore.significance.provenance import signature
 from treescore.significance.question import Candidate, PooledParts, Question, SeedOf, Terms
 from treescore.significance.settings import Settings
@@ -87,7 +88,9 @@ def compare(
 def _answers(question: Question, draws: Draws) -> Answers:
     """Answer for all systems together."""
     most = PART_TESTS if question.seed_of is None else ALONE_PART_TESTS
-    return Answers(*_tests(question), *own_intervals(question, draws), _part_tests(question, most))
+    tests, extras = _tests(question)
+    picked = allowing_for_picking(question, tests)
+    return Answers(picked, extras, *own_intervals(question, draws), _part_tests(question, most))
 
 
 def _each_alone(question: Question, gold_digest: str | None, earlier: Mapping[str, Json] | None) -> Answers:

@@ -32,6 +32,7 @@ class Candidate:
         missing: positions of the parts without an output, whose rows count nothing right.
         considered: counts of all scored submissions among which this one was picked, its own included; empty where it
             was not picked.
+        unknown: how many more there were, whose counts are gone.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Candidate:
     tokens: TokenBits | None = None
     missing: frozenset[int] = frozenset()
     considered: tuple[Counts, ...] = ()
+    unknown: int = 0
 
 
 class PooledParts(NamedTuple):

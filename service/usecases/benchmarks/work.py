@@ -11,13 +11,14 @@ from sqlalchemy import Connection
 from service.context import Context
 from service.policy.split import shown_share
 from service.requests import MACRO, PRIVATE
-from service.store import artifacts, benchmarks, boards, ladders, revisions, runs, score_records, submissions
+from service.store import artifacts, benchmarks, boards, ladders, revisions, runs, score_records, submissions, systems
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Part, Revision
 from service.usecases.access.access import benchmark_of
 from service.usecases.benchmarks.benchmarks import input_name
 from service.usecases.boards.rank_changes import Side, rank_changes
 from service.usecases.boards.rows import incomplete_last, top_rungs
+from service.usecases.boards.systems import together
 from service.usecases.boards.work import schedule_board_comparison
 from service.usecases.events.record import record_event
 from service.usecases.runs.ending import Ending, Failure, Outdated, QueuedRun
@@ -231,11 +232,13 @@ def _rank_changes(
         entry, score = scoring.main
         withdrawn_from = benchmark.closed_from if share == PRIVATE else None
         entries = boards.standings(db, benchmark.id, each.number, withdrawn_from=withdrawn_from)
+        if not benchmark.leaderboard["ladder"]:
+            entries = together(entries, systems.members(db, benchmark.id, each.number))
         if not scoring.charges(entry):
             entries = incomplete_last(entries, revisions.parts_of(db, each.id), MACRO)
         if benchmark.leaderboard["ladder"]:
             entries = top_rungs(entries)
-        ids = [entry.id for entry in entries]
+        ids = [run for entry in entries for run in {entry.id, *entry.runs}]
         private = boards.private_scores(db, ids, each.number) if share == PRIVATE else None
         sides.append(Side(entries, score.higher_is_better, private))
     return rank_changes(benchmark.leaderboard["pick"], *sides)

@@ -13,12 +13,13 @@ from sqlalchemy import Connection
 from service.errors import NotFound, unprocessable
 from service.policy.figures import rank_value
 from service.requests import MACRO, POOLED, PRIVATE, PUBLIC
-from service.store import boards, revisions
+from service.store import boards, revisions, systems
 from service.store.benchmarks import Benchmark
 from service.store.comparisons import Question
 from service.store.figures import Layout
 from service.store.revisions import Part, Revision
 from service.usecases.boards.rows import BoardRow, family, incomplete_last, picked, ranked, released, top_rungs
+from service.usecases.boards.systems import together, with_values
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from treescore.core.scores import Score
 from treescore.errors import ScoringError
@@ -169,6 +170,9 @@ def rows_of(db: Connection, board: Board, see: See = rank_value) -> list[BoardRo
         db, board.benchmark_id, board.revision.number, span, until=board.until, scored_only=not board.active,
         withdrawn_from=board.closed_from if private else None,
     )  # fmt: skip
+    if not board.ladder:
+        members = systems.members(db, board.benchmark_id, board.revision.number, span, until=board.until)
+        entries = together(entries, members)
     entry, score = board.scored_by
     if not board.scoring.charges(entry):
         entries = incomplete_last(entries, board.parts, board.ranking_part)
@@ -178,9 +182,11 @@ def rows_of(db: Connection, board: Board, see: See = rank_value) -> list[BoardRo
     higher = score.higher_is_better
     rows = picked(seen, board.pick, higher_is_better=higher)
     if private:
-        ids = [each.id for each in rows if not each.withdrawn]
+        rows = [each for each in rows if not each.withdrawn]
+        ids = [run for each in rows for run in {each.id, *each.runs}]
         known = boards.private_scores(db, ids, board.revision.number, span)
-        rows = [replace(each, value=see(known.get(each.id))) for each in rows if not each.withdrawn]
+        shown = (with_values(each, known) for each in rows)
+        rows = [replace(each, value=see(each.value)) for each in shown]
     return ranked(rows, higher_is_better=higher)
 
 

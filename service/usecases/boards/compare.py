@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import compress
 from typing import NamedTuple
 
@@ -10,12 +11,13 @@ import numpy as np
 from sqlalchemy import Connection
 
 from service.context import Context
-from service.requests import MACRO, POOLED
+from service.requests import MACRO, POOLED, PRIVATE
 from service.store import artifacts, benchmarks, score_records
 from service.store.comparisons import Question
 from service.store.packing import unpack_array
 from service.store.score_records import artifact_name
 from service.usecases.boards.board import Board, board_of, lacking_parts, untestable
+from service.usecases.boards.considered import OF_PRIVATE_SHARE, UNSELECTED, most_others
 from service.usecases.boards.seeds import seeds_of
 from service.usecases.scoring.documents import documents_in, stored_documents
 from service.usecases.scoring.gold import evaluation_of, load_part
@@ -59,13 +61,18 @@ def compare_submissions(
     with context.store.read() as db:
         chosen = rows_of_share(db, board)
     candidates = []
+    runs = question.get("runs", {})
+    counted = {run for first, of_it in runs.items() for run in of_it if run != first}
     for each in question["submissions"]:
-        if each in untested:
+        if each in untested or each in counted:
             continue
         with context.store.read() as db:
             missing = lacking.get(each, frozenset())
             tokens = settings.unit == "token"
             candidate = _candidate(db, board, each, columns.positions, chosen, missing, tokens=tokens)
+            if candidate is not None:
+                candidate = _with_runs(db, board, candidate, columns.positions, chosen, runs.get(each, ()))
+                candidate = _with_considered(db, board, candidate, columns.positions, chosen, question)
         if candidate is None:
             untested[each] = COUNTS_DELETED
         else:
@@ -82,6 +89,9 @@ def compare_submissions(
     if seeds is not None:
         document |= {"seed_commitment": seeds.commitment, "seed_root": seeds.root.hex()}
     document["untested"] += [{"name": each, "reason": reason} for each, reason in untested.items()]
+    if "considered" not in question:
+        picking = OF_PRIVATE_SHARE if board.share == PRIVATE else UNSELECTED
+        document["assumed"] = f"{document['assumed']} {picking}"
     if board.part == MACRO:
         document["part_names"] = [part.name for part in parts]
     return document
@@ -132,23 +142,70 @@ def _candidate(
     entry, score = board.scored_by
     metric = board.scoring.spec.entries.index(entry)
     number = board.revision.number
-    rows: list[Counts] = []
+    together = _counts(db, board, submission, kept, chosen, missing)
+    if together is None:
+        return None
     bits: list[TokenBits | None] = []
+    for part, sentences in zip(board.chosen_parts, chosen, strict=True) if tokens else ():
+        right, starts = (
+            artifacts.get(db, submission, artifact_name(number, kind, part.position, metric))
+            for kind in (f"tokens/{score.name}", "tokens")
+        )
+        bits.append(_bits(right, starts, sentences))
+    return Candidate(submission, (together,), _joined(bits), missing)
+
+
+def _with_runs(
+    db: Connection,
+    board: Board,
+    candidate: Candidate,
+    kept: list[int],
+    chosen: Sequence[BoolArray],
+    runs: Sequence[str],
+) -> Candidate:
+    """Add the counts of the other training runs of a candidate's system."""
+    read = (_counts(db, board, each, kept, chosen, candidate.missing) for each in runs if each != candidate.name)
+    return replace(candidate, runs=(*candidate.runs, *(counts for counts in read if counts is not None)))
+
+
+def _with_considered(
+    db: Connection,
+    board: Board,
+    candidate: Candidate,
+    kept: list[int],
+    chosen: Sequence[BoolArray],
+    question: Question,
+) -> Candidate:
+    """Add the counts of the submissions that the candidate's team picked it from."""
+    found = question.get("considered", {}).get(candidate.name)
+    if found is None:
+        return candidate
+    most = most_others(question, len(candidate.runs[0]), len(kept))
+    read = (_counts(db, board, each, kept, chosen) for each in found["others"][::-1][:most])
+    others = [counts for counts in read if counts is not None]
+    unknown = len(found["others"]) - len(others) + found["deleted"]
+    return replace(candidate, considered=(candidate.runs[0], *others), unknown=unknown)
+
+
+def _counts(
+    db: Connection,
+    board: Board,
+    submission: str,
+    kept: list[int],
+    chosen: Sequence[BoolArray],
+    missing: frozenset[int] = frozenset(),
+) -> Counts | None:
+    """Read a submission's counts over the chosen sentences, zeros for missing parts; None where they are gone."""
+    metric = board.scoring.spec.entries.index(board.scored_by[0])
+    rows: list[Counts] = []
     for at, (part, sentences) in enumerate(zip(board.chosen_parts, chosen, strict=True)):
-        counts = score_records.counts(db, submission, number, part.position, metric)
+        counts = score_records.counts(db, submission, board.revision.number, part.position, metric)
         if counts is None and at not in missing:
             return None
         none: Counts = np.zeros((int(sentences.sum()), len(kept)), np.int64)
         rows.append(none if counts is None else counts[sentences][:, kept])
-        if tokens:
-            right, starts = (
-                artifacts.get(db, submission, artifact_name(number, kind, part.position, metric))
-                for kind in (f"tokens/{score.name}", "tokens")
-            )
-            bits.append(_bits(right, starts, sentences))
     # a metric's counts are integers in every part, or real numbers in every part
-    together: Counts = np.concatenate(rows)  # type: ignore[assignment]
-    return Candidate(submission, (together,), _joined(bits), missing)
+    return np.concatenate(rows)  # type: ignore[return-value]
 
 
 def _bits(right: bytes | None, starts: bytes | None, sentences: BoolArray) -> TokenBits | None:

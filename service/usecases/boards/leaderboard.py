@@ -27,9 +27,11 @@ from service.store.boards import RowDetails
 from service.usecases.access.access import benchmark_of, item_number
 from service.usecases.boards.board import Board, board_of, rows_of
 from service.usecases.boards.cache import cache_of
+from service.usecases.boards.considered import numbers_considered
 from service.usecases.boards.released import release_of_board, require_board
 from service.usecases.boards.rows import BoardRow
 from service.usecases.boards.significance import Finding, significance_of
+from service.usecases.boards.systems import details_of, runs_document
 from service.usecases.runs.views import View, etag_of, moment
 from service.usecases.scoring.coverage import coverage_of
 from treescore.core.version import __version__
@@ -196,15 +198,17 @@ def board_document(db: Connection, benchmark: Benchmark, board: Board, viewer: V
 
 
 def _rows(db: Connection, board: Board, finding: Finding, viewer: Viewer, release: Release) -> list[RowDocument]:
-    ids = [row.entry.id for row in finding.rows]
+    ids = [each for row in finding.rows for each in {row.entry.id, *row.entry.runs}]
     details = boards.details(
         db, ids, board.revision.number, board.layout, board.ranking_part, board.score, private=board.share == PRIVATE
     )
     team_ids = {row.entry.team_id for row in finding.rows if row.entry.team_id is not None}
     names = teams.names(db, board.benchmark_id, team_ids) if viewer.named else {}
+    considered = numbers_considered(db, board, finding.rows) if release.level >= Level.SCORES else {}
     documents = []
     for row in finding.rows:
-        document = _row(board, row, details[row.entry.id], names, finding)
+        document = _row(board, row, details_of(row.entry, details), names, finding)
+        document["considered"] = considered.get(row.entry.id)
         documents.append(cast("RowDocument", gate.row_view(release, document)))
     return documents
 
@@ -230,6 +234,8 @@ def _row(board: Board, row: BoardRow, details: RowDetails, names: Mapping[str, s
         ci95=finding.intervals.get(entry.id) or _interval(details),
         p_next=row.p_next,
         detectable=row.detectable,
+        considered=None,
+        runs=runs_document(entry),
         tested=row.tested,
         reason=finding.untested.get(entry.id),
     )

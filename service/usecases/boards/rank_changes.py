@@ -9,6 +9,7 @@ from typing import NamedTuple
 from service.policy.figures import rank_value
 from service.store.submissions import BoardEntry
 from service.usecases.boards.rows import BoardRow, picked, ranked, team_key
+from service.usecases.boards.systems import with_values
 
 
 class Side(NamedTuple):
@@ -40,17 +41,15 @@ def rows_by_team(pick: str, side: Side) -> dict[str, BoardRow]:
     They are picked and ranked as on the board, and have exact scores.
     """
     higher = side.higher_is_better
-    exact = {entry.id: entry.value for entry in side.entries} if side.private is None else side.private
     seen = [replace(entry, value=rank_value(entry.value)) for entry in side.entries]
     chosen = [each for each in picked(seen, pick, higher_is_better=higher) if not each.withdrawn]
+    exact = {entry.id: entry for entry in side.entries}
     if side.private is not None:
-        chosen = [replace(each, value=rank_value(exact.get(each.id))) for each in chosen]
+        exact = {each.id: with_values(each, side.private) for each in chosen}
+        chosen = [replace(each, value=rank_value(exact[each.id].value)) for each in chosen]
     rows = ranked(chosen, higher_is_better=higher)
     return {
-        row.entry.id if pick == "all" else team_key(row.entry): replace(
-            row, entry=replace(row.entry, value=exact.get(row.entry.id))
-        )
-        for row in rows
+        row.entry.id if pick == "all" else team_key(row.entry): replace(row, entry=exact[row.entry.id]) for row in rows
     }
 
 

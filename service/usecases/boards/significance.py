@@ -16,11 +16,12 @@ from service.usecases.boards.board import (
     Board,
     board_of,
     comparison_id,
-    question_of,
     standard_boards,
     tested_of,
 )
+from service.usecases.boards.considered import board_question, selection_of
 from service.usecases.boards.rows import TESTED, BoardRow, with_significance
+from service.usecases.boards.systems import intervals_of
 from service.usecases.scoring.published import counts_shown
 from treescore.core.params import Json
 
@@ -55,27 +56,29 @@ def significance_of(
     """Return what is known of the differences between a board's rows."""
     if level < Level.SCORES:
         reason = "The feedback level of this benchmark shows no significance."
-        return Finding(_untested_document(None, reason), rows)
+        return Finding(_untested_document(None, None, reason), rows)
     ids, untested = tested_of(db, board, rows)
-    name = comparison_id(question_of(board, ids))
+    name = comparison_id(board_question(db, board, rows, ids))
     comparison = _comparison(db, board, name, ids)
     if comparison is None:
         pending = _pending(db, benchmark, board, name)
-        document = _tested_document(name) if pending else _untested_document(name, NOT_TESTED)
+        document = _tested_document(name, board) if pending else _untested_document(name, board, NOT_TESTED)
         return Finding(document, rows, untested)
-    document = _answered_document(name, comparison, counts=_counts_shown(benchmark, board, level))
+    counts = _counts_shown(benchmark, board, level)
+    document = _answered_document(name, board, comparison, counts=counts)
     untested |= {each["name"]: each["reason"] for each in comparison["untested"]}
     rows = with_significance(rows, comparison)
     for row in rows:
         if not row.tested:
             untested.setdefault(row.entry.id, NO_SCORE if row.entry.value is None else BELOW)
-    return Finding(document, rows, untested, _part_intervals(board, comparison))
+    systems = intervals_of((row.entry for row in rows), comparison)
+    return Finding(document, rows, untested, _part_intervals(board, comparison) | systems)
 
 
 def comparison_behind(db: Connection, board: Board, rows: Sequence[BoardRow]) -> tuple[str, Mapping[str, Json] | None]:
     """Return the id of the comparison of a board's rows, and its document if there is one."""
     ids, _ = tested_of(db, board, rows)
-    name = comparison_id(question_of(board, ids))
+    name = comparison_id(board_question(db, board, rows, ids))
     return name, _comparison(db, board, name, ids)
 
 
@@ -84,32 +87,36 @@ def _counts_shown(benchmark: Benchmark, board: Board, level: Level) -> bool:
     return counts_shown(benchmark, board.revision, level) and (board.share is None or level is Level.GOLD)
 
 
-def _untested_document(name: str | None, reason: str) -> SignificanceDocument:
+def _untested_document(name: str | None, board: Board | None, reason: str) -> SignificanceDocument:
     return SignificanceDocument(
         pending=False, test=None, alternative=None, unit=None, unit_count=None, assumed=None, correction=None,
-        alpha=None, shuffles=None, seed=None, pairs=None, first_rows=TESTED, comparison=name, reason=reason,
+        alpha=None, shuffles=None, seed=None, pairs=None, first_rows=TESTED, comparison=name,
+        selection=None if board is None else selection_of(board), reason=reason,
     )  # fmt: skip
 
 
-def _tested_document(name: str) -> SignificanceDocument:
+def _tested_document(name: str, board: Board) -> SignificanceDocument:
     """Return how every board is tested; its units and pairs are not known yet, and its seeds are secret."""
     how = BOARD_SETTINGS
     return SignificanceDocument(
         pending=True, test="permutation", alternative=how.alternative, unit=None, unit_count=None, assumed=None,
         correction=how.correction, alpha=how.alpha, shuffles=how.shuffles, seed=None, pairs=None, first_rows=TESTED,
-        comparison=name, reason=None,
+        comparison=name, selection=selection_of(board), reason=None,
     )  # fmt: skip
 
 
-def _answered_document(name: str, comparison: Mapping[str, Json], *, counts: bool) -> SignificanceDocument:
+def _answered_document(
+    name: str, board: Board, comparison: Mapping[str, Json], *, counts: bool
+) -> SignificanceDocument:
     """Return how a board was tested. A board of fewer than two tested rows has no units and assumes nothing.
 
     Args:
         name: of the comparison.
+        board: whose rows were tested.
         comparison: behind the board.
         counts: whether the number of gold's sentences, or of its documents, may be shown.
     """
-    document = _tested_document(name)
+    document = _tested_document(name, board)
     document["pending"] = False
     document["pairs"] = len(comparison["pairs"])
     document["unit"] = comparison.get("units")

@@ -20,11 +20,11 @@ from service.usecases.boards.board import (
     Board,
     board_of,
     comparison_id,
-    question_of,
     rows_of,
     standard_boards,
     tested_of,
 )
+from service.usecases.boards.considered import board_question, listed_question
 from service.usecases.boards.leaderboard import Viewer
 from service.usecases.boards.work import keep_asked
 from service.usecases.comparisons.rules import (
@@ -125,13 +125,32 @@ def _question(
     )  # fmt: skip
     reach = Reach(db, board, caller, benchmark, viewer)
     reach.require_shown()
+    rows = rows_of(db, board)
     if request.submissions != LEADERBOARD:
-        return board, question_of(board, asked_about(db, reach, request.submissions), settings)
-    ids, _ = tested_of(db, board, rows_of(db, board))
+        question = listed_question(db, board, rows, asked_about(db, reach, request.submissions), settings)
+        _require_runs(request, question)
+        return board, question
+    ids, _ = tested_of(db, board, rows)
     if len(ids) < 2:
         detail = "The leaderboard has fewer than two submissions that can be compared."
         raise invalid("too-few-submissions", "/submissions", detail)
-    return board, question_of(board, ids, settings)
+    question = board_question(db, board, rows, ids, settings)
+    _require_runs(request, question)
+    return board, question
+
+
+def _require_runs(request: ComparisonRequest, question: Question) -> None:
+    """Refuse training runs that are asked to be random where no system has two.
+
+    Raises:
+        Unprocessable: none has.
+    """
+    if request.settings.get("runs") == "random" and not question.get("runs"):
+        detail = (
+            'The setting runs "random" needs a system with two training runs or more: submit another run with run_of. '
+            "Or leave out runs."
+        )
+        raise invalid("no-training-runs", "/runs", detail)
 
 
 def _standard(db: Connection, benchmark: Benchmark, board: Board) -> bool:

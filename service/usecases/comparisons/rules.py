@@ -29,10 +29,10 @@ from service.usecases.boards.board import (
     Board,
     board_of,
     comparison_id,
-    question_of,
     rows_of,
     tested_of,
 )
+from service.usecases.boards.considered import board_question
 from service.usecases.boards.leaderboard import Viewer, viewer_of
 from service.usecases.boards.released import release_of_board, require_board
 from treescore.core.params import Json
@@ -124,6 +124,7 @@ class Reach:
         )
         self._any_own = benchmark.leaderboard["margin"] is not None
         self._tested = tested_of(db, board, rows)[0]
+        self._behind = comparison_id(board_question(db, board, rows, self._tested))
 
     def knows(self, submission: Submission | None) -> bool:
         """Return whether the caller may know of a submission: its team may, and all callers of a row of the board."""
@@ -174,11 +175,9 @@ class Reach:
             return True
         return len(ids) == 2 and all(map(self._owns, known)) and (self._any_own or bool(ids & self._own_rows))
 
-    def is_behind(self, name: str, question: Question) -> bool:
+    def is_behind(self, name: str) -> bool:
         """Return whether a comparison is the one that the board shows."""
-        if sorted(question["submissions"]) != sorted(self._tested):
-            return False
-        return comparison_id(question_of(self._board, self._tested)) == name
+        return self._behind == name
 
     def _owns(self, submission: Submission) -> bool:
         return self._team is not None and submission.team_id == self._team

@@ -97,7 +97,7 @@ def visible_comparison(db: Connection, context: Context, caller: Caller, name: s
 
 def _readable(comparison: Comparison, known: Mapping[str, Submission], reach: Reach, *, asked: bool) -> bool:
     """Return whether a caller may read a comparison: the board's, or one that its team asked and may still know of."""
-    if reach.is_behind(comparison.id, comparison.question):
+    if reach.is_behind(comparison.id):
         return True
     compared = comparison.question["submissions"]
     return asked and not reach.held(compared) and all(reach.knows(known.get(each)) for each in compared)

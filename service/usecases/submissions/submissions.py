@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
@@ -17,7 +17,7 @@ from service.policy import gate
 from service.policy.gate import Level
 from service.queue import LIVE
 from service.requests import SubmissionRequest, SubmissionsQuery
-from service.store import revisions, runs, submissions, teams, texts
+from service.store import revisions, runs, submissions, systems, teams, texts
 from service.store.revisions import Revision
 from service.store.submissions import BASELINE, SYSTEM, Submission
 from service.usecases.access.access import (
@@ -35,6 +35,7 @@ from service.usecases.runs.waiting import wait_for
 from service.usecases.scoring.config import scoring_config
 from service.usecases.scoring.part_texts import OUTPUTS, named_texts
 from service.usecases.submissions import quotas
+from service.usecases.submissions.training_runs import system_of
 from service.usecases.submissions.views import SUBMISSION_KIND, summary, view_of
 from treescore.core.digests import digest_of
 from treescore.core.params import escape
@@ -70,7 +71,7 @@ def submit(
 
     Raises:
         Conflict: the benchmark is not open, or has no active revision.
-        Unprocessable: the request is invalid, with pointers.
+        Unprocessable: the request is invalid, with pointers; nothing is charged.
         TooManyRequests: a quota is used up, or too many runs of the team are queued.
     """
     caller.require("submit")
@@ -103,6 +104,9 @@ def submit(
                 return earlier, False
             if team_id is not None:
                 quotas.count_one(db, caller, slug, team_id, now)
+            if request.run_of is not None:
+                system = system_of(db, slug, team_id, request.run_of, outputs.digest)
+                fresh = replace(fresh, run_of=system)
             add_run(db, context, caller, submission_id, SUBMISSION_KIND, LIVE, now)
             submissions.add(db, fresh)
             # from here on the benchmark cannot be deleted; before, it may have been deleted or closed
@@ -152,7 +156,8 @@ def list_submissions(context: Context, caller: Caller, slug: str, query: Submiss
         team_id = query.team if caller.organiser else own
         rows = submissions.listing(db, slug, query.cursor, query.limit + 1, team_id=team_id, state=query.state)
         known = runs.many(db, [row.run_id for row in rows[: query.limit]])
-    return page_of(rows, query.limit, lambda row: summary(row, known.get(row.run_id), level))
+        heads = systems.names(db, {row.run_of for row in rows if row.run_of is not None})
+    return page_of(rows, query.limit, lambda row: summary(row, known.get(row.run_id), heads, level))
 
 
 def rate_limits(context: Context, caller: Caller, slug: str) -> Mapping[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from sqlalchemy import Connection
 
@@ -13,7 +14,7 @@ from service.policy.figures import Release
 from service.policy.split import shown_share
 from service.queue import REDIS_ERRORS
 from service.requests import PUBLIC
-from service.store import revisions, runs, score_records, submissions
+from service.store import revisions, runs, score_records, submissions, systems
 from service.store.benchmarks import Benchmark
 from service.store.runs import Run
 from service.store.submissions import Submission
@@ -30,7 +31,8 @@ def view_of(db: Connection, context: Context, caller: Caller, benchmark: Benchma
     """Show the whole document, as far as the caller may see it."""
     now = context.now()
     run = runs.get(db, submission.run_id)
-    document = _document(submission, run)
+    heads = systems.names(db, () if submission.run_of is None else (submission.run_of,))
+    document = _document(submission, run, heads)
     document["queue"] = None if run is None or run.final else _queue(db, context, run, benchmark.id)
     document["quota"] = None
     if submission.team_id is not None:
@@ -57,21 +59,29 @@ def view_of(db: Connection, context: Context, caller: Caller, benchmark: Benchma
     return json_view(shown, final=final, state=str(shown["state"]))
 
 
-def summary(submission: Submission, run: Run | None, level: gate.Level) -> dict[str, object]:
-    """Show a submission in a list, as far as the caller may see it."""
-    document = _document(submission, run)
+def summary(submission: Submission, run: Run | None, heads: Mapping[str, str], level: gate.Level) -> dict[str, object]:
+    """Show a submission in a list, as far as the caller may see it.
+
+    Args:
+        submission: what is shown.
+        run: of its current attempt.
+        heads: names of the submissions of which others are further training runs.
+        level: of the caller.
+    """
+    document = _document(submission, run, heads)
     del document["outputs"], document["progress"]
     shown = gate.submission_view(level, {**document, "failure_kind": submission.failure_kind})
     return {name: shown[name] for name in document}
 
 
-def _document(submission: Submission, run: Run | None) -> dict[str, object]:
+def _document(submission: Submission, run: Run | None, heads: Mapping[str, str]) -> dict[str, object]:
     waits = submission.state in runs.UNFINISHED and run is not None
     return {
         "id": submission.id,
         "benchmark": submission.benchmark_id,
         "team": submission.team_id,
         "name": submission.name,
+        "run_of": heads.get(submission.run_of or ""),
         "notes": submission.notes,
         "role": submission.role,
         "state": run.state if waits and run is not None else submission.state,

@@ -39,6 +39,8 @@ def row(rank: int | None, score: float | None, cluster: int | None = None, **mor
         "ci95": None if score is None else {"low": score - 0.01, "high": score + 0.01},
         "p_next": 0.01 if cluster == 1 else None,
         "detectable": {"difference": 0.0123, "power": 0.8, "alpha": 0.05 / 3} if cluster == 1 else None,
+        "considered": 3,
+        "runs": None,
         "tested": cluster is not None,
         "reason": None,
         **more,

@@ -46,6 +46,7 @@ OLD_SHAPE = (
     "ALTER TABLE runs DROP COLUMN turn",
     "DROP TABLE validations",
     "DROP TABLE ladders",
+    "ALTER TABLE submissions DROP COLUMN run_of",
     "ALTER TABLE scores DROP COLUMN rung",
     "DROP TABLE comparison_asks",
     "ALTER TABLE comparisons DROP COLUMN deleted_at",

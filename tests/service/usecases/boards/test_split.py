@@ -18,7 +18,7 @@ from service.policy.rounding import rounded_score
 from service.requests import PRIVATE, PUBLIC, DifferingQuery, LeaderboardQuery, PageQuery, SubmissionChanges
 from service.schemas.benchmarks import RevisionRequest
 from service.schemas.comparisons import ComparisonRequest
-from service.store import benchmarks, boards, revisions, score_records
+from service.store import benchmarks, boards, revisions, score_records, systems
 from service.store.tables import scores
 from service.usecases.benchmarks.revisions import create_revision, view_revision
 from service.usecases.boards import board as board_module
@@ -312,6 +312,45 @@ class TestAfterClosing:
             after = leaderboard(late, ANYONE, SLUG, LeaderboardQuery(format=form), before.etag)
             assert after.etag != before.etag
             assert after.body not in (b"", before.body)
+
+    def test_p_needs_no_allowance_for_picking(self, sent):
+        task, callers, _, _ = sent
+        task.scored(callers["lyon"], LONGER)
+        task.settle()
+        found = [task.leaderboard(ORGANISER, split=share)["significance"] for share in (PUBLIC, PRIVATE)]
+        assert [each["selection"] for each in found] == ["adjusted", "private"]
+        assert "private share" in found[1]["assumed"]
+        asked = [orjson.loads(view_comparison(task.context, ORGANISER, each["comparison"]).body) for each in found]
+        assert [any(pair["p_unselected"] is not None for pair in each["pairs"]) for each in asked] == [True, False]
+
+    def test_a_system_of_several_runs_has_the_mean_of_each_share(self, split):
+        public, private = share_of(split, PUBLIC), share_of(split, PRIVATE)
+        lyon = split.team()
+        first = split.scored(lyon, wrong_in(LONGER, [*public[:4], *private[:8]]), name="parser")
+        split.scored(lyon, wrong_in(LONGER, [*public[:8], *private[:20]]), name="parser 2", run_of="parser")
+        other = split.scored(split.team("oslo"), wrong_in(LONGER, [*public[:5], *private[:10]]))
+        split.settle()
+        rows = {share: split.leaderboard(ORGANISER, split=share)["rows"] for share in (PUBLIC, PRIVATE)}
+        for of_share in rows.values():
+            counted = {row["submission"]: row["runs"] and row["runs"]["count"] for row in of_share}
+            assert counted == {first: 2, other: None}
+        with split.context.store.read() as db:
+            ids = [member.id for member in systems.members(db, SLUG, 1)]
+            mains = [score_records.get(db, each, 1).private.main for each in ids]
+        row = next(row for row in rows[PRIVATE] if row["submission"] == first)
+        assert row["score"] == row["scores"]["attachment.las"] == sum(mains) / 2
+        assert row["runs"]["sd"] == pytest.approx(abs(mains[0] - mains[1]) / 2**0.5)
+
+    def test_withdrawing_one_run_after_closing_changes_nothing(self, split):
+        lyon = split.team()
+        first = split.scored(lyon, wrong_in(LONGER, range(10)), name="parser")
+        second = split.scored(lyon, wrong_in(LONGER, range(30)), name="parser 2", run_of="parser")
+        split.settle()
+        before = closed(split).leaderboard()["rows"]
+        patch_submission(split.context, lyon, first, SubmissionChanges(withdrawn=True))
+        after = split.leaderboard()["rows"]
+        assert [(row["score"], row["submission"]) for row in before] == [(after[0]["score"], first)]
+        assert column(split.leaderboard(), "submission") == [second]
 
     def test_withdrawing_after_closing_leaves_the_team_without_a_row(self, split):
         public, private = share_of(split, PUBLIC), share_of(split, PRIVATE)

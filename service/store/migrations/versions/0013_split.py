@@ -6,8 +6,8 @@ import orjson
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0012"
-down_revision = "0011"
+revision = "0013"
+down_revision = "0012"
 branch_labels = None
 depends_on = None
 
@@ -24,7 +24,7 @@ COLUMNS = (
 
 
 def upgrade() -> None:
-    """Upgrade from 0011. No test set was split before."""
+    """Upgrade from 0012. No test set was split before."""
     for name, kind, comment in COLUMNS:
         op.add_column("scores", sa.Column(name, kind, nullable=True, comment=comment))
     for name, stored in op.get_bind().execute(sa.select(BENCHMARKS.c.id, BENCHMARKS.c.settings)).all():
