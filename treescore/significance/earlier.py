@@ -41,7 +41,8 @@ def answers_in(
             known[system["name"],] = Answers((), (), {0: _read(system["ci"])}, (), None)
     for pair in document["pairs"]:
         names = (pair["a"], pair["b"])
-        if pair["p"] is None or not all(_same_seed(each, seed_of, names) for each in (pair, pair["ci"])):
+        # the test over training runs has no kind, and further members
+        if pair["p_kind"] is None or not all(_same_seed(each, seed_of, names) for each in (pair, pair["ci"])):
             continue
         interval = None if pair["ci"] is None else _read(pair["ci"])
         known[names] = Answers((_test(pair),), ({},), {}, (interval,), _part_tests(pair))

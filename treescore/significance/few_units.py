@@ -8,10 +8,10 @@ units its 95 % intervals cover 83, 87 and 92 %, where those below cover 95, 94 a
 - from `FEW` units on the percentile bootstrap is used, which follows skewed laws.
 
 **Macro averages** are sums of parts that vary by themselves. Their variance is the sum of the parts' variances, each
-about its part's mean and with its part's n_p/(n_p-1); the degrees of freedom are Satterthwaite's (1946),
-V²/Σ(V_p²/(n_p-1)). The bootstrap is (n_p-1)/n_p too small in each part, however many parts there are, so that `FEW`
-goes by the smallest part. A part of one unit shows no spread of its own: its distance from the mean of the parts stands
-for it, as if parts were the units, which errs on the wide side (collapsed strata, Cochran 1977, section 5A.12).
+with its part's n_p/(n_p-1); the degrees of freedom are Satterthwaite's (1946), V²/Σ(V_p²/(n_p-1)). The bootstrap is
+(n_p-1)/n_p too small in each part, however many parts there are, so that `FEW` goes by the smallest part. A part of one
+unit shows no spread of its own: its distance from the mean of the parts stands for it, as if parts were the units,
+which errs on the wide side (collapsed strata, Cochran 1977, section 5A.12).
 
 **Composite scores** (F1 of two averages, weighted means) go by their linear terms (`influence.py`).
 
@@ -34,6 +34,7 @@ from treescore.core.arrays import BoolArray, FloatArray
 from treescore.significance.bootstrap import Interval
 from treescore.significance.contributions import contributions
 from treescore.significance.influence import counted_units, influences, strata_of
+from treescore.significance.spread_kernels import difference_squares
 from treescore.significance.units import Sample
 
 FEW = 50
@@ -89,20 +90,31 @@ def difference_intervals(sample: Sample, pairs: Sequence[tuple[int, int]], level
     linear terms, which is the same where denominators are equal.
     """
     values = sample.values()
-    used = sorted({system for pair in pairs for system in pair})
-    counted = {system: counted_units(sample, system) for system in used}
-    linear = {} if sample.plain else {system: influences(sample, system) for system in used}
     by_part = None if sample.parts is None else sample.part_values()
+    strata, parts = strata_of(sample)
+    used = sorted({system for pair in pairs for system in pair})
+    row_of = {system: row for row, system in enumerate(used)}
+    counted = np.array([counted_units(sample, system) for system in used]).reshape(-1, sample.units)
+    own_sizes = np.array([_sizes(sample, units) for units in counted]).reshape(-1, parts)
+    linear: list[FloatArray] = []
     answers = []
     for first, second in pairs:
-        units = counted[first] | counted[second]
-        if not _is_few(sample, units):
+        rows = [row_of[first], row_of[second]]
+        if _is_many(own_sizes[rows]):
             answers.append(Answer(None, BOOTSTRAP))
             continue
-        c = contributions(sample, first, second) if sample.plain else None
-        residuals = linear[first] - linear[second] if c is None else c.e - c.difference * c.w
-        of_parts = None if by_part is None else by_part[first] - by_part[second]
-        spread = spread_of(sample, residuals, units, of_parts)
+        squares, sizes = np.zeros(parts), np.zeros(parts)
+        c = contributions(sample.of_systems([first, second]), 0, 1) if sample.plain else None
+        if c is None:
+            linear = linear or [np.array([influences(sample, system) for system in used])]
+            difference_squares(linear[0], counted, strata, np.array(rows), squares, sizes)
+        else:
+            squares[0] = ((c.e - c.difference * c.w) ** 2).sum()
+            sizes = _sizes(sample, counted[rows[0]] | counted[rows[1]])
+        if _is_many(sizes[None]):
+            answers.append(Answer(None, BOOTSTRAP))
+            continue
+        spread = spread_of(sizes, squares, None if by_part is None else by_part[first] - by_part[second])
         answers.append(Answer(student_t(float(values[first] - values[second]), spread, level), STUDENT_T))
     return answers
 
@@ -130,24 +142,17 @@ def student_t(value: float, spread: Spread, level: float) -> Interval | None:
     return Interval(value - half, value + half, STUDENT_T)
 
 
-def spread_of(sample: Sample, residuals: FloatArray, units: BoolArray, values: FloatArray | None) -> Spread:
-    """Compute the standard error of a score or a difference from its residuals.
+def spread_of(sizes: FloatArray, squares: FloatArray, values: FloatArray | None) -> Spread:
+    """Compute the standard error of a score or a difference: V = Σ_p n_p/(n_p-1) Σ r_i², r_i its linear terms.
 
-    V = Σ_p n_p/(n_p-1) Σ(r_i - mean_p)² in a macro average, and n/(n-1) Σ r_i² over one part.
+    These sum to 0 in each part, so that their mean is not taken off.
 
     Args:
-        sample: whose parts are the strata.
-        residuals: r_i, (n,): the linear terms, 0 in units that hold nothing.
-        units: which hold anything, (n,).
+        sizes: n_p, the units of each part that hold anything, (P,).
+        squares: Σ r_i² of each part, (P,).
         values: the score or difference of each part, (P,), for parts of one unit; None over one part.
     """
-    strata, parts = strata_of(sample)
-    sizes = np.bincount(strata[units], minlength=parts).astype(np.float64)
-    r = residuals
-    if values is not None:
-        means = np.bincount(strata, r, minlength=parts) / np.maximum(sizes, 1.0)
-        r = np.where(units, r - means[strata], 0.0)
-    squares = np.bincount(strata, r * r, minlength=parts)
+    parts = len(sizes)
     several = sizes > 1
     variances = np.where(several, squares * sizes / np.maximum(sizes - 1.0, 1.0), 0.0)
     total, weighed = float(variances.sum()), float((variances**2 / np.maximum(sizes - 1.0, 1.0)).sum())
@@ -174,9 +179,12 @@ def _system_interval(sample: Sample, system: int, value: float, of_parts: FloatA
     share = _whole_units(sample, system)
     if share:
         return Answer(wilson(round(value * share), share, level), WILSON)
-    if not _is_few(sample, units):
+    sizes = _sizes(sample, units)
+    if _is_many(sizes[None]):
         return Answer(None, BOOTSTRAP)
-    spread = spread_of(sample, influences(sample, system), units, of_parts)
+    strata, parts = strata_of(sample)
+    squares = np.bincount(strata, influences(sample, system) ** 2, minlength=parts).astype(np.float64)
+    spread = spread_of(sizes, squares, of_parts)
     if math.isnan(spread.se):
         return Answer(None, STUDENT_T)
     if (sample.score.low, sample.score.high) != (0.0, 1.0):
@@ -198,10 +206,16 @@ def _whole_units(sample: Sample, system: int) -> int:
     return int(n.sum()) if right_or_wrong.all() else 0
 
 
-def _is_few(sample: Sample, units: BoolArray) -> bool:
+def _sizes(sample: Sample, units: BoolArray) -> FloatArray:
+    """Count the chosen units of each part, (P,)."""
     strata, parts = strata_of(sample)
-    sizes = np.bincount(strata[units], minlength=parts)
-    return bool(((sizes > 0) & (sizes < FEW)).any()) or not units.any()
+    return np.bincount(strata[units], minlength=parts).astype(np.float64)
+
+
+def _is_many(sizes: FloatArray) -> bool:
+    """Tell whether each part that has units at all has enough of one system: sizes (systems, P)."""
+    largest = sizes.max(axis=0, initial=0.0)
+    return bool(((largest == 0) | (largest >= FEW)).all()) and bool(largest.any())
 
 
 def _within(sample: Sample, interval: Interval) -> Interval:

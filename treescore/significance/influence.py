@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from treescore.core.arrays import BoolArray, Counts, FloatArray, IntArray
-from treescore.significance.contributions import Contributions, whole_parts
+from treescore.significance.contributions import Contributions, contributions, whole_parts
 from treescore.significance.units import Sample
 
 _STEP = 2.0**-17
@@ -34,6 +34,13 @@ def influences(sample: Sample, system: int) -> FloatArray:
     for slope, term in zip(_slopes(sample, ratios), terms, strict=True):
         z += slope[strata] * term
     return z / parts
+
+
+def contributions_of(sample: Sample, first: int, second: int) -> Contributions:
+    """Return the contributions of a pair; those of a score that joins ratios are its linear terms."""
+    both = sample.of_systems([first, second])
+    c = contributions(both, 0, 1)
+    return linear_contributions(both, 0, 1) if c is None else c
 
 
 def linear_contributions(sample: Sample, first: int, second: int) -> Contributions:

@@ -81,7 +81,7 @@ def intervals_together(question: Question, draws: Draws) -> list[Interval | None
 
 
 def interval_document(question: Question, interval: Interval | None, systems: Sequence[int]) -> dict[str, Json] | None:
-    """Make the document of an interval of one system or of the difference of two."""
+    """Make the document of an interval that belongs to some systems: one, the two of a difference, or all."""
     if interval is None:
         return None
     drawn = interval.method.endswith(DRAWN)

@@ -2,7 +2,8 @@
 
 For X against Y and a margin δ > 0 in score units, units have e_i in X's favour + δ w_i, w_i the unit's share of all
 denominators: what they would be if X were better by δ more. p = P(Σ s_i (e_i + δ w_i) >= Σ (e_i + δ w_i)), s = ±1 at
-random: small where the data rule out that X is worse by δ. It is one-sided.
+random: small where the data rule out that X is worse by δ. It is one-sided. Where training runs vary too, it is
+P(t_df >= (D + δ)/√V), D in X's favour, with V and df of the test over runs and units.
 
 The sample may lack what makes X worse: where 3 % of the units lose a third of their score, tests of this kind (t and
 bootstrap too) claim falsely in 54 % of samples of 20 units, in 31 % of 50 and 13 % of 200. Of failures in a share f of
@@ -11,16 +12,19 @@ units, n units show none with probability (1-f)^n, 5 % at f = 3/n: rarer ones ma
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import stdtr
 
 from treescore.core.arrays import FloatArray
 from treescore.core.params import Json
 from treescore.significance.contributions import Contributions
 from treescore.significance.correction import adjusted
 from treescore.significance.inversion import sum_tail
+from treescore.significance.welch import RunsTest
 
 FEWEST_UNITS = 20
 """Below it nothing is established: failures in 3/20 of the units may have been missed."""
@@ -55,6 +59,24 @@ def noninferiority(c: Contributions, margin: float, better: float, seed: int = 1
     first = c.e * better
     own, other = (one_sided(side * first + margin * c.w, seed) for side in (1.0, -1.0))
     return OneSide(*own, units), OneSide(*other, units)
+
+
+def over_runs(found: RunsTest, margin: float, better: float, units: int) -> tuple[OneSide, OneSide]:
+    """Test the same where training runs vary: p = P(t_df >= (D + δ)/√V), at least 2^-units, as that of swaps.
+
+    Args:
+        found: the test of the pair over training runs and units.
+        margin: δ > 0, in score units.
+        better: 1.0 where a higher score is better, else -1.0.
+        units: of the comparison, n.
+    """
+    difference = better * (found.test.difference or 0.0)
+    deviation = math.sqrt(found.v_units + found.v_runs)
+    sides = []
+    for gain in (difference + margin, margin - difference):
+        tail = float(gain <= 0) if found.df is None else float(stdtr(found.df, -gain / deviation))
+        sides.append(OneSide(max(tail, 0.5 ** min(units, 1000)), None, units))
+    return sides[0], sides[1]
 
 
 def one_sided(x: FloatArray, seed: int) -> tuple[float, float | None]:

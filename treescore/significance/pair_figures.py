@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from treescore.core.params import Json
-from treescore.significance.contributions import Contributions, contributions
+from treescore.significance import training_runs
 from treescore.significance.correction import first_threshold
-from treescore.significance.detectable import detectable
-from treescore.significance.influence import linear_contributions
+from treescore.significance.detectable import detectable_of, moments_of, moments_of_pairs
+from treescore.significance.influence import contributions_of
 from treescore.significance.intervals import Draws, interval_document, intervals_together
-from treescore.significance.noninferiority import OneSide, noninferiority, pair_documents
+from treescore.significance.noninferiority import noninferiority, over_runs, pair_documents
 from treescore.significance.permutation import Test
 from treescore.significance.question import Question
 
@@ -21,15 +21,8 @@ from treescore.significance.question import Question
 def figures_of_all_pairs(question: Question, tests: Sequence[Test], draws: Draws) -> list[dict[str, Json]]:
     """Return for each pair the members `detectable`, `ci_simultaneous` and `noninferiority`, null where unknown."""
     together = intervals_together(question, draws)
-    # one pair's contributions at a time: those of all pairs would fill the memory
-    could: list[dict[str, Json] | None] = []
-    not_worse: list[tuple[OneSide, OneSide] | None] = []
-    for pair, test in zip(question.pairs, tests, strict=True):
-        swapped, asked = _by_swaps(question, test), _asked_for_margin(question, test)
-        c = contributions_of(question, *pair) if swapped or asked else None
-        could.append(_detectable(question, c) if swapped else None)
-        not_worse.append(_not_worse(question, c, pair) if asked and c is not None else None)
-    worse = _noninferiority(question, not_worse)
+    could = _detectable(question, tests)
+    worse = _noninferiority(question)
     return [
         {
             "detectable": could[at],
@@ -40,51 +33,42 @@ def figures_of_all_pairs(question: Question, tests: Sequence[Test], draws: Draws
     ]
 
 
-def contributions_of(question: Question, first: int, second: int) -> Contributions:
-    """Return the contributions of a pair; those of a score that joins ratios are its linear terms."""
-    sample = (
-        question.alone(first, second).sample if question.units_by_pair else question.sample.of_systems([first, second])
-    )
-    c = contributions(sample, 0, 1)
-    return linear_contributions(sample, 0, 1) if c is None else c
-
-
-def _by_swaps(question: Question, test: Test) -> bool:
-    """Tell whether p is that of swapped units, whose power is known; other tests ask something else."""
-    return question.settings.test == "permutation" and test.kind is not None
-
-
-def _detectable(question: Question, c: Contributions | None) -> dict[str, Json] | None:
+def _detectable(question: Question, tests: Sequence[Test]) -> Sequence[dict[str, Json] | None]:
+    """Tell what tests by swaps could have found; the power of others is not known."""
     settings = question.settings
+    documents: list[dict[str, Json] | None] = [None] * len(tests)
+    if settings.test != "permutation":
+        return documents
+    asked = [at for at, test in enumerate(tests) if test.kind is not None]
     alpha = first_threshold(len(question.pairs), settings.alpha, settings.correction)
     sides = 1.0 if settings.alternative == "two-sided" else 2.0  # one tail of alpha is two of 2 alpha
-    difference = None if c is None else detectable(c, min(1.0, sides * alpha), settings.power)
-    return None if difference is None else {"difference": difference, "power": settings.power, "alpha": alpha}
-
-
-def _asked_for_margin(question: Question, test: Test) -> bool:
-    """Tell whether a pair is tested against the margin: not over training runs, whose spread swaps leave out."""
-    return question.settings.margin is not None and test.ci is None
-
-
-def _not_worse(question: Question, c: Contributions, pair: tuple[int, int]) -> tuple[OneSide, OneSide]:
-    better = 1.0 if question.sample.score.higher_is_better else -1.0
-    return noninferiority(c, question.settings.margin or 0.0, better, question.seed(*pair))
-
-
-def _noninferiority(
-    question: Question, not_worse: Sequence[tuple[OneSide, OneSide] | None]
-) -> Sequence[dict[str, Json] | None]:
-    """Return the documents of the pairs tested against the margin, None for the others."""
-    documents: list[dict[str, Json] | None] = [None] * len(not_worse)
-    asked = [at for at, sides in enumerate(not_worse) if sides is not None]
-    if not asked:
-        return documents
-    settings = question.settings
     pairs = [question.pairs[at] for at in asked]
-    names = [(question.candidates[first].name, question.candidates[second].name) for first, second in pairs]
-    found = [sides for sides in not_worse if sides is not None]
-    corrected = pair_documents(names, found, settings.margin or 0.0, settings.alpha, settings.correction)
-    for at, document in zip(asked, corrected, strict=True):
-        documents[at] = document
+    if question.units_by_pair:
+        moments = [moments_of(contributions_of(question.alone(*pair).sample, 0, 1)) for pair in pairs]
+    else:
+        moments = moments_of_pairs(question.sample, pairs)
+    for at, sums in zip(asked, moments, strict=True):
+        difference = detectable_of(sums, min(1.0, sides * alpha), settings.power)
+        if difference is not None:
+            documents[at] = {"difference": difference, "power": settings.power, "alpha": alpha}
     return documents
+
+
+def _noninferiority(question: Question) -> Sequence[dict[str, Json] | None]:
+    """Test both systems of all pairs against the margin."""
+    settings = question.settings
+    if settings.margin is None:
+        return [None] * len(question.pairs)
+    better = 1.0 if question.sample.score.higher_is_better else -1.0
+    over = training_runs.runs_tests(question)
+    names, sides = [], []
+    for first, second in question.pairs:
+        names.append((question.candidates[first].name, question.candidates[second].name))
+        if (first, second) in over:
+            sides.append(over_runs(over[first, second], settings.margin, better, question.sample.units))
+        else:
+            by_pair = question.units_by_pair
+            sample = (question.alone(first, second) if by_pair else question).sample
+            c = contributions_of(sample, 0, 1) if by_pair else contributions_of(sample, first, second)
+            sides.append(noninferiority(c, settings.margin, better, question.seed(first, second)))
+    return pair_documents(names, sides, settings.margin, settings.alpha, settings.correction)

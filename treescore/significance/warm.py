@@ -7,6 +7,8 @@ import numpy as np
 from treescore.core.scores import ratio_score
 from treescore.significance import kernels, linear_kernels
 from treescore.significance.contributions import contributions
+from treescore.significance.detectable import moments_of_pairs
+from treescore.significance.few_units import difference_intervals
 from treescore.significance.inversion import FEW, sum_tail
 from treescore.significance.law import plane_of
 from treescore.significance.macro import inverted_p, macro_pair, parts_of, sampled_p
@@ -40,5 +42,8 @@ def warm_kernels() -> None:
     kernels.draw_weights(one.astype(np.uint64), np.zeros((1, 1), np.float64))
     linear_kernels.subset_tail(one, 1)
     linear_kernels.tilted_tail(one, one, 0, 0.5, 2, 1)
+    difference_intervals(parts, [(0, 1)], 0.95)
+    moments_of_pairs(parts, [(0, 1)])
+    moments_of_pairs(reals, [(0, 1)])
     sum_tail(np.ones(FEW), 2.0)
     sum_tail(np.arange(2.0, FEW), 2.0)

@@ -42,7 +42,8 @@ from service.usecases.submissions import quotas
 COMPARISON_KIND = "comparison"
 QUICK = 10
 QUICK_SHUFFLES = 100_000
-"""Systems and shuffles up to which a comparison is queued before re-scoring."""
+QUICK_OTHERS = 100
+"""Systems, shuffles and submissions that rows were picked from up to which a comparison is queued before re-scoring."""
 MOST_WAITING = 50
 """Unanswered comparisons of one benchmark beyond which only organisers add more."""
 
@@ -180,8 +181,9 @@ def _meter(
 
 
 def _queue(question: Question) -> str:
-    quick = len(question["submissions"]) <= QUICK and question["settings"]["shuffles"] <= QUICK_SHUFFLES
-    return LIVE if quick else BULK
+    others = sum(len(each["others"]) for each in question.get("considered", {}).values())
+    few = len(question["submissions"]) <= QUICK and others <= QUICK_OTHERS
+    return LIVE if few and question["settings"]["shuffles"] <= QUICK_SHUFFLES else BULK
 
 
 def _stored(

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 
 from treescore.core.scores import ratio_score
 from treescore.significance.contributions import Contributions, contributions
-from treescore.significance.detectable import detectable
+from treescore.significance.detectable import detectable, moments_of, moments_of_pairs
 from treescore.significance.units import sample_of
 
 SHARE = ratio_score("share", "", "m", "n")
@@ -73,3 +73,18 @@ def test_the_smallest_level_has_an_answer_or_none() -> None:
     c = of([5, 3, 6, 9] * 50, [4, 4, 5, 5] * 50, [9] * 200)
     assert detectable(c, 1e-300, 0.8) is None
     assert detectable(c, 1e-12, 0.8) is not None
+
+
+@pytest.mark.parametrize("scale", [1, 0.1], ids=["whole", "real"])
+@pytest.mark.parametrize("parts", [None, np.repeat([0, 2, 1], 4)], ids=["one", "parts"])
+@pytest.mark.parametrize("one_minus", [False, True])
+def test_sums_over_all_pairs_are_those_of_each(*, one_minus: bool, parts: Any, scale: float) -> None:
+    score = ratio_score("score", "", {"m": 2}, {"n": 1, "k": 1}, one_minus=one_minus)
+    generator = np.random.default_rng(8)
+    rows = [generator.integers(0, 9, (12, 3)) * scale for _ in range(4)]
+    sample = sample_of(score, ("m", "n", "k"), rows, None, parts)
+    pairs = [(0, 1), (2, 0), (1, 3)]
+    for pair, found in zip(pairs, moments_of_pairs(sample, pairs), strict=True):
+        c = contributions(sample, *pair)
+        assert c is not None
+        assert found == pytest.approx(moments_of(c), rel=1e-9)

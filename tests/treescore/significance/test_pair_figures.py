@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import stdtr
 
 from treescore.core.scores import Score, f1_score, harmonic, ratio_score
 from treescore.significance import Candidate, Settings, compare
@@ -93,11 +94,10 @@ def test_no_intervals_together_where_none_are_asked_for() -> None:
     assert "hold together at 95 %; Holm" not in document["assumed"]
 
 
-def test_intervals_together_have_one_seed_by_all_names_where_pairs_have_their_own() -> None:
-    alone = asked(F1, rows(1), rows(2), rows(3), seed_of=of_names)
-    shared = asked(F1, rows(1), rows(2), rows(3), seed=of_names(["s0", "s1", "s2"]))
-    together = [[pair["ci_simultaneous"] for pair in document["pairs"]] for document in (alone, shared)]
-    assert together[0] == together[1]
+def test_intervals_together_have_one_seed_by_all_names() -> None:
+    document = asked(F1, rows(1), rows(2), rows(3), seed_of=of_names)
+    assert {pair["ci_simultaneous"]["seed"] for pair in document["pairs"]} == {of_names(["s0", "s1", "s2"])}
+    assert {pair["ci"]["seed"] for pair in document["pairs"]} == {of_names(names) for names in ("s0s1", "s0s2", "s1s2")}
 
 
 def test_a_margin_is_tested_both_ways_and_corrected_over_ordered_pairs() -> None:
@@ -170,3 +170,19 @@ def test_all_ties_and_all_undefined() -> None:
     assert (pair["ci_simultaneous"]["low"], pair["ci_simultaneous"]["high"]) == (0.0, 0.0)
     nothing = np.zeros((30, 3), np.int64)
     assert asked(F1, nothing, nothing, margin=0.1)["pairs"][0]["noninferiority"] is None
+
+
+def test_a_margin_over_training_runs_is_tested_by_t() -> None:
+    runs = [tuple(rows(seed) for seed in (2 + shift, 4 + shift, 6 + shift)) for shift in (0, 20)]
+    candidates = [Candidate(name, each) for name, each in zip("ab", runs, strict=True)]
+    document = compare("m.recall", RECALL, NAMES, candidates, Settings(resamples=50, margin=0.03))
+    pair = document["pairs"][0]
+    v, df = pair["runs_test"]["v_units"] + pair["runs_test"]["v_runs"], pair["runs_test"]["df"]
+    gain = pair["difference_tested"]
+    for name, sign in (("a", 1.0), ("b", -1.0)):
+        expected = stdtr(df, -(sign * gain + 0.03) / np.sqrt(v))
+        assert pair["noninferiority"][name]["p"] == pytest.approx(expected)
+    same = [Candidate(name, (rows(2), rows(2))) for name in "ab"]
+    equal = compare("m.recall", RECALL, NAMES, same, Settings(resamples=50, margin=0.03))
+    assert equal["pairs"][0]["noninferiority"]["a"]["established"]
+    assert equal["pairs"][0]["detectable"] is None
