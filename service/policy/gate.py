@@ -34,7 +34,7 @@ _FAILURE = ("type", "title", "status", "kind", "detail", "errors_total")
 _ERROR = ("code", "pointer", "part", "sentence", "sent_id", "line", "column", "detail")
 _SIGNATURE = (
     *("metric", "params", "transforms", "format", "system_format", "version", "gold", "output", "command"),
-    *("parts", "missing_parts"),
+    *("parts", "missing_parts", "split"),
 )
 _METRIC_ITEMS = ("counts", "sentences")
 _ROW = ("team", "team_name", "submission", "name", "role", "created_at")

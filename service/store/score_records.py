@@ -65,10 +65,16 @@ class ScoreRecord:
     private: PrivateFigures | None = None
 
     def shown(self, share: str | None) -> ScoreRecord:
-        """Return the record with the figures of a share in place of those over the public one."""
-        if share != PRIVATE or self.private is None:
+        """Return the record with the figures of a share, which signatures name; None for a test set without shares."""
+        if self.private is None:
             return self
-        metrics = {key: _merged(metric, self.private.metrics[key]) for key, metric in self.document["metrics"].items()}
+        metrics = {
+            key: {**metric, "signature": {**metric["signature"], "split": share}}
+            for key, metric in self.document["metrics"].items()
+        }
+        if share != PRIVATE:
+            return replace(self, document={**self.document, "metrics": metrics})
+        metrics = {key: _merged(metric, self.private.metrics[key]) for key, metric in metrics.items()}
         document = {**self.document, "metrics": metrics}
         return replace(self, main=self.private.main, figures=self.private.figures, document=document)
 

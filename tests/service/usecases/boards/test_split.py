@@ -34,7 +34,7 @@ from service.usecases.submissions.changes import patch_submission
 from service.usecases.submissions.fitting import report
 from tests.fixtures.contexts import NOON, ORGANISER, work_of
 from tests.fixtures.requests import loaded
-from tests.fixtures.tasks import ANYONE, BENCHMARK, LONG, SLUG, column, spoilt
+from tests.fixtures.tasks import ANYONE, BENCHMARK, LONG, SLUG, Task, column, spoilt
 
 CLOSES = NOON + timedelta(days=7)
 LATER = CLOSES + timedelta(hours=1)
@@ -148,6 +148,7 @@ class TestBeforeClosing:
             name: figures(each) for name, each in alone.items()
         }
         assert {each["split"] for each in shown.values()} == {PUBLIC}
+        assert {each["metrics"]["attachment"]["signature"]["split"] for each in shown.values()} == {PUBLIC}
         assert column(board, "team") == ["lyon", "oslo", "prague"]
         assert named(board) == named(board_alone)
         assert (board["split"], board_alone["split"]) == (PUBLIC, None)
@@ -476,12 +477,18 @@ class TestSettings:
         with refused("first submission"):
             board.patch(**HALVES)
 
-    def test_before_the_first_submission_it_may_be_set_changed_and_removed(self, board):
+    def test_before_the_first_submission_it_may_be_set_changed_and_removed(self, either_context):
+        task = Task(either_context, work_of(either_context))
+        task.make(parts={"en": {"gold": LONG}})
         for split in ({"private": 0.5}, {"private": 0.25}, None, {"private": 0.5}):
-            board.patch(closes_at=HALVES["closes_at"], leaderboard={"split": split})
-            assert board.benchmark()["leaderboard"]["split"] == split
-        board.scored(board.team(), spoilt(3))
-        assert board.leaderboard()["split"] == PUBLIC
+            task.patch(closes_at=HALVES["closes_at"], leaderboard={"split": split})
+            assert task.benchmark()["leaderboard"]["split"] == split
+        for name in TEAMS:
+            task.scored(task.team(name), spoilt(len(name)))
+        task.settle()
+        assert (task.leaderboard()["split"], len(task.leaderboard()["rows"])) == (PUBLIC, 3)
+        board = closed(task).leaderboard()
+        assert (board["split"], board["significance"]["pairs"]) == (PRIVATE, 3)
 
     def test_closing_may_move_until_it_has_passed(self, sent):
         task = sent[0]
