@@ -106,6 +106,12 @@ def headline(document: BoardDocument) -> str:
     return "; ".join(parts)
 
 
+def claim_of(document: BoardDocument) -> str:
+    """Return what the claims of a board are about, in one line; empty where nothing was tested."""
+    assumed = document["significance"]["assumed"]
+    return f"Assumed: {assumed}" if assumed else ""
+
+
 def notes(document: BoardDocument) -> list[str]:
     """Return the notes below the board."""
     lines = []
@@ -119,8 +125,9 @@ def notes(document: BoardDocument) -> list[str]:
             f"the first {significance['first_rows']} rows and the baselines were tested. "
             "A line is drawn where every system above differs from every system below."
         )
-    if significance["assumed"]:
-        lines.append(f"Assumed: {significance['assumed']}")
+    claim = claim_of(document)
+    if claim:
+        lines.append(claim)
     powers = {row["detectable"]["power"] for row in document["rows"] if row["detectable"] is not None}
     if powers:
         lines.append(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from service.store.score_records import artifact_name
 from service.usecases.boards.board import Board, board_of, lacking_parts, untestable
 from service.usecases.boards.considered import OF_PRIVATE_SHARE, UNSELECTED, most_others
 from service.usecases.boards.seeds import seeds_of
+from service.usecases.boards.systems import lacked_by_all_runs
 from service.usecases.scoring.documents import documents_in, stored_documents
 from service.usecases.scoring.gold import evaluation_of, load_part
 from service.usecases.scoring.shares import share_rows, split_of
@@ -51,27 +52,30 @@ def compare_submissions(
         InputError: the data lack the unit of the question.
     """
     settings = Settings(**question["settings"])
+    runs = question.get("runs", {})
+    further_runs = {run for first, of_it in runs.items() for run in of_it if run != first}
+    alone = [each for each in question["submissions"] if each not in further_runs]
     seeds = seeds_of(context, question)
     with context.store.read() as db:
         board = board_behind(db, question)
-        lacking = lacking_parts(db, board, question["submissions"])
-    untested = untestable(board, lacking, settings)
+        lacking = lacking_parts(db, board, [*question["submissions"], *itertools.chain(*runs.values())])
+    missing_of = lacked_by_all_runs(lacking, alone, runs)
+    untested = untestable(board, missing_of, settings)
     entry, score = board.scored_by
     columns = _columns(entry.metric.table.count_names, board, settings)
     with context.store.read() as db:
         chosen = rows_of_share(db, board)
     candidates = []
-    runs = question.get("runs", {})
-    counted = {run for first, of_it in runs.items() for run in of_it if run != first}
-    for each in question["submissions"]:
-        if each in untested or each in counted:
+    for each in alone:
+        if each in untested:
             continue
         with context.store.read() as db:
-            missing = lacking.get(each, frozenset())
+            missing = missing_of.get(each, frozenset())
             tokens = settings.unit == "token"
             candidate = _candidate(db, board, each, columns.positions, chosen, missing, tokens=tokens)
             if candidate is not None:
-                candidate = _with_runs(db, board, candidate, columns.positions, chosen, runs.get(each, ()))
+                further = {run: lacking.get(run, frozenset()) for run in runs.get(each, ()) if run != each}
+                candidate = _with_runs(db, board, candidate, columns.positions, chosen, further)
                 candidate = _with_considered(db, board, candidate, columns.positions, chosen, question)
         if candidate is None:
             untested[each] = COUNTS_DELETED
@@ -161,10 +165,10 @@ def _with_runs(
     candidate: Candidate,
     kept: list[int],
     chosen: Sequence[BoolArray],
-    runs: Sequence[str],
+    further: Mapping[str, frozenset[int]],
 ) -> Candidate:
-    """Add the counts of the other training runs of a candidate's system."""
-    read = (_counts(db, board, each, kept, chosen, candidate.missing) for each in runs if each != candidate.name)
+    """Add the counts of the other training runs of a candidate's system, given with the parts that they lack."""
+    read = (_counts(db, board, each, kept, chosen, missing) for each, missing in further.items())
     return replace(candidate, runs=(*candidate.runs, *(counts for counts in read if counts is not None)))
 
 
@@ -251,5 +255,5 @@ def _documents(context: Context, board: Board, chosen: Sequence[BoolArray]) -> l
                 gold = load_part(db, board.revision, part.name, board.scoring.spec)
             spec, limits = board.scoring.spec, context.config.limits
             of_part = documents_in(evaluation_of(spec, gold, board.revision, part.name, limits))
-        names += compress(of_part or [None] * len(sentences), sentences)
+        names += itertools.compress(of_part or [None] * len(sentences), sentences)
     return names if any(names) else None

@@ -174,6 +174,11 @@ def test_the_forms_name_units_and_what_could_have_been_detected() -> None:
     assert (first["detectable"], first["assumed"]) == ("0.0123", ASSUMED)
 
 
+def test_a_paper_prints_what_is_assumed() -> None:
+    printed = [line for line in rendered("latex", BOARD).splitlines() if not line.startswith("%")]
+    assert f"Assumed: {ASSUMED}".replace("%", "\\%") in printed
+
+
 def test_a_board_with_nothing_tested_assumes_nothing() -> None:
     nothing = {**BOARD["significance"], "unit": None, "unit_count": None, "assumed": None, "pairs": 0}
     document = board(row(1, 0.9), significance=nothing)
