@@ -62,7 +62,7 @@ def board_rows(document: BoardDocument) -> list[Row]:
             _ranks(row["rank_interval"]),
             "" if row["cluster"] is None else str(row["cluster"]),
             _team(row),
-            clean(row["name"] or ""),
+            _system(row),
             stepped(row["score"], step),
             row["covered"] or "",
             interval_text(low, high) if low is not None else "",
@@ -71,6 +71,12 @@ def board_rows(document: BoardDocument) -> list[Row]:
         )
         rows.append(Row(cells, row["role"] == "baseline", begins, row["score"], low, high))
     return rows
+
+
+def _system(row: RowDocument) -> str:
+    """Return the name of a row's submission, and how many training runs it stands for where there are several."""
+    runs = "" if row["runs"] is None else f"({row['runs']['count']} runs)"
+    return " ".join(filter(None, (clean(row["name"] or ""), runs)))
 
 
 def stepped(value: float | None, step: float | None) -> str:

@@ -88,6 +88,18 @@ def test_the_same_board_gives_the_same_bytes(form: str) -> None:
     assert first.media_type == LEADERBOARD_FORMATS[form]
 
 
+@pytest.mark.parametrize("form", ["markdown", "latex", "svg"])
+def test_a_row_of_several_training_runs_says_how_many(form: str) -> None:
+    assert "(3 runs)" in rendered(form, board(row(1, 0.9, 1, runs={"count": 3, "sd": 0.01})))
+    assert "runs)" not in rendered(form, BOARD)
+
+
+def test_csv_has_what_a_row_was_picked_from_and_the_spread_of_its_runs() -> None:
+    head, first = rendered("csv", board(row(1, 0.9, 1, runs={"count": 3, "sd": 0.01}))).splitlines()
+    found = dict(zip(head.split(","), next(csv.reader([first])), strict=True))
+    assert (found["considered"], found["runs"], found["runs_sd"]) == ("3", "3", "0.01")
+
+
 @pytest.mark.parametrize("form", LEADERBOARD_FORMATS)
 def test_an_empty_board_can_be_shown(form: str) -> None:
     assert rendered(form, board())
