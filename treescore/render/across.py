@@ -8,6 +8,8 @@ from typing import Any
 from treescore.render.crosstable import clean
 
 Document = Mapping[str, Any]
+LISTED = 50
+"""Lines of pairs that are shown."""
 
 
 def across_lines(document: Document) -> list[str]:
@@ -15,7 +17,9 @@ def across_lines(document: Document) -> list[str]:
     size, correction = document["family"]["size"], document["correction"]
     head = f"{size} tests as one family, {correction}, alpha {document['alpha']:g}:"
     found = [line for pair in document["pairs"] for line in _pair_lines(pair)]
-    return [head, *(found or ["no system is shown to be better than another."]), document["assumed"]]
+    more = [f"and {len(found) - LISTED} more; JSON holds all"] if len(found) > LISTED else []
+    lines = [*found[:LISTED], *more] or ["no system is shown to be better than another."]
+    return [head, *lines, document["assumed"]]
 
 
 def _pair_lines(pair: Document) -> Iterator[str]:

@@ -74,7 +74,8 @@ def _readings(question: Question, tests: Sequence[Test]) -> list[str]:
     settings = question.settings
     sentences = []
     if settings.test == "mcnemar":
-        what = "tokens right" if question.unit == "token" else "sentences right as a whole"
+        whole = "documents" if question.unit == "block" else "sentences"
+        what = "tokens right" if question.unit == "token" else f"{whole} right as a whole"
         sentences.append(f"Tested: {what}, not the score.")
     if any(test.unselected is not None for test in tests):
         sentences.append("A row is the best of k submissions; p allows for the picking.")

@@ -24,6 +24,8 @@ BATCH_DRAWS = 2_000_000
 """Limit of draws that a batch of resamples holds."""
 MOST_DRAWS = 2_000_000_000
 """Limit of units drawn in all resamples together (some ten seconds); resamples are reduced beyond it."""
+MOST_SUMS = 1_000_000_000
+"""Limit of sums in all resamples together: of terms by system and part, of differences by pair (some 15 s)."""
 FEWEST_RESAMPLES = 1_000
 BATCH_SUMS = 1_000_000
 """Limit of sums (resamples x parts x terms of all systems) that a thread holds: with their copies in float64 and what
@@ -48,9 +50,9 @@ class Interval:
     method: str = "percentile bootstrap"
 
 
-def affordable_resamples(requested: int, units: int) -> int:
-    """Return the resamples asked for, or as many as a test set of this size allows."""
-    return min(requested, max(FEWEST_RESAMPLES, MOST_DRAWS // max(1, units)))
+def affordable_resamples(requested: int, units: int, sums: int) -> int:
+    """Return the resamples asked for, or as many as so many units drawn and sums in each of them allow."""
+    return min(requested, max(FEWEST_RESAMPLES, min(MOST_DRAWS // max(1, units), MOST_SUMS // max(1, sums))))
 
 
 def resampled(sample: Sample, resamples: int, seed: int) -> FloatArray:

@@ -55,7 +55,9 @@ class Saddle(NamedTuple):
     deviation: float
 
 
-def sum_tail(e: FloatArray, observed: float, *, seed: int = 1, draws: int = DRAWS) -> Tail:
+def sum_tail(
+    e: FloatArray, observed: float, *, seed: int = 1, draws: int = DRAWS, most: float = LATTICE_ADDITIONS
+) -> Tail:
     """Compute P(sum of s_i e_i >= observed), the s_i = +-1 independent and uniform; ties count.
 
     Args:
@@ -63,6 +65,7 @@ def sum_tail(e: FloatArray, observed: float, *, seed: int = 1, draws: int = DRAW
         observed: x; a sum that is within 1e-12 of it ties with it.
         seed: of the draws where more than 20 and fewer than 100 units differ.
         draws: how many; with 0 such sums are inverted too.
+        most: additions that the exact law of more than 20 units may take, where all e are multiples of one number.
     """
     sizes, counts = np.unique(np.abs(np.asarray(e, np.float64)), return_counts=True)
     e, copies = sizes[sizes > 0], counts[sizes > 0].astype(np.int64)
@@ -77,7 +80,7 @@ def sum_tail(e: FloatArray, observed: float, *, seed: int = 1, draws: int = DRAW
         return Tail(p, math.log(p), None)
     if observed >= largest * (1.0 - TOLERANCE):
         return tail_of(-units * LN2, None)
-    exact = lattice_tail(e, copies, observed)
+    exact = lattice_tail(e, copies, observed, most)
     if exact is not None:
         return exact
     if units < FEW and draws:
@@ -96,7 +99,7 @@ def listed_tail(e: FloatArray, limit: float) -> float:
     return float(reached.sum()) / 2.0 ** len(e)
 
 
-def lattice_tail(e: FloatArray, copies: IntArray, observed: float) -> Tail | None:
+def lattice_tail(e: FloatArray, copies: IntArray, observed: float, most: float) -> Tail | None:
     """Return the exact tail where all e are whole multiples of the smallest and their law is short, else None."""
     steps = e / e[0]
     whole = np.rint(steps)
@@ -107,7 +110,7 @@ def lattice_tail(e: FloatArray, copies: IntArray, observed: float) -> Tail | Non
     # sums of signs keep the parity of the largest
     differences = Differences(whole.astype(np.int64), copies, reached + (largest - reached) % 2)
     try:
-        p, log_p = exact_p(differences, "greater", LATTICE_ADDITIONS)
+        p, log_p = exact_p(differences, "greater", most)
     except TooLargeError:
         return None
     return Tail(p, log_p, None)

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,6 +28,7 @@ from treescore.significance.macro import (
     whole_differences,
 )
 from treescore.significance.ratio import FEW_UNITS
+from treescore.significance.threads import mapped
 from treescore.significance.tilted import DRAWS
 
 THREADS = 2
@@ -48,9 +48,6 @@ DECIDES = 100.0
 """An adjusted p within this factor of alpha is inverted also beyond the pair's share of the budget."""
 MOST_ERROR = 0.05
 """An inverted p with a larger relative error is sampled."""
-
-_T = TypeVar("_T")
-_R = TypeVar("_R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +89,7 @@ def macro_answers(parts: Parts, pairs: Sequence[tuple[int, int]], decision: Deci
     def first(pair: tuple[int, int]) -> Answer:
         return _first_answer(macro_pair(parts, *pair), decision.alternative, share)
 
-    answers = _mapped(first, pairs)
+    answers = mapped(first, pairs, THREADS)
     _redo(parts, pairs, answers, _inversions(answers, decision), lambda pair, _: _inverted(pair, decision.alternative))
 
     def sampled(pair: MacroPair, draws: int) -> Answer:
@@ -208,13 +205,6 @@ def _redo(
 ) -> None:
     """Replace the answers of those chosen; their kinds are made again: those of all pairs would fill the memory."""
     indices = list(chosen)
-    found = _mapped(lambda index: answer(macro_pair(parts, *pairs[index]), chosen[index]), indices)
+    found = mapped(lambda index: answer(macro_pair(parts, *pairs[index]), chosen[index]), indices, THREADS)
     for index, new in zip(indices, found, strict=True):
         answers[index] = new
-
-
-def _mapped(function: Callable[[_T], _R], items: Sequence[_T]) -> list[_R]:
-    if len(items) < 2:
-        return [function(item) for item in items]
-    with ThreadPoolExecutor(THREADS) as pool:
-        return list(pool.map(function, items))

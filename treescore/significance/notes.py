@@ -42,7 +42,8 @@ def notes(question: Question, tests: Sequence[Test], smallest: Mapping[str, Json
         lines.append("p below 2.2e-308 is shown as that; log10_p holds it.")
     if settings.interval != "none" and question.resamples < settings.resamples:
         lines.append(
-            f"Resamples lowered from {settings.resamples} to {question.resamples}: the test set is very large."
+            f"Resamples lowered from {settings.resamples} to {question.resamples}: units, or systems and parts, are "
+            "very many."
         )
     if settings.margin is not None and units < noninferiority.FEWEST_UNITS:
         lines.append(noninferiority.FEW_NOTE)

@@ -13,7 +13,6 @@ import numpy as np
 from scipy.special import gammaincc
 
 from treescore.core.arrays import FloatArray
-from treescore.significance.correction import rejected
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,18 +52,32 @@ class PartialConjunction:
 
 def partial_conjunction(p: Sequence[float], alpha: float) -> PartialConjunction:
     """Count and identify the datasets with a difference from one p for each, all for the same two systems."""
-    values = np.asarray(p, np.float64)
-    ordered = np.sort(values)
-    remaining = np.arange(len(ordered), 0, -1, dtype=np.float64)
-    bonferroni = np.minimum(1.0, np.maximum.accumulate(remaining * ordered)) if len(ordered) else ordered
+    return partial_conjunctions(np.asarray(p, np.float64)[np.newaxis], alpha)[0]
+
+
+def partial_conjunctions(p: FloatArray, alpha: float) -> list[PartialConjunction]:
+    """Do the same for many pairs of systems at once, p (pairs, k).
+
+    Over the ordered p, Bonferroni's steps (k - u + 1) p[u] are those of Holm (1979) too: so Holm identifies the first
+    k_bonferroni datasets.
+    """
+    order = np.argsort(p, axis=1, kind="stable")
+    ordered = np.take_along_axis(p, order, axis=1)
+    remaining = np.arange(p.shape[1], 0, -1, dtype=np.float64)
+    bonferroni = np.minimum(1.0, np.maximum.accumulate(remaining * ordered, axis=1))
     logs = np.log(np.maximum(ordered, _SMALLEST))
-    tails = -np.cumsum(logs[::-1])[::-1]
+    tails = -np.cumsum(logs[:, ::-1], axis=1)[:, ::-1]
     # Fisher's -2 sum(log p) is chi-square with 2 degrees of freedom a dataset: its tail is a gamma function
-    fisher = np.maximum.accumulate(gammaincc(remaining, tails)) if len(ordered) else ordered
-    return PartialConjunction(
-        bonferroni=bonferroni,
-        fisher=fisher,
-        k_bonferroni=int((bonferroni <= alpha).sum()),
-        k_fisher=int((fisher <= alpha).sum()),
-        holm=tuple(int(index) for index in rejected(values, alpha, "holm")),
-    )
+    fisher = np.maximum.accumulate(gammaincc(remaining, tails), axis=1)
+    k_bonferroni = (bonferroni <= alpha).sum(axis=1).tolist()
+    k_fisher = (fisher <= alpha).sum(axis=1).tolist()
+    return [
+        PartialConjunction(
+            bonferroni=bonferroni[row],
+            fisher=fisher[row],
+            k_bonferroni=k_bonferroni[row],
+            k_fisher=k_fisher[row],
+            holm=tuple(order[row, : k_bonferroni[row]].tolist()),
+        )
+        for row in range(len(p))
+    ]

@@ -8,10 +8,8 @@ or sampled under a tilted law (`macro`); what is left is Monte Carlo.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import numpy as np
 
@@ -25,6 +23,7 @@ from treescore.significance.macro import formula_holds, parts_of
 from treescore.significance.macro_tests import SAMPLED_WORK, Decision, macro_answers
 from treescore.significance.montecarlo import THREADS, affordable_shuffles, extreme_counts, shuffles_needed
 from treescore.significance.part_signs import part_signs
+from treescore.significance.threads import mapped
 from treescore.significance.tilted import DRAWS
 from treescore.significance.units import Sample, merged
 
@@ -36,8 +35,10 @@ NEAR_BUDGET = 5e8
 NEAR = 4.0
 """An exact law is computed for a p within this factor of the threshold of the decision."""
 _LOG10 = math.log(10.0)
+LONG = 2e8
+"""Additions (20 ms) from which on exact laws of sums are worth threads."""
+_AT_ONCE = min(2, THREADS)
 _FEW = 8
-_T = TypeVar("_T")
 SMALLEST = float(np.finfo(np.float64).tiny)
 """The smallest p that is shown; smaller ones are shown by their logarithm."""
 
@@ -237,14 +238,14 @@ def _sums(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: str, pl
             pass
         return _beyond(differences, turned, alternative, plan.seed, draws)
 
-    return dict(zip(of_pair, _mapped(solve, list(of_pair)), strict=True))
+    return dict(zip(of_pair, mapped(solve, list(of_pair), _AT_ONCE if sum(costs.values()) > LONG else 1), strict=True))
 
 
 def _beyond(differences: Differences, turned: str, alternative: str, seed: int, draws: int) -> Test:
     """Test a sum of whole numbers whose exact law is too long; draws are 0 where those of all pairs would be too."""
     e = np.repeat(differences.values, differences.copies).astype(np.float64)
     observed = float(-differences.observed if turned == "less" else differences.observed)
-    tail = sum_tail(e, abs(observed) if turned == "two-sided" else observed, seed=seed, draws=draws)
+    tail = sum_tail(e, abs(observed) if turned == "two-sided" else observed, seed=seed, draws=draws, most=0.0)
     if turned == "two-sided":
         tail = tail_of(LN2 + tail.log_p, tail.error) if observed else Tail(1.0, 0.0, None)
     how, kind = "inversion of the cumulants", "inversion"
@@ -304,15 +305,8 @@ def _solved(jobs: dict[int, ratio.Pair], alternative: str, how: str) -> dict[int
             smallest=smallest_p(len(pair.us), alternative),
         )
 
-    tests = zip(jobs, _mapped(solve, list(jobs)), strict=True)
+    tests = zip(jobs, mapped(solve, list(jobs), _AT_ONCE), strict=True)
     return {index: test for index, test in tests if test is not None}
-
-
-def _mapped(function: Callable[[int], _T], indices: Sequence[int]) -> list[_T]:
-    if len(indices) < 2:
-        return [function(index) for index in indices]
-    with ThreadPoolExecutor(min(2, THREADS)) as pool:
-        return list(pool.map(function, indices))
 
 
 def _by_shuffles(

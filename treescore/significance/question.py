@@ -138,8 +138,14 @@ class Question:
 
     @property
     def resamples(self) -> int:
-        """Bootstrap resamples: those asked for, fewer on the largest test sets."""
-        return affordable_resamples(self.settings.resamples, self.sample.units)
+        """Bootstrap resamples: those asked for, fewer on the largest test sets.
+
+        Where pairs have seeds of their own each is counted by itself, so that the other systems do not decide.
+        """
+        sample = self.sample
+        systems = sample.systems if self.seed_of is None else 2
+        sums = 2 * len(sample.tops) * systems * max(1, sample.part_count) + systems * (systems - 1) // 2
+        return affordable_resamples(self.settings.resamples, sample.units, sums)
 
     @property
     def plan(self) -> ShufflePlan:

@@ -66,7 +66,10 @@ class Sample:
 
     def unit_values(self) -> FloatArray:
         """Return the score of each unit by itself, (N, n); NaN where undefined."""
-        return self.score.of_terms(self._pairs())
+        values = np.empty((self.systems, self.units))
+        for system in range(self.systems):  # one by one: the terms of all as floats take as much memory again twice
+            values[system] = self.score.of_terms([(top[system], bottom[system]) for top, bottom in self._pairs()])
+        return values
 
     def part_values(self) -> FloatArray:
         """Return the score of each part, (N, parts): undefined ones as the worst value, NaN where all are undefined."""
@@ -139,8 +142,11 @@ def pooled(runs: Sequence[Sequence[Counts]]) -> list[Counts]:
     scale = math.lcm(*(len(system_runs) for system_runs in runs)) if runs else 1
     rows: list[Counts] = []
     for system_runs in runs:
-        stack = np.stack(system_runs)
-        total: Counts = stack.sum(axis=0, dtype=np.float64 if stack.dtype.kind == "f" else np.int64)
+        real = any(run.dtype.kind == "f" for run in system_runs)
+        first = system_runs[0]
+        total: Counts = np.asarray(first, np.float64) if real else np.asarray(first, np.int64)
+        for run in system_runs[1:]:
+            total = total + run
         if scale > _MOST_RUNS_SCALE:
             total = np.asarray(total / len(system_runs), np.float64)
         elif scale != len(system_runs):
@@ -225,8 +231,8 @@ def _stacked(rows: Sequence[Counts]) -> Counts:
     if not rows:
         return np.zeros((0, 0), np.int64)
     if all(row.dtype.kind == "i" for row in rows):
-        return np.stack(rows).astype(np.int64)
-    terms = np.stack(rows).astype(np.float64)
+        return np.stack(rows).astype(np.int64, copy=False)
+    terms = np.stack(rows).astype(np.float64, copy=False)
     whole = (np.abs(terms) < _LARGEST_WHOLE).all() and (terms == np.rint(terms)).all()
     return terms.astype(np.int64) if whole else terms
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.treescore.render.test_comparisons import document
 from treescore.render import render_comparisons
+from treescore.render.across import LISTED, across_lines
 from treescore.significance.across import Compared, across
 
 
@@ -51,3 +52,13 @@ def test_json_has_both_and_the_tables_for_programs_are_the_comparisons_alone() -
     assert whole["across"]["family"]["size"] == 2
     assert len(shown("csv").splitlines()) == 3
     assert "<svg" in shown("svg")
+
+
+def test_a_long_list_is_cut() -> None:
+    found = document(*(f"s{place}" for place in range(12)))
+    for pair in found["pairs"]:
+        pair["p"] = 1e-9
+    joined = across([Compared(found)], correction="holm", alpha=0.05)
+    lines = across_lines(joined)
+    assert len(lines) == LISTED + 3
+    assert lines[-2] == f"and {12 * 11 // 2 - LISTED} more; JSON holds all"

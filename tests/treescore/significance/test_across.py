@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from treescore.significance.across import Compared, across
-from treescore.significance.correction import adjusted
+from treescore.significance.correction import adjusted, rejected
+from treescore.significance.partial_conjunction import partial_conjunction, partial_conjunctions
 
 
 def pair(a="A", b="B", difference=0.1, p=0.02, better="a"):
@@ -130,3 +131,18 @@ def test_nothing_to_compare():
 )
 def test_what_the_correction_assumes_is_said(correction, words):
     assert words in joined(document(pair()), correction=correction)["assumed"]
+
+
+def test_what_holm_identifies_is_what_bonferroni_counts():
+    p = np.random.default_rng(5).beta(0.2, 1, (300, 6)).round(2)  # with ties
+    found = partial_conjunctions(p, 0.05)
+    assert [list(each.holm) for each in found] == [rejected(row, 0.05, "holm").tolist() for row in p]
+    assert [each.document() for each in found] == [partial_conjunction(row, 0.05).document() for row in p]
+    assert {each.k_bonferroni for each in found} == set(range(7))
+    assert partial_conjunction([], 0.05).document() == {
+        "bonferroni": [],
+        "fisher": [],
+        "k_bonferroni": 0,
+        "k_fisher": 0,
+        "holm": [],
+    }

@@ -107,6 +107,15 @@ def test_as_many_right_sentences_are_no_difference_whatever_the_score_says() -> 
     assert [system["rank"] for system in document["systems"]] == [1, 1]
 
 
+def test_documents_right_as_a_whole_may_be_the_units() -> None:
+    blocks = [str(number // 2) for number in range(10)]
+    candidates = [Candidate("A", (A,)), Candidate("B", (B,))]
+    settings = Settings(resamples=200, test="mcnemar", unit="block")
+    document = compare("m.s", RECALL, NAMES, candidates, settings, blocks=blocks)
+    assert document["pairs"][0]["difference_tested"] == -0.6
+    assert "Tested: documents right as a whole, not the score." in document["assumed"]
+
+
 def test_tokens_right_decide_where_tokens_are_the_units() -> None:
     offsets = np.array([0, 10, 20])
     bits = [np.arange(20) < 12, np.arange(20) < 8]

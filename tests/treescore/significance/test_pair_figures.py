@@ -9,7 +9,7 @@ import pytest
 from scipy.special import stdtr
 
 from treescore.core.scores import Score, f1_score, harmonic, ratio_score
-from treescore.significance import Candidate, Settings, compare
+from treescore.significance import Candidate, Settings, bootstrap, compare
 from treescore.significance.influence import linear_contributions
 from treescore.significance.noninferiority import FEW_NOTE, NOTE
 from treescore.significance.units import sample_of
@@ -186,3 +186,15 @@ def test_a_margin_over_training_runs_is_tested_by_t() -> None:
     equal = compare("m.recall", RECALL, NAMES, same, Settings(resamples=50, margin=0.03))
     assert equal["pairs"][0]["noninferiority"]["a"]["established"]
     assert equal["pairs"][0]["detectable"] is None
+
+
+def test_resamples_are_lowered_where_all_pairs_need_too_many_sums(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bootstrap, "FEWEST_RESAMPLES", 10)
+    monkeypatch.setattr(bootstrap, "MOST_SUMS", 2_000)
+    document = asked(F1, rows(1), rows(2), rows(3))
+    # two terms of each of three systems, and three pairs
+    assert document["pairs"][0]["ci_simultaneous"]["resamples"] == 2_000 // (2 * 3 + 3)
+    assert any("Resamples lowered from 400 to 222" in note for note in document["notes"])
+    pair = asked(F1, rows(1), rows(2), seed_of=of_names)["pairs"][0]
+    among = asked(F1, rows(1), rows(2), rows(3), seed_of=of_names)["pairs"][0]
+    assert pair["ci"] == among["ci"]

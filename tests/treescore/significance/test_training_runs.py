@@ -213,6 +213,15 @@ def test_other_systems_do_not_change_a_pair_of_runs() -> None:
     }
 
 
+@pytest.mark.parametrize("macro", [False, True])
+def test_an_earlier_document_changes_nothing_of_a_pair_of_runs(macro: bool) -> None:  # noqa: FBT001
+    candidates = [Candidate(str(runs), tuple(runs_of(runs, runs))) for runs in (1, 2, 3)]
+    of = {"parts": np.arange(40) % 4 if macro else None, "seed_of": lambda names: len("".join(names))}
+    fresh = compare("m.s", F1, NAMES, candidates, Settings(resamples=200), **of)
+    again = compare("m.s", F1, NAMES, candidates, Settings(resamples=200), **of, earlier=fresh)
+    assert again == fresh
+
+
 def test_one_run_against_several_is_a_swap_of_pooled_counts() -> None:
     a, b = runs_of(1, 1), runs_of(2, 3)
     document = compared(RECALL, a, b)
