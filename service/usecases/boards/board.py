@@ -19,7 +19,7 @@ from service.store.comparisons import Question
 from service.store.figures import Layout
 from service.store.revisions import Part, Revision
 from service.usecases.boards.rows import BoardRow, family, incomplete_last, picked, ranked, released, top_rungs
-from service.usecases.boards.systems import together
+from service.usecases.boards.systems import lacked_by_all_runs, together
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from treescore.core.scores import Score
 from treescore.errors import ScoringError
@@ -174,7 +174,9 @@ def tested_of(db: Connection, board: Board, rows: Sequence[BoardRow]) -> tuple[l
     """Return the submissions whose differences are tested, and why others of the first rows are not."""
     ids = family(rows)
     untested = {row.entry.id: RANKS_LAST for row in rows if row.entry.ranks_last and row.entry.id in ids}
-    untested |= untestable(board, lacking_parts(db, board, ids), BOARD_SETTINGS)
+    runs = {row.entry.id: row.entry.runs for row in rows if row.entry.runs and row.entry.id in ids}
+    lacking = lacking_parts(db, board, [*ids, *(run for of_it in runs.values() for run in of_it)])
+    untested |= untestable(board, lacked_by_all_runs(lacking, ids, runs), BOARD_SETTINGS)
     return [each for each in ids if each not in untested], untested
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -19,6 +20,7 @@ from service.store.score_records import artifact_name
 from service.usecases.boards.board import Board, board_of, lacking_parts, untestable
 from service.usecases.boards.considered import UNSELECTED, most_others
 from service.usecases.boards.seeds import seeds_of
+from service.usecases.boards.systems import lacked_by_all_runs
 from service.usecases.scoring.documents import documents_in, stored_documents
 from service.usecases.scoring.gold import evaluation_of, load_part
 from treescore.core.arrays import Counts, IntArray
@@ -50,24 +52,27 @@ def compare_submissions(
         InputError: the data lack the unit of the question.
     """
     settings = Settings(**question["settings"])
+    runs = question.get("runs", {})
+    further_runs = {run for first, of_it in runs.items() for run in of_it if run != first}
+    alone = [each for each in question["submissions"] if each not in further_runs]
     seeds = seeds_of(context, question)
     with context.store.read() as db:
         board = board_behind(db, question)
-        lacking = lacking_parts(db, board, question["submissions"])
-    untested = untestable(board, lacking, settings)
+        lacking = lacking_parts(db, board, [*question["submissions"], *itertools.chain(*runs.values())])
+    missing_of = lacked_by_all_runs(lacking, alone, runs)
+    untested = untestable(board, missing_of, settings)
     entry, score = board.scored_by
     columns = _columns(entry.metric.table.count_names, board, settings)
     candidates = []
-    runs = question.get("runs", {})
-    counted = {run for first, of_it in runs.items() for run in of_it if run != first}
-    for each in question["submissions"]:
-        if each in untested or each in counted:
+    for each in alone:
+        if each in untested:
             continue
         with context.store.read() as db:
-            missing = lacking.get(each, frozenset())
+            missing = missing_of.get(each, frozenset())
             candidate = _candidate(db, board, each, columns.positions, missing, tokens=settings.unit == "token")
             if candidate is not None:
-                candidate = _with_runs(db, board, candidate, columns.positions, runs.get(each, ()))
+                further = {run: lacking.get(run, frozenset()) for run in runs.get(each, ()) if run != each}
+                candidate = _with_runs(db, board, candidate, columns.positions, further)
                 candidate = _with_considered(db, board, candidate, columns.positions, question)
         if candidate is None:
             untested[each] = COUNTS_DELETED
@@ -120,7 +125,7 @@ def _candidate(
     entry, score = board.scored_by
     metric = board.scoring.spec.entries.index(entry)
     number = board.revision.number
-    together = _counts(db, board, submission, kept)
+    together = _counts(db, board, submission, kept, missing)
     if together is None:
         return None
     bits: list[TokenBits | None] = []
@@ -133,9 +138,11 @@ def _candidate(
     return Candidate(submission, (together,), _joined(bits), missing)
 
 
-def _with_runs(db: Connection, board: Board, candidate: Candidate, kept: list[int], runs: Sequence[str]) -> Candidate:
-    """Add the counts of the other training runs of a candidate's system."""
-    read = (_counts(db, board, each, kept, candidate.missing) for each in runs if each != candidate.name)
+def _with_runs(
+    db: Connection, board: Board, candidate: Candidate, kept: list[int], further: Mapping[str, frozenset[int]]
+) -> Candidate:
+    """Add the counts of the other training runs of a candidate's system, given with the parts that they lack."""
+    read = (_counts(db, board, each, kept, missing) for each, missing in further.items())
     return replace(candidate, runs=(*candidate.runs, *(counts for counts in read if counts is not None)))
 
 

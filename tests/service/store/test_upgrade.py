@@ -179,6 +179,7 @@ def test_boards_whose_units_were_sentences_are_compared_again(stored):
         question = {**before["question"], "settings": {**before["question"]["settings"], "unit": "sentence"}}
         old = BoardComparison(None, 1, {**before, "id": comparison_id(question), "question": question})
         boards.save(db, SLUG, 1, key, old, stored.context.now())
+        db.execute(text("ALTER TABLE submissions DROP COLUMN run_of"))
         db.execute(text("UPDATE alembic_version SET version_num = '0009'"))
     migrate(stored.context.store)
     with stored.context.store.read() as db:
