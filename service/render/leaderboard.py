@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import orjson
 
 from service.render.documents import BoardDocument
-from service.render.leaderboard_rows import HEADS, Row, board_rows, headline, notes, shown_columns
+from service.render.leaderboard_rows import HEADS, Row, board_rows, claim_of, headline, notes, shown_columns
 from treescore.render.comparisons import Rendered
 from treescore.render.latex import comment, preamble, tabular
 from treescore.render.latex import escaped as latex_escaped
@@ -90,14 +90,17 @@ def _markdown(document: BoardDocument) -> bytes:
 
 
 def _latex(document: BoardDocument) -> bytes:
-    """Write a table for a paper (booktabs) with a rule between clusters."""
+    """Write a table for a paper (booktabs) with a rule between clusters, and what is assumed as a paragraph below."""
     rows = board_rows(document)
     kept = [at for at in shown_columns(rows) if HEADS[at] != "cluster"]
     align = "".join("l" if HEADS[at] in ("team", "submission") else "r" for at in kept)
     heads = [latex_escaped(HEADS[at]) for at in kept]
     cells = [[_latex_cell(row, at) for at in kept] for row in rows]
     table = tabular(align, heads, cells, lambda index: rows[index].begins_cluster)
-    lines = [*preamble(headline(document)), *table, *map(comment, notes(document))]
+    claim = claim_of(document)
+    below = ["", latex_escaped(claim)] if claim else []
+    others = [comment(line) for line in notes(document) if line != claim]
+    lines = [*preamble(headline(document)), *table, *below, *others]
     return ("\n".join(lines) + "\n").encode()
 
 

@@ -62,7 +62,7 @@ def board_rows(document: BoardDocument) -> list[Row]:
             _ranks(row["rank_interval"]),
             "" if row["cluster"] is None else str(row["cluster"]),
             _team(row),
-            clean(row["name"] or ""),
+            _system(row),
             stepped(row["score"], step),
             row["covered"] or "",
             interval_text(low, high) if low is not None else "",
@@ -71,6 +71,12 @@ def board_rows(document: BoardDocument) -> list[Row]:
         )
         rows.append(Row(cells, row["role"] == "baseline", begins, row["score"], low, high))
     return rows
+
+
+def _system(row: RowDocument) -> str:
+    """Return the name of a row's submission, and how many training runs it stands for where there are several."""
+    runs = "" if row["runs"] is None else f"({row['runs']['count']} runs)"
+    return " ".join(filter(None, (clean(row["name"] or ""), runs)))
 
 
 def stepped(value: float | None, step: float | None) -> str:
@@ -96,12 +102,20 @@ def headline(document: BoardDocument) -> str:
     if document["part"] is not None:
         parts.append({"macro": "mean of the parts", "pooled": "all parts pooled"}.get(document["part"], "")
                      or f"part {document['part']}")  # fmt: skip
+    if document["split"] is not None:
+        parts.append(f"{document['split']} share")
     parts.append(f"{document['pick']} of each team" if document["pick"] != "all" else "all submissions")
     if document["as_of"] is not None:
         parts.append(f"as of {document['as_of']}")
     if document["frozen"]:
         parts.append("frozen")
     return "; ".join(parts)
+
+
+def claim_of(document: BoardDocument) -> str:
+    """Return what the claims of a board are about, in one line; empty where nothing was tested."""
+    assumed = document["significance"]["assumed"]
+    return f"Assumed: {assumed}" if assumed else ""
 
 
 def notes(document: BoardDocument) -> list[str]:
@@ -117,8 +131,9 @@ def notes(document: BoardDocument) -> list[str]:
             f"the first {significance['first_rows']} rows and the baselines were tested. "
             "A line is drawn where every system above differs from every system below."
         )
-    if significance["assumed"]:
-        lines.append(f"Assumed: {significance['assumed']}")
+    claim = claim_of(document)
+    if claim:
+        lines.append(claim)
     powers = {row["detectable"]["power"] for row in document["rows"] if row["detectable"] is not None}
     if powers:
         lines.append(

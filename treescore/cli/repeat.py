@@ -14,7 +14,7 @@ import orjson
 from treescore.cli.exits import MISSED
 from treescore.cli.files import ended
 from treescore.cli.limits import read_limits
-from treescore.core.arrays import Counts
+from treescore.core.arrays import BoolArray, Counts
 from treescore.core.digests import digest_of
 from treescore.core.limits import Limits
 from treescore.core.params import Json
@@ -25,6 +25,7 @@ from treescore.evaluation.benchmark import (
     QuestionDocument,
     Subject,
     candidate_of,
+    chosen_tokens,
     joined_documents,
     joined_tokens,
     subject_of,
@@ -37,10 +38,11 @@ from treescore.significance import Candidate, Seeds
 
 _ANSWER: Mapping[str, Json] = {
     "type": "object",
-    "required": ["score", "part", "settings", "gold_digest", "untested", "question"],
+    "required": ["score", "part", "split", "settings", "gold_digest", "untested", "question"],
     "properties": {
         "score": {"type": "string"},
         "part": {"type": ["string", "null"]},
+        "split": {"type": ["string", "null"]},
         "settings": {"type": "object"},
         "seed_root": {"type": "string", "pattern": "^([0-9a-f]{2})+$"},
         "gold_digest": {"type": ["string", "null"]},
@@ -53,8 +55,12 @@ _ANSWER: Mapping[str, Json] = {
                     "type": "array",
                     "items": {
                         "type": "object",
-                        "required": ["name", "sentences", "gold", "items"],
-                        "properties": {"name": {"type": "string"}, "sentences": {"type": "integer"}},
+                        "required": ["name", "sentences", "chosen", "gold", "items"],
+                        "properties": {
+                            "name": {"type": "string"},
+                            "sentences": {"type": "integer"},
+                            "chosen": {"type": ["array", "null"], "items": {"type": "integer"}},
+                        },
                     },
                 },
                 "systems": {
@@ -85,12 +91,12 @@ class _Scored:
     Attributes:
         counts: submission -> of each part the counts that are compared.
         tokens: submission -> of each part right or wrong of each token.
-        documents: of the sentences of each part, with their number.
+        documents: of the sentences of each part, with which of them are compared.
     """
 
     counts: dict[str, list[Counts]]
     tokens: dict[str, list[TokenBits | None]]
-    documents: list[tuple[Sequence[str | None] | None, int]] = field(default_factory=list)
+    documents: list[tuple[Sequence[str | None] | None, BoolArray]] = field(default_factory=list)
 
     def joined(self, name: str, _missing: frozenset[int]) -> Counts:
         """Return a submission's counts over all parts."""
@@ -132,12 +138,14 @@ def _answer(shown: Mapping[str, Json], subject: Subject, scored: _Scored) -> dic
     """Compare what was counted as the service compares what it has stored."""
     question: QuestionDocument = shown["question"]
     at = {name: position for position, (name, _) in enumerate(subject.parts)}
+    lacking = {
+        name: frozenset(at.values()) if parts is None else frozenset(at[part] for part in parts)
+        for name, parts in question["missing"].items()
+    }
     candidates: list[Candidate] = []
     for row in question["systems"]:
-        missing = question["missing"].get(row["name"], ())
-        positions = frozenset(at.values()) if missing is None else frozenset(at[part] for part in missing)
         tokens = joined_tokens(scored.tokens[row["name"]]) if subject.settings.unit == "token" else None
-        found = candidate_of(row, scored.joined, positions, tokens)
+        found = candidate_of(row, scored.joined, lacking, tokens)
         candidates += [] if found is None else [found[0]]
     seeds = Seeds(bytes.fromhex(shown["seed_root"])) if "seed_root" in shown else None
     compared = {row["name"] for row in question["systems"]}
@@ -158,19 +166,27 @@ def _scored(
     alone = len(question["parts"]) == 1
     for part in question["parts"]:
         evaluation = _evaluation(part, spec, gold, limits, alone=alone)
-        scored.documents.append((documents_of(evaluation), part["sentences"]))
+        sentences = _chosen(part, len(evaluation.gold))
+        scored.documents.append((documents_of(evaluation), sentences))
         for name in names:
-            rows, bits = _counts(question, subject, evaluation, part, name, outputs / name, alone=alone)
-            scored.counts[name].append(rows[:, subject.columns.positions])
-            scored.tokens[name].append(bits)
+            rows, bits = _counts(question, subject, evaluation, part["name"], name, outputs / name, alone=alone)
+            scored.counts[name].append(rows[sentences][:, subject.columns.positions])
+            scored.tokens[name].append(None if bits is None else chosen_tokens(bits, sentences))
     return scored
+
+
+def _chosen(part: PartDocument, sentences: int) -> BoolArray:
+    """Return which sentences of a part are compared, bool (n,)."""
+    if part["chosen"] is None:
+        return np.ones(sentences, np.bool_)
+    return np.isin(np.arange(1, sentences + 1), part["chosen"])
 
 
 def _counts(
     question: QuestionDocument,
     subject: Subject,
     evaluation: Evaluation,
-    part: PartDocument,
+    part: str,
     name: str,
     folder: Path,
     *,
@@ -179,14 +195,13 @@ def _counts(
     """Return the counts of one output, with the tokens of the score; of a missing one what it costs."""
     entry = subject.entry
     missing = question["missing"].get(name, ())
-    if missing is None or part["name"] in missing:
+    if missing is None or part in missing:
         if missing is not None and question["charged"]:
             return _stored(evaluation.absent(entry)), None
-        return np.zeros((part["sentences"], len(entry.metric.table.count_names)), np.int64), None
-    fix = f"Put the output of {name} for the part {part['name']} there."
-    text = _text(evaluation.spec, folder, part["name"], fix, alone=alone)
-    outcomes, _ = evaluation.score(text, pointer=str(folder / part["name"]))
-    outcome = outcomes[entry.key]
+        return np.zeros((len(evaluation.gold), len(entry.metric.table.count_names)), np.int64), None
+    fix = f"Put the output of {name} for the part {part} there."
+    text = _text(evaluation.spec, folder, part, fix, alone=alone)
+    outcome = evaluation.score(text, pointer=str(folder / part))[0][entry.key]
     return _stored(outcome.rows), outcome.tokens.get(subject.score.name)
 
 

@@ -49,6 +49,7 @@ Exit status:
 @click.option("--benchmark", "slug", required=True, help="Id of the benchmark.")
 @click.option("--name", help="Name of this submission, as `biaffine-7`.")
 @click.option("--notes", help="Anything to keep beside it, as the commit.")
+@click.option("--run-of", metavar="NAME", help="Another training run of the system whose first run has this name.")
 @click.option("--compare-with", metavar="SUB", help="Test the difference to a submission, or to the `best` one.")
 @click.option("--fail-below", "thresholds", multiple=True, metavar="SCORE=X", help="As `ud.las_f1=0.85`. Repeatable.")
 @click.option("--fail-if-worse-than", metavar="SUB", help="Fail where it is significantly worse than this, or `best`.")
@@ -122,7 +123,7 @@ def _files(outputs: Sequence[str], benchmark: Mapping[str, Any]) -> dict[str, Pa
 
 
 def _meta(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: given[name] for name in ("name", "notes") if given[name]}
+    return {name: given[name] for name in ("name", "notes", "run_of") if given[name]}
 
 
 def _key(given: Mapping[str, Any], token: str, files: Mapping[str, Path]) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import NamedTuple, TypedDict
 
 import numpy as np
 
-from treescore.core.arrays import Counts, IntArray
+from treescore.core.arrays import BoolArray, Counts, IntArray
 from treescore.core.params import Json
 from treescore.core.registry import TokenBits
 from treescore.core.scores import Score
@@ -20,7 +21,10 @@ MACRO, POOLED = "macro", "pooled"
 """The names that stand for all parts: the mean of their scores, and all of them as one text."""
 COMMAND = "treescore repeat COMPARISON.json GOLD OUTPUTS"
 """The shell command that makes a comparison again from its own JSON and the texts."""
+PRIVATE = "private"
+"""The share of a split test set by which no row is picked."""
 UNSELECTED = "Rows are taken as they are: p does not allow for picking among the submissions of a team."
+OF_PRIVATE_SHARE = "The figures are over the private share, by which no row is picked: p needs no allowance for that."
 
 ReadCounts = Callable[[str, frozenset[int]], Counts | None]
 """The counts of a submission over all parts, zeros for the given ones if these are gone; None where any other is."""
@@ -31,6 +35,9 @@ class PartDocument(TypedDict):
 
     name: str
     sentences: int
+    """That are compared."""
+    chosen: list[int] | None
+    """Their positions from 1 in a split test set; null where all of the part are compared."""
     gold: list[str]
     """Digests of its texts, in the order of the format's fields."""
     items: str | None
@@ -81,9 +88,10 @@ class Subject:
         entry, score: the metric entry and the score of this address.
         settings: of the comparison.
         part: a part's name, MACRO or POOLED; None where the benchmark has one part.
-        parts: names and sentences of the parts that the statistic is computed from.
+        parts: names and compared sentences of the parts that the statistic is computed from.
         gold_digest: names their gold texts.
         picked: whether p allows for picking.
+        share: of a split test set; None where all sentences are compared.
     """
 
     address: str
@@ -94,6 +102,7 @@ class Subject:
     parts: Sequence[tuple[str, int]]
     gold_digest: str
     picked: bool
+    share: str | None
 
     @property
     def columns(self) -> Columns:
@@ -141,7 +150,8 @@ class Subject:
             document |= {"seed_commitment": seeds.commitment, "seed_root": seeds.root.hex()}
         document["untested"] += untested
         if not self.picked:
-            document["assumed"] = f"{document['assumed']} {UNSELECTED}"
+            picking = OF_PRIVATE_SHARE if self.share == PRIVATE else UNSELECTED
+            document["assumed"] = f"{document['assumed']} {picking}"
         if self.part == MACRO:
             document["part_names"] = [name for name, _ in self.parts]
         document["question"] = question
@@ -158,24 +168,25 @@ class Subject:
 
 
 def candidate_of(
-    row: RowDocument, read: ReadCounts, missing: frozenset[int], tokens: TokenBits | None
+    row: RowDocument, read: ReadCounts, lacking: Mapping[str, frozenset[int]], tokens: TokenBits | None
 ) -> tuple[Candidate, RowDocument] | None:
     """Make the candidate of a row from counts; None where its own are gone.
 
     Args:
         row: as it is asked.
         read: returns counts.
-        missing: positions of the parts without an output.
+        lacking: submission -> positions of the parts that it lacks; without those that lack none.
         tokens: right or wrong of each token, where these are the units.
 
     Returns:
         The candidate, and the row with those of its submissions only whose counts are known.
     """
-    own = read(row["name"], frozenset())
+    missing = missing_parts([row], lacking).get(row["name"], frozenset())
+    own = read(row["name"], missing)
     if own is None:
         return None
-    runs = _known(row["runs"], read, missing)
-    others = _known(row["considered"] or (), read)
+    runs = _known(row["runs"], read, lacking)
+    others = _known(row["considered"] or (), read, {})
     unknown = row["unknown"] + len(row["considered"] or ()) - len(others)
     considered = None if row["considered"] is None else list(others)
     known = RowDocument(name=row["name"], runs=list(runs), considered=considered, unknown=unknown)
@@ -183,9 +194,40 @@ def candidate_of(
     return Candidate(row["name"], (own, *runs.values()), tokens, missing, of_team, unknown), known
 
 
-def _known(names: Sequence[str], read: ReadCounts, missing: frozenset[int] = frozenset()) -> dict[str, Counts]:
-    found = ((name, read(name, missing)) for name in names)
+def _known(names: Sequence[str], read: ReadCounts, lacking: Mapping[str, frozenset[int]]) -> dict[str, Counts]:
+    found = ((name, read(name, lacking.get(name, frozenset()))) for name in names)
     return {name: counts for name, counts in found if counts is not None}
+
+
+def missing_parts(rows: Iterable[RowDocument], lacking: Mapping[str, frozenset[int]]) -> dict[str, frozenset[int]]:
+    """Return the parts that rows lack, of a system those that all of its runs lack."""
+    runs = {row["name"]: (row["name"], *row["runs"]) for row in rows}
+    return lacked_by_all_runs(lacking, runs, runs)
+
+
+def lacked_by_all_runs(
+    lacking: Mapping[str, frozenset[int]], ids: Iterable[str], runs: Mapping[str, Sequence[str]]
+) -> dict[str, frozenset[int]]:
+    """Return the parts that submissions lack, of a system those that all of its runs lack.
+
+    Args:
+        lacking: submission -> positions of the parts that it lacks; without those that lack none.
+        ids: of the submissions, each of which may stand for a system.
+        runs: the runs of each system of several.
+    """
+    found = {each: frozenset.intersection(*_lacked(lacking, runs.get(each) or (each,))) for each in ids}
+    return {each: missing for each, missing in found.items() if missing}
+
+
+def _lacked(lacking: Mapping[str, frozenset[int]], runs: Iterable[str]) -> list[frozenset[int]]:
+    return [lacking.get(run, frozenset()) for run in runs]
+
+
+def chosen_tokens(tokens: TokenBits, sentences: BoolArray) -> TokenBits:
+    """Return the tokens of some sentences of a part, bool (n,)."""
+    lengths = np.diff(tokens.offsets)
+    starts = np.concatenate([tokens.offsets[:1], np.cumsum(lengths[sentences], dtype=np.int64)])
+    return TokenBits(tokens.bits[np.repeat(sentences, lengths)], starts)
 
 
 def joined_tokens(parts: Sequence[TokenBits | None]) -> TokenBits | None:
@@ -199,11 +241,13 @@ def joined_tokens(parts: Sequence[TokenBits | None]) -> TokenBits | None:
     return TokenBits(np.concatenate([each.bits for each in known]), np.concatenate(offsets))
 
 
-def joined_documents(parts: Sequence[tuple[Sequence[str | None] | None, int]]) -> list[str | None] | None:
-    """Join the documents of each part's sentences, of which it has so many; None where no part marks any."""
+def joined_documents(
+    parts: Iterable[tuple[Sequence[str | None] | None, BoolArray]],
+) -> list[str | None] | None:
+    """Join the documents of each part's compared sentences, bool (n,); None where no part marks any."""
     names: list[str | None] = []
     for of_part, sentences in parts:
-        names += of_part or [None] * sentences
+        names += compress(of_part or [None] * len(sentences), sentences)
     return names if any(names) else None
 
 
@@ -257,4 +301,5 @@ def subject_of(document: Mapping[str, Json]) -> tuple[Spec, Subject]:
         parts=[(part["name"], part["sentences"]) for part in question["parts"]],
         gold_digest=document["gold_digest"],
         picked=question["picked"],
+        share=document["split"],
     )

@@ -20,7 +20,8 @@ from service.usecases.boards.seeds import seeds_of
 from service.usecases.scoring.documents import Names, documents_in, stored_documents
 from service.usecases.scoring.gold import evaluation_of, load_part
 from service.usecases.scoring.part_texts import GOLD, items_name, names_of
-from treescore.core.arrays import Counts
+from service.usecases.scoring.shares import share_rows, split_of
+from treescore.core.arrays import BoolArray, Counts
 from treescore.core.params import Json
 from treescore.core.registry import TokenBits
 from treescore.evaluation.benchmark import (
@@ -28,8 +29,10 @@ from treescore.evaluation.benchmark import (
     RowDocument,
     Subject,
     candidate_of,
+    chosen_tokens,
     joined_documents,
     joined_tokens,
+    missing_parts,
     question_document,
     submissions_of,
 )
@@ -54,23 +57,23 @@ def compare_submissions(
     seeds = seeds_of(context, question)
     with context.store.read() as db:
         board = board_behind(db, question)
-    subject = _subject(board, question)
+        chosen = rows_of_share(db, board)
+    subject = _subject(board, question, chosen)
     asked = _rows(question, subject)
     with context.store.read() as db:
         missing = missing_of(db, board, submissions_of(asked))
-        parts = _parts(db, board)
+        parts = _parts(db, board, chosen)
     lacking = positions_of(board, missing)
-    first = {each: lacking[each] for each in question["submissions"] if each in lacking}
-    untested = untestable(board, first, subject.settings)
+    untested = untestable(board, missing_parts(asked, lacking), subject.settings)
     candidates, rows = [], []
     for row in asked:
         name = row["name"]
         if name in untested:
             continue
         with context.store.read() as db:
-            tokens = _tokens(db, board, name) if subject.settings.unit == "token" else None
-            read = partial(_counts, db, board, subject.columns.positions)
-            found = candidate_of(row, read, lacking.get(name, frozenset()), tokens)
+            tokens = _tokens(db, board, name, chosen) if subject.settings.unit == "token" else None
+            read = partial(_counts, db, board, subject.columns.positions, chosen)
+            found = candidate_of(row, read, lacking, tokens)
         if found is None:
             untested[name] = COUNTS_DELETED
         else:
@@ -81,7 +84,7 @@ def compare_submissions(
         board.scoring.spec.format, subject.entry, parts, rows, missing, charged=charged, picked=subject.picked
     )
     further = [{"name": each, "reason": reason} for each, reason in untested.items()]
-    return subject.answer(candidates, _documents(context, board), seeds, further, record, earlier)
+    return subject.answer(candidates, _documents(context, board, chosen), seeds, further, record, earlier)
 
 
 def board_behind(db: Connection, question: Question) -> Board:
@@ -89,10 +92,20 @@ def board_behind(db: Connection, question: Question) -> Board:
     benchmark = benchmarks.get(db, question["benchmark"])
     if benchmark is None:
         raise RuntimeError(f"unknown benchmark {question['benchmark']}")
-    return board_of(db, benchmark, score=question["score"], part=question["part"], revision=question["revision"])
+    return board_of(
+        db, benchmark, score=question["score"], part=question["part"], revision=question["revision"],
+        share=question.get("share"),
+    )  # fmt: skip
 
 
-def _subject(board: Board, question: Question) -> Subject:
+def rows_of_share(db: Connection, board: Board) -> list[BoolArray]:
+    """Return which sentences of each chosen part a board is about: those of its share, bool (n,) for each part."""
+    benchmark = benchmarks.get(db, board.benchmark_id)
+    split = None if benchmark is None or board.share is None else split_of(db, benchmark, board.revision.id)
+    return [share_rows(split, part, board.share) for part in board.chosen_parts]
+
+
+def _subject(board: Board, question: Question, chosen: Sequence[BoolArray]) -> Subject:
     entry, score = board.scored_by
     return Subject(
         address=board.score,
@@ -100,9 +113,10 @@ def _subject(board: Board, question: Question) -> Subject:
         score=score,
         settings=Settings(**question["settings"]),
         part=board.part,
-        parts=[(part.name, part.sentences or 0) for part in board.chosen_parts],
+        parts=[(part.name, int(rows.sum())) for part, rows in zip(board.chosen_parts, chosen, strict=True)],
         gold_digest=" ".join(part.gold_key or "" for part in board.chosen_parts),
         picked="considered" in question,
+        share=board.share,
     )
 
 
@@ -127,49 +141,57 @@ def _rows(question: Question, subject: Subject) -> list[RowDocument]:
     return rows
 
 
-def _parts(db: Connection, board: Board) -> list[PartDocument]:
+def _parts(db: Connection, board: Board, chosen: Sequence[BoolArray]) -> list[PartDocument]:
     """Return the chosen parts, with the digests of their gold."""
     digests = texts.names(db, board.revision.id)
     return [
         PartDocument(
             name=part.name,
-            sentences=part.sentences or 0,
+            sentences=int(rows.sum()),
+            chosen=None if board.share is None else (np.flatnonzero(rows) + 1).tolist(),
             gold=[digests.get(name, "") for name in names_of(GOLD, part.name, board.scoring.spec.format)],
             items=digests.get(items_name(part.name)),
         )
-        for part in board.chosen_parts
+        for part, rows in zip(board.chosen_parts, chosen, strict=True)
     ]
 
 
 def _counts(
-    db: Connection, board: Board, kept: Sequence[int], submission: str, missing: frozenset[int]
+    db: Connection,
+    board: Board,
+    kept: Sequence[int],
+    chosen: Sequence[BoolArray],
+    submission: str,
+    missing: frozenset[int],
 ) -> Counts | None:
-    """Read a submission's counts over the chosen parts, zeros for missing ones; None where they are gone.
+    """Read a submission's counts over the chosen sentences, zeros for missing parts; None where they are gone.
 
     What a part without a scored output costs is stored as its counts; of earlier versions it may not be.
     """
     metric = board.scoring.spec.entries.index(board.scored_by[0])
     rows: list[Counts] = []
-    for at, part in enumerate(board.chosen_parts):
+    for at, (part, sentences) in enumerate(zip(board.chosen_parts, chosen, strict=True)):
         counts = score_records.counts(db, submission, board.revision.number, part.position, metric)
         if counts is None and at not in missing:
             return None
-        rows.append(np.zeros((part.sentences or 0, len(kept)), np.int64) if counts is None else counts[:, kept])
+        none: Counts = np.zeros((int(sentences.sum()), len(kept)), np.int64)
+        rows.append(none if counts is None else counts[sentences][:, kept])
     # a metric's counts are integers in every part, or real numbers in every part
     return np.concatenate(rows)  # type: ignore[return-value]
 
 
-def _tokens(db: Connection, board: Board, submission: str) -> TokenBits | None:
-    """Read right or wrong of each token of the chosen parts; None where a part has none."""
+def _tokens(db: Connection, board: Board, submission: str, chosen: Sequence[BoolArray]) -> TokenBits | None:
+    """Read right or wrong of each token of the chosen sentences; None where a part has none."""
     entry, score = board.scored_by
     metric = board.scoring.spec.entries.index(entry)
     bits: list[TokenBits | None] = []
-    for part in board.chosen_parts:
+    for part, sentences in zip(board.chosen_parts, chosen, strict=True):
         right, starts = (
             artifacts.get(db, submission, artifact_name(board.revision.number, kind, part.position, metric))
             for kind in (f"tokens/{score.name}", "tokens")
         )
-        bits.append(_bits(right, starts))
+        whole = _bits(right, starts)
+        bits.append(None if whole is None else chosen_tokens(whole, sentences))
     return joined_tokens(bits)
 
 
@@ -179,14 +201,19 @@ def _bits(right: bytes | None, starts: bytes | None) -> TokenBits | None:
     return TokenBits(unpack_array(right).astype(np.bool_), unpack_array(starts).astype(np.int64))
 
 
-def _documents(context: Context, board: Board) -> list[str | None] | None:
-    """Return the document of each sentence, None before the first mark of its part; None where gold marks none."""
-    return joined_documents([(_documents_of(context, board, part), part.sentences or 0) for part in board.chosen_parts])
+def _documents(context: Context, board: Board, chosen: Sequence[BoolArray]) -> list[str | None] | None:
+    """Return the document of each chosen sentence, None before the first mark of its part.
+
+    None where gold marks none.
+    """
+    return joined_documents(
+        (_documents_of(context, board, part), rows) for part, rows in zip(board.chosen_parts, chosen, strict=True)
+    )
 
 
 def _documents_of(context: Context, board: Board, part: Part) -> Names:
     with context.store.read() as db:
-        stored = stored_documents(db, board.revision, part)
+        stored = stored_documents(db, board.revision.id, part)
     if stored is not None:
         return stored
     spec = board.scoring.spec

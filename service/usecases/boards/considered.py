@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection
 
+from service.requests import PRIVATE
 from service.store import attempts, systems
 from service.store.comparisons import Considered, Question
 from service.usecases.boards.board import Board, question_of
@@ -32,7 +33,13 @@ _COUNT_BYTES = 8
 
 
 def selection_of(board: Board) -> str:
-    """Return how p allows for the picking: `adjusted`, or `none` where rows are not picked by their scores."""
+    """Return how p allows for the picking: `adjusted`, or `none` where rows are not picked by their scores.
+
+    On the board of a private share it is `private`: rows are picked by scores over the public one, which tell nothing
+    of the sentences that are tested.
+    """
+    if board.share == PRIVATE:
+        return PRIVATE
     return ADJUSTED if board.pick in PICKED else NONE
 
 

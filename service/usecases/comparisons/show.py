@@ -189,10 +189,10 @@ def _visible_of(
         return rows
     team = team_of(caller, benchmark.id)
     asked = set() if team is None else comparisons.asked_by(db, [row.id for row in rows], team)
-    reaches: dict[tuple[int, str, str | None], Reach] = {}
+    reaches: dict[tuple[int, str, str | None, str | None], Reach] = {}
     seen = []
     for row in rows:
-        about = (row.revision, row.question["score"], row.question["part"])
+        about = (row.revision, row.question["score"], row.question["part"], row.question.get("share"))
         if about not in reaches:
             reaches[about] = reach_of(db, caller, viewer, row.question)
         known = submissions.many(db, row.question["submissions"])
@@ -215,6 +215,7 @@ def _head(context: Context, comparison: Comparison, run: runs.Run | None) -> dic
         "expires_at": moment(ended + timedelta(days=days)) if ended is not None and days else None,
         "score": question["score"],
         "part": question["part"],
+        "split": question.get("share"),
         "submissions": question["submissions"],
         "settings": question["settings"],
     }
@@ -223,12 +224,13 @@ def _head(context: Context, comparison: Comparison, run: runs.Run | None) -> dic
 def _document(context: Context, seen: Visible, run: runs.Run | None, labels: Mapping[str, Label]) -> dict[str, Json]:
     """Return the whole answer: `systems` and `pairs` name submissions by their ids."""
     answer = seen.comparison.document or {}
+    computed = answer.get("comparison") or {}
     return {
-        **(answer.get("comparison") or {}),
+        **computed,
         **_head(context, seen.comparison, run),
         "progress": None if run is None else run.progress,
         "labels": labels,
-        "command": COMMAND if QUESTION in (answer.get("comparison") or ()) else None,
+        "command": COMMAND if QUESTION in computed else None,
         "failure": gate.failure_view(seen.level, answer["failure"]) if answer.get("failure") else None,
     }
 

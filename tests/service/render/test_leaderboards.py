@@ -61,6 +61,7 @@ def board(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
         "revision": 1,
         "part": None,
         "pick": "best",
+        "split": None,
         "rounding": None,
         "as_of": "2026-11-02T00:00:00.000Z",
         "frozen": False,
@@ -85,6 +86,18 @@ def test_the_same_board_gives_the_same_bytes(form: str) -> None:
     first, second = render_leaderboard(BOARD, form), render_leaderboard(BOARD, form)
     assert first.content == second.content
     assert first.media_type == LEADERBOARD_FORMATS[form]
+
+
+@pytest.mark.parametrize("form", ["markdown", "latex", "svg"])
+def test_a_row_of_several_training_runs_says_how_many(form: str) -> None:
+    assert "(3 runs)" in rendered(form, board(row(1, 0.9, 1, runs={"count": 3, "sd": 0.01})))
+    assert "runs)" not in rendered(form, BOARD)
+
+
+def test_csv_has_what_a_row_was_picked_from_and_the_spread_of_its_runs() -> None:
+    head, first = rendered("csv", board(row(1, 0.9, 1, runs={"count": 3, "sd": 0.01}))).splitlines()
+    found = dict(zip(head.split(","), next(csv.reader([first])), strict=True))
+    assert (found["considered"], found["runs"], found["runs_sd"]) == ("3", "3", "0.01")
 
 
 @pytest.mark.parametrize("form", LEADERBOARD_FORMATS)
@@ -171,6 +184,11 @@ def test_the_forms_name_units_and_what_could_have_been_detected() -> None:
     assert "test over sentences, two-sided" in rendered("markdown", {**BOARD, "significance": hidden})
     first = next(csv.DictReader(io.StringIO(rendered("csv", BOARD))))
     assert (first["detectable"], first["assumed"]) == ("0.0123", ASSUMED)
+
+
+def test_a_paper_prints_what_is_assumed() -> None:
+    printed = [line for line in rendered("latex", BOARD).splitlines() if not line.startswith("%")]
+    assert f"Assumed: {ASSUMED}".replace("%", "\\%") in printed
 
 
 def test_a_board_with_nothing_tested_assumes_nothing() -> None:

@@ -111,6 +111,12 @@ def test_the_same_step_again_submits_nothing_and_tells_the_same(tiny, files):
     assert tiny.scored(files / "right.conllu", "--name", "another name") != first
 
 
+def test_a_further_training_run_names_the_first(tiny, files):
+    tiny.scored(files / "right.conllu", "--name", "a system")
+    run = tiny.scored(files / "wrong.conllu", "--name", "a second run", "--run-of", "a system")
+    assert next(each["run_of"] for each in tiny.submissions() if each["id"] == run) == "a system"
+
+
 def test_json_has_everything_a_script_needs(tiny, files):
     document = json.loads(tiny.run(files / "right.conllu", "--json", "--fail-below", "attachment.uas=0.5").stdout)
     assert document["exit_status"] == 0

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import orjson
 import pytest
+from sqlalchemy import delete
 
 from service.context import Context
 from service.schemas.comparisons import ComparisonRequest
+from service.store.tables import artifacts
 from service.usecases.comparisons.ask import ask
 from service.usecases.comparisons.show import view_comparison
 from tests.fixtures.contexts import ORGANISER
@@ -146,3 +148,13 @@ def test_every_score_that_has_a_worst_value_is_tested_as_the_board_shows_it(task
             assert len(document["systems"]) == 2
             for system in document["systems"]:
                 assert system["score"] == pytest.approx(shown[system["name"]], rel=1e-12), (address, part)
+
+
+def test_a_missing_part_whose_cost_is_not_stored_counts_nothing(task, context):
+    case = GOLDEN["missing_part"]["cases"][0]
+    made(task, case["parts"])
+    with context.store.write() as db:
+        (lacking,) = (row["submission"] for row in task.leaderboard()["rows"] if row["team"] == "b")
+        db.execute(delete(artifacts).where(artifacts.c.owner == lacking, artifacts.c.name == "r1/counts/2/0"))
+    pair = asked(task, context, seed=4)["pairs"][0]
+    assert pair["p"] == pytest.approx(case["expected"]["p"], rel=1e-9)

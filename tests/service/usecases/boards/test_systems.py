@@ -24,7 +24,8 @@ from service.usecases.submissions.changes import delete_submission, patch_submis
 from service.usecases.submissions.submissions import list_submissions
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import loaded
-from tests.fixtures.tasks import ANYONE, SLUG, Task, column, spoilt
+from tests.fixtures.tasks import ANYONE, LONG, SLUG, TWO_PARTS, Task, column, spoilt
+from treescore.evaluation.benchmark import lacked_by_all_runs
 
 GOLDEN = json.loads((Path(__file__).parents[3] / "golden" / "inference.json").read_text())["runs"]["cases"]
 
@@ -251,6 +252,21 @@ def test_a_ladder_releases_submission_by_submission(board: Task) -> None:
     lyon = board.team("lyon")
     runs(board, lyon, "a", 9, 1)
     assert column(board.leaderboard(), "runs") == [None]
+
+
+def test_a_part_that_one_run_lacks_is_not_missing_for_the_system(task: Task) -> None:
+    task.make({**TWO_PARTS, "parts": {"en": {"gold": LONG}, "de": {"gold": LONG}}})
+    lyon = task.team("lyon")
+    first = task.submit(lyon, {"en": spoilt(2)}, name="a")
+    task.submit(lyon, {"en": spoilt(3), "de": spoilt(1)}, name="a2", run_of="a")
+    task.submit(task.team("prague"), {"en": spoilt(4)}, name="b")
+    task.settle()
+    row = next(each for each in task.leaderboard()["rows"] if each["team"] == "lyon")
+    assert (row["submission"], row["tested"]) == (first, True)
+    assert row["score"] == rounded_score(fmean([las(2) / 2, (las(3) + las(1)) / 2]))
+    assert lacked_by_all_runs({"a": frozenset({1})}, ["a"], {"a": ["a", "a2"]}) == {}
+    both = {"a": frozenset({0, 1}), "a2": frozenset({1})}
+    assert lacked_by_all_runs(both, ["a"], {"a": ["a", "a2"]}) == {"a": frozenset({1})}
 
 
 def test_one_undefined_run_leaves_the_system_without_a_score() -> None:

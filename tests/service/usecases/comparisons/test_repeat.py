@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from service.store.tables import owned_texts, texts
 from service.usecases.comparisons.ask import ask
 from service.usecases.comparisons.show import view_comparison
 from service.usecases.submissions.changes import delete_submission, patch_submission
-from tests.fixtures.contexts import ORGANISER
+from tests.fixtures.contexts import NOON, ORGANISER
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import ANYONE, BENCHMARK, LONG, SLUG, TWO_PARTS, Task, column, spoilt
 from treescore.cli.main import main
@@ -209,6 +211,23 @@ def test_the_command_reads_formats_of_several_texts(task: Task, files: Files) ->
     task.submit(task.team("oslo"), {"en": {**gold, "source": gold["source"].replace("NP", "XP")}})
     task.settle()
     files.board()
+
+
+@pytest.mark.parametrize("share", ["public", "private"])
+def test_the_command_prints_the_bytes_of_a_share(task: Task, files: Files, share: str) -> None:
+    closes = NOON + timedelta(days=7)
+    halves = {"closes_at": closes.isoformat(), "leaderboard": {"split": {"private": 0.5}}}
+    task.make({**TWO_PARTS, "feedback": "scores", "feedback_after_closing": "gold"}, parts=BOTH, **halves)
+    for at, team in enumerate(("lyon", "oslo", "prague")):
+        caller = task.team(team)
+        task.submit(caller, {"en": spoilt(3 * at + 4), "de": other(4 * at + 2)})
+        task.submit(caller, {"en": spoilt(3 * at + 1), "de": other(3 * at)} if at else {"en": spoilt(1)})
+    task.settle()
+    assert sum(part["sentences"] for part in files.board(split=share)["question"]["parts"]) == 24
+    name = task.leaderboard(ORGANISER, split=share)["significance"]["comparison"]
+    task.context = replace(task.context, now=lambda: closes + timedelta(hours=1))
+    assert files.download(name, ANYONE)["command"] == COMMAND
+    assert files.repeated().stdout_bytes == files.answer.read_bytes()
 
 
 def test_one_part_needs_no_folders(task: Task, files: Files) -> None:
