@@ -281,6 +281,15 @@ def submissions_of(rows: Sequence[RowDocument]) -> list[str]:
     return list(dict.fromkeys(named))
 
 
+def still_answered(earlier: Mapping[str, Json], rows: Sequence[RowDocument]) -> dict[str, Json]:
+    """Return what an earlier answer has of rows that have the same runs and were picked from the same since."""
+    before = {row["name"]: row for row in earlier.get("question", {}).get("systems", ())}
+    same = {row["name"] for row in rows if before.get(row["name"]) == row}
+    systems = [system for system in earlier["systems"] if system["name"] in same]
+    pairs = [pair for pair in earlier["pairs"] if {pair["a"], pair["b"]} <= same]
+    return {**earlier, "systems": systems, "pairs": pairs}
+
+
 def subject_of(document: Mapping[str, Json]) -> tuple[Spec, Subject]:
     """Return what the answer to a comparison is about, read from its JSON.
 

@@ -34,6 +34,7 @@ from treescore.evaluation.benchmark import (
     joined_tokens,
     missing_parts,
     question_document,
+    still_answered,
     submissions_of,
 )
 from treescore.significance import Settings
@@ -49,7 +50,8 @@ def compare_submissions(
     Args:
         context: store and configuration.
         question: what is compared.
-        earlier: an answer about other submissions; what it has of the same pairs is not computed again.
+        earlier: an answer about other submissions; what it has of the same pairs is not computed again, unless their
+            teams have picked from something else since.
 
     Raises:
         InputError: the data lack the unit of the question.
@@ -84,7 +86,8 @@ def compare_submissions(
         board.scoring.spec.format, subject.entry, parts, rows, missing, charged=charged, picked=subject.picked
     )
     further = [{"name": each, "reason": reason} for each, reason in untested.items()]
-    return subject.answer(candidates, _documents(context, board, chosen), seeds, further, record, earlier)
+    known = None if earlier is None else still_answered(earlier, rows)
+    return subject.answer(candidates, _documents(context, board, chosen), seeds, further, record, known)
 
 
 def board_behind(db: Connection, question: Question) -> Board:

@@ -125,6 +125,22 @@ def test_the_command_prints_the_bytes_of_a_board_whose_rows_were_picked(task: Ta
     assert len(files.board()["pairs"]) == 6
 
 
+def test_a_pair_is_kept_only_while_as_many_others_are_read(task: Task, files: Files, monkeypatch: Any) -> None:
+    task.make(parts={"en": {"gold": LONG}})
+    lyon = task.team("lyon")
+    for wrong in (3, 1, 5, 7):
+        task.submit(lyon, spoilt(wrong))
+    task.submit(task.team("oslo"), spoilt(9))
+    task.settle()
+    before = files.board()["pairs"][0]
+    monkeypatch.setattr("service.usecases.boards.considered.MOST_OTHERS", 1)
+    task.submit(task.team("prague"), spoilt(11))
+    task.settle()
+    answer = files.board()
+    pairs = {(pair["a"], pair["b"]): pair for pair in answer["pairs"]}
+    assert pairs[before["a"], before["b"]]["p"] > before["p"]
+
+
 @pytest.mark.parametrize("part", ["macro", "pooled", "en", "de"])
 def test_the_command_prints_the_bytes_of_every_kind_of_board(two: Files, part: str) -> None:
     answer = two.asked(part=part)
