@@ -36,7 +36,7 @@ FEW_NOTE = f"Not worse by the margin is established from {FEWEST_UNITS} units on
 SIDES_WORK = 6e8
 """Draws times units of all pairs and both sides together (4 nanoseconds each, 3 s); beyond it sums are inverted."""
 ALONE_DRAWS = 2_000
-"""Draws of a pair that is tested by itself, however many others there are: a relative standard error of some 3 %."""
+"""Draws of a pair that is tested by itself, as others must not change its p: a relative standard error of 3 %."""
 
 
 class OneSide(NamedTuple):
