@@ -60,7 +60,7 @@ def linear_contributions(sample: Sample, first: int, second: int) -> Contributio
     gaps = np.nan_to_num(of_parts[0] - of_parts[1])
     e = influences(sample, first) - influences(sample, second) + gaps[strata] * w
     if sample.missing is not None:
-        whole_parts(sample, (first, second), strata, e)
+        whole_parts(sample, (first, second), strata, e, w)
     return Contributions(e, w, float(values[0] - values[1]), sample.parts)
 
 
