@@ -64,8 +64,7 @@ def right_units(sample: Sample) -> BoolArray:
 
     A unit in which the score is undefined is right for no system.
     """
-    score = sample.score
-    best = score.high if score.higher_is_better else score.low
+    best = sample.score.best
     values = sample.unit_values()
     if best is None or not math.isfinite(best):
         return np.zeros(values.shape, np.bool_)

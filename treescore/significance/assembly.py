@@ -23,7 +23,7 @@ from treescore.significance.provenance import signature, statistic
 from treescore.significance.question import Question
 from treescore.significance.units import sample_of
 
-DRAWN = ("monte-carlo", "sampled")
+DRAWN_KINDS = ("monte-carlo", "sampled")
 """Kinds of p that depend on a seed."""
 SHOWN = ("holm", "hochberg", "bh", "by", "bonferroni")
 
@@ -296,7 +296,7 @@ def _test_document(question: Question, test: Test, seed: int) -> dict[str, Json]
         "test": description,
         "how": test.how,
         "shuffles": test.shuffles if shuffled else None,
-        "seed": seed if test.kind in DRAWN else None,
+        "seed": seed if test.kind in DRAWN_KINDS else None,
         "null_swaps_log2": test.differing,
         "smallest_p": test.smallest if test.p is not None else None,
     }

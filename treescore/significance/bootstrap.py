@@ -31,6 +31,8 @@ BATCH_SUMS = 1_000_000
 """Limit of sums (resamples x parts x terms of all systems) that a thread holds: with their copies in float64 and what
 scores are made of some 16 MB, 64 MB in all threads."""
 _STREAM = 0xB007
+"""Keeps the draws of resamples apart from those of other procedures under one seed."""
+PERCENTILE = "percentile bootstrap"
 _THREADS = 4
 EXACT_SINGLE = 2.0**24
 """Below this limit float32 holds every whole number."""
@@ -47,7 +49,7 @@ class Interval:
 
     low: float
     high: float
-    method: str = "percentile bootstrap"
+    method: str = PERCENTILE
 
 
 def affordable_resamples(requested: int, units: int, sums: int) -> int:
@@ -76,7 +78,7 @@ def resampled(sample: Sample, resamples: int, seed: int) -> FloatArray:
     return scores
 
 
-def intervals(replicates: FloatArray, level: float) -> list[Interval]:
+def percentile_intervals(replicates: FloatArray, level: float) -> list[Interval]:
     """Compute percentile intervals of replicates (m, resamples)."""
     tail = 0.5 * (1.0 - level)
     lows, highs = quantiles(replicates, np.array([tail, 1.0 - tail]))
@@ -95,7 +97,7 @@ def bca_interval(replicates: FloatArray, observed: float, jackknife: FloatArray,
     finite = replicates[~np.isnan(replicates)]
     below = float((finite < observed).sum() + 0.5 * (finite == observed).sum())
     if not len(finite) or below in (0.0, float(len(finite))):
-        return intervals(replicates[None], level)[0]
+        return percentile_intervals(replicates[None], level)[0]
     bias = float(ndtri(below / len(finite)))
     influences = jackknife.mean() - jackknife
     spread = float((influences**2).sum())
@@ -219,10 +221,7 @@ def _without_each(sample: Sample, terms: Counts) -> Counts:
 def _macro_without_each(sample: Sample, left_out: Sequence[tuple[Counts, Counts]]) -> FloatArray:
     """Return the mean of the parts' scores without each unit, one after the other."""
     worst = math.nan if sample.score.worst is None else sample.score.worst
-    sums = [
-        (sample.summed(top), sample.summed(bottom)) for top, bottom in zip(sample.tops, sample.bottoms, strict=True)
-    ]
-    by_part = np.nan_to_num(sample.score.of_terms(sums), nan=worst)
+    by_part = np.nan_to_num(sample.score.of_terms(sample.sums()), nan=worst)
     own = np.nan_to_num(sample.score.of_terms(left_out), nan=worst)
     total = by_part.sum(axis=1, keepdims=True)
     return np.asarray((total - by_part[:, sample.parts] + own) / sample.part_count, np.float64)

@@ -11,7 +11,7 @@ from treescore.significance.ratio import TOLERANCE, Pair, grid_cost, grid_p, nor
 
 ALWAYS_ADDITIONS = 2e6
 """Additions up to which the dynamic programme is always run."""
-MAX_ADDITIONS = 3e9
+GRID_ADDITIONS = 3e9
 """Additions of the longest dynamic programme that is run where the transform is not precise enough."""
 _LN2 = math.log(2.0)
 
@@ -34,7 +34,7 @@ def law_p(pair: Pair, alternative: str) -> tuple[float, float] | None:
         result = _by_plane(pair, alternative)
         if result is not None:
             return result
-    return grid_p(pair, alternative, log_p) if cost <= MAX_ADDITIONS else None
+    return grid_p(pair, alternative, log_p) if cost <= GRID_ADDITIONS else None
 
 
 def _beyond_integers(pair: Pair) -> bool:

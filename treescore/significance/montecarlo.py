@@ -208,9 +208,7 @@ def swapped_differences(sample: Sample, pairs: Sequence[tuple[int, int]], sums: 
     """
     if not pairs:
         return
-    totals = [
-        (sample.summed(top), sample.summed(bottom)) for top, bottom in zip(sample.tops, sample.bottoms, strict=True)
-    ]
+    totals = sample.sums()
     macro = sample.parts is not None and sample.score.join is None
     for first, second in pairs:
         if macro:

@@ -221,7 +221,7 @@ def _tail(sample: Sample, first: int, second: int, observed: float, budget: floa
     """Return the tail of one pair at `observed`, positive: by a list, an exact law, or inverted; None for the rest."""
     differing = sample.differing_units(first, second)
     if int(differing.sum()) <= FEW_UNITS:
-        better = observed if sample.score.higher_is_better else -observed
+        better = sample.score.sign * observed
         reached, swaps = _reached(sample, [(first, second)], better, _listed_sums(sample, differing), math.inf)
         return _Tail(reached / swaps)
     exact = _exact_tail(sample, first, second, observed, budget) if sample.plain and sample.integer else None
@@ -259,7 +259,7 @@ def _inverted_tail(sample: Sample, first: int, second: int, observed: float) -> 
     """Return the inverted tail of one ratio over one text or parts (`macro`)."""
     pair = sample.of_systems([first, second])
     if pair.parts is None:
-        pair = replace(pair, parts=np.zeros(pair.units, np.int64), part_count=1)
+        pair = replace(pair, parts=pair.strata, part_count=1)
     if not formula_holds(pair):
         return None
     terms = macro_pair(parts_of(pair), 0, 1)
