@@ -13,6 +13,9 @@ from treescore.core.params import Json
 PICKS = ("best", "last", "chosen", "all")
 MACRO, POOLED = "macro", "pooled"
 """Names that stand for all parts: the mean of their scores, and all of them as one text."""
+PUBLIC, PRIVATE = "public", "private"
+SHARES = (PUBLIC, PRIVATE)
+"""The shares of a split test set: boards show the public one before closing, and the private one afterwards."""
 ERRORS = ("zero", "exclude")
 """What becomes of sentences without a usable output: they cost their full weight, or are left out."""
 INPUTS = (False, True, "words", "text")
@@ -127,6 +130,7 @@ class LeaderboardChanges(Request):
     ladder: bool | Missing = MISSING
     scores: Sequence[str] | Missing | None = MISSING
     margin: float | Missing | None = MISSING
+    split: Mapping[str, float] | Missing | None = MISSING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -354,6 +358,7 @@ class LeaderboardQuery(Request):
     pick: str | None = None
     revision: int | None = None
     part: str | None = None
+    split: str | None = None
     cursor: str | None = None
     format: str | None = None
 

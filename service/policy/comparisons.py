@@ -23,7 +23,7 @@ ROUNDED = (
 """The note of every comparison that is shown so."""
 
 _HEAD = (
-    *("id", "benchmark", "revision", "state", "created_at", "finished_at", "expires_at", "score", "part"),
+    *("id", "benchmark", "revision", "state", "created_at", "finished_at", "expires_at", "score", "part", "split"),
     *("submissions", "settings", "progress", "labels", "failure"),
 )
 _COMPARISON = (

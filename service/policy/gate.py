@@ -34,7 +34,7 @@ _FAILURE = ("type", "title", "status", "kind", "detail", "errors_total")
 _ERROR = ("code", "pointer", "part", "sentence", "sent_id", "line", "column", "detail")
 _SIGNATURE = (
     *("metric", "params", "transforms", "format", "system_format", "version", "gold", "output", "command"),
-    *("parts", "missing_parts"),
+    *("parts", "missing_parts", "split"),
 )
 _METRIC_ITEMS = ("counts", "sentences")
 _ROW = ("team", "team_name", "submission", "name", "role", "created_at")
@@ -331,7 +331,7 @@ def _error(level: Level, error: Document) -> dict[str, object]:
 def _scores(release: Release, scores: Document) -> dict[str, object]:
     """Return the scores of a submission at level `rounded` or above."""
     level = release.level
-    shown = dict(scores) if level is Level.GOLD else chosen(scores, ("revision", "covered"))
+    shown = dict(scores) if level is Level.GOLD else chosen(scores, ("revision", "covered", "split"))
     if "main" in scores:
         main = object_of(scores["main"])
         shown["main"] = {"score": main["score"], "value": release.score(main["value"])}

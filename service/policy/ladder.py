@@ -14,5 +14,10 @@ def holds(level: Level, benchmark: Benchmark) -> bool:
 
 def held_submission(document: Document) -> dict[str, object]:
     """Return a submission's document without its scores and without what a metric says of them."""
+    return {**without_comparison(document), "scores": None}
+
+
+def without_comparison(document: Document) -> dict[str, object]:
+    """Return a submission's document without what metrics warn of: they compare all sentences with gold."""
     warnings = [warning for warning in objects_of(document["warnings"]) if "metric" not in warning]
-    return {**document, "scores": None, "warnings": warnings}
+    return {**document, "warnings": warnings}

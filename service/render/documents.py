@@ -83,6 +83,7 @@ class BoardDocument(TypedDict):
     higher_is_better: bool
     part: str | None
     pick: str
+    split: str | None
     feedback: str
     rounding: float | None
     anonymous: bool

@@ -102,6 +102,8 @@ def headline(document: BoardDocument) -> str:
     if document["part"] is not None:
         parts.append({"macro": "mean of the parts", "pooled": "all parts pooled"}.get(document["part"], "")
                      or f"part {document['part']}")  # fmt: skip
+    if document["split"] is not None:
+        parts.append(f"{document['split']} share")
     parts.append(f"{document['pick']} of each team" if document["pick"] != "all" else "all submissions")
     if document["as_of"] is not None:
         parts.append(f"as of {document['as_of']}")

@@ -14,6 +14,7 @@ from service.schemas.base import Fault, Strict, wrong_type
 from service.schemas.checked_fields import (
     Checked,
     Flag,
+    Fraction,
     Mapped,
     Margin,
     Name,
@@ -110,6 +111,14 @@ class Quota(Strict[requests.QuotaChanges]):
     comparisons_per_day = Whole(0, MAX_QUOTA, "bad-quota", allow_none=True)
 
 
+class SplitSettings(Strict[dict[str, object]]):
+    """How the test set is split."""
+
+    into = dict[str, object]
+
+    private = Fraction(required=True)
+
+
 class LeaderboardSettings(Strict[requests.LeaderboardChanges]):
     """How the board looks."""
 
@@ -122,6 +131,7 @@ class LeaderboardSettings(Strict[requests.LeaderboardChanges]):
     ladder = Flag()
     scores = fields.List(Name(), allow_none=True, validate=validate.Length(max=MAX_LISTED))
     margin = Margin(allow_none=True)
+    split = fields.Nested(SplitSettings, allow_none=True)
 
 
 class _Settings:

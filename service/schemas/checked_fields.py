@@ -155,6 +155,18 @@ class Margin(Checked):
         return float(value)
 
 
+class Fraction(Checked):
+    """A share of a whole, which leaves some of it."""
+
+    shape: ClassVar[Shape] = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}
+
+    def check(self, value: object) -> object:
+        """A number above 0 and below 1."""
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
+            raise ValidationError([Fault("bad-value", "This must be a number above 0 and below 1, as 0.5.")])
+        return value
+
+
 class Mapped(Checked):
     """An object of values of one field, by name; the use-case checks the names."""
 

@@ -6,7 +6,7 @@ from marshmallow import fields, post_load, validate
 
 from service import requests
 from service.render import LEADERBOARD_FORMATS
-from service.requests import DEFAULT_LIMIT, PICKS
+from service.requests import DEFAULT_LIMIT, PICKS, SHARES
 from service.schemas.base import Strict
 from service.schemas.jobs import STATES
 from treescore.render import FORMATS, ITEM_FORMATS
@@ -141,6 +141,7 @@ class LeaderboardQuery(Strict[requests.LeaderboardQuery]):
     pick = fields.String(validate=validate.OneOf(PICKS))
     revision = fields.Integer(validate=validate.Range(1, 2**31 - 1))
     part = fields.String()
+    split = fields.String(validate=validate.OneOf(SHARES))
     cursor = fields.String(validate=CURSOR)
     format = fields.String(validate=validate.OneOf(tuple(LEADERBOARD_FORMATS)))
 

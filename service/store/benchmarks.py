@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, TypedDict
 
 import orjson
@@ -24,6 +24,7 @@ class LeaderboardSettings(TypedDict):
     ladder: bool
     scores: list[str] | None
     margin: float | None
+    split: dict[str, float] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +65,21 @@ class Benchmark:
         return _time(self.settings["closes_at"])
 
     @property
+    def closed_from(self) -> datetime | None:
+        """Return the first moment at which it is closed; None for no end."""
+        return None if self.closes_at is None else self.closes_at + timedelta(seconds=1)
+
+    @property
     def leaderboard(self) -> LeaderboardSettings:
         """Return the settings of the leaderboard."""
         leaderboard: LeaderboardSettings = self.settings["leaderboard"]
         return leaderboard
+
+    @property
+    def private_share(self) -> float | None:
+        """Return which part of the test set is kept for the final board; None where it is not split."""
+        split = self.leaderboard["split"]
+        return None if split is None else split["private"]
 
     @property
     def frozen_at(self) -> datetime | None:

@@ -47,7 +47,7 @@ class BoardRun(NamedTuple):
 
 
 class RequestedBoard(TypedDict):
-    """A board that a caller requested."""
+    """A board that a caller requested; of a split test set the boards of both shares."""
 
     score: str
     part: str | None
@@ -95,6 +95,7 @@ def standings(
     *,
     until: datetime | None = None,
     scored_only: bool = True,
+    withdrawn_from: datetime | None = None,
 ) -> list[BoardEntry]:
     """List everything on the board with one score of each, oldest first.
 
@@ -105,21 +106,50 @@ def standings(
         span: where the score is in the figures; None for the main score.
         until: leaves out submissions that were scored later.
         scored_only: leaves out submissions without a record under the revision.
+        withdrawn_from: lists also, as withdrawn, what was withdrawn at this moment or later.
     """
     value = value_at(span)
     c = submissions.c
     query = (
-        select(c.id, c.team_id, c.role, c.chosen, scores.c.covered, scores.c.rung, value.label("value"))
+        select(c.id, c.team_id, c.role, c.chosen, c.withdrawn_at, scores.c.covered, scores.c.rung, value.label("value"))
         .join(scores, (scores.c.submission_id == c.id) & (scores.c.revision == revision), isouter=not scored_only)
-        .where(on_board(benchmark_id, until))
+        .where(on_board(benchmark_id, until, withdrawn_from))
         .order_by(c.id)
     )
     return [
         BoardEntry(
-            row.id, row.team_id, row.role, row.chosen, number_of(row.value), coverage_of(row.covered), rung=row.rung
+            row.id,
+            row.team_id,
+            row.role,
+            row.chosen,
+            number_of(row.value),
+            coverage_of(row.covered),
+            rung=row.rung,
+            withdrawn=row.withdrawn_at is not None,
         )
         for row in db.execute(query)
     ]
+
+
+def private_scores(
+    db: Connection, submission_ids: Sequence[str], revision: int, span: Span | None = None
+) -> dict[str, float | None]:
+    """Return one score over the private share, of each of the submissions that have a record.
+
+    Args:
+        db: the transaction.
+        submission_ids: of the rows of a board.
+        revision: number of the revision whose scores are read.
+        span: where the score is in the figures; None for the main score.
+    """
+    value = value_at(span, private=True)
+    found: dict[str, float | None] = {}
+    for start in range(0, len(submission_ids), _BATCH):
+        query = select(scores.c.submission_id, value.label("value")).where(
+            scores.c.revision == revision, scores.c.submission_id.in_(submission_ids[start : start + _BATCH])
+        )
+        found |= {row.submission_id: number_of(row.value) for row in db.execute(query)}
+    return found
 
 
 def last_change(db: Connection, benchmark_id: str, until: datetime | None) -> datetime | None:
@@ -131,7 +161,14 @@ def last_change(db: Connection, benchmark_id: str, until: datetime | None) -> da
 
 
 def details(
-    db: Connection, submission_ids: Sequence[str], revision: int, layout: Layout, part: str, address: str
+    db: Connection,
+    submission_ids: Sequence[str],
+    revision: int,
+    layout: Layout,
+    part: str,
+    address: str,
+    *,
+    private: bool = False,
 ) -> dict[str, RowDetails]:
     """Read what rows show.
 
@@ -142,16 +179,16 @@ def details(
         layout: of the revision's figures.
         part: a part, MACRO or POOLED; its scores are shown.
         address: the score whose interval is shown.
+        private: whether the scores are those over the private share.
     """
     bounds = layout.interval_spans(part, address)
-    low, high = (_NO_BYTES, _NO_BYTES) if bounds is None else map(_cut, bounds)
+    low, high = (_NO_BYTES, _NO_BYTES) if bounds is None else (_cut(bound, private=private) for bound in bounds)
+    whole = _cut(layout.span(part), private=private)
     result: dict[str, RowDetails] = {}
     c = submissions.c
     for start in range(0, len(submission_ids), _BATCH):
         query = (
-            select(
-                c.id, c.name, c.created_at, _cut(layout.span(part)).label("row"), low.label("low"), high.label("high")
-            )
+            select(c.id, c.name, c.created_at, whole.label("row"), low.label("low"), high.label("high"))
             .join(scores, (scores.c.submission_id == c.id) & (scores.c.revision == revision), isouter=True)
             .where(c.id.in_(submission_ids[start : start + _BATCH]))
         )
@@ -163,7 +200,7 @@ def details(
 
 
 def figures(db: Connection, submission_ids: Sequence[str], revision: int, layout: Layout) -> dict[str, Figures]:
-    """Read all figures of the submissions that have a record under a revision."""
+    """Read all figures, over the public share of a split test set, of submissions with a record under a revision."""
     query = select(scores.c.submission_id, scores.c.figures).where(
         scores.c.submission_id.in_(submission_ids), scores.c.revision == revision
     )
@@ -250,14 +287,17 @@ def _board(board: BoardRun) -> ColumnElement[bool]:
     return and_(board_runs.c.benchmark_id == board.benchmark_id, board_runs.c.revision == board.revision)
 
 
-def _cut(span: Span) -> ColumnElement[bytes]:
-    """Let the database cut numbers out of the figures."""
-    return func.substr(scores.c.figures, *span, type_=LargeBinary())
+def _cut(span: Span, *, private: bool = False) -> ColumnElement[bytes]:
+    """Let the database cut numbers out of the figures, or out of those over the private share."""
+    stored = scores.c.private_figures if private else scores.c.figures
+    return func.substr(stored, *span, type_=LargeBinary())
 
 
-def value_at(span: Span | None) -> ColumnElement[float] | ColumnElement[bytes]:
-    """Select one score of a record: the one in its figures, or None for the main score."""
-    return scores.c.main if span is None else _cut(span)
+def value_at(span: Span | None, *, private: bool = False) -> ColumnElement[float] | ColumnElement[bytes]:
+    """Select one score of a record: the one in its figures, or None for the main score; also over the private share."""
+    if span is None:
+        return scores.c.private_main if private else scores.c.main
+    return _cut(span, private=private)
 
 
 def number_of(value: float | bytes | None) -> float | None:

@@ -40,6 +40,8 @@ class Question(TypedDict):
     """The training runs of a system, by the submission that stands for it; only for systems of several."""
     considered: NotRequired[dict[str, Considered]]
     """Only where p allows for picking, of rows that can be ahead of another; teams must not see that of others."""
+    share: NotRequired[str]
+    """Of a split test set; left out where it is not split."""
 
 
 @dataclass(frozen=True, slots=True)

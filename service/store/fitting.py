@@ -24,6 +24,7 @@ class Sent:
         scored: whether it was scored.
         main: its main score under the revision; None where it is undefined or not kept.
         rung: of the team's ladder; 0 where the ladder holds the scores.
+        private_main: the main score over the private share, where `main` is over the public one; else None.
     """
 
     id: str
@@ -31,20 +32,23 @@ class Sent:
     scored: bool
     main: float | None
     rung: int | None
+    private_main: float | None
 
 
 def sent(db: Connection, benchmark_id: str, team_id: str, revision: int) -> list[Sent]:
     """List a team's submissions, oldest first."""
     c = submissions.c
     query = (
-        select(c.id, c.outputs_digest, c.state, scores.c.main, scores.c.rung)
+        select(c.id, c.outputs_digest, c.state, scores.c.main, scores.c.rung, scores.c.private_main)
         .join(scores, (scores.c.submission_id == c.id) & (scores.c.revision == revision), isouter=True)
         .where(c.benchmark_id == benchmark_id, c.team_id == team_id)
         .order_by(c.id.desc())
         .limit(MOST)
     )
     rows = list(db.execute(query))[::-1]
-    return [Sent(row.id, row.outputs_digest, row.state == SUCCEEDED, row.main, row.rung) for row in rows]
+    return [
+        Sent(row.id, row.outputs_digest, row.state == SUCCEEDED, row.main, row.rung, row.private_main) for row in rows
+    ]
 
 
 def equal_outputs(db: Connection, benchmark_id: str, team_ids: Sequence[str]) -> dict[str, list[dict[str, str]]]:

@@ -215,6 +215,12 @@ def ids_of(db: Connection, benchmark_id: str) -> list[str]:
     return list(db.scalars(select(revisions.c.id).where(revisions.c.benchmark_id == benchmark_id)))
 
 
+def ids_by_number(db: Connection, benchmark_id: str) -> dict[int, str]:
+    """Return the ids of all revisions of a benchmark by their numbers."""
+    query = select(revisions.c.number, revisions.c.id).where(revisions.c.benchmark_id == benchmark_id)
+    return {row.number: row.id for row in db.execute(query)}
+
+
 def _digests(gold_key: str | None, sentence_keys: bytes | None) -> Digests:
     return Digests(gold_key, None if sentence_keys is None else unpack_array(sentence_keys).tolist())
 

@@ -9,6 +9,7 @@ from datetime import datetime
 import orjson
 from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, literal, select, update
 
+from service.requests import PRIVATE
 from service.store import artifacts
 from service.store.packing import unpack_array
 from service.store.records import AnyRow, columns_of, json_text, one, record_of
@@ -24,6 +25,20 @@ PackedArtifacts = Mapping[tuple[str, int], bytes]
 
 
 @dataclass(frozen=True, slots=True)
+class PrivateFigures:
+    """What a score record has of the private share of a split test set.
+
+    Attributes:
+        main, figures: as those of the record.
+        metrics: the members of its document's `metrics` that differ from those over the public share.
+    """
+
+    main: float | None
+    figures: bytes
+    metrics: dict[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
 class ScoreRecord:
     """One row.
 
@@ -36,6 +51,7 @@ class ScoreRecord:
         covered: sentences with a scored output in each part of the revision; None where an earlier version scored it.
         created_at: when it was scored.
         rung: of the team's ladder; 0 where the ladder holds the scores, None without a ladder.
+        private: the figures over the private share; those above are then over the public one. None without a split.
     """
 
     submission_id: str
@@ -46,6 +62,29 @@ class ScoreRecord:
     covered: Sequence[int] | None
     created_at: datetime
     rung: int | None = None
+    private: PrivateFigures | None = None
+
+    def shown(self, share: str | None) -> ScoreRecord:
+        """Return the record with the figures of a share, which signatures name; None for a test set without shares."""
+        if self.private is None:
+            return self
+        metrics = {
+            key: {**metric, "signature": {**metric["signature"], "split": share}}
+            for key, metric in self.document["metrics"].items()
+        }
+        if share != PRIVATE:
+            return replace(self, document={**self.document, "metrics": metrics})
+        metrics = {key: _merged(metric, self.private.metrics[key]) for key, metric in metrics.items()}
+        document = {**self.document, "metrics": metrics}
+        return replace(self, main=self.private.main, figures=self.private.figures, document=document)
+
+
+def _merged(metric: Mapping[str, Json], private: Mapping[str, Json]) -> dict[str, Json]:
+    """Return a metric's document with the figures of the private share; its other members stay."""
+    parts = {
+        name: None if part is None else {**part, **private["parts"][name]} for name, part in metric["parts"].items()
+    }
+    return {**metric, **private, "parts": parts}
 
 
 def coverage_of(stored: str | None) -> Sequence[int] | None:
@@ -70,6 +109,11 @@ def save(db: Connection, record: ScoreRecord, bodies: PackedArtifacts) -> None:
     artifacts.put(db, record.submission_id, bodies)
     covered = None if record.covered is None else json_text(list(record.covered))
     packed = columns_of(record, document=artifacts.pack_json(record.document), covered=covered)
+    del packed["private"]
+    if record.private is not None:
+        packed["private_main"] = record.private.main
+        packed["private_figures"] = record.private.figures
+        packed["private_metrics"] = artifacts.pack_json(record.private.metrics)
     db.execute(insert(scores).values(packed))
 
 
@@ -83,10 +127,11 @@ def copy(db: Connection, source: str, target: str, revision: int, now: datetime)
     """Copy the record and artifacts of a submission to another one with equal outputs."""
     artifacts.copy_below(db, source, target, f"r{revision}/")
     c = scores.c
-    row = select(literal(target), c.revision, c.main, c.figures, c.document, c.covered, literal(now, Utc)).where(
+    copied = (c.main, c.figures, c.document, c.covered, c.private_main, c.private_figures, c.private_metrics)
+    row = select(literal(target), c.revision, *copied, literal(now, Utc)).where(
         c.submission_id == source, c.revision == revision
     )
-    names = ["submission_id", "revision", "main", "figures", "document", "covered", "created_at"]
+    names = ["submission_id", "revision", *(column.name for column in copied), "created_at"]
     db.execute(insert(scores).from_select(names, row))
 
 
@@ -227,4 +272,7 @@ def left_over(db: Connection) -> Sequence[tuple[str, int]]:
 
 def _record(row: AnyRow) -> ScoreRecord:
     covered = coverage_of(row.covered)
-    return record_of(ScoreRecord, row, document=artifacts.unpack_json(row.document), covered=covered)
+    private = None
+    if row.private_figures is not None:
+        private = PrivateFigures(row.private_main, row.private_figures, artifacts.unpack_json(row.private_metrics))
+    return record_of(ScoreRecord, row, document=artifacts.unpack_json(row.document), covered=covered, private=private)

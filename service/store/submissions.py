@@ -70,13 +70,22 @@ class Submission:
         return self.state == SUCCEEDED and self.withdrawn_at is None and self.deleted_at is None
 
 
-def on_board(benchmark_id: str, until: datetime | None = None) -> ColumnElement[bool]:
-    """Select the submissions on a leaderboard; with `until`, as it was at that moment."""
+def on_board(
+    benchmark_id: str, until: datetime | None = None, withdrawn_from: datetime | None = None
+) -> ColumnElement[bool]:
+    """Select the submissions on a leaderboard.
+
+    Args:
+        benchmark_id: the slug.
+        until: as it was at that moment.
+        withdrawn_from: also those that were withdrawn at this moment or later.
+    """
     c = submissions.c
+    there = c.withdrawn_at.is_(None)
     return and_(
         c.benchmark_id == benchmark_id,
         c.state == SUCCEEDED,
-        c.withdrawn_at.is_(None),
+        there if withdrawn_from is None else or_(there, c.withdrawn_at >= withdrawn_from),
         c.deleted_at.is_(None),
         true() if until is None else c.finished_at <= until,
     )
@@ -97,6 +106,7 @@ class BoardEntry:
         rung: of its team's ladder; 0 where the ladder holds its scores, None without a place on one.
         runs: the training runs of its system, itself included, whose mean the value is; empty for a single one.
         spread: standard deviation of their values.
+        withdrawn: whether it was withdrawn since the private share is shown: it can be picked, and has then no row.
     """
 
     id: str
@@ -109,6 +119,7 @@ class BoardEntry:
     rung: int | None = None
     runs: tuple[str, ...] = ()
     spread: float | None = None
+    withdrawn: bool = False
 
 
 @dataclass(frozen=True, slots=True)

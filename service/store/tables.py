@@ -274,6 +274,11 @@ scores = Table(
     Column("covered", Text, comment="JSON: sentences with a scored output, part by part; null if not known"),
     Column("created_at", Utc, nullable=False),
     Column("rung", Integer, comment="of a ladder; 0: it is held"),
+    Column(
+        "private_main", Float, comment="main over the private share; main, figures, document are then of the public"
+    ),
+    Column("private_figures", LargeBinary, comment="figures over the private share; null where there is none"),
+    Column("private_metrics", LargeBinary, comment="JSON, zstd: what the private share changes in the document"),
     comment="one record for a submission and a revision; counts, items, slices are artifacts of the submission",
 )
 

@@ -166,7 +166,7 @@ BODIES: dict[str, Bodies] = {
         ),
     ),
     "LeaderboardSettings": Bodies(
-        good=({}, {"public": True, "anonymous": False}, {"pick": "chosen", "frozen_at": None}),
+        good=({}, {"public": True, "anonymous": False}, {"pick": "chosen", "frozen_at": None}, {"split": None}),
         bad=(
             {"public": "true"},
             {"public": None},
@@ -174,6 +174,18 @@ BODIES: dict[str, Bodies] = {
             {"pick": None},
             {"frozen_at": "soon"},
             {"frozen": 1},
+            {"split": 0.5},
+        ),
+    ),
+    "SplitSettings": Bodies(
+        good=({"private": 0.5}, {"private": 0.01}, {"private": 0.99}),
+        bad=(
+            {},
+            {"private": 0},
+            {"private": 1},
+            {"private": None},
+            {"private": "0.5"},
+            {"private": 0.5, "public": 0.5},
         ),
     ),
     "RevisionRequest": Bodies(

@@ -85,6 +85,30 @@ def test_a_comparison_of_means_of_parts(stage: Stage) -> None:
         assert task.organiser.get(f"{task.address}/leaderboard?part={part}").json["rows"]
 
 
+def test_a_split_test_set(stage: Stage) -> None:
+    many = "".join(GOLD_CONLLU.replace("= s", f"= {number}.s") for number in range(20))
+    split = {"closes_at": "2026-12-01T00:00:00Z", "feedback": "scores", "leaderboard": {"split": {"private": 0.5}}}
+    task = SharedTask(stage, parts={"en": {"gold": many}}, **split)
+    lyon, oslo = task.team(), task.team("oslo")
+    own = task.submit(lyon, many)
+    task.submit(oslo, many.replace("\tnsubj", "\tobl"))
+    board, private = f"{task.address}/leaderboard", f"{task.address}/leaderboard?split=private"
+    assert [client.get(private).status_code for client in (task.organiser, lyon, stage.client(None))] == [200, 403, 403]
+    assert (lyon.get(board).json["split"], lyon.get(own).json["scores"]["split"]) == ("public", "public")
+    report = task.organiser.get(f"{task.address}/fitting").json["items"][0]["public_less_private"]
+    assert report["mean"] == report["best"]["difference"] == 0.0
+    tag = task.organiser.get(task.address).headers["ETag"]
+    closed = {"json": {"closes_at": "2026-11-01T00:00:00Z"}, "headers": {"If-Match": tag}}
+    assert task.organiser.patch(task.address, **closed).status_code == 200
+    assert [stage.client(None).get(each).json["split"] for each in (board, private)] == ["private", "private"]
+    assert lyon.get(own).json["scores"]["split"] == "private"
+    behind = lyon.get(board).json["significance"]["comparison"]
+    assert lyon.get(f"/v1/comparisons/{behind}").json["split"] == "private"
+    closed["headers"]["If-Match"] = task.organiser.get(task.address).headers["ETag"]
+    closed["json"] = {"closes_at": "2027-01-01T00:00:00Z"}
+    assert task.organiser.patch(task.address, **closed).json["errors"][0]["code"] == "reopened-split"
+
+
 def test_rank_changes_and_events(stage: Stage) -> None:
     task = SharedTask(stage)
     task.two()

@@ -178,7 +178,7 @@ def _composites(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: s
         elif alone is sample:
             rest.append(index)
         else:
-            test_of[index] = _by_shuffles(alone, [pair], [0], alternative, plan)[0]
+            test_of[index] = _by_shuffles(alone, [pair], [0], alternative, plan, len(pairs))[0]
     if rest:
         test_of.update(_by_shuffles(sample, pairs, rest, alternative, plan))
     return [test_of[index] for index in range(len(pairs))]
@@ -310,12 +310,18 @@ def _solved(jobs: dict[int, ratio.Pair], alternative: str, how: str) -> dict[int
 
 
 def _by_shuffles(
-    sample: Sample, pairs: Sequence[tuple[int, int]], rest: Sequence[int], alternative: str, plan: ShufflePlan
+    sample: Sample,
+    pairs: Sequence[tuple[int, int]],
+    rest: Sequence[int],
+    alternative: str,
+    plan: ShufflePlan,
+    sharing: int = 1,
 ) -> dict[int, Test]:
+    """Shuffle the pairs of `rest` together; `sharing` is how many pairs the budget is for."""
     rest_pairs = [pairs[index] for index in rest]
     differing = [int(sample.differing_units(first, second).sum()) for first, second in rest_pairs]
     smallest = [smallest_p(units, alternative) for units in differing]
-    shuffles = _shuffles(sample, min(smallest), len(rest), plan)
+    shuffles = _shuffles(sample, min(smallest), max(sharing, len(rest)), plan)
     counts = extreme_counts(sample, rest_pairs, shuffles, plan.seed, alternative)
     return {
         index: Test(

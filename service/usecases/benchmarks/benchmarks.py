@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime
 
 import orjson
 from sqlalchemy import Connection
@@ -11,12 +12,21 @@ from sqlalchemy.exc import IntegrityError
 
 from service.caller import Caller, principal_of
 from service.context import Context
-from service.errors import Conflict, NotFound, PreconditionFailed, PreconditionRequired, refuse, unprocessable
+from service.errors import (
+    Conflict,
+    NotFound,
+    PreconditionFailed,
+    PreconditionRequired,
+    invalid,
+    refuse,
+    unprocessable,
+)
 from service.ids import new_id
 from service.policy import gate
 from service.policy.gate import Level
+from service.policy.split import shown_share
 from service.queue import LIVE
-from service.requests import MISSING, BenchmarkChanges, BenchmarkRequest, BenchmarksQuery, PartGold
+from service.requests import MISSING, PRIVATE, BenchmarkChanges, BenchmarkRequest, BenchmarksQuery, PartGold, Request
 from service.store import artifacts, benchmarks, ladders, revisions, runs, submissions, texts, tokens
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Part, Revision
@@ -32,6 +42,7 @@ from service.usecases.runs.waiting import wait_for
 from service.usecases.scoring.config import AS_STORED_BEFORE, check_scoring, scoring_config
 from service.usecases.scoring.part_texts import GOLD, items_name, named_texts
 from service.usecases.scoring.published import counts_shown, input_kind
+from service.usecases.scoring.shares import make_key, unsplittable
 from treescore.core.params import Json, escape
 from treescore.errors import Problem, ProblemList, ScoringError
 
@@ -75,6 +86,8 @@ def create_benchmark(
                 raise _taken(slug)
             runs.add(db, revision_id, REVISION_KIND, LIVE, now, principal_of(slug))
             benchmarks.add(db, benchmark)
+            if benchmark.private_share is not None:
+                make_key(db)
             revisions.add(db, first, list(request.parts))
             texts.put(db, revision_id, named)
             record_event(db, context, "benchmark.created", slug, actor=caller.owner)
@@ -119,13 +132,16 @@ def patch_benchmark(
     Raises:
         PreconditionRequired: If-Match is missing.
         PreconditionFailed: the benchmark has changed.
-        Unprocessable: the settings do not fit together.
+        Unprocessable: the settings do not fit together; the split would change after the first submission, or closing
+            after the private share is shown.
         Conflict: the ladder would change after the first submission.
     """
     caller.require("organise")
     now = context.now()
+    splits = isinstance(changes.leaderboard, Request) and "split" in changes.leaderboard.given()
     with context.store.write() as db:
-        benchmark = benchmark_of(db, slug, lock=True)
+        # no submission comes between the check that there is none and the split
+        benchmark = benchmark_of(db, slug, lock=True, exclusive=splits)
         if if_match is None:
             raise PreconditionRequired("Send If-Match with the ETag of the benchmark.")
         if not _matches(if_match, _view(db, context, caller, benchmark).etag):
@@ -143,6 +159,7 @@ def patch_benchmark(
                 slug="ladder-begun",
                 title="The ladder cannot change any more",
             )
+        _check_split(db, benchmark, changed, now)
         benchmarks.change(db, changed)
         members = sorted(changes.given())
         record_event(db, context, "benchmark.changed", slug, actor=caller.owner, data={"members": members})
@@ -150,6 +167,27 @@ def patch_benchmark(
         view = _view(db, context, caller, benchmark_of(db, slug))
     queue_runs(context, scheduled)
     return view
+
+
+def _check_split(db: Connection, before: Benchmark, changed: Benchmark, now: datetime) -> None:
+    """Check a change that touches the shares of the test set, and make ready to draw them.
+
+    Raises:
+        Unprocessable: the split changes after the first submission, or the closing time once the private share is
+            shown; a part is too small to be split.
+    """
+    if changed.private_share != before.private_share:
+        if submissions.exist(db, before.id):
+            detail = "Scores over other shares have been shown. The split cannot change after the first submission."
+            raise invalid("split-begun", "/leaderboard/split", detail)
+        make_key(db)
+        refuse(unsplittable(revisions.parts_of(db, shown_revision(db, before).id), changed))
+    elif shown_share(before, now) == PRIVATE and changed.closes_at != before.closes_at:
+        detail = (
+            f"The benchmark closed at {before.settings['closes_at']}, and its private share is shown since: what is "
+            "submitted afterwards could be fitted to it. Create a new benchmark."
+        )
+        raise invalid("reopened-split", "/closes_at", detail)
 
 
 def delete_benchmark(context: Context, caller: Caller, slug: str) -> None:

@@ -12,6 +12,7 @@ from service.errors import SOON, Conflict, NotFound, invalid, refuse, unprocessa
 from service.ids import new_id
 from service.policy import gate
 from service.policy.gate import Level
+from service.policy.split import shown_share
 from service.queue import BULK, LIVE
 from service.requests import PageQuery, PartGold, RevisionRequest
 from service.store import revisions, runs, texts
@@ -212,12 +213,13 @@ def _moved(
     """Return the changes of ranks as the caller may see them: others than organisers if the board shows them such."""
     if revision.moved is None or level < Level.SCORES:
         return None
-    release = release_of_revision(db, benchmark, revision, level).on_board()
+    share = shown_share(benchmark, now)
+    release = release_of_revision(db, benchmark, revision, level, share).on_board()
     if release.level is Level.GOLD:
         return gate.moves_view(release, revision.moved)
     frozen = benchmark.frozen_at is not None and benchmark.frozen_at <= now
     if benchmark.leaderboard["anonymous"] or not benchmark.leaderboard["public"] or frozen:
         return None
-    if level < Level.ITEMS and not moves_shown(db, benchmark, revision):
+    if level < Level.ITEMS and not moves_shown(db, benchmark, revision, share):
         return None
     return gate.moves_view(release, revision.moved)

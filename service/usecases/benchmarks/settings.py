@@ -31,6 +31,7 @@ DEFAULTS: Mapping[str, Json] = {
         "ladder": False,
         "scores": None,
         "margin": None,
+        "split": None,
     },
 }
 
@@ -48,8 +49,8 @@ def complete_settings(
         before: complete settings.
 
     Raises:
-        Unprocessable: the benchmark would close before it opens, its ladder does not fit the other settings, or it
-            lists a score that it does not have.
+        Unprocessable: the benchmark would close before it opens, its ladder or its split does not fit the other
+            settings, or it lists a score that it does not have.
     """
     settings = _merged({**DEFAULTS, **before}, changes)
     if isinstance(changes.leaderboard, Request) and changes.leaderboard.given().get("scores") is not None:
@@ -59,6 +60,7 @@ def complete_settings(
         detail = f"`closes_at` ({closes}) must be later than `opens_at` ({opens}), both in UTC."
         raise invalid("closes-before-opening", "/closes_at", detail)
     _check_ladder(settings)
+    _check_split(settings)
     return settings
 
 
@@ -100,6 +102,23 @@ def _check_ladder(settings: Mapping[str, Json]) -> None:
     if settings["feedback"] in ("items", "gold"):
         detail = f"Level {settings['feedback']} shows what a ladder holds. Use a lower one, or no ladder."
         raise invalid("ladder-level", "/feedback", detail)
+
+
+def _check_split(settings: Mapping[str, Json]) -> None:
+    if settings["leaderboard"]["split"] is None:
+        return
+    if settings["closes_at"] is None:
+        detail = (
+            "The private share of a split is shown when the benchmark closes. Set `closes_at`; it can be extended as "
+            "long as it has not passed."
+        )
+        raise invalid("split-without-closing", "/closes_at", detail)
+    if settings["feedback"] in ("items", "gold"):
+        detail = (
+            f"Level {settings['feedback']} shows sentences of both shares. Use a lower one; "
+            "`feedback_after_closing` may be higher."
+        )
+        raise invalid("split-level", "/feedback", detail)
 
 
 def _merged(before: Mapping[str, Json], changes: Request) -> dict[str, Json]:

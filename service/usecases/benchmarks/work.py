@@ -9,7 +9,8 @@ from time import monotonic
 from sqlalchemy import Connection
 
 from service.context import Context
-from service.requests import MACRO
+from service.policy.split import shown_share
+from service.requests import MACRO, PRIVATE
 from service.store import artifacts, benchmarks, boards, ladders, revisions, runs, score_records, submissions, systems
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Part, Revision
@@ -28,7 +29,8 @@ from service.usecases.scoring.gold import benchmark_key, keyed_digest, load_part
 from service.usecases.scoring.ladder import place
 from service.usecases.scoring.part_scorer import Scorer
 from service.usecases.scoring.sentence_keys import sentence_keys
-from treescore.errors import InputError, LimitError, Problem, ScoringError
+from service.usecases.scoring.shares import unsplittable
+from treescore.errors import InputError, LimitError, Problem, ProblemList, ScoringError
 from treescore.evaluation.blind import blind_inputs, word_count
 from treescore.evaluation.evaluate import Evaluation
 
@@ -86,6 +88,11 @@ def _check_gold(context: Context, revision: Revision, progress: Progress) -> Non
             _check_part(context, revision, scoring, part)
         except ScoringError as error:
             errors.append(error)
+    with context.store.read() as db:
+        benchmark = benchmarks.get(db, revision.benchmark_id)
+        small = ProblemList() if benchmark is None else unsplittable(revisions.parts_of(db, revision.id), benchmark)
+    if small.problems:
+        errors.append(InputError(small.problems))
     if errors:
         kind = InputError if any(isinstance(error, InputError) for error in errors) else LimitError
         problems = [problem for error in errors for problem in error.problems]
@@ -179,7 +186,7 @@ def _switch(context: Context, revision: Revision) -> Ending:
         first = benchmark.active_revision is None
         if not first and score_records.unscored(db, benchmark.id, revision.number, 1):
             raise Outdated
-        changes = _rank_changes(db, benchmark, revision)
+        changes = _rank_changes(db, benchmark, revision, shown_share(benchmark, now))
         if revision.dry_run:
             revisions.set_state(db, revision.id, revisions.READY, moved=changes)
             _record(db, context, "revision.ready", revision)
@@ -212,8 +219,10 @@ def _record(db: Connection, context: Context, kind: str, revision: Revision) -> 
     record_event(db, context, kind, revision.benchmark_id, subject=revision.id, data=data)
 
 
-def _rank_changes(db: Connection, benchmark: Benchmark, revision: Revision) -> list[dict[str, object]]:
-    """List what changes on the board with this revision; nothing before there is an active one."""
+def _rank_changes(
+    db: Connection, benchmark: Benchmark, revision: Revision, share: str | None
+) -> list[dict[str, object]]:
+    """List what changes on the board of a share with this revision; nothing before there is an active one."""
     active = revisions.active(db, benchmark)
     if active is None:
         return []
@@ -221,12 +230,15 @@ def _rank_changes(db: Connection, benchmark: Benchmark, revision: Revision) -> l
     for each in (active, revision):
         scoring = scoring_config(each.scoring)
         entry, score = scoring.main
-        entries = boards.standings(db, benchmark.id, each.number)
+        withdrawn_from = benchmark.closed_from if share == PRIVATE else None
+        entries = boards.standings(db, benchmark.id, each.number, withdrawn_from=withdrawn_from)
         if not benchmark.leaderboard["ladder"]:
             entries = together(entries, systems.members(db, benchmark.id, each.number))
         if not scoring.charges(entry):
             entries = incomplete_last(entries, revisions.parts_of(db, each.id), MACRO)
         if benchmark.leaderboard["ladder"]:
             entries = top_rungs(entries)
-        sides.append(Side(entries, score.higher_is_better))
+        ids = [run for entry in entries for run in {entry.id, *entry.runs}]
+        private = boards.private_scores(db, ids, each.number) if share == PRIVATE else None
+        sides.append(Side(entries, score.higher_is_better, private))
     return rank_changes(benchmark.leaderboard["pick"], *sides)

@@ -12,14 +12,14 @@ from sqlalchemy import Connection
 
 from service.errors import NotFound, unprocessable
 from service.policy.figures import rank_value
-from service.requests import MACRO, POOLED
+from service.requests import MACRO, POOLED, PRIVATE, PUBLIC
 from service.store import boards, revisions, systems
 from service.store.benchmarks import Benchmark
 from service.store.comparisons import Question
 from service.store.figures import Layout
 from service.store.revisions import Part, Revision
 from service.usecases.boards.rows import BoardRow, family, incomplete_last, picked, ranked, released, top_rungs
-from service.usecases.boards.systems import lacked_by_all_runs, together
+from service.usecases.boards.systems import lacked_by_all_runs, together, with_values
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from treescore.core.scores import Score
 from treescore.errors import ScoringError
@@ -57,6 +57,8 @@ class Board:
         active: whether the revision is the active one.
         ladder: whether it leaves out what a ladder holds; its `best` submissions are then those released last.
         margin: of non-inferiority, in units of the score; None where it is not tested.
+        share: PUBLIC or PRIVATE; None where the test set is not split.
+        closed_from: the first moment after closing; None where it does not close.
     """
 
     benchmark_id: str
@@ -70,6 +72,8 @@ class Board:
     active: bool
     ladder: bool = False
     margin: float | None = None
+    share: str | None = None
+    closed_from: datetime | None = None
 
     @property
     def scored_by(self) -> tuple[Entry, Score]:
@@ -94,7 +98,8 @@ class Board:
     @property
     def key(self) -> str:
         """Return the key under which the comparison behind it is stored."""
-        name = "|".join((self.score, self.part or "", self.pick, "frozen" if self.until else ""))
+        share = () if self.share is None else (self.share,)
+        name = "|".join((self.score, self.part or "", self.pick, "frozen" if self.until else "", *share))
         return name if len(name) <= _KEY_LENGTH else hashlib.blake2b(name.encode(), digest_size=16).hexdigest()
 
 
@@ -108,8 +113,11 @@ def board_of(
     revision: int | None = None,
     until: datetime | None = None,
     held: bool = False,
+    share: str | None = None,
 ) -> Board:
     """Return the requested board; where an argument is None, the benchmark's default applies.
+
+    The default of `share` is the public one, before and after closing; see `service.policy.split`.
 
     With `held`, a board of another pick than the benchmark's also has the submissions whose scores a ladder holds.
 
@@ -131,9 +139,11 @@ def board_of(
     parts = revisions.parts_of(db, stored.id)
     active = stored.number == benchmark.active_revision
     ladder = benchmark.leaderboard["ladder"] and not (held and chosen != benchmark.leaderboard["pick"])
-    margin = benchmark.leaderboard["margin"]
-    where = _part(parts, part)
-    return Board(benchmark.id, stored, scoring, parts, address, where, chosen, until, active, ladder, margin)
+    default = None if benchmark.private_share is None else PUBLIC
+    return Board(
+        benchmark.id, stored, scoring, parts, address, _part(parts, part), chosen, until, active, ladder,
+        margin=benchmark.leaderboard["margin"], share=share or default, closed_from=benchmark.closed_from,
+    )  # fmt: skip
 
 
 def _part(parts: Sequence[Part], asked: str | None) -> str | None:
@@ -150,13 +160,16 @@ def rows_of(db: Connection, board: Board, see: See = rank_value) -> list[BoardRo
     """Return the rows of a board from best to worst, picked and ranked by scores as `see` shows them.
 
     Picks and ranks go by no more digits than the level `scores` shows, for all viewers: which of two submissions comes
-    first would tell the rest of the digits.
+    first would tell the rest of the digits. The board of the private share picks by the scores over the public one:
+    what was withdrawn when the private ones could be known is picked as before, and its team has no row.
     """
     main = board.score == board.scoring.main_score and board.ranking_part == MACRO
     span = None if main else board.layout.span(board.ranking_part, board.score)
+    private = board.share == PRIVATE
     entries = boards.standings(
-        db, board.benchmark_id, board.revision.number, span, until=board.until, scored_only=not board.active
-    )
+        db, board.benchmark_id, board.revision.number, span, until=board.until, scored_only=not board.active,
+        withdrawn_from=board.closed_from if private else None,
+    )  # fmt: skip
     if not board.ladder:
         members = systems.members(db, board.benchmark_id, board.revision.number, span, until=board.until)
         entries = together(entries, members)
@@ -167,7 +180,14 @@ def rows_of(db: Connection, board: Board, see: See = rank_value) -> list[BoardRo
         entries = top_rungs(entries) if board.pick == "best" else released(entries)
     seen = (replace(each, value=see(each.value)) for each in entries)
     higher = score.higher_is_better
-    return ranked(picked(seen, board.pick, higher_is_better=higher), higher_is_better=higher)
+    rows = picked(seen, board.pick, higher_is_better=higher)
+    if private:
+        rows = [each for each in rows if not each.withdrawn]
+        ids = [run for each in rows for run in {each.id, *each.runs}]
+        known = boards.private_scores(db, ids, board.revision.number, span)
+        shown = (with_values(each, known) for each in rows)
+        rows = [replace(each, value=see(each.value)) for each in shown]
+    return ranked(rows, higher_is_better=higher)
 
 
 def tested_of(db: Connection, board: Board, rows: Sequence[BoardRow]) -> tuple[list[str], dict[str, str]]:
@@ -234,7 +254,7 @@ def question_of(board: Board, ids: Sequence[str], chosen: Settings | None = None
     if chosen is None:
         del members["seed"]
     ordered = sorted(ids) if settings.alternative == "two-sided" and settings.test != "compare_pl" else list(ids)
-    return {
+    question: Question = {
         "benchmark": board.benchmark_id,
         "revision": board.revision.number,
         "score": board.score,
@@ -242,6 +262,7 @@ def question_of(board: Board, ids: Sequence[str], chosen: Settings | None = None
         "submissions": ordered,
         "settings": members,
     }
+    return question if board.share is None else {**question, "share": board.share}
 
 
 def comparison_id(question: Question) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection
 
+from service.requests import PRIVATE
 from service.store import attempts, systems
 from service.store.comparisons import Considered, Question
 from service.usecases.boards.board import Board, question_of
@@ -21,6 +22,7 @@ PICKED = ("best", "chosen")
 """Picks that may look at scores; `last` and `all` do not."""
 ADJUSTED, NONE = "adjusted", "none"
 UNSELECTED = "Rows are taken as they are: p does not allow for picking among the submissions of a team."
+OF_PRIVATE_SHARE = "The figures are over the private share, by which no row is picked: p needs no allowance for that."
 PAIR = 2
 MOST_OTHERS = 64
 """Limit of a team's other submissions whose counts are read; each further one is as one whose counts are gone."""
@@ -33,7 +35,13 @@ _COUNT_BYTES = 8
 
 
 def selection_of(board: Board) -> str:
-    """Return how p allows for the picking: `adjusted`, or `none` where rows are not picked by their scores."""
+    """Return how p allows for the picking: `adjusted`, or `none` where rows are not picked by their scores.
+
+    On the board of a private share it is `private`: rows are picked by scores over the public one, which tell nothing
+    of the sentences that are tested.
+    """
+    if board.share == PRIVATE:
+        return PRIVATE
     return ADJUSTED if board.pick in PICKED else NONE
 
 

@@ -17,9 +17,10 @@ from service.policy import gate
 from service.policy.figures import Release, step_of
 from service.policy.gate import Level
 from service.policy.questions import require_own_pick
+from service.policy.split import chosen_share, shown_share
 from service.render import LEADERBOARD_FORMATS, render_leaderboard
 from service.render.documents import BoardDocument, IntervalDocument, RowDocument
-from service.requests import LeaderboardQuery
+from service.requests import PRIVATE, LeaderboardQuery
 from service.store import benchmarks, boards, teams
 from service.store.benchmarks import Benchmark
 from service.store.boards import RowDetails
@@ -53,6 +54,7 @@ class Viewer:
         until: when the board was frozen for this viewer; None where it is not.
         named: whether the names of teams are shown.
         held: whether boards that are requested by another pick show what a ladder holds.
+        share: which is shown without a choice; None where the test set is not split.
     """
 
     level: Level
@@ -60,16 +62,21 @@ class Viewer:
     until: datetime | None
     named: bool
     held: bool = False
+    share: str | None = None
 
 
 def viewer_of(benchmark: Benchmark, caller: Caller, now: datetime) -> Viewer:
-    """Return how a caller sees a board. Organisers see names and the current state."""
+    """Return how a caller sees a board. Organisers see names and the current state.
+
+    A board that was frozen before the benchmark closed continues to show the public share.
+    """
     level = gate.level_of(benchmark, caller, now)
     frozen_at = benchmark.frozen_at
     until = None if caller.organiser or frozen_at is None or now < frozen_at else frozen_at
     step = step_of(benchmark) if level is Level.ROUNDED else None
     named = caller.organiser or not benchmark.leaderboard["anonymous"]
-    return Viewer(level, step, until, named=named, held=caller.organiser)
+    share = shown_share(benchmark, until or now)
+    return Viewer(level, step, until, named=named, held=caller.organiser, share=share)
 
 
 def leaderboard(context: Context, caller: Caller, slug: str, query: LeaderboardQuery, etag: str | None = None) -> View:
@@ -84,14 +91,18 @@ def leaderboard(context: Context, caller: Caller, slug: str, query: LeaderboardQ
 
     Raises:
         NotFound: unknown benchmark, revision or part.
-        Unprocessable: unknown score.
-        Forbidden: the benchmark does not show the score, the part or the revision, or not with another pick.
+        Unprocessable: unknown score, or a share of a test set that is not split.
+        Forbidden: the benchmark does not show the score, the part, the revision or the share, or not with another pick.
     """
     form = query.format or "json"
     with context.store.read() as db:
         benchmark = benchmark_of(db, slug, caller)
     require_own_pick(benchmark, caller, query.pick)
     viewer = viewer_of(benchmark, caller, context.now())
+    share = chosen_share(benchmark, query.split, viewer.share, organiser=caller.organiser)
+    if share == PRIVATE and viewer.share != PRIVATE:
+        return _early(context, benchmark, replace(viewer, share=share), query, form)
+    viewer = replace(viewer, share=share)
     tag = _tag(benchmark, viewer, query, form)
     cache = cache_of(context.store)
     if etag == tag and viewer.until is None:
@@ -110,6 +121,13 @@ def leaderboard(context: Context, caller: Caller, slug: str, query: LeaderboardQ
     return cache.get_or_build(tag, render)
 
 
+def _early(context: Context, benchmark: Benchmark, viewer: Viewer, query: LeaderboardQuery, form: str) -> View:
+    """Return the private share's board before it is shown, which no version counts: that of the board would tell."""
+    view = _built(context, benchmark, viewer, query, "")
+    body = view.body if form == "json" else render_leaderboard(orjson.loads(view.body), form).content
+    return replace(view, body=body, etag=etag_of(body), content_type=LEADERBOARD_FORMATS[form])
+
+
 def _tag(benchmark: Benchmark, viewer: Viewer, query: LeaderboardQuery, form: str) -> str:
     """Return a validator of the bytes without reading them: versions count every change that they depend on."""
     # the validator of a board without rows must not reveal when something was scored
@@ -117,7 +135,7 @@ def _tag(benchmark: Benchmark, viewer: Viewer, query: LeaderboardQuery, form: st
     depends = (
         VERSION, __version__, benchmark.id, moment(benchmark.created_at), benchmark.version,
         board_version, int(viewer.level), viewer.step, moment(viewer.until), viewer.named,
-        viewer.held, replace(query, format=form),
+        viewer.held, viewer.share, replace(query, format=form),
     )  # fmt: skip
     return hashlib.blake2b(repr(depends).encode(), digest_size=16).hexdigest()
 
@@ -128,7 +146,7 @@ def _built(context: Context, benchmark: Benchmark, viewer: Viewer, query: Leader
         with context.store.read() as db:
             board = board_of(
                 db, benchmark, score=query.score, pick=query.pick, revision=query.revision, part=query.part,
-                until=viewer.until, held=viewer.held,
+                until=viewer.until, held=viewer.held, share=viewer.share,
             )  # fmt: skip
             document = board_document(db, benchmark, board, viewer, item_number(query.cursor))
             after = benchmarks.get(db, benchmark.id)
@@ -149,7 +167,7 @@ def board_document(db: Connection, benchmark: Benchmark, board: Board, viewer: V
         Forbidden: the viewer's level does not show the score, the part or the revision.
     """
     shown = viewer.level >= Level.ROUNDED
-    release = release_of_board(benchmark, board, viewer.level)
+    release = release_of_board(db, benchmark, board, viewer.level)
     if shown:
         require_board(db, benchmark, board, viewer.level)
     rows = rows_of(db, board, release.ranking) if shown else []
@@ -165,6 +183,7 @@ def board_document(db: Connection, benchmark: Benchmark, board: Board, viewer: V
         higher_is_better=board.scored_by[1].higher_is_better,
         part=board.part,
         pick=board.pick,
+        split=board.share,
         feedback=release.level.name.lower(),
         rounding=viewer.step,
         anonymous=not viewer.named,
@@ -180,7 +199,9 @@ def board_document(db: Connection, benchmark: Benchmark, board: Board, viewer: V
 
 def _rows(db: Connection, board: Board, finding: Finding, viewer: Viewer, release: Release) -> list[RowDocument]:
     ids = [each for row in finding.rows for each in {row.entry.id, *row.entry.runs}]
-    details = boards.details(db, ids, board.revision.number, board.layout, board.ranking_part, board.score)
+    details = boards.details(
+        db, ids, board.revision.number, board.layout, board.ranking_part, board.score, private=board.share == PRIVATE
+    )
     team_ids = {row.entry.team_id for row in finding.rows if row.entry.team_id is not None}
     names = teams.names(db, board.benchmark_id, team_ids) if viewer.named else {}
     considered = numbers_considered(db, board, finding.rows) if release.level >= Level.SCORES else {}

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from service.policy.figures import rank_value
 from service.store.submissions import BoardEntry
 from service.usecases.boards.rows import BoardRow, picked, ranked, team_key
+from service.usecases.boards.systems import with_values
 
 
 class Side(NamedTuple):
-    """The submissions on the board with their main scores under one revision, oldest first."""
+    """The submissions on the board with their main scores under one revision, oldest first.
+
+    Attributes:
+        entries: with the scores by which they are picked.
+        higher_is_better: of the score.
+        private: the scores of the rows over the private share, where it is shown: they are ranked by these.
+    """
 
     entries: Sequence[BoardEntry]
     higher_is_better: bool
+    private: Mapping[str, float | None] | None = None
 
 
 def rank_changes(pick: str, before: Side, after: Side) -> list[dict[str, object]]:
@@ -33,9 +41,13 @@ def rows_by_team(pick: str, side: Side) -> dict[str, BoardRow]:
     They are picked and ranked as on the board, and have exact scores.
     """
     higher = side.higher_is_better
-    exact = {entry.id: entry for entry in side.entries}
     seen = [replace(entry, value=rank_value(entry.value)) for entry in side.entries]
-    rows = ranked(picked(seen, pick, higher_is_better=higher), higher_is_better=higher)
+    chosen = [each for each in picked(seen, pick, higher_is_better=higher) if not each.withdrawn]
+    exact = {entry.id: entry for entry in side.entries}
+    if side.private is not None:
+        exact = {each.id: with_values(each, side.private) for each in chosen}
+        chosen = [replace(each, value=rank_value(exact[each.id].value)) for each in chosen]
+    rows = ranked(chosen, higher_is_better=higher)
     return {
         row.entry.id if pick == "all" else team_key(row.entry): replace(row, entry=exact[row.entry.id]) for row in rows
     }

@@ -1,8 +1,8 @@
 """The seeds of the tests that the service chooses: secret, and the same whenever the same question is asked.
 
 The root of a question's seeds is keyed by a secret of the store, so that no one can try seeds, and made of the
-benchmark, revision, score, part and unit. The seed of a pair is made of the root and the two ids: another row on the
-board changes neither p nor interval of this pair.
+benchmark, revision, score, part, unit, and the share of a split test set. The seed of a pair is made of the root and
+the two ids: another row on the board changes neither p nor interval of this pair.
 """
 
 from __future__ import annotations
@@ -51,4 +51,6 @@ def seeds_of(context: Context, question: Question) -> Seeds | None:
     with context.store.write() as db:
         key = secrets.get_or_make(db, SECRET)
     about = [question["benchmark"], question["revision"], question["score"], question["part"], settings["unit"]]
+    if "share" in question:
+        about.append(question["share"])
     return Seeds(hmac.digest(key, orjson.dumps(about), hashlib.sha256))

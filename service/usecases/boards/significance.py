@@ -64,7 +64,7 @@ def significance_of(
         pending = _pending(db, benchmark, board, name)
         document = _tested_document(name, board) if pending else _untested_document(name, board, NOT_TESTED)
         return Finding(document, rows, untested)
-    counts = counts_shown(benchmark, board.revision, level)
+    counts = _counts_shown(benchmark, board, level)
     document = _answered_document(name, board, comparison, counts=counts)
     untested |= {each["name"]: each["reason"] for each in comparison["untested"]}
     rows = with_significance(rows, comparison)
@@ -80,6 +80,11 @@ def comparison_behind(db: Connection, board: Board, rows: Sequence[BoardRow]) ->
     ids, _ = tested_of(db, board, rows)
     name = comparison_id(board_question(db, board, rows, ids))
     return name, _comparison(db, board, name, ids)
+
+
+def _counts_shown(benchmark: Benchmark, board: Board, level: Level) -> bool:
+    """Return whether the number of units is shown; that of a share could tell which documents are in it."""
+    return counts_shown(benchmark, board.revision, level) and (board.share is None or level is Level.GOLD)
 
 
 def _untested_document(name: str | None, board: Board | None, reason: str) -> SignificanceDocument:
@@ -162,5 +167,5 @@ def _pending(db: Connection, benchmark: Benchmark, board: Board, name: str) -> b
     if boards.unfinished_run(db, board.benchmark_id, number) is None:
         return False
     live = _unfrozen(board)
-    standard = {each.key for each in standard_boards(board_of(db, benchmark, revision=number))}
+    standard = {each.key for each in standard_boards(board_of(db, benchmark, revision=number, share=board.share))}
     return live in standard or boards.get(db, board.benchmark_id, number, live) is not None

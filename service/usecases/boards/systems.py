@@ -54,16 +54,26 @@ def _whole(members: Iterable[Member]) -> dict[str, list[Member]]:
 
 
 def _joined(shown: Sequence[BoardEntry], runs: Sequence[Member]) -> BoardEntry:
+    there = [entry for entry in shown if not entry.withdrawn] or shown
     values = [run.value for run in runs if run.value is not None]
     covered = [run.covered for run in runs if run.covered is not None]
     return replace(
-        shown[0],
+        there[0],
         chosen=any(entry.chosen for entry in shown),
         value=_mean([run.value for run in runs]),
         covered=[min(part) for part in zip(*covered, strict=True)] if len(covered) == len(runs) else None,
         runs=tuple(run.id for run in runs),
         spread=stdev(values) if len(values) == len(runs) else None,
     )
+
+
+def with_values(entry: BoardEntry, values: Mapping[str, float | None]) -> BoardEntry:
+    """Return an entry with other scores of its submission or runs, as those over the private share."""
+    if not entry.runs:
+        return replace(entry, value=values.get(entry.id))
+    of_runs = [values.get(run) for run in entry.runs]
+    defined = [value for value in of_runs if value is not None]
+    return replace(entry, value=_mean(of_runs), spread=stdev(defined) if len(defined) == len(of_runs) else None)
 
 
 def lacked_by_all_runs(

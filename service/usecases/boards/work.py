@@ -15,7 +15,9 @@ from sqlalchemy import Connection
 from service.caller import principal_of
 from service.context import Context
 from service.ids import new_id
+from service.policy.split import shares_of, shown_share
 from service.queue import BULK
+from service.requests import PUBLIC
 from service.store import benchmarks, boards, runs
 from service.store.benchmarks import Benchmark
 from service.store.boards import BoardBody, BoardComparison, BoardRun, RequestedBoard
@@ -36,7 +38,7 @@ from treescore.core.params import Json
 
 BOARD_KIND = "board"
 MOST_ASKED = 16
-"""Maximum number of boards whose comparisons are kept up to date for one revision."""
+"""Maximum number of boards whose comparisons are kept up to date for one revision, and for each share of a split."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def keep_asked(db: Connection, board: Board, now: datetime) -> None:
     """Keep the comparison of a board up to date from now on, because a caller has asked for it."""
     number = board.revision.number
     known = boards.keys(db, board.benchmark_id, number)
-    if board.key in known or len(known) >= MOST_ASKED:
+    if board.key in known or len(known) >= MOST_ASKED * (2 if board.share else 1):
         return
     asked = RequestedBoard(score=board.score, part=board.part, pick=board.pick)
     body = BoardBody(id=None, question=None, asked=asked, untested={}, comparison=None)
@@ -118,20 +120,26 @@ def fail(context: Context, run: runs.Run, _failure: Failure) -> Ending:
 def _boards_to_compare(
     db: Connection, context: Context, benchmark: Benchmark, revision: int
 ) -> list[tuple[Board, RequestedBoard | None]]:
-    """Return the boards to compare, standard and requested ones, each also as it was frozen, with the request."""
+    """Return the boards to compare, standard and requested ones, each also as it was frozen, with the request.
+
+    Of a split test set the boards of both shares are compared at all times, so that closing needs no work.
+    """
+    shares = shares_of(benchmark)
     standard = board_of(db, benchmark, revision=revision)
     live: dict[str, tuple[Board, RequestedBoard | None]] = {
-        board.key: (board, None) for board in standard_boards(standard)
+        board.key: (board, None) for share in shares for board in standard_boards(replace(standard, share=share))
     }
     for key in boards.keys(db, benchmark.id, revision):
         kept = boards.get(db, benchmark.id, revision, key)
         asked = None if kept is None else kept.body["asked"]
         if asked is not None and key not in live:
-            live[key] = (board_of(db, benchmark, revision=revision, **asked), asked)
+            board = board_of(db, benchmark, revision=revision, **asked)
+            live |= {each.key: (each, asked) for each in (replace(board, share=share) for share in shares)}
     frozen_at = benchmark.frozen_at
     if frozen_at is None or context.now() < frozen_at:
         return list(live.values())
-    frozen = [(replace(board, until=frozen_at), None) for board, _ in live.values()]
+    seen = shown_share(benchmark, frozen_at)
+    frozen = [(replace(board, until=frozen_at), None) for board, _ in live.values() if board.share == seen]
     return [*live.values(), *frozen]
 
 
@@ -172,7 +180,9 @@ def _ending(
         for each in compared:
             comparison = BoardComparison(run.id, seen.board_version, each.body)
             boards.save(db, seen.id, revision, each.board.key, comparison, now)
-        if any(each.fresh for each in compared):
+        # a version that counted the private share's comparisons early would tell that its rows differ
+        counted = shown_share(current, now)
+        if any(each.fresh and each.board.share in (PUBLIC, counted) for each in compared):
             benchmarks.touch_board(db, seen.id)
         if current.board_version == seen.board_version:
             return ()

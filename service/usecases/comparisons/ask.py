@@ -122,9 +122,9 @@ def _question(
     require_own_pick(benchmark, caller, request.pick)
     board = board_of(
         db, benchmark, score=request.score, part=request.part, revision=request.revision, pick=request.pick,
-        until=viewer.until,
+        until=viewer.until, share=viewer.share,
     )  # fmt: skip
-    reach = Reach(db, board, caller, benchmark, viewer.level)
+    reach = Reach(db, board, caller, benchmark, viewer)
     reach.require_shown()
     rows = rows_of(db, board)
     if request.submissions != LEADERBOARD:
@@ -156,7 +156,9 @@ def _require_runs(request: ComparisonRequest, question: Question) -> None:
 
 def _standard(db: Connection, benchmark: Benchmark, board: Board) -> bool:
     """Return whether the service compares the rows of this board by default."""
-    return board.key in {each.key for each in standard_boards(board_of(db, benchmark, until=board.until))}
+    return board.key in {
+        each.key for each in standard_boards(board_of(db, benchmark, until=board.until, share=board.share))
+    }
 
 
 def _meter(

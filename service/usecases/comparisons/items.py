@@ -18,7 +18,7 @@ from service.store.revisions import Part
 from service.store.submissions import Submission
 from service.usecases.access.access import benchmark_of, item_number, may_read
 from service.usecases.boards.board import Board
-from service.usecases.boards.compare import board_behind
+from service.usecases.boards.compare import board_behind, rows_of_share
 from service.usecases.boards.released import release_of_revision
 from service.usecases.comparisons.show import Visible, visible_comparison
 from service.usecases.runs.views import Page
@@ -96,12 +96,12 @@ def _require_own(caller: Caller, *pair: Submission) -> None:
 def _differing(
     db: Connection, board: Board, parts: Sequence[Part], pair: tuple[str, str], *, shown: bool
 ) -> _Differing:
-    """Return the sentences in which two submissions differ; all of them where the differences are hidden."""
+    """Return the sentences of the share in which two submissions differ; all of them where that is hidden."""
     entry, score = board.scored_by
     metric = board.scoring.spec.entries.index(entry)
     worst = 0.0 if score.worst is None else score.worst
     differences, owners, sentences = [], [], []
-    for at, part in enumerate(parts):
+    for at, (part, chosen) in enumerate(zip(parts, rows_of_share(db, board), strict=True)):
         values = []
         for each in pair:
             rows = score_records.counts(db, each, board.revision.number, part.position, metric)
@@ -110,7 +110,7 @@ def _differing(
             by_sentence = score.of(entry.metric.table.count_names, rows)
             values.append(np.where(np.isnan(by_sentence), worst, by_sentence))
         difference = values[0] - values[1]
-        kept = np.flatnonzero(difference) if shown else np.arange(len(difference))
+        kept = np.flatnonzero(chosen & (difference != 0) if shown else chosen)
         differences.append(difference[kept])
         sentences.append(kept)
         owners.append(np.full(len(kept), at))
@@ -130,7 +130,7 @@ class _Sides:
         self._position = board.scoring.spec.entries.index(self._entry)
         self._revision = board.revision.number
         benchmark = benchmark_of(db, board.benchmark_id)
-        self._release = release_of_revision(db, benchmark, board.revision, seen.level)
+        self._release = release_of_revision(db, benchmark, board.revision, seen.level, board.share)
         self._closed = misfits.hidden(seen.level, benchmark)
 
     def item(self, part: Part, sentence: int) -> dict[str, object]:

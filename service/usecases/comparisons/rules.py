@@ -17,6 +17,7 @@ from service.errors import Forbidden, invalid, unprocessable
 from service.policy import ladder
 from service.policy.gate import Level, require
 from service.policy.questions import fixed
+from service.policy.split import require_shown
 from service.requests import ComparisonRequest
 from service.store import runs, score_records, submissions
 from service.store.benchmarks import Benchmark
@@ -105,13 +106,14 @@ class Reach:
         board: with the benchmark's own pick, as the caller sees it.
         caller: who asks or reads.
         benchmark: of the board.
-        level: of the caller.
+        viewer: how the caller sees boards.
     """
 
-    def __init__(self, db: Connection, board: Board, caller: Caller, benchmark: Benchmark, level: Level) -> None:
+    def __init__(self, db: Connection, board: Board, caller: Caller, benchmark: Benchmark, viewer: Viewer) -> None:
         self._db = db
         self._benchmark = benchmark
-        self._level = level
+        self._level = viewer.level
+        self._share = viewer.share
         self._caller = caller
         self._team = team_of(caller, board.benchmark_id)
         self._board = board
@@ -139,21 +141,23 @@ class Reach:
         return score_records.held(self._db, ids, self._board.revision.number)
 
     def require_shown(self) -> None:
-        """Refuse comparisons where the caller does not see the score, the part or the revision.
+        """Refuse comparisons where the caller does not see the score, the part, the revision or the share.
 
         Raises:
             Forbidden: the level or the benchmark does not show it.
         """
+        if not self._caller.organiser:
+            require_shown(self._board.share, self._share)
         require_board(self._db, self._benchmark, self._board, self._level)
 
     @property
     def by_part(self) -> bool:
         """Whether the caller sees figures of every part."""
-        return not release_of_board(self._benchmark, self._board, self._level).hidden
+        return not release_of_board(self._db, self._benchmark, self._board, self._level).hidden
 
     @property
     def shown(self) -> bool:
-        """Whether the caller sees the score, the part and the revision."""
+        """Whether the caller sees the score, the part, the revision and the share."""
         try:
             self.require_shown()
         except Forbidden:
@@ -184,9 +188,9 @@ def reach_of(db: Connection, caller: Caller, viewer: Viewer, question: Question)
     benchmark = benchmark_of(db, question["benchmark"])
     board = board_of(
         db, benchmark, score=question["score"], part=question["part"], revision=question["revision"],
-        until=viewer.until,
+        until=viewer.until, share=question.get("share"),
     )  # fmt: skip
-    return Reach(db, board, caller, benchmark, viewer.level)
+    return Reach(db, board, caller, benchmark, viewer)
 
 
 def asked_about(db: Connection, reach: Reach, asked: Sequence[str]) -> list[str]:

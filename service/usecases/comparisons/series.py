@@ -81,7 +81,7 @@ def _compared(db: Connection, context: Context, caller: Caller, benchmark: Bench
     if not viewer.named:
         raise _Unseen("The leaderboard of this benchmark hides the names of teams.")
     try:
-        board = board_of(db, benchmark, until=viewer.until)
+        board = board_of(db, benchmark, until=viewer.until, share=viewer.share)
         require_board(db, benchmark, board, viewer.level)
     except (NotFound, Forbidden) as error:
         raise _Unseen(error.detail) from error

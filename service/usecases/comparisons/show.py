@@ -186,10 +186,10 @@ def _visible_of(
         return rows
     team = team_of(caller, benchmark.id)
     asked = set() if team is None else comparisons.asked_by(db, [row.id for row in rows], team)
-    reaches: dict[tuple[int, str, str | None], Reach] = {}
+    reaches: dict[tuple[int, str, str | None, str | None], Reach] = {}
     seen = []
     for row in rows:
-        about = (row.revision, row.question["score"], row.question["part"])
+        about = (row.revision, row.question["score"], row.question["part"], row.question.get("share"))
         if about not in reaches:
             reaches[about] = reach_of(db, caller, viewer, row.question)
         known = submissions.many(db, row.question["submissions"])
@@ -212,6 +212,7 @@ def _head(context: Context, comparison: Comparison, run: runs.Run | None) -> dic
         "expires_at": moment(ended + timedelta(days=days)) if ended is not None and days else None,
         "score": question["score"],
         "part": question["part"],
+        "split": question.get("share"),
         "submissions": question["submissions"],
         "settings": question["settings"],
     }

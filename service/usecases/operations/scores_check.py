@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import zstandard
 from sqlalchemy import Connection
 
-from service.requests import MACRO
-from service.store import integrity, revisions, score_records, submissions
+from service.requests import MACRO, SHARES
+from service.store import benchmarks, integrity, revisions, score_records, submissions
 from service.store.figures import Figures, Layout
 from service.store.integrity import Flaw
 from service.store.revisions import Part
 from service.store.score_records import ScoreRecord
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from service.usecases.scoring.part_scorer import SCORED
+from service.usecases.scoring.shares import share_rows, split_of
 from treescore.core.arrays import Counts, FloatArray
 from treescore.evaluation.parts import macro_mean
 
@@ -46,8 +47,12 @@ def _flaw(db: Connection, submission_id: str, number: int) -> str:
         return "The record has no revision."
     scoring = scoring_config(revision.scoring)
     parts = revisions.parts_of(db, revision.id)
-    figures = Figures.from_bytes(record.figures, Layout([part.name for part in parts], scoring.addresses))
-    columns = []
+    layout = Layout([part.name for part in parts], scoring.addresses)
+    benchmark = benchmarks.get(db, revision.benchmark_id)
+    split = None if benchmark is None else split_of(db, benchmark, revision.id)
+    if (split is None) != (record.private is None):
+        return "The record and its benchmark differ in whether the test set is split."
+    counts: list[list[Counts]] = []
     for position, entry in enumerate(scoring.spec.entries):
         rows = [score_records.counts(db, submission_id, number, part.position, position) for part in parts]
         present = [each for each in rows if each is not None]
@@ -55,12 +60,28 @@ def _flaw(db: Connection, submission_id: str, number: int) -> str:
             return f"The counts of {entry.key} are not complete."
         if any(len(each) != part.sentences for each, part in zip(present, parts, strict=True)):
             return f"The counts of {entry.key} have another number of sentences than gold."
-        totals: Counts = np.stack([each.sum(axis=0) for each in present])
+        counts.append(present)
+    for share in (None,) if split is None else SHARES:
+        chosen = [share_rows(split, part, share) for part in parts]
+        of_share = [[each[rows] for each, rows in zip(metric, chosen, strict=True)] for metric in counts]
+        computed = _computed(scoring, of_share)
+        shown = record.shown(share)
+        detail = _difference(shown, Figures.from_bytes(shown.figures, layout), computed, scoring, parts)
+        if detail:
+            return detail
+    return ""
+
+
+def _computed(scoring: ScoringConfig, counts: Sequence[Sequence[Counts]]) -> FloatArray:
+    """Compute the scores of each part, pooled and their mean, of the counts of each metric entry and part."""
+    columns = []
+    for entry, parts in zip(scoring.spec.entries, counts, strict=True):
+        totals: Counts = np.stack([each.sum(axis=0) for each in parts])
         table = entry.metric.table
         by_part: FloatArray = np.stack(list(table.values(totals).values()), axis=-1)
         pooled: FloatArray = np.stack(list(table.values(totals.sum(axis=0)).values()), axis=-1)
         columns.append(np.vstack([by_part, pooled, macro_mean(table, by_part)]))
-    return _difference(record, figures, np.concatenate(columns, axis=1), scoring, parts)
+    return np.concatenate(columns, axis=1)
 
 
 def _difference(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection
 
 from service.store import artifacts
-from service.store.revisions import Part, Revision
+from service.store.revisions import Part
 from treescore.core.arrays import IntArray
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.report import documents_of
@@ -33,12 +33,12 @@ def documents_in(evaluation: Evaluation) -> Names:
     return documents_of(evaluation) or ()
 
 
-def stored_documents(db: Connection, revision: Revision, part: Part) -> Names | None:
+def stored_documents(db: Connection, revision_id: str, part: Part) -> Names | None:
     """Return the document of each sentence of a part; None where gold must be read to know.
 
     Revisions that were checked by an earlier version have them only of parts in which every sentence has one.
     """
-    body = artifacts.get(db, revision.id, blocks_name(part.position))
+    body = artifacts.get(db, revision_id, blocks_name(part.position))
     return None if body is None else artifacts.unpack_json(body)
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 import numpy as np
 from sqlalchemy import Connection
 
+from service.requests import PUBLIC
 from service.store import ladders, revisions, score_records, teams
 from service.store.benchmarks import Benchmark
 from service.store.ladders import Ladder
 from service.store.revisions import Revision
 from service.store.submissions import Submission
 from service.usecases.scoring.config import scoring_config
+from service.usecases.scoring.shares import share_rows, split_of
 from treescore.core.arrays import Counts
 from treescore.significance.ladder import beats
 
@@ -26,7 +28,7 @@ def place(db: Connection, benchmark: Benchmark, revision: Revision, submission: 
     teams.get(db, benchmark.id, submission.team_id, lock=True)
     if score_records.rung(db, submission.id, revision.number) is not None:
         return
-    rows = _counts(db, revision, submission)
+    rows = _counts(db, benchmark, revision, submission)
     if rows is None:
         return
     shown = ladders.get(db, benchmark.id, submission.team_id, revision.number)
@@ -39,16 +41,18 @@ def place(db: Connection, benchmark: Benchmark, revision: Revision, submission: 
     ladders.save(db, benchmark.id, submission.team_id, revision.number, ladder)
 
 
-def _counts(db: Connection, revision: Revision, submission: Submission) -> list[Counts] | None:
-    """Read the counts of each part under the metric that ranks; None where they are not kept."""
+def _counts(db: Connection, benchmark: Benchmark, revision: Revision, submission: Submission) -> list[Counts] | None:
+    """Read the counts of each part under the metric that ranks, of the public share; None where they are not kept."""
     scoring = scoring_config(revision.scoring)
     metric = scoring.spec.entries.index(scoring.main[0])
-    rows = [
-        score_records.counts(db, submission.id, revision.number, part.position, metric)
-        for part in revisions.parts_of(db, revision.id)
-    ]
-    known = [part for part in rows if part is not None]
-    return known if len(known) == len(rows) else None
+    split = split_of(db, benchmark, revision.id)
+    rows: list[Counts] = []
+    for part in revisions.parts_of(db, revision.id):
+        counts = score_records.counts(db, submission.id, revision.number, part.position, metric)
+        if counts is None:
+            return None
+        rows.append(counts[share_rows(split, part, PUBLIC)])
+    return rows
 
 
 def _beats(revision: Revision, rows: list[Counts], shown: Counts) -> bool:

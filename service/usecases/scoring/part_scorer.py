@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 
 import numpy as np
 
 from service.context import Context
 from service.errors import error_document
 from service.policy import misfits
-from service.requests import MACRO
-from service.store import revisions, texts
+from service.requests import MACRO, PRIVATE, PUBLIC
+from service.store import benchmarks, revisions, texts
 from service.store.figures import Figures, Layout
 from service.store.packing import pack_array
 from service.store.revisions import Part, Revision
-from service.store.score_records import PackedArtifacts, ScoreRecord
+from service.store.score_records import PackedArtifacts, PrivateFigures, ScoreRecord
 from service.store.submissions import Submission
 from service.usecases.runs.ending import Failure
 from service.usecases.scoring.config import ScoringConfig, scoring_config
@@ -25,8 +26,10 @@ from service.usecases.scoring.documents import blocks_of_part, documents_in, sto
 from service.usecases.scoring.gold import evaluation_of, load_part
 from service.usecases.scoring.part_texts import OUTPUTS, digest_of_part, names_of, text_of
 from service.usecases.scoring.results import ArtifactKey, pack_outcome
+from service.usecases.scoring.shares import share_rows, split_of
 from treescore.core.arrays import Counts, FloatArray, IntArray
-from treescore.core.registry import Text
+from treescore.core.params import Json
+from treescore.core.registry import Outcome, Text
 from treescore.core.values import count_values, nested_values, score_values
 from treescore.errors import Problem, ScoringError
 from treescore.evaluation.blind import word_count
@@ -63,11 +66,10 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class _Share:
-    """One part under one metric entry: counts, document, and numbers of sentences by status."""
+    """One part under one metric entry: all its counts, and a document for each share (None: all sentences)."""
 
     rows: Counts
-    document: dict[str, object] | None = None
-    sentences: Mapping[str, int] = field(default_factory=dict)
+    documents: Mapping[str | None, dict[str, Json]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -93,8 +95,10 @@ class Scorer:
         self.scoring: ScoringConfig = scoring_config(revision.scoring)
         with context.store.read() as db:
             self.parts = revisions.parts_of(db, revision.id)
+            benchmark = benchmarks.get(db, revision.benchmark_id)
+            self._split = None if benchmark is None else split_of(db, benchmark, revision.id)
         self._kept: dict[str, tuple[Evaluation, int]] = {}
-        self._blocks: dict[str, IntArray | None] = {}
+        self._blocks: dict[tuple[str, str | None], IntArray | None] = {}
         self._keep = sum(part.words or 0 for part in self.parts) <= KEPT_WORDS
 
     def score(self, submission: Submission, note: Note, *, always: bool = False) -> Scored:
@@ -153,15 +157,16 @@ class Scorer:
             self._kept[part.name] = (evaluation, 1)
         return evaluation
 
-    def _blocks_of(self, part: Part) -> IntArray | None:
+    def _blocks_of(self, part: Part, share: str | None) -> IntArray | None:
         """Return the documents of a part by number, which the intervals redraw; None where they redraw sentences."""
-        if part.name not in self._blocks:
+        if (part.name, share) not in self._blocks:
             with self.context.store.read() as db:
-                names = stored_documents(db, self.revision, part)
+                names = stored_documents(db, self.revision.id, part)
             if names is None:
                 names = documents_in(self._evaluation(part))
-            self._blocks[part.name] = blocks_of_part(names, part.sentences or 0)
-        return self._blocks[part.name]
+            rows = share_rows(self._split, part, share)
+            self._blocks[part.name, share] = blocks_of_part(list(compress(names, rows)), int(rows.sum()))
+        return self._blocks[part.name, share]
 
     def _part(self, part: Part, text: Text | None, digest: str) -> _Part:
         """Score one part, if it has an output that can be scored."""
@@ -187,8 +192,8 @@ class Scorer:
         scored.warnings += [_warning(problem.at(pointer, part.name)) for problem in system.sentences.warnings]
         for position, entry in enumerate(self.scoring.spec.entries):
             outcome = outcomes[entry.key]
-            document = {"undefined": {}, **outcome_document(entry, outcome)}
-            scored.shares[entry.key] = _Share(outcome.rows, document, document["sentences"])
+            documents = {share: self._document(part, entry, outcome, share) for share in self._shares}
+            scored.shares[entry.key] = _Share(outcome.rows, documents)
             for problem in outcome.warnings:
                 warning = _warning(problem.at(pointer, part.name), entry.key)
                 if misfits.is_misfit(problem):
@@ -198,6 +203,20 @@ class Scorer:
             scored.packed |= pack_outcome(key, entry, outcome, evaluation.gold, tokens=True)
         answered = np.logical_and.reduce([outcome.answered for outcome in outcomes.values()])
         scored.covered = int(answered.sum())
+
+    @property
+    def _shares(self) -> Sequence[str | None]:
+        """Return the shares that have figures of their own; of a test set that is not split all sentences."""
+        return (None,) if self._split is None else (PUBLIC, PRIVATE)
+
+    def _document(self, part: Part, entry: Entry, outcome: Outcome, share: str | None) -> dict[str, Json]:
+        """Return the scores and counts of one part in a share; tables of the whole text stand beside the public one."""
+        if share is not None:
+            rows = share_rows(self._split, part, share)
+            counts: Counts = outcome.rows[rows]
+            extra = dict if share == PRIVATE else outcome.extra
+            outcome = replace(outcome, rows=counts, status=outcome.status[rows], extra=extra)
+        return {"undefined": {}, **outcome_document(entry, outcome)}
 
     def _add_absent(self, part: Part, result: _Part, *, charge: bool) -> None:
         """Add the counts of a part without a scored output: zeros, or what it costs where its metric charges that.
@@ -216,16 +235,8 @@ class Scorer:
             result.packed[key.name("counts"), 0] = pack_array(rows)
 
     def _record(self, submission: Submission, results: Sequence[_Part]) -> ScoreRecord:
-        entries = self.scoring.spec.entries
-        lacking = [part.state != SCORED for part in results]
-        blocks = [self._blocks_of(part) for part in self.parts]
-        by_metric = [
-            part_scores(entry.metric.table, [part.shares[entry.key].rows for part in results], lacking, blocks)
-            for entry in entries
-        ]
-        layout = Layout([part.name for part in self.parts], self.scoring.addresses)
-        figures = Figures.of_scores(layout, by_metric)
-        main = figures.value(MACRO, self.scoring.main_score)
+        main, figures, metrics = self._figures(results, self._shares[0])
+        private = None if self._split is None else PrivateFigures(*self._figures(results, PRIVATE))
         covered = [part.covered for part in results]
         document = {
             "revision": self.revision.number,
@@ -233,8 +244,8 @@ class Scorer:
             "columns": len(self.scoring.addresses),
             "main_score": self.scoring.main_score,
             "metrics": {
-                entry.key: self._metric_document(entry, scores, results)
-                for entry, scores in zip(entries, by_metric, strict=True)
+                entry.key: {**metrics[entry.key], "signature": self._signature(entry, results)}
+                for entry in self.scoring.spec.entries
             },
             "parts": {
                 part.name: {"state": each.state, "failure": None if each.failure is None else each.failure.record()}
@@ -246,26 +257,55 @@ class Scorer:
             ],
         }
         now = self.context.now()
-        return ScoreRecord(submission.id, self.revision.number, main, figures.to_bytes(), document, covered, now)
+        return ScoreRecord(submission.id, self.revision.number, main, figures, document, covered, now, private=private)
 
-    def _metric_document(self, entry: Entry, scores: PartScores, results: Sequence[_Part]) -> dict[str, object]:
+    def _figures(
+        self, results: Sequence[_Part], share: str | None
+    ) -> tuple[float | None, bytes, dict[str, dict[str, object]]]:
+        """Return the main score, all figures and the metrics' documents over the sentences of a share."""
+        lacking = [part.state != SCORED for part in results]
+        blocks = [self._blocks_of(part, share) for part in self.parts]
+        by_metric: list[PartScores] = []
+        documents: dict[str, dict[str, object]] = {}
+        for entry in self.scoring.spec.entries:
+            rows = self._rows(entry, results, share)
+            scores = part_scores(entry.metric.table, rows, lacking, blocks)
+            by_metric.append(scores)
+            parts = [part.shares[entry.key].documents.get(share) for part in results]
+            documents[entry.key] = self._metric_document(entry, scores, rows, parts)
+        layout = Layout([part.name for part in self.parts], self.scoring.addresses)
+        figures = Figures.of_scores(layout, by_metric)
+        return figures.value(MACRO, self.scoring.main_score), figures.to_bytes(), documents
+
+    def _rows(self, entry: Entry, results: Sequence[_Part], share: str | None) -> list[Counts]:
+        """Return the counts of each part under a metric entry, of the sentences of a share."""
+        whole = [part.shares[entry.key].rows for part in results]
+        if share is None:
+            return whole
+        return [rows[share_rows(self._split, part, share)] for part, rows in zip(self.parts, whole, strict=True)]
+
+    def _metric_document(
+        self,
+        entry: Entry,
+        scores: PartScores,
+        rows: Sequence[Counts],
+        parts: Sequence[dict[str, Json] | None],
+    ) -> dict[str, object]:
+        """Return a metric's scores; the documents of its parts are None where the part was not scored."""
         table = entry.metric.table
         names = [score.name for score in table.scores]
-        shares = [part.shares[entry.key] for part in results]
-        totals = np.sum([share.rows.sum(axis=0) for share in shares], axis=0)
+        sentences = [part["sentences"] for part in parts if part is not None]
+        totals = np.sum([part.sum(axis=0) for part in rows], axis=0)
         pooled, undefined = score_values(table, totals)
         return {
             "scores": pooled,
             "undefined": undefined,
             "counts": count_values(table.count_names, totals),
-            "sentences": {
-                status: sum(share.sentences.get(status, 0) for share in shares) for status in ("total", "error", "skip")
-            },
+            "sentences": {status: sum(part[status] for part in sentences) for status in ("total", "error", "skip")},
             "ci95": nested_values(zip(names, _intervals(scores.pooled_interval), strict=True)),
             "macro": nested_values(zip(names, _numbers(scores.macro), strict=True)),
             "macro_ci95": nested_values(zip(names, _intervals(scores.macro_interval), strict=True)),
-            "parts": {part.name: share.document for part, share in zip(self.parts, shares, strict=True)},
-            "signature": self._signature(entry, results),
+            "parts": dict(zip([part.name for part in self.parts], parts, strict=True)),
         }
 
     def _signature(self, entry: Entry, results: Sequence[_Part]) -> dict[str, object]:

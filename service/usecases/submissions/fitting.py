@@ -106,8 +106,7 @@ def report(context: Context, caller: Caller, slug: str, query: PageQuery) -> Pag
                     "climbing_steps": [_step(step) for step in steps if step.climbs][-SHOWN:],
                     "equal_outputs": equal.get(team.id, [])[:SHOWN],
                     "bits_released": _bits(benchmark, scoring_config(revision.scoring), parts, charged),
-                    # the place of the private share
-                    "public_less_private": None,
+                    "public_less_private": _public_less_private(benchmark, revision, sent),
                 }
             )
     return Page(items, ids[-1] if len(found) > limit else None)
@@ -175,6 +174,25 @@ def _step(step: Step) -> dict[str, object]:
         "submission": step.after,
         "changed_sentences": step.changed,
         "gain": step.gain,
+    }
+
+
+def _public_less_private(benchmark: Benchmark, revision: Revision, sent: Sequence[Sent]) -> dict[str, object] | None:
+    """Return by how much main scores over the public share exceed those over the private one; None without a split.
+
+    A search on the public share raises its scores alone, so that the difference grows with it.
+    """
+    if benchmark.private_share is None:
+        return None
+    both = [(each, each.main, each.private_main) for each in sent]
+    known = [(each, one, other) for each, one, other in both if one is not None and other is not None]
+    if not known:
+        return {"mean": None, "best": None}
+    direction = 1.0 if scoring_config(revision.scoring).main[1].higher_is_better else -1.0
+    best, public, private = max(known, key=lambda scores: direction * scores[1])
+    return {
+        "mean": float(np.mean([one - other for _, one, other in known])),
+        "best": {"submission": best.id, "public": public, "private": private, "difference": public - private},
     }
 
 

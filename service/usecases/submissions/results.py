@@ -13,6 +13,7 @@ from service.errors import SOON, Conflict, Gone, NotFound
 from service.policy import gate, misfits
 from service.policy.figures import Release
 from service.policy.gate import Level
+from service.policy.split import shown_share
 from service.requests import SubmissionItemsQuery, SubmissionSlicesQuery
 from service.store import revisions, score_records
 from service.store.revisions import Part, Revision
@@ -154,7 +155,7 @@ def _results(
         raise Gone(f"The results of {submission_id} are not kept any more.")
     chosen = part_of(revisions.parts_of(db, revision.id), query.part)
     position, entry = entry_of(revision, query.metric)
-    release = release_of_revision(db, benchmark, revision, level)
+    release = release_of_revision(db, benchmark, revision, level, shown_share(benchmark, context.now()))
     release.require_metric(entry.key)
     key = ArtifactKey(chosen.position, position, revision.number)
     return _Results(submission, revision, chosen, entry, key, level, release, misfits.hidden(level, benchmark))

@@ -11,7 +11,9 @@ from service.caller import Caller
 from service.context import Context
 from service.policy import gate, ladder, misfits
 from service.policy.figures import Release
+from service.policy.split import shown_share
 from service.queue import REDIS_ERRORS
+from service.requests import PUBLIC
 from service.store import revisions, runs, score_records, submissions, systems
 from service.store.benchmarks import Benchmark
 from service.store.runs import Run
@@ -38,17 +40,21 @@ def view_of(db: Connection, context: Context, caller: Caller, benchmark: Benchma
     record = None
     if submission.state == runs.SUCCEEDED and benchmark.active_revision is not None:
         record = score_records.newest(db, submission.id, benchmark.active_revision)
-    document["scores"] = None if record is None else _scores(record)
+    share = shown_share(benchmark, now)
+    document["scores"] = None if record is None else _scores(record.shown(share), share)
     document["warnings"] = [] if record is None else record.document["warnings"]
     document["failure"] = submission.failures[-1] if submission.state == runs.FAILED and submission.failures else None
     document["failures"] = list(submission.failures)
     level = gate.level_of(benchmark, caller, now)
     document["released"] = None if record is None or record.rung is None else record.rung != score_records.HELD
+    if share == PUBLIC and level < gate.Level.GOLD:
+        document = ladder.without_comparison(document)
     if ladder.holds(level, benchmark) and document["released"] is False:
         document = ladder.held_submission(document)
     if misfits.hidden(level, benchmark):
         document = misfits.closed_submission(document)
-    shown = gate.submission_view(level, document, None if record is None else _release(db, benchmark, record, level))
+    release = None if record is None else _release(db, benchmark, record, level, share)
+    shown = gate.submission_view(level, document, release)
     final = submission.state not in runs.UNFINISHED or shown["state"] == gate.RECEIVED
     return json_view(shown, final=final, state=str(shown["state"]))
 
@@ -92,20 +98,21 @@ def _document(submission: Submission, run: Run | None, heads: Mapping[str, str])
 
 
 def _release(
-    db: Connection, benchmark: Benchmark, record: score_records.ScoreRecord, level: gate.Level
+    db: Connection, benchmark: Benchmark, record: score_records.ScoreRecord, level: gate.Level, share: str | None
 ) -> Release | None:
-    """Return what is shown of a record; None for nothing."""
+    """Return what is shown of a record's figures over a share; None for nothing."""
     revision = revisions.get(db, benchmark.id, record.revision)
-    if revision is None or not revision_shown(db, benchmark, level, revision.number):
+    if revision is None or not revision_shown(db, benchmark, level, revision.number, share):
         return None
-    return release_of_revision(db, benchmark, revision, level)
+    return release_of_revision(db, benchmark, revision, level, share)
 
 
-def _scores(record: score_records.ScoreRecord) -> dict[str, object]:
+def _scores(record: score_records.ScoreRecord, share: str | None) -> dict[str, object]:
     kept = ("revision", "metrics", "parts")
     return {
         **{name: record.document[name] for name in kept},
         "covered": record.document.get("covered"),
+        "split": share,
         "main": {"score": record.document["main_score"], "value": record.main},
     }
 

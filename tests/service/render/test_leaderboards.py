@@ -61,6 +61,7 @@ def board(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
         "revision": 1,
         "part": None,
         "pick": "best",
+        "split": None,
         "rounding": None,
         "as_of": "2026-11-02T00:00:00.000Z",
         "frozen": False,

@@ -35,6 +35,11 @@ from tests.fixtures.tasks import LONG, SECOND_PART, SLUG, UNLIMITED, Task, spoil
 from workers.entry import do
 
 ASKED = ({}, {"part": "en"}, {"part": "pooled", "pick": "all"}, {"score": "attachment.uas"}, {"format": "csv"})
+SINCE_UNITS = (
+    "ALTER TABLE submissions DROP COLUMN run_of",
+    *(f"ALTER TABLE scores DROP COLUMN private_{name}" for name in ("main", "figures", "metrics")),
+)
+"""Takes away what migrations after the one of units add."""
 OLD_SHAPE = (
     "DROP TABLE turns",
     "DROP INDEX ix_runs_next",
@@ -45,7 +50,6 @@ OLD_SHAPE = (
     "ALTER TABLE runs DROP COLUMN turn",
     "DROP TABLE validations",
     "DROP TABLE ladders",
-    "ALTER TABLE submissions DROP COLUMN run_of",
     "ALTER TABLE scores DROP COLUMN rung",
     "DROP TABLE comparison_asks",
     "ALTER TABLE comparisons DROP COLUMN deleted_at",
@@ -63,6 +67,7 @@ OLD_SHAPE = (
     "ALTER TABLE scores DROP COLUMN covered",
     "ALTER TABLE parts DROP COLUMN sentence_keys",
     "ALTER TABLE revisions DROP COLUMN public_reason",
+    *SINCE_UNITS,
     "UPDATE alembic_version SET version_num = '0002'",
 )
 KEYS = {"jobs": ("id",), "comparisons": ("id",), "board_comparisons": ("benchmark_id", "revision", "key")}
@@ -179,8 +184,8 @@ def test_boards_whose_units_were_sentences_are_compared_again(stored):
         question = {**before["question"], "settings": {**before["question"]["settings"], "unit": "sentence"}}
         old = BoardComparison(None, 1, {**before, "id": comparison_id(question), "question": question})
         boards.save(db, SLUG, 1, key, old, stored.context.now())
-        db.execute(text("ALTER TABLE submissions DROP COLUMN run_of"))
-        db.execute(text("UPDATE alembic_version SET version_num = '0009'"))
+        for statement in (*SINCE_UNITS, "UPDATE alembic_version SET version_num = '0009'"):
+            db.execute(text(statement))
     migrate(stored.context.store)
     with stored.context.store.read() as db:
         run = runs.get(db, boards.unfinished_run(db, SLUG, 1))

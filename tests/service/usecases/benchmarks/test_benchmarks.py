@@ -222,6 +222,7 @@ class TestPatch:
             "pick": "last",
             "frozen_at": None,
             "ladder": False,
+            "split": None,
             "scores": None,
             "margin": None,
         }

@@ -1,0 +1,164 @@
+"""The shares of a split test set: which sentences are public and which private, drawn by a key of the service.
+
+The units that are drawn are those of tests: the documents of a part, as gold or the organiser marks them (sentences
+before the first mark are one), and of a part with fewer than two marked documents its sentences. Of G units
+round(private G) are private, at least 1 and at most G - 1: those with the smallest HMAC-SHA256 of (part, unit) under a
+key of the benchmark, which is made of a secret of the store. So the draw is the same for every submission; it cannot be
+guessed; and a revision that keeps the names of documents, or the number of sentences of a part without documents, keeps
+it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+
+import numpy as np
+import orjson
+from sqlalchemy import Connection
+
+from service.requests import PRIVATE
+from service.store import revisions, secrets
+from service.store.benchmarks import Benchmark
+from service.store.revisions import Digests, Part, Revision
+from service.usecases.scoring.documents import stored_documents
+from treescore.core.arrays import BoolArray
+from treescore.core.params import escape
+from treescore.errors import Problem, ProblemList
+from treescore.significance.unit_choice import with_documents
+
+SECRET = "private-shares"  # noqa: S105 - the name of a secret, no secret
+LEAST_UNITS = 2
+"""Sentences of a part that can be split."""
+MOST_DRAWS = 64
+"""Draws of revisions that a process keeps; one bit, stored as a byte, for each sentence."""
+
+_DRAWS: OrderedDict[tuple[bytes, str, float], Split] = OrderedDict()
+_LOCK = Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The draw of one revision.
+
+    Attributes:
+        private: part -> whether each of its sentences is private, bool (n,).
+    """
+
+    private: Mapping[str, BoolArray]
+
+    def rows(self, part: str, share: str | None) -> BoolArray:
+        """Return which sentences of a part belong to a share, bool (n,)."""
+        private = self.private[part]
+        return private if share == PRIVATE else ~private
+
+
+def make_key(db: Connection) -> None:
+    """Make the secret of all draws, in the writing transaction that splits a test set; readers need it."""
+    secrets.get_or_make(db, SECRET)
+
+
+def split_of(db: Connection, benchmark: Benchmark, revision_id: str) -> Split | None:
+    """Return the draw of a revision whose gold was checked; None where the test set is not split."""
+    private = benchmark.private_share
+    if private is None:
+        return None
+    secret = secrets.get_or_make(db, SECRET)
+    key = hmac.digest(secret, f"benchmark {benchmark.id}".encode(), hashlib.sha256)
+    name = (key, revision_id, private)
+    with _LOCK:
+        known = _DRAWS.get(name)
+    if known is not None:
+        return known
+    parts = revisions.parts_of(db, revision_id)
+    drawn = {part.name: draw(key, part.name, units_of(db, revision_id, part), private) for part in parts}
+    split = Split(drawn)
+    if all(part.sentences is not None for part in parts):
+        with _LOCK:
+            _DRAWS[name] = split
+            while len(_DRAWS) > MOST_DRAWS:
+                _DRAWS.popitem(last=False)
+    return split
+
+
+def units_of(db: Connection, revision_id: str, part: Part) -> list[tuple[str, str | int]]:
+    """Return the unit of each sentence of a part: its document, or itself."""
+    names = stored_documents(db, revision_id, part) or [None] * (part.sentences or 0)
+    kept, _ = with_documents(names, None)
+    return [("sentence", at) if name is None else ("document", name) for at, name in enumerate(kept)]
+
+
+def draw(key: bytes, part: str, units: Sequence[tuple[str, str | int]], private: float) -> BoolArray:
+    """Return which sentences of a part are private, bool (n,).
+
+    Args:
+        key: of the benchmark.
+        part: its name.
+        units: of each sentence, (n,).
+        private: which part of the units is private, above 0 and below 1.
+    """
+    distinct = list(dict.fromkeys(units))
+    taken = min(max(1, round(private * len(distinct))), len(distinct) - 1)
+    by_hash = sorted(distinct, key=lambda unit: hmac.digest(key, orjson.dumps([part, *unit]), hashlib.sha256))
+    chosen = set(by_hash[: max(0, taken)])
+    return np.array([unit in chosen for unit in units], np.bool_)
+
+
+def unsplittable(parts: Iterable[Part], benchmark: Benchmark) -> ProblemList:
+    """Return the problems of parts that are too small for a share of each kind; none where nothing is split."""
+    problems = ProblemList()
+    for part in parts if benchmark.private_share is not None else ():
+        if part.sentences is not None and part.sentences < LEAST_UNITS:
+            detail = (
+                f"The part {part.name!r} has {part.sentences} sentence, so that one share would have none. Join it "
+                "with another part, or do without a split."
+            )
+            problems.add(Problem("part-not-split", detail, pointer=f"/parts/{escape(part.name)}", part=part.name))
+    return problems
+
+
+def share_rows(split: Split | None, part: Part, share: str | None) -> BoolArray:
+    """Return which sentences of a part belong to a share, bool (n,); all of them where the test set is not split."""
+    return np.ones(part.sentences or 0, np.bool_) if split is None else split.rows(part.name, share)
+
+
+def sizes_of(
+    db: Connection, benchmark: Benchmark, revision_id: str, parts: Sequence[Part], share: str | None
+) -> dict[str, int | None]:
+    """Return the numbers of sentences of the parts in a share; None for a part whose gold is not checked."""
+    split = None if share is None else split_of(db, benchmark, revision_id)
+    if split is None:
+        return {part.name: part.sentences for part in parts}
+    return {part.name: None if part.sentences is None else int(split.rows(part.name, share).sum()) for part in parts}
+
+
+def golds_of(db: Connection, benchmark: Benchmark, share: str | None) -> dict[int, dict[str, Digests]]:
+    """Return the digests of gold in a share, of all revisions that have boards: number -> part -> digests."""
+    golds = revisions.digests(db, benchmark.id)
+    if share is None:
+        return golds
+    ids = revisions.ids_by_number(db, benchmark.id)
+    return {number: _digests_in(split_of(db, benchmark, ids[number]), gold, share) for number, gold in golds.items()}
+
+
+def gold_of(db: Connection, benchmark: Benchmark, revision: Revision, share: str | None) -> dict[str, Digests]:
+    """Return the digests of one revision's gold in a share, by part."""
+    gold = revisions.digests_of(db, revision.id)
+    return gold if share is None else _digests_in(split_of(db, benchmark, revision.id), gold, share)
+
+
+def _digests_in(split: Split | None, gold: Mapping[str, Digests], share: str) -> dict[str, Digests]:
+    if split is None:
+        return dict(gold)
+    return {name: _of_share(each, split.rows(name, share)) for name, each in gold.items()}
+
+
+def _of_share(digests: Digests, rows: BoolArray) -> Digests:
+    if digests.sentences is None:
+        return digests
+    kept = np.flatnonzero(rows).tolist()
+    return Digests(digests.gold_key, [[column[at] for at in kept] for column in digests.sentences])

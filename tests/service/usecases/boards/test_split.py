@@ -1,0 +1,635 @@
+"""A split test set: before closing all figures are those over the public share, afterwards over the private one.
+
+Figures over a share are held against a benchmark whose gold is the sentences of that share.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import orjson
+import pytest
+from sqlalchemy import update
+
+from service.errors import Forbidden, NotFound, Unprocessable
+from service.policy.rounding import rounded_score
+from service.requests import PRIVATE, PUBLIC, DifferingQuery, LeaderboardQuery, PageQuery, SubmissionChanges
+from service.schemas.benchmarks import RevisionRequest
+from service.schemas.comparisons import ComparisonRequest
+from service.store import benchmarks, boards, revisions, score_records, systems
+from service.store.tables import scores
+from service.usecases.benchmarks.revisions import create_revision, view_revision
+from service.usecases.boards import board as board_module
+from service.usecases.boards.board import board_of, comparison_id, question_of, rows_of
+from service.usecases.boards.leaderboard import leaderboard
+from service.usecases.boards.work import schedule_board_comparison
+from service.usecases.comparisons.ask import ask
+from service.usecases.comparisons.items import comparison_items
+from service.usecases.comparisons.show import list_comparisons, view_comparison
+from service.usecases.operations.scores_check import wrong_scores
+from service.usecases.scoring.shares import share_rows, split_of
+from service.usecases.submissions.changes import patch_submission
+from service.usecases.submissions.fitting import report
+from tests.fixtures.contexts import NOON, ORGANISER, work_of
+from tests.fixtures.requests import loaded
+from tests.fixtures.tasks import ANYONE, BENCHMARK, LONG, SLUG, Task, column, spoilt
+
+CLOSES = NOON + timedelta(days=7)
+LATER = CLOSES + timedelta(hours=1)
+HALVES = {"closes_at": CLOSES.isoformat(), "leaderboard": {"split": {"private": 0.5}}}
+LONGER = LONG + "".join(LONG.replace("= ", f"= {name}.") for name in "abc")
+"""96 sentences."""
+TEAMS = ("lyon", "oslo", "prague")
+
+
+@contextmanager
+def refused(said):
+    """A request is refused, and a problem says this."""
+    with pytest.raises(Unprocessable) as refusal:
+        yield
+    assert said in " ".join([str(refusal.value), *(problem.detail for problem in refusal.value.problems)])
+
+
+def pieces(text):
+    """The sentences of a text."""
+    return [piece + "\n\n" for piece in text.split("\n\n") if piece]
+
+
+def wrong_in(text, chosen):
+    """The text with a wrong word in each of the chosen sentences."""
+    return "".join(
+        piece.replace("\tnsubj", "\tobl").replace("\tadvmod", "\tobl") if at in chosen else piece
+        for at, piece in enumerate(pieces(text))
+    )
+
+
+def share_of(task, share, slug=SLUG, number=1):
+    """The positions of the sentences of a share."""
+    with task.context.store.read() as db:
+        benchmark = benchmarks.get(db, slug)
+        revision = revisions.get(db, slug, number)
+        part = revisions.parts_of(db, revision.id)[0]
+        rows = share_rows(split_of(db, benchmark, revision.id), part, share)
+    return [at for at, there in enumerate(rows) if there]
+
+
+def only(text, chosen):
+    """The text of the chosen sentences."""
+    return "".join(piece for at, piece in enumerate(pieces(text)) if at in chosen)
+
+
+def closed(task, at=LATER):
+    """The same task when the benchmark has closed."""
+    task.context = replace(task.context, now=lambda: at)
+    task.work = work_of(task.context)
+    return task
+
+
+@pytest.fixture
+def split(task):
+    """A benchmark of 96 sentences, half of them private."""
+    task.make(parts={"en": {"gold": LONGER}}, **HALVES)
+    return task
+
+
+@pytest.fixture
+def sent(split):
+    """Three teams with a submission each; lyon's is good on the public share and bad on the private one."""
+    public, private = share_of(split, PUBLIC), share_of(split, PRIVATE)
+    wrong = {"lyon": [*public[:2], *private[:30]], "oslo": [*public[:12], *private[:2]], "prague": public[:30]}
+    callers = {name: split.team(name) for name in TEAMS}
+    ids = {name: split.scored(callers[name], wrong_in(LONGER, wrong[name])) for name in TEAMS}
+    split.settle()
+    return split, callers, ids, {name: wrong_in(LONGER, wrong[name]) for name in TEAMS}
+
+
+def figures(scores):
+    """The figures of a submission's document."""
+    metrics = {
+        key: {name: value for name, value in metric.items() if name != "signature"}
+        for key, metric in scores["metrics"].items()
+    }
+    return scores["main"], metrics
+
+
+def of_one_share(task, share, outputs):
+    """What a benchmark shows whose gold is the sentences of a share alone: submissions' figures, and its board."""
+    chosen = share_of(task, share)
+    task.make(**{**BENCHMARK, "id": "apart", "parts": {"en": {"gold": only(LONGER, chosen)}}})
+    shown = {}
+    for name, output in outputs.items():
+        team = task.team(name, slug="apart")
+        each = task.submit(team, only(output, chosen), slug="apart")
+        shown[name] = (team, each)
+    task.settle()
+    board = orjson.loads(leaderboard(task.context, ANYONE, "apart", LeaderboardQuery()).body)
+    return {name: task.shown(team, each)["scores"] for name, (team, each) in shown.items()}, board
+
+
+def named(board):
+    """What a board shows of each team, but for ids and times."""
+    return [
+        {name: row[name] for name in ("rank", "team", "score", "scores", "ci95", "p_next", "cluster")}
+        for row in board["rows"]
+    ]
+
+
+class TestBeforeClosing:
+    """Everything is of the public share."""
+
+    def test_scores_are_those_of_a_benchmark_of_the_public_share_alone(self, sent):
+        task, callers, ids, outputs = sent
+        shown = {name: task.shown(callers[name], ids[name])["scores"] for name in TEAMS}
+        board = task.leaderboard()
+        alone, board_alone = of_one_share(task, PUBLIC, outputs)
+        assert {name: figures(each) for name, each in shown.items()} == {
+            name: figures(each) for name, each in alone.items()
+        }
+        assert {each["split"] for each in shown.values()} == {PUBLIC}
+        assert {each["metrics"]["attachment"]["signature"]["split"] for each in shown.values()} == {PUBLIC}
+        assert column(board, "team") == ["lyon", "oslo", "prague"]
+        assert named(board) == named(board_alone)
+        assert (board["split"], board_alone["split"]) == (PUBLIC, None)
+
+    def test_organisers_see_the_same_share_and_the_private_one_on_request(self, sent):
+        task, _, ids, _ = sent
+        assert task.shown(ORGANISER, ids["lyon"])["scores"]["split"] == PUBLIC
+        assert task.leaderboard(ORGANISER)["split"] == PUBLIC
+        private = task.leaderboard(ORGANISER, split=PRIVATE)
+        assert (private["split"], column(private, "team")) == (PRIVATE, ["prague", "oslo", "lyon"])
+        assert private["significance"]["pending"] is False
+        assert column(task.leaderboard(ORGANISER, split=PUBLIC), "team") == ["lyon", "oslo", "prague"]
+
+    def test_others_are_refused_the_private_board(self, sent):
+        task, callers, _, _ = sent
+        for caller in (ANYONE, callers["lyon"]):
+            for form in ("json", "csv", "tsv", "markdown", "latex", "svg"):
+                with pytest.raises(Forbidden, match="private share"):
+                    task.leaderboard(caller, split=PRIVATE, format=form)
+            assert task.leaderboard(caller, split=PUBLIC) == task.leaderboard(caller)
+
+    def test_sentences_of_the_private_share_change_nothing_that_is_shown(self, sent):
+        task, callers, ids, outputs = sent
+        private = share_of(task, PRIVATE)
+        other = task.scored(callers["oslo"], wrong_in(outputs["oslo"], private))
+        shown = [figures(task.shown(callers["oslo"], each)["scores"]) for each in (ids["oslo"], other)]
+        assert shown[0] == shown[1]
+
+    def test_what_is_covered_and_every_state_are_of_the_whole_text(self, split):
+        lyon = split.team()
+        for share in (PUBLIC, PRIVATE):
+            output = pieces(LONGER)
+            at = share_of(split, share)[0]
+            output[at] = output[at].replace("\tnsubj", "\tnsubj")
+            shown = split.shown(lyon, split.scored(lyon, "".join(output)))
+            assert shown["scores"]["covered"] == "96/96"
+
+    def test_what_metrics_warn_of_is_not_shown(self, sent):
+        task, callers, ids, _ = sent
+        with task.context.store.write() as db:
+            record = score_records.get(db, ids["lyon"], 1)
+            document = {**record.document, "warnings": [{"metric": "attachment", "code": "odd", "detail": "odd"}]}
+            score_records.save(db, replace(record, document=document), {})
+        assert task.shown(callers["lyon"], ids["lyon"])["warnings"] == []
+        assert len(task.shown(ORGANISER, ids["lyon"])["warnings"]) == 1
+
+    def test_comparisons_are_of_the_public_share_and_private_ones_are_unknown(self, sent):
+        task, callers, _, _ = sent
+        name = task.leaderboard()["significance"]["comparison"]
+        shown = orjson.loads(view_comparison(task.context, callers["lyon"], name).body)
+        assert (shown["split"], shown["pairs"][0]["score_a"]) == (PUBLIC, task.leaderboard()["rows"][0]["score"])
+        secret = task.leaderboard(ORGANISER, split=PRIVATE)["significance"]["comparison"]
+        assert secret != name
+        assert orjson.loads(view_comparison(task.context, ORGANISER, secret).body)["split"] == PRIVATE
+        for caller in (ANYONE, callers["lyon"]):
+            with pytest.raises(NotFound, match=f"Unknown comparison {secret}"):
+                view_comparison(task.context, caller, secret)
+        asked = ask(task.context, callers["lyon"], SLUG, loaded(ComparisonRequest, {"submissions": "leaderboard"}))
+        assert asked == name
+        listed = list_comparisons(task.context, ORGANISER, SLUG, PageQuery()).items
+        assert [each["split"] for each in listed] == [PUBLIC]
+
+    def test_an_organisers_comparison_has_its_own_id_and_figures_in_each_share(self, sent):
+        task, _, ids, _ = sent
+        request = loaded(ComparisonRequest, {"submissions": list(ids.values()), "alpha": 0.01})
+        early = ask(task.context, ORGANISER, SLUG, request)
+        late = ask(closed(task).context, ORGANISER, SLUG, request)
+        task.settle()
+        documents = [orjson.loads(view_comparison(task.context, ORGANISER, each).body) for each in (early, late)]
+        assert [each["split"] for each in documents] == [PUBLIC, PRIVATE]
+        assert [each["systems"][0]["name"] for each in documents] == [ids["lyon"], ids["prague"]]
+        assert [each["unit_count"] for each in documents] == [48, 48]
+
+    def test_items_of_a_comparison_are_of_its_share(self, sent):
+        task, _, ids, _ = sent
+        listed = {}
+        for share in (PUBLIC, PRIVATE):
+            name = task.leaderboard(ORGANISER, split=share)["significance"]["comparison"]
+            query = DifferingQuery(a=ids["lyon"], b=ids["oslo"])
+            listed[share] = {each["item"] - 1 for each in comparison_items(task.context, ORGANISER, name, query).items}
+            assert listed[share] <= set(share_of(task, share))
+        assert all(listed.values())
+
+
+class TestParts:
+    """Several parts are drawn for themselves; means and pooled scores are over the sentences of the share."""
+
+    def test_figures_are_those_of_a_benchmark_of_the_share_alone(self, task):
+        golds = {"en": LONGER, "de": LONG}
+        task.make(parts={part: {"gold": gold} for part, gold in golds.items()}, **HALVES)
+        with task.context.store.read() as db:
+            benchmark = benchmarks.get(db, SLUG)
+            drawn = split_of(db, benchmark, revisions.get(db, SLUG, 1).id)
+        outputs = [{part: wrong_in(gold, range(5 * at)) for part, gold in golds.items()} for at in (1, 2)]
+        callers = [task.team(name) for name in TEAMS[:2]]
+        ids = [task.scored(caller, each) for caller, each in zip(callers, outputs, strict=True)]
+        task.settle()
+        for share, time in ((PUBLIC, NOON), (PRIVATE, LATER)):
+            closed(task, time)
+            chosen = {part: [at for at, there in enumerate(drawn.rows(part, share)) if there] for part in golds}
+            apart = {part: {"gold": only(gold, chosen[part])} for part, gold in golds.items()}
+            task.make(**{**BENCHMARK, "id": share, "parts": apart})
+            for caller, each, output in zip(callers, ids, outputs, strict=True):
+                alone = task.submit(
+                    ORGANISER, {part: only(text, chosen[part]) for part, text in output.items()}, slug=share
+                )
+                task.settle()
+                shown = task.shown(caller, each)["scores"]
+                expected = task.shown(ORGANISER, alone)["scores"]
+                assert shown["split"] == share
+                assert shown["main"]["value"] == rounded_score(expected["main"]["value"])
+                with task.context.store.read() as db:
+                    records = score_records.get(db, each, 1).shown(share), score_records.get(db, alone, 1)
+                assert records[0].figures == records[1].figures
+
+
+class TestAfterClosing:
+    """The private share is the board; rows are picked by public score."""
+
+    def test_the_board_and_the_submissions_are_of_the_private_share_alone(self, sent):
+        task, callers, ids, outputs = sent
+        closed(task)
+        board = task.leaderboard()
+        shown = {name: task.shown(callers[name], ids[name])["scores"] for name in TEAMS}
+        alone, board_alone = of_one_share(task, PRIVATE, outputs)
+        assert {name: figures(each) for name, each in shown.items()} == {
+            name: figures(each) for name, each in alone.items()
+        }
+        assert (board["split"], column(board, "team")) == (PRIVATE, ["prague", "oslo", "lyon"])
+        assert named(board) == named(board_alone)
+        assert task.leaderboard(split=PRIVATE) == board
+        assert column(task.leaderboard(split=PUBLIC), "team") == ["lyon", "oslo", "prague"]
+
+    def test_nobody_needs_to_do_anything(self, sent):
+        task, _, _, _ = sent
+        closed(task, CLOSES)
+        assert task.leaderboard()["split"] == PUBLIC
+        closed(task, CLOSES + timedelta(seconds=1))
+        board = task.leaderboard()
+        assert (board["split"], board["significance"]["pending"], board["significance"]["pairs"]) == (PRIVATE, False, 3)
+        assert task.work() == 0
+
+    def test_rows_are_picked_by_their_public_score(self, split):
+        public, private = share_of(split, PUBLIC), share_of(split, PRIVATE)
+        lyon, oslo = split.team(), split.team("oslo")
+        worse_in_public = split.scored(lyon, wrong_in(LONGER, public[:5]))
+        better_in_public = split.scored(lyon, wrong_in(LONGER, [*public[:1], *private[:20]]))
+        other = split.scored(oslo, wrong_in(LONGER, private[:10]))
+        split.settle()
+        closed(split)
+        board = split.leaderboard()
+        assert column(board, "submission") == [other, better_in_public]
+        assert worse_in_public not in column(board, "submission")
+
+    def test_the_validator_changes_at_closing(self, sent):
+        task, _, _, _ = sent
+        for form in ("json", "csv", "svg"):
+            before = leaderboard(task.context, ANYONE, SLUG, LeaderboardQuery(format=form))
+            again = leaderboard(task.context, ANYONE, SLUG, LeaderboardQuery(format=form), before.etag)
+            assert again.body == b""
+            late = replace(task.context, now=lambda: LATER)
+            after = leaderboard(late, ANYONE, SLUG, LeaderboardQuery(format=form), before.etag)
+            assert after.etag != before.etag
+            assert after.body not in (b"", before.body)
+
+    def test_p_needs_no_allowance_for_picking(self, sent):
+        task, callers, _, _ = sent
+        task.scored(callers["lyon"], LONGER)
+        task.settle()
+        found = [task.leaderboard(ORGANISER, split=share)["significance"] for share in (PUBLIC, PRIVATE)]
+        assert [each["selection"] for each in found] == ["adjusted", "private"]
+        assert "private share" in found[1]["assumed"]
+        asked = [orjson.loads(view_comparison(task.context, ORGANISER, each["comparison"]).body) for each in found]
+        assert [any(pair["p_unselected"] is not None for pair in each["pairs"]) for each in asked] == [True, False]
+
+    def test_a_system_of_several_runs_has_the_mean_of_each_share(self, split):
+        public, private = share_of(split, PUBLIC), share_of(split, PRIVATE)
+        lyon = split.team()
+        first = split.scored(lyon, wrong_in(LONGER, [*public[:4], *private[:8]]), name="parser")
+        split.scored(lyon, wrong_in(LONGER, [*public[:8], *private[:20]]), name="parser 2", run_of="parser")
+        other = split.scored(split.team("oslo"), wrong_in(LONGER, [*public[:5], *private[:10]]))
+        split.settle()
+        rows = {share: split.leaderboard(ORGANISER, split=share)["rows"] for share in (PUBLIC, PRIVATE)}
+        for of_share in rows.values():
+            counted = {row["submission"]: row["runs"] and row["runs"]["count"] for row in of_share}
+            assert counted == {first: 2, other: None}
+        with split.context.store.read() as db:
+            ids = [member.id for member in systems.members(db, SLUG, 1)]
+            mains = [score_records.get(db, each, 1).private.main for each in ids]
+        row = next(row for row in rows[PRIVATE] if row["submission"] == first)
+        assert row["score"] == row["scores"]["attachment.las"] == sum(mains) / 2
+        assert row["runs"]["sd"] == pytest.approx(abs(mains[0] - mains[1]) / 2**0.5)
+
+    def test_withdrawing_one_run_after_closing_changes_nothing(self, split):
+        lyon = split.team()
+        first = split.scored(lyon, wrong_in(LONGER, range(10)), name="parser")
+        second = split.scored(lyon, wrong_in(LONGER, range(30)), name="parser 2", run_of="parser")
+        split.settle()
+        before = closed(split).leaderboard()["rows"]
+        patch_submission(split.context, lyon, first, SubmissionChanges(withdrawn=True))
+        after = split.leaderboard()["rows"]
+        assert [(row["score"], row["submission"]) for row in before] == [(after[0]["score"], first)]
+        assert column(split.leaderboard(), "submission") == [second]
+
+    def test_withdrawing_after_closing_leaves_the_team_without_a_row(self, split):
+        public, private = share_of(split, PUBLIC), share_of(split, PRIVATE)
+        lyon, oslo = split.team(), split.team("oslo")
+        split.scored(lyon, wrong_in(LONGER, public[:5]))
+        picked = split.scored(lyon, wrong_in(LONGER, [*public[:1], *private[:20]]))
+        other = split.scored(oslo, wrong_in(LONGER, private[:10]))
+        closed(split)
+        patch_submission(split.context, lyon, picked, SubmissionChanges(withdrawn=True))
+        assert column(split.leaderboard(), "submission") == [other]
+
+    def test_withdrawing_before_closing_gives_the_row_to_the_next(self, split):
+        public = share_of(split, PUBLIC)
+        lyon = split.team()
+        next_ = split.scored(lyon, wrong_in(LONGER, public[:5]))
+        picked = split.scored(lyon, wrong_in(LONGER, public[:1]))
+        patch_submission(split.context, lyon, picked, SubmissionChanges(withdrawn=True))
+        assert column(split.leaderboard(), "submission") == [next_]
+        assert column(closed(split).leaderboard(), "submission") == [next_]
+
+    def test_what_an_organiser_sends_late_is_picked_like_any_other(self, sent):
+        task, _, _, _ = sent
+        closed(task)
+        late = task.scored(ORGANISER, LONGER, team="lyon")
+        task.settle()
+        assert column(task.leaderboard(), "submission")[1] == late  # prague is right in all of the private share too
+
+    def test_a_board_frozen_before_closing_goes_on_showing_the_public_share(self, sent):
+        task, callers, _, _ = sent
+        task.patch(leaderboard={"frozen_at": task.context.now().isoformat()})
+        task.settle()
+        before = task.leaderboard()
+        closed(task)
+        assert task.leaderboard() == before
+        with pytest.raises(Forbidden, match="frozen"):
+            task.leaderboard(callers["lyon"], split=PRIVATE)
+        assert task.leaderboard(ORGANISER)["split"] == PRIVATE
+        task.patch(leaderboard={"frozen_at": None})
+        assert task.leaderboard()["split"] == PRIVATE
+
+    def test_teams_may_ask_about_the_private_share(self, sent):
+        task, callers, ids, _ = sent
+        closed(task)
+        request = loaded(ComparisonRequest, {"submissions": [ids["lyon"], ids["oslo"]]})
+        name = ask(task.context, callers["lyon"], SLUG, request)
+        task.settle()
+        assert orjson.loads(view_comparison(task.context, callers["lyon"], name).body)["split"] == PRIVATE
+
+    def test_a_requested_board_is_there_in_both_shares(self, sent):
+        task, callers, _, _ = sent
+        request = loaded(ComparisonRequest, {"submissions": "leaderboard", "score": "attachment.uas"})
+        ask(task.context, callers["lyon"], SLUG, request)
+        task.settle()
+        task.scored(callers["oslo"], LONGER)
+        task.settle()
+        assert task.leaderboard(score="attachment.uas")["significance"]["pending"] is False
+        board = closed(task).leaderboard(score="attachment.uas")
+        assert (board["split"], board["significance"]["pairs"]) == (PRIVATE, 3)
+
+
+class TestEarlyBoard:
+    """The private board before closing leaves no trace in the public one."""
+
+    def test_comparing_the_private_rows_alone_does_not_count_a_version(self, sent):
+        task, _, _, _ = sent
+        with task.context.store.write() as db:
+            benchmark = benchmarks.get(db, SLUG)
+            board = board_of(db, benchmark, share=PRIVATE)
+            boards.remove(db, SLUG, 1, [board.key])
+            schedule_board_comparison(db, task.context, SLUG)
+        before = leaderboard(task.context, ANYONE, SLUG, LeaderboardQuery())
+        assert task.leaderboard(ORGANISER, split=PRIVATE)["significance"]["pending"] is True
+        task.settle()
+        after = leaderboard(task.context, ANYONE, SLUG, LeaderboardQuery())
+        assert (before.body, before.etag) == (after.body, after.etag)
+        assert task.leaderboard(ORGANISER, split=PRIVATE)["significance"]["pending"] is False
+
+    @pytest.mark.parametrize("form", ["json", "csv", "svg"])
+    def test_its_validator_is_of_its_bytes(self, sent, form):
+        task, _, _, _ = sent
+        query = LeaderboardQuery(split=PRIVATE, format=form)
+        first, second = (leaderboard(task.context, ORGANISER, SLUG, query) for _ in range(2))
+        assert (first.etag, first.body) == (second.etag, second.body)
+        assert first.etag != leaderboard(task.context, ORGANISER, SLUG, LeaderboardQuery(format=form)).etag
+
+    def test_a_guessed_id_of_the_private_comparison_answers_as_an_unknown_one(self, sent):
+        task, callers, _, _ = sent
+        with task.context.store.read() as db:
+            board = board_of(db, benchmarks.get(db, SLUG), share=PRIVATE)
+            guessed = comparison_id(question_of(board, board_module.tested_of(db, board, rows_of(db, board))[0]))
+        for name in (guessed, "cmp_" + "0" * 32):
+            with pytest.raises(NotFound) as refusal:
+                view_comparison(task.context, callers["lyon"], name)
+            assert str(refusal.value) == f"Unknown comparison {name}."
+
+
+class TestSettings:
+    """What does not fit a split is refused."""
+
+    def test_it_needs_a_time_of_closing(self, task):
+        with pytest.raises(Unprocessable) as refusal:
+            task.make(parts={"en": {"gold": LONG}}, leaderboard={"split": {"private": 0.5}})
+        assert [problem.code for problem in refusal.value.problems] == ["split-without-closing"]
+
+    @pytest.mark.parametrize("feedback", ["items", "gold"])
+    def test_levels_that_show_sentences_are_for_after_closing(self, task, feedback):
+        with pytest.raises(Unprocessable) as refusal:
+            task.make(parts={"en": {"gold": LONG}}, feedback=feedback, **HALVES)
+        assert [problem.code for problem in refusal.value.problems] == ["split-level"]
+        task.make(parts={"en": {"gold": LONG}}, feedback_after_closing=feedback, **HALVES)
+        with refused(feedback):
+            task.patch(feedback=feedback)
+
+    @pytest.mark.parametrize("change", [None, {"private": 0.4}])
+    def test_it_does_not_change_after_the_first_submission(self, sent, change):
+        task = sent[0]
+        with refused("first submission"):
+            task.patch(leaderboard={"split": change})
+        task.patch(leaderboard={"split": {"private": 0.5}}, title="The same split")
+
+    def test_a_benchmark_with_submissions_is_not_split(self, board):
+        board.submit(board.team())
+        with refused("first submission"):
+            board.patch(**HALVES)
+
+    def test_before_the_first_submission_it_may_be_set_changed_and_removed(self, either_context):
+        task = Task(either_context, work_of(either_context))
+        task.make(parts={"en": {"gold": LONG}})
+        for split in ({"private": 0.5}, {"private": 0.25}, None, {"private": 0.5}):
+            task.patch(closes_at=HALVES["closes_at"], leaderboard={"split": split})
+            assert task.benchmark()["leaderboard"]["split"] == split
+        for name in TEAMS:
+            task.scored(task.team(name), spoilt(len(name)))
+        task.settle()
+        assert (task.leaderboard()["split"], len(task.leaderboard()["rows"])) == (PUBLIC, 3)
+        board = closed(task).leaderboard()
+        assert (board["split"], board["significance"]["pairs"]) == (PRIVATE, 3)
+
+    def test_closing_may_move_until_it_has_passed(self, sent):
+        task = sent[0]
+        task.patch(closes_at=(CLOSES + timedelta(days=1)).isoformat())
+        with refused("closes_at"):
+            task.patch(closes_at=None)
+        closed(task, CLOSES + timedelta(days=2))
+        for moved in (CLOSES + timedelta(days=9), CLOSES):
+            with refused("private share is shown"):
+                task.patch(closes_at=moved.isoformat())
+        task.patch(title="Closed")
+
+    def test_shares_of_what_is_not_split_are_refused(self, board):
+        for share in (PUBLIC, PRIVATE):
+            with refused("not split"):
+                board.leaderboard(split=share)
+        assert board.leaderboard()["split"] is None
+
+    def test_a_part_of_one_sentence_cannot_be_split(self, task):
+        task.make(parts={"en": {"gold": LONG}, "de": {"gold": pieces(LONG)[0]}}, **HALVES)
+        document = task.benchmark()
+        assert (document["state"], document["failure"]["errors"][0]["code"]) == ("failed", "part-not-split")
+
+    def test_nor_by_a_later_change(self, task):
+        task.make(parts={"en": {"gold": LONG}, "de": {"gold": pieces(LONG)[0]}})
+        with refused("one share would have none"):
+            task.patch(**HALVES)
+
+    def test_a_part_with_a_small_share_warns_and_is_hidden(self, task):
+        parts = {name: {"gold": LONGER} for name in ("a", "b", "c", "d")}
+        task.make(parts={**parts, "small": {"gold": LONG.replace("= 3.", "= x.")[: len(LONG) // 2] + "\n\n"}}, **HALVES)
+        warnings = task.benchmark()["warnings"]
+        assert [each["part"] for each in warnings if each["code"] == "small-part"] == ["small", "small"]
+        assert "public share" in warnings[0]["detail"]
+        with pytest.raises(Forbidden, match="fewer than 10"):
+            task.leaderboard(part="small")
+
+
+class TestRevisions:
+    """Shares and revisions."""
+
+    def revised(self, task, gold):
+        create_revision(task.context, ORGANISER, SLUG, loaded(RevisionRequest, {"parts": {"en": {"gold": gold}}}))
+        task.settle()
+
+    def test_a_revision_keeps_the_draw_and_has_figures_of_both_shares(self, sent):
+        task, _, _, _ = sent
+        before = share_of(task, PRIVATE)
+        self.revised(task, wrong_in(LONGER, range(40)))
+        assert share_of(task, PRIVATE, number=2) == before
+        board = task.leaderboard()
+        assert (board["revision"], board["split"], board["significance"]["pending"]) == (2, PUBLIC, False)
+        board = closed(task).leaderboard()
+        assert (board["revision"], board["split"], board["significance"]["pending"]) == (2, PRIVATE, False)
+
+    def test_revisions_that_differ_in_few_sentences_of_the_shown_share_are_not_both_shown(self, sent):
+        task, _, _, _ = sent
+        public, private = share_of(task, PUBLIC), share_of(task, PRIVATE)
+        self.revised(task, wrong_in(LONGER, [*public[:5], *private[:15]]))
+        with pytest.raises(Forbidden, match="fewer than 10"):
+            task.leaderboard(revision=1)
+        assert closed(task).leaderboard(revision=1)["split"] == PRIVATE
+
+    def test_changes_of_ranks_are_of_the_share_that_was_shown(self, sent):
+        task, _, ids, _ = sent
+        closed(task)
+        before = {row["submission"]: row["score"] for row in task.leaderboard()["rows"]}
+        self.revised(task, wrong_in(LONGER, range(40)))
+        after = {row["submission"]: row["score"] for row in task.leaderboard()["rows"]}
+        moved = orjson.loads(view_revision(task.context, ANYONE, SLUG, 2).body)["moved"]
+        assert {each["submission"]: (each["score_before"], each["score_after"]) for each in moved} == {
+            each: (before[each], after[each]) for each in ids.values() if before[each] != after[each]
+        }
+
+
+class TestRecords:
+    """What is stored."""
+
+    def test_equal_outputs_have_the_figures_of_both_shares(self, sent):
+        task, callers, ids, outputs = sent
+        copy = task.scored(callers["lyon"], outputs["lyon"])
+        with task.context.store.read() as db:
+            first, second = (score_records.get(db, each, 1) for each in (ids["lyon"], copy))
+        assert first.private is not None
+        assert first.private == second.private
+
+    def test_a_check_finds_nothing_and_damage_in_either_share(self, sent):
+        task, _, ids, _ = sent
+        with task.context.store.read() as db:
+            assert list(wrong_scores(db, every=True)) == []
+        with task.context.store.write() as db:
+            record = score_records.get(db, ids["lyon"], 1)
+            of_lyon = scores.c.submission_id == ids["lyon"]
+            db.execute(update(scores).where(of_lyon).values(private_figures=record.figures))
+        with task.context.store.read() as db:
+            assert [flaw.code for flaw in wrong_scores(db, every=True)] == ["scores-damaged"]
+
+    def test_the_report_on_fitting_has_public_less_private(self, sent):
+        task, _, ids, _ = sent
+        items = report(task.context, ORGANISER, SLUG, PageQuery()).items
+        public = {row["team"]: row["score"] for row in task.leaderboard(ORGANISER)["rows"]}
+        private = {row["team"]: row["score"] for row in task.leaderboard(ORGANISER, split=PRIVATE)["rows"]}
+        for item in items:
+            found = item["public_less_private"]
+            assert found["best"]["submission"] == ids[item["team"]]
+            assert (found["best"]["public"], found["best"]["private"]) == (public[item["team"]], private[item["team"]])
+            assert found["mean"] == found["best"]["difference"] == public[item["team"]] - private[item["team"]]
+
+    def test_a_ladder_looks_at_the_public_share_alone(self, task):
+        task.make(
+            parts={"en": {"gold": LONGER}}, **{**HALVES, "leaderboard": {**HALVES["leaderboard"], "ladder": True}}
+        )
+        public, private = share_of(task, PUBLIC), share_of(task, PRIVATE)
+        lyon = task.team()
+        first = task.scored(lyon, wrong_in(LONGER, [*public[:20], *private]))
+        better_in_private = task.scored(lyon, wrong_in(LONGER, public[:20]))
+        better_in_public = task.scored(lyon, wrong_in(LONGER, private))
+        assert [task.shown(lyon, each)["released"] for each in (first, better_in_private, better_in_public)] == [
+            True, False, True,
+        ]  # fmt: skip
+        assert column(closed(task).leaderboard(), "submission") == [better_in_public]
+
+
+def test_a_document_is_in_one_share_and_documents_stay_the_units(task):
+    blocks = [f"d{at // 8}" for at in range(96)]
+    task.make(parts={"en": {"gold": LONGER, "items": {"blocks": blocks}}}, **HALVES)
+    public = share_of(task, PUBLIC)
+    assert len({blocks[at] for at in public}) == 6
+    callers = [task.team(name) for name in TEAMS]
+    ids = [task.scored(caller, wrong_in(LONGER, range(10 * at))) for at, caller in enumerate(callers)]
+    request = loaded(ComparisonRequest, {"submissions": ids, "unit": "block"})
+    name = ask(task.context, ORGANISER, SLUG, request)
+    task.settle()
+    shown = orjson.loads(view_comparison(task.context, ORGANISER, name).body)
+    assert (shown["state"], shown["split"], shown["unit_count"]) == ("succeeded", PUBLIC, 6)
+
+
+def test_closing_is_by_the_second(task):
+    task.make(parts={"en": {"gold": LONG}}, **HALVES)
+    with task.context.store.read() as db:
+        benchmark = benchmarks.get(db, SLUG)
+    assert benchmark.closed_from == datetime(2026, 11, 9, 12, 0, 1, tzinfo=UTC)
+    assert not benchmark.closed(benchmark.closed_from - timedelta(microseconds=1))
+    assert benchmark.closed(benchmark.closed_from)
