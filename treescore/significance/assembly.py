@@ -13,12 +13,13 @@ from treescore.significance import ranking, training_runs, welch
 from treescore.significance.answers import DEPENDENT_TOKENS
 from treescore.significance.assumptions import assumed
 from treescore.significance.bootstrap import Interval
+from treescore.significance.constants import SMALLEST
 from treescore.significance.correction import adjusted, first_threshold
 from treescore.significance.effects import effect_document
 from treescore.significance.intervals import interval_document
 from treescore.significance.notes import notes
 from treescore.significance.partial_conjunction import partial_conjunction
-from treescore.significance.permutation import SMALLEST, Test
+from treescore.significance.permutation import Test
 from treescore.significance.provenance import signature, statistic
 from treescore.significance.question import Question
 from treescore.significance.units import sample_of

@@ -9,13 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
+from treescore.significance.constants import ROUNDING
 from treescore.significance.contributions import Contributions
 from treescore.significance.influence import contributions_of
 from treescore.significance.spread_kernels import contribution_squares
 from treescore.significance.units import Sample
-
-ROUNDING = 1e-12
-"""What is smaller than this share of its terms is a rounding error, and counts as 0."""
 
 
 class Moments(NamedTuple):

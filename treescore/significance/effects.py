@@ -9,6 +9,7 @@ import numpy as np
 
 from treescore.core.arrays import FloatArray
 from treescore.core.scores import Score
+from treescore.significance.constants import ROUNDING
 
 if TYPE_CHECKING:
     from treescore.core.params import Json
@@ -29,8 +30,8 @@ def effect_document(
     differences = np.nan_to_num(units_a - units_b)
     better = score.sign * differences
     # equal unit scores may differ in the last bit where terms are real
-    won = int((better > 1e-12).sum())
-    lost = int((better < -1e-12).sum())
+    won = int((better > ROUNDING).sum())
+    lost = int((better < -ROUNDING).sum())
     spread = float(differences.std(ddof=1)) if len(differences) > 1 else 0.0
     return {
         "relative_error_reduction": error_reduction(score, value_a, value_b),

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from treescore.core.arrays import IntArray
+from treescore.significance.constants import LN2
 from treescore.significance.linear_kernels import subset_tail, tilted_tail
 
-LN2 = math.log(2.0)
 MAX_ADDITIONS = 2e8
 """Additions of the longest law of one pair (20 ms by the dynamic programme)."""
 ADDITIONS = 2e9

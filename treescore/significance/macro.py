@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from treescore.core.arrays import BoolArray, Counts, FloatArray, IntArray
+from treescore.significance.constants import LN2, SLACK, TOLERANCE
 from treescore.significance.inversion import (
     LATTICE,
-    LN2,
     Tail,
     complement,
     inverted_tail,
@@ -27,7 +27,6 @@ from treescore.significance.inversion import (
 )
 from treescore.significance.linear import Differences
 from treescore.significance.macro_kernels import curvature, pair_kinds
-from treescore.significance.ratio import TOLERANCE
 from treescore.significance.tail_kernels import VANISHING, Kinds
 from treescore.significance.tilted import sampled_tail
 from treescore.significance.units import Sample
@@ -165,7 +164,7 @@ def listed_p(pair: MacroPair, alternative: str) -> float:
         values = np.add.outer(values, _part_values(pair, part)).ravel()
     values /= max(1, len(pair.kinds.sizes))
     observed = abs(pair.difference) if alternative == "two-sided" else side(pair, alternative)
-    slack = max(TOLERANCE * abs(observed), 1e-13)
+    slack = max(TOLERANCE * abs(observed), SLACK)
     if alternative == "two-sided":
         return float((np.abs(values) >= observed - slack).mean())
     return float((values >= observed - slack).mean())

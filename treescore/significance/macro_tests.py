@@ -15,7 +15,7 @@ import numpy as np
 
 from treescore.core.arrays import FloatArray
 from treescore.significance.correction import adjusted
-from treescore.significance.inversion import FEW, Tail
+from treescore.significance.inversion import SAMPLED_BELOW, Tail
 from treescore.significance.linear import ADDITIONS, MAX_ADDITIONS, TooLargeError, exact_p
 from treescore.significance.macro import (
     MacroPair,
@@ -27,7 +27,7 @@ from treescore.significance.macro import (
     sampled_p,
     whole_differences,
 )
-from treescore.significance.ratio import FEW_UNITS
+from treescore.significance.ratio import LISTED_UNITS
 from treescore.significance.threads import mapped
 from treescore.significance.tilted import DRAWS
 
@@ -111,7 +111,7 @@ def _first_answer(pair: MacroPair, alternative: str, share: float) -> Answer:
         return Answer(Tail(1.0, 0.0, None), "exact", "identical in every unit", 0, 0)
     if alternative == "two-sided" and pair.difference == 0.0:
         return Answer(Tail(1.0, 0.0, None), "exact", "no difference", pair.units, kinds)
-    if pair.units <= FEW_UNITS:
+    if pair.units <= LISTED_UNITS:
         p = listed_p(pair, alternative)
         return Answer(Tail(p, math.log(p), None), "exact", "all swaps listed", pair.units, kinds)
     whole = whole_differences(pair)
@@ -147,7 +147,7 @@ def _samplings(answers: Sequence[Answer], decision: Decision) -> dict[int, int]:
         index
         for index, answer in enumerate(answers)
         if answer.kind == "inversion"
-        and (answer.units < FEW or answer.undefined or (answer.tail.error or 0.0) > MOST_ERROR)
+        and (answer.units < SAMPLED_BELOW or answer.undefined or (answer.tail.error or 0.0) > MOST_ERROR)
     ]
     return _draws(answers, unsure, distances, (FEWEST_DRAWS, DRAWS), SAMPLED_WORK * decision.share)
 
@@ -158,7 +158,7 @@ def _near_samplings(answers: Sequence[Answer], decision: Decision) -> dict[int, 
     near = [
         index
         for index, answer in enumerate(answers)
-        if answer.kind != "exact" and distances[index] <= math.log(NEAR) and answer.units > FEW_UNITS
+        if answer.kind != "exact" and distances[index] <= math.log(NEAR) and answer.units > LISTED_UNITS
     ]
     return _draws(answers, near, distances, (DRAWS + STEP_DRAWS, NEAR_DRAWS), NEAR_WORK * decision.share)
 

@@ -15,8 +15,9 @@ import numpy as np
 
 from treescore.significance import ratio
 from treescore.significance.bootstrap import Interval
+from treescore.significance.constants import LN2, LN10, SMALLEST
 from treescore.significance.correction import first_threshold
-from treescore.significance.inversion import FEW, LN2, Tail, sum_tail, tail_of
+from treescore.significance.inversion import SAMPLED_BELOW, Tail, sum_tail, tail_of
 from treescore.significance.law import law_cost, law_p
 from treescore.significance.linear import ADDITIONS, Differences, TooLargeError, additions, differences_of, exact_p
 from treescore.significance.macro import formula_holds, parts_of
@@ -34,13 +35,10 @@ NEAR_BUDGET = 5e8
 """Limit of nanoseconds (estimated) for exact laws of the pairs near the threshold."""
 NEAR = 4.0
 """An exact law is computed for a p within this factor of the threshold of the decision."""
-_LOG10 = math.log(10.0)
 LONG = 2e8
 """Additions (20 ms) from which on exact laws of sums are worth threads."""
 _AT_ONCE = min(2, THREADS)
-_FEW = 8
-SMALLEST = float(np.finfo(np.float64).tiny)
-"""The smallest p that is shown; smaller ones are shown by their logarithm."""
+_PAIRS_THAT_PREDICT = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +140,7 @@ def _test(tail: Tail, kind: str, how: str, differing: int, alternative: str) -> 
         max(tail.p, SMALLEST),
         kind,
         how,
-        min(0.0, tail.log_p / _LOG10),
+        min(0.0, tail.log_p / LN10),
         differing=differing,
         smallest=smallest_p(differing, alternative),
         error=tail.error if kind != "exact" else None,
@@ -197,7 +195,7 @@ def _cheap(sample: Sample, first: int, second: int, alternative: str) -> Test | 
     smallest = smallest_p(differing, alternative)
     if not differing:
         return Test(1.0, "exact", "identical in every unit", differing=0, smallest=1.0)
-    if sample.integer and differing <= ratio.FEW_UNITS:
+    if sample.integer and differing <= ratio.LISTED_UNITS:
         p = ratio.enumerated_p(sample, first, second, alternative)
         return Test(p, "exact", "all swaps listed", differing=differing, smallest=smallest)
     return None
@@ -251,7 +249,7 @@ def _beyond(differences: Differences, turned: str, alternative: str, seed: int, 
     how, kind = "inversion of the cumulants", "inversion"
     if tail.error is None:
         how, kind = "all swaps listed", "exact"
-    elif differences.units < FEW and draws:
+    elif differences.units < SAMPLED_BELOW and draws:
         how, kind = f"tilted sampling, {draws} draws", "sampled"
     return _test(tail, kind, how, differences.units, alternative)
 
@@ -284,7 +282,7 @@ def _laws(
         spent += cost
         jobs[index] = pair
         # the mean cost of a few pairs predicts the cost of all
-        predicted = spent / len(jobs) * len(rest) if len(jobs) >= _FEW else 0.0
+        predicted = spent / len(jobs) * len(rest) if len(jobs) >= _PAIRS_THAT_PREDICT else 0.0
         if spent > plan.law_budget or predicted > 2.0 * plan.law_budget:
             return
     test_of.update(_solved(jobs, alternative, "exact law of a ratio"))
@@ -300,7 +298,7 @@ def _solved(jobs: dict[int, ratio.Pair], alternative: str, how: str) -> dict[int
             max(result[0], SMALLEST),
             "exact",
             how,
-            log10_p=result[1] / _LOG10,
+            log10_p=result[1] / LN10,
             differing=len(pair.us),
             smallest=smallest_p(len(pair.us), alternative),
         )

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from treescore.core.arrays import FloatArray, IntArray
+from treescore.significance.constants import LN2
 from treescore.significance.plane_kernels import NOTHING, Shape, Tilt, factor_tables, region_sum, significant_points
 
-_LN2 = math.log(2.0)
 _PRECISION = 5e-11
 _MOST_POINTS = 150_000
 _CHERNOFF = 47.0
@@ -75,7 +75,7 @@ def _transform_cost(plane: Plane) -> float:
         return math.inf
     tables = 40.0 * len(plane.us) * size
     # a factor of n copies is (1 / 2)^n in the middle: so many are looked at before a point is known to add nothing
-    factors_tested = 1 + int(np.searchsorted(np.cumsum(np.sort(plane.copies)[::-1]) * _LN2, -NOTHING))
+    factors_tested = 1 + int(np.searchsorted(np.cumsum(np.sort(plane.copies)[::-1]) * LN2, -NOTHING))
     search = (2.0 + 2.0 * min(factors_tested, len(plane.us))) * extent.width * extent.height
     return 3e6 + tables + search + 1e4 * extent.height
 
@@ -109,7 +109,7 @@ def log_mass(plane: Plane) -> float | None:
     units = int(copies.sum())
     if not mass > 0 or magnitude * 1e-15 * (4 + math.sqrt(units)) + 1e-18 > _PRECISION * mass:
         return None
-    cumulant = float(np.log1p(np.exp(-powers)) @ copies) - units * _LN2
+    cumulant = float(np.log1p(np.exp(-powers)) @ copies) - units * LN2
     return min(0.0, math.log(mass) + cumulant + tilt.x * tilt.mean_x + tilt.y * tilt.mean_y)
 
 

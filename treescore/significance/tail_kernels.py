@@ -13,6 +13,7 @@ import numpy as np
 
 from treescore.core.arrays import Bits, FloatArray, IntArray
 from treescore.core.jit import compiled, inlined
+from treescore.significance.constants import LN2
 
 STEPS = 40
 """Steps of the trapezoid rule: with 8.5 standard deviations of the tilted law to go, a step is 0.2125 of one. The
@@ -57,7 +58,7 @@ def cumulants(e: FloatArray, copies: IntArray, t: float) -> tuple[float, float, 
     for j in range(len(e)):
         a = t * e[j]
         tanh = np.tanh(a)
-        value += copies[j] * (a + np.log1p(np.exp(-2.0 * a)) - 0.6931471805599453)
+        value += copies[j] * (a + np.log1p(np.exp(-2.0 * a)) - LN2)
         first += copies[j] * e[j] * tanh
         # 1 - tanh^2, without cancellation where tanh is near 1
         fade = np.exp(-2.0 * a)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treescore.core.arrays import Bits, FloatArray, IntArray
-from treescore.significance.ratio import TOLERANCE
+from treescore.significance.constants import TOLERANCE
 from treescore.significance.tail_kernels import Kinds, cumulants, tilted_draws
 
 DRAWS = 20_000

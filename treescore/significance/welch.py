@@ -17,8 +17,9 @@ from scipy.special import stdtr, stdtrit
 from treescore.core.arrays import BoolArray, Counts, FloatArray, IntArray
 from treescore.core.params import Json
 from treescore.significance.bootstrap import Interval
+from treescore.significance.constants import SMALLEST
 from treescore.significance.influence import influences
-from treescore.significance.permutation import SMALLEST, Test, smallest_p
+from treescore.significance.permutation import Test, smallest_p
 from treescore.significance.units import Sample
 
 FEWEST_FOR_SPREAD = 2
