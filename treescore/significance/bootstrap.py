@@ -27,6 +27,7 @@ MOST_DRAWS = 2_000_000_000
 MOST_SUMS = 1_000_000_000
 """Limit of sums in all resamples together: of terms by system and part, of differences by pair (some 15 s)."""
 FEWEST_RESAMPLES = 1_000
+"""Resamples that are drawn at any cost: 25 of them lie beyond each end of a 95 % interval."""
 BATCH_SUMS = 1_000_000
 """Limit of sums (resamples x parts x terms of all systems) that a thread holds: with their copies in float64 and what
 scores are made of some 16 MB, 64 MB in all threads."""
@@ -34,6 +35,7 @@ _STREAM = 0xB007
 """Keeps the draws of resamples apart from those of other procedures under one seed."""
 PERCENTILE = "percentile bootstrap"
 _THREADS = 4
+"""Threads, the same number on every machine, so that memory is bounded."""
 EXACT_SINGLE = 2.0**24
 """Below this limit float32 holds every whole number."""
 

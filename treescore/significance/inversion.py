@@ -20,13 +20,15 @@ from treescore.significance.tail_kernels import cumulants, inverted, saddlepoint
 from treescore.significance.tilted import DRAWS, linear_kinds, sampled_tail
 
 LISTED_SUMS = 20
-"""Units up to which all sums of signs are listed, in two halves."""
+"""Units up to which all sums of signs are listed, in two halves of 1,024 sums."""
 SAMPLED_BELOW = 100
 """Units below which a sum is sampled: inversion does not see the steps of a lattice, 7 % of p at 12 units."""
 LATTICE = 0.84
 """Relative error of an inverted p, times the units, that steps of a lattice add: 7 % with 12 units, 0.8 % with 100."""
 LATTICE_TOLERANCE = 1e-10
+"""Relative distance within which terms count as multiples of one number: their rounding errors are below 1e-14."""
 MOST_STEPS = 1 << 20
+"""The longest multiple that is looked at: beyond, the exact law would be too long anyway."""
 LATTICE_ADDITIONS = 1e7
 """Limit of additions (1 ms) for the exact law of a sum of multiples of one number."""
 _LOG_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
@@ -156,7 +158,7 @@ def lugannani_rice(x: float, saddle: Saddle) -> float:
     w = math.sqrt(max(0.0, 2.0 * (t * x - cumulant)))
     log_q = float(log_ndtr(-w))
     z = t * deviation
-    if w < 1e-3 or z <= 0.0:
+    if w < 1e-3 or z <= 0.0:  # 1/z - 1/w is then the difference of two large numbers, and w itself the first order
         return log_q
     bend = math.exp(-0.5 * w * w - _LOG_ROOT_2PI - log_q) * (1.0 / z - 1.0 / w)
     return min(0.0, log_q + math.log1p(max(bend, -0.5)))

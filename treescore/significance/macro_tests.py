@@ -28,10 +28,9 @@ from treescore.significance.macro import (
     whole_differences,
 )
 from treescore.significance.ratio import LISTED_UNITS
-from treescore.significance.threads import mapped
+from treescore.significance.threads import THREADS, mapped
 from treescore.significance.tilted import DRAWS
 
-THREADS = 2
 INVERTED_KINDS = 4e7
 """Kinds that all pairs together may invert (some 0.3 microseconds each, 12 s); pairs with more than their share have
 Lugannani & Rice's p, unless it may decide."""

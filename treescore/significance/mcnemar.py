@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from treescore.core.params import Json
 
 MALTEVAL_P05 = 1.96
+"""MaltEval's bound of z for 5 %, the two-sided normal quantile to two decimals; then that for 1 %."""
 MALTEVAL_P01 = 2.58
 
 

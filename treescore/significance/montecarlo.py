@@ -23,13 +23,19 @@ from treescore.significance.ratio import extreme
 from treescore.significance.units import Sample
 
 BATCH = 2048
+"""Shuffles that are counted at once, at most: 16 KB of sums of a system, which stay in a processor's cache."""
 THREADS = 4
+"""Threads that count batches, the same number on every machine, so that memory is bounded."""
 MOST_SHUFFLES = 4_000_000
+"""Most shuffles of a test when the correction asks for more: the smallest p of 200,000 pairs passes 0.05 with them."""
 MOST_WORK = 4e10
 """Limit of word operations and pair steps (about 10 and 2 a nanosecond) when shuffles are raised."""
 _STREAM = 0x5357
+"""Keeps the draws of swaps apart from those of other procedures under one seed."""
 _BATCH_NUMBERS = 2_500_000
+"""Numbers of one batch (20 MB), so that four threads with their copies hold about 100 MB."""
 _SMALL_WORK = 2e7
+"""Pair steps (10 ms) up to which threads cost more than they save."""
 
 Words = NDArray[np.uint64]
 

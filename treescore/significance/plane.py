@@ -18,10 +18,15 @@ from treescore.significance.constants import LN2
 from treescore.significance.plane_kernels import NOTHING, Shape, Tilt, factor_tables, region_sum, significant_points
 
 _PRECISION = 5e-11
+"""Relative error from rounding up to which a law counts as exact."""
 _MOST_POINTS = 150_000
+"""Points of the transform that are kept (2.4 MB)."""
 _CHERNOFF = 47.0
+"""Minus the logarithm of the mass left out on a side: exp(-47) = 4e-21."""
 _MOST_TABLE = 4_000_000
+"""Entries of each of the two tables of factors (32 MB each)."""
 _MOST_PLANE = 1 << 26
+"""Points of the whole transform: looking at each takes 4 nanoseconds or more, 0.3 s in all."""
 _STEEPEST = 300.0
 """The largest power of a tilt whose exponential does not overflow in products."""
 

@@ -21,11 +21,15 @@ from treescore.significance.kernels import GridTerms, extreme_mass, subset_grid
 from treescore.significance.units import Sample
 
 LISTED_UNITS = 16
+"""Differing units up to which all swaps are listed: 65,536, some milliseconds."""
 MOST_CELLS = 12_000_000
 """Cells of the largest grid (96 MB)."""
 _NEGLECT = 1e-11
-_SLACK = 3.0
+"""Share of p that the window of a grid may leave out."""
+_LEEWAY = 3.0
+"""How far, in logarithms, p may lie below its first estimate before the window is made again: a factor of 20."""
 _FAR = 800.0
+"""Minus the logarithm of p from which on the first window is as good as any: floats end at exp(-745)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +138,7 @@ def grid_p(pair: Pair, alternative: str, log_p: float) -> tuple[float, float]:
         exponent, window = subset_grid(us, vs, low, cells, reach_u, reach_v)
         mass = extreme_mass(cells, window, terms, limit, direction, two_sided)
         found_log_p = math.log(mass) + (exponent - len(us)) * LN2 if mass > 0 else -math.inf
-        if found_log_p >= log_p - _SLACK or log_p < -_FAR:
+        if found_log_p >= log_p - _LEEWAY or log_p < -_FAR:
             return min(1.0, math.ldexp(mass, exponent - len(us))), min(0.0, found_log_p)
         log_p = found_log_p if math.isfinite(found_log_p) else 3.0 * log_p - 10.0
 
@@ -151,7 +155,7 @@ def normal_log_p(pair: Pair) -> float:
 
 def _reaches(us: IntArray, vs: IntArray, log_p: float) -> tuple[float, float]:
     # Hoeffding and Levy: the chance ever to leave the window is below 8 exp(-z^2 / 2) <= _NEGLECT * p
-    z = math.sqrt(2.0 * (math.log(8.0 / _NEGLECT) - log_p + _SLACK))
+    z = math.sqrt(2.0 * (math.log(8.0 / _NEGLECT) - log_p + _LEEWAY))
     return tuple(0.5 * z * math.sqrt(float(values.astype(np.float64) @ values)) + 1.0 for values in (us, vs))  # type: ignore[return-value]
 
 

@@ -12,7 +12,9 @@ from treescore.core.arrays import BoolArray, Counts, FloatArray, IntArray
 from treescore.core.scores import Ratio, Score
 
 _MOST_RUNS_SCALE = 10_000
+"""Largest common multiple of numbers of runs at which counts stay whole: sums up to 9e11 then stay below 2^53."""
 _LARGEST_WHOLE = 2.0**52
+"""Below this a float holds every whole number, and halves too."""
 
 
 @dataclass(frozen=True, slots=True)
