@@ -80,7 +80,7 @@ def resampled(sample: Sample, resamples: int, seed: int) -> FloatArray:
     return scores
 
 
-def percentile_intervals(replicates: FloatArray, level: float) -> list[Interval]:
+def intervals(replicates: FloatArray, level: float) -> list[Interval]:
     """Compute percentile intervals of replicates (m, resamples)."""
     tail = 0.5 * (1.0 - level)
     lows, highs = quantiles(replicates, np.array([tail, 1.0 - tail]))
@@ -99,7 +99,7 @@ def bca_interval(replicates: FloatArray, observed: float, jackknife: FloatArray,
     finite = replicates[~np.isnan(replicates)]
     below = float((finite < observed).sum() + 0.5 * (finite == observed).sum())
     if not len(finite) or below in (0.0, float(len(finite))):
-        return percentile_intervals(replicates[None], level)[0]
+        return intervals(replicates[None], level)[0]
     bias = float(ndtri(below / len(finite)))
     influences = jackknife.mean() - jackknife
     spread = float((influences**2).sum())

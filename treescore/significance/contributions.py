@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from treescore.core.arrays import FloatArray, IntArray
-from treescore.significance.macro_kernels import contributed
+from treescore.significance.contribution_kernels import contributed
 from treescore.significance.units import Sample
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from scipy.special import ndtri
 
 from treescore.significance.constants import ROUNDING
+from treescore.significance.contribution_kernels import contribution_squares
 from treescore.significance.contributions import Contributions
 from treescore.significance.influence import contributions_of
-from treescore.significance.spread_kernels import contribution_squares
 from treescore.significance.units import Sample
 
 

@@ -32,9 +32,9 @@ from scipy.special import ndtri, stdtrit
 
 from treescore.core.arrays import BoolArray, FloatArray
 from treescore.significance.bootstrap import PERCENTILE, Interval
+from treescore.significance.contribution_kernels import difference_squares
 from treescore.significance.contributions import contributions
 from treescore.significance.influence import counted_units, influences
-from treescore.significance.spread_kernels import difference_squares
 from treescore.significance.units import Sample
 
 MANY = 50

@@ -14,8 +14,8 @@ from treescore.significance.bootstrap import (
     PERCENTILE,
     Interval,
     bca_interval,
+    intervals,
     jackknife_scores,
-    percentile_intervals,
     resampled,
 )
 from treescore.significance.question import Question
@@ -70,7 +70,7 @@ def own_intervals(question: Question, draws: Draws) -> tuple[Mapping[int, Interv
     elif settings.interval == "bca":
         of_systems, of_pairs = _accelerated(draws, settings.level)
     else:
-        of_systems = percentile_intervals(draws.replicates, settings.level)
+        of_systems = intervals(draws.replicates, settings.level)
         of_pairs = percentile_differences(draws.replicates, draws.pairs, settings.level)
     found = zip(draws.systems, of_systems, strict=True)
     return {system: interval for system, interval in found if interval is not None}, list(of_pairs)
@@ -107,7 +107,7 @@ def percentile_differences(replicates: FloatArray, pairs: Sequence[tuple[int, in
     result: list[Interval] = []
     for start in range(0, len(pairs), PAIRS_AT_ONCE):
         indices = np.array(pairs[start : start + PAIRS_AT_ONCE])
-        result += percentile_intervals(replicates[indices[:, 0]] - replicates[indices[:, 1]], level)
+        result += intervals(replicates[indices[:, 0]] - replicates[indices[:, 1]], level)
     return result
 
 
@@ -120,7 +120,7 @@ def _by_units(draws: Draws, level: float) -> tuple[list[Interval | None], list[I
     found_own = [answer.interval for answer in own]
     found = [answer.interval for answer in of_pairs]
     if systems:
-        for row, interval in zip(systems, percentile_intervals(draws.replicates[systems], level), strict=True):
+        for row, interval in zip(systems, intervals(draws.replicates[systems], level), strict=True):
             found_own[row] = interval
     if pairs:
         drawn = percentile_differences(draws.replicates, [draws.pairs[at] for at in pairs], level)

@@ -30,7 +30,6 @@ from treescore.significance.units import Sample, merged
 
 LAW_BUDGET = 2e9
 """Limit of nanoseconds (estimated) for exact laws of ratios of all pairs: 2 s."""
-_WHOLE_BUDGET = LAW_BUDGET
 NEAR_BUDGET = 5e8
 """The same for the pairs near the threshold, after the shuffles: 0.5 s."""
 NEAR_THRESHOLD = 4.0
@@ -75,6 +74,11 @@ class Test:
     ci: Interval | None = None
 
 
+SAME = "identical in every unit"
+IDENTICAL = Test(1.0, "exact", SAME, differing=0, smallest=1.0)
+"""The test of two systems that differ in no unit."""
+
+
 @dataclass(frozen=True, slots=True)
 class ShufflePlan:
     """How many shuffles a test may use, and the decision that they serve."""
@@ -89,7 +93,7 @@ class ShufflePlan:
     @property
     def share(self) -> float:
         """The share of all budgets that the tests may use."""
-        return self.law_budget / _WHOLE_BUDGET
+        return self.law_budget / LAW_BUDGET
 
 
 def permutation(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: str, plan: ShufflePlan) -> list[Test]:
@@ -173,7 +177,7 @@ def _composites(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: s
         alone = sample if not lacking.any() else merged(sample.of_systems((first, second)), lacking)
         pair = (first, second) if alone is sample else (0, 1)
         if not alone.differing_units(*pair).any():
-            test_of[index] = Test(1.0, "exact", "identical in every unit", differing=0, smallest=1.0)
+            test_of[index] = IDENTICAL
         elif alone is sample:
             rest.append(index)
         else:
@@ -195,7 +199,7 @@ def _cheap(sample: Sample, first: int, second: int, alternative: str) -> Test | 
     differing = int(sample.differing_units(first, second).sum())
     smallest = smallest_p(differing, alternative)
     if not differing:
-        return Test(1.0, "exact", "identical in every unit", differing=0, smallest=1.0)
+        return IDENTICAL
     if sample.integer and differing <= ratio.LISTED_UNITS:
         p = ratio.enumerated_p(sample, first, second, alternative)
         return Test(p, "exact", "all swaps listed", differing=differing, smallest=smallest)
@@ -228,7 +232,7 @@ def _sums(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: str, pl
     def solve(index: int) -> Test:
         differences = of_pair[index]
         if not differences.units:
-            return Test(1.0, "exact", "identical in every unit", differing=0, smallest=1.0)
+            return IDENTICAL
         try:
             if index in exact:
                 p, log_p = exact_p(differences, turned)
