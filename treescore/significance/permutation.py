@@ -22,6 +22,7 @@ from treescore.significance.law import law_cost, law_p
 from treescore.significance.linear import ADDITIONS, Differences, TooLargeError, additions, differences_of, exact_p
 from treescore.significance.macro import formula_holds, parts_of
 from treescore.significance.macro_tests import SAMPLED_WORK, Decision, macro_answers
+from treescore.significance.methods import INVERSION, LISTED, SAME, SUM_LAW, tilted_sampling
 from treescore.significance.montecarlo import affordable_shuffles, extreme_counts, shuffles_needed
 from treescore.significance.part_signs import part_signs
 from treescore.significance.threads import THREADS, mapped
@@ -74,7 +75,6 @@ class Test:
     ci: Interval | None = None
 
 
-SAME = "identical in every unit"
 IDENTICAL = Test(1.0, "exact", SAME, differing=0, smallest=1.0)
 """The test of two systems that differ in no unit."""
 
@@ -202,7 +202,7 @@ def _cheap(sample: Sample, first: int, second: int, alternative: str) -> Test | 
         return IDENTICAL
     if sample.integer and differing <= ratio.LISTED_UNITS:
         p = ratio.enumerated_p(sample, first, second, alternative)
-        return Test(p, "exact", "all swaps listed", differing=differing, smallest=smallest)
+        return Test(p, "exact", LISTED, differing=differing, smallest=smallest)
     return None
 
 
@@ -236,7 +236,7 @@ def _sums(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: str, pl
         try:
             if index in exact:
                 p, log_p = exact_p(differences, turned)
-                return _test(Tail(p, log_p, None), "exact", "exact law of a sum", differences.units, alternative)
+                return _test(Tail(p, log_p, None), "exact", SUM_LAW, differences.units, alternative)
         except TooLargeError:
             pass
         return _beyond(differences, turned, alternative, plan.seed, draws)
@@ -251,11 +251,11 @@ def _beyond(differences: Differences, turned: str, alternative: str, seed: int, 
     tail = sum_tail(e, abs(observed) if turned == "two-sided" else observed, seed=seed, draws=draws, most=0.0)
     if turned == "two-sided":
         tail = tail_of(LN2 + tail.log_p, tail.error) if observed else Tail(1.0, 0.0, None)
-    how, kind = "inversion of the cumulants", "inversion"
+    how, kind = INVERSION, "inversion"
     if tail.error is None:
-        how, kind = "all swaps listed", "exact"
+        how, kind = LISTED, "exact"
     elif differences.units < SAMPLED_BELOW and draws:
-        how, kind = f"tilted sampling, {draws} draws", "sampled"
+        how, kind = tilted_sampling(draws), "sampled"
     return _test(tail, kind, how, differences.units, alternative)
 
 
