@@ -245,7 +245,7 @@ def test_a_pair_has_the_same_figures_in_every_question(scene):
 
 
 def test_seeds_are_secret_committed_and_opened_with_gold(stage, monkeypatch):
-    monkeypatch.setattr(few_units, "FEW", 1)  # so that intervals of these few sentences are drawn
+    monkeypatch.setattr(few_units, "MANY", 1)  # so that intervals of these few sentences are drawn
     scene = played(stage)
     shown = scene.answer("leaderboard")
     exact = scene.exact(shown["id"])

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from treescore.core.params import Json
 from treescore.significance import compare_pl, noninferiority, training_runs
-from treescore.significance.permutation import SMALLEST, Test
+from treescore.significance.constants import SMALLEST
+from treescore.significance.permutation import Test
 from treescore.significance.question import Question
 
 

@@ -59,7 +59,7 @@ def _noninferiority(question: Question) -> Sequence[dict[str, Json] | None]:
     settings = question.settings
     if settings.margin is None:
         return [None] * len(question.pairs)
-    better = 1.0 if question.sample.score.higher_is_better else -1.0
+    better = question.sample.score.sign
     over = training_runs.runs_tests(question)
     draws = draws_of(len(question.pairs), question.sample.units, alone=question.seed_of is not None)
     names, sides = [], []

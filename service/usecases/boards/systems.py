@@ -16,9 +16,7 @@ from service.store.boards import RowDetails
 from service.store.submissions import BoardEntry
 from service.store.systems import Member
 from treescore.core.params import Json
-
-SEVERAL = 2
-"""Training runs from which on a system has a spread."""
+from treescore.significance.welch import FEWEST_FOR_SPREAD
 
 
 def together(entries: Sequence[BoardEntry], members: Iterable[Member]) -> list[BoardEntry]:
@@ -50,7 +48,7 @@ def _whole(members: Iterable[Member]) -> dict[str, list[Member]]:
         of_system.setdefault(member.system, []).append(member)
     whole = {system: runs for system, runs in of_system.items() if not any(run.deleted for run in runs)}
     scored = {system: [run for run in runs if run.scored] for system, runs in whole.items()}
-    return {system: runs for system, runs in scored.items() if len(runs) >= SEVERAL}
+    return {system: runs for system, runs in scored.items() if len(runs) >= FEWEST_FOR_SPREAD}
 
 
 def _joined(shown: Sequence[BoardEntry], runs: Sequence[Member]) -> BoardEntry:
