@@ -29,7 +29,7 @@ OTHER_GOLD = LONG.replace("1\tadvmod", "1\tdiscourse", 5)
 NEVER = "sub_01AAAAAAAAAAAAAAAAAAAAAAAA"
 HIDDEN = (
     *("units_won", "units_tied", "units_lost", "d_z", "null_swaps_log2", "smallest_p", "log10_p", "p_kind", "how"),
-    *("effect", "relative_error_reduction", "unit_count", "seed_root"),
+    *("effect", "relative_error_reduction", "unit_count", "seed_root", "question"),
 )
 
 

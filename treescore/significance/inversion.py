@@ -31,6 +31,8 @@ MOST_STEPS = 1 << 20
 """The longest multiple that is looked at: beyond, the exact law would be too long anyway."""
 LATTICE_ADDITIONS = 1e7
 """Limit of additions (1 ms) for the exact law of a sum of multiples of one number."""
+SATURATED = 2.0
+"""t times root K''(0) from which the tilted law is narrow because hardly any sign is free, not because t is near 0."""
 _LOG_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
 
 
@@ -136,23 +138,29 @@ def inverted_tail(e: FloatArray, copies: IntArray, x: float, saddle: Saddle | No
     """Compute P(L >= x) = (1/pi) integral of Re exp(K(t+iy) - (t+iy) x) / (t+iy) over y > 0, for 0 <= x < largest.
 
     Any t > 0 serves; where the saddlepoint is so near 0 that the pole 1 / t would disturb the trapezoid rule,
-    t = 1 / root K'' is taken.
+    t = 1 / root K'' is taken. Where x is so near the largest sum that hardly any sign is free, there is nothing to
+    invert: the tail is Chernoff's bound exp(K(t) - t x), with an error of 1.
     """
-    t, cumulant, deviation = saddle or saddle_at(e, copies, x)
+    saddle = saddle or saddle_at(e, copies, x)
+    t, cumulant, deviation = saddle
+    units = int(copies.sum())
     if t * deviation < 1.0:
+        if t * math.sqrt(float(copies @ (e * e))) >= SATURATED:
+            return upper_tail_of(cumulant - t * x, 1.0, x, units)
         t = 1.0 / deviation
         cumulant, _, second = cumulants(e, copies, t)
         deviation = math.sqrt(second)
     value, error = inverted(e, copies, x, t, deviation)
     if not value > 0.0:
-        return tail_of(lugannani_rice(x, saddle_at(e, copies, x)), 1.0)
-    return tail_of(cumulant - t * x + math.log(value), error / value + LATTICE / float(copies.sum()))
+        return upper_tail_of(lugannani_rice(x, saddle), 1.0, x, units)
+    return upper_tail_of(cumulant - t * x + math.log(value), error / value + LATTICE / units, x, units)
 
 
 def lugannani_rice(x: float, saddle: Saddle) -> float:
     """Return ln P(L >= x) = ln (Q(w) + phi(w) (1/z - 1/w)), with w = root of 2 (t x - K(t)) and z = t root K''(t).
 
-    Q and phi are the normal law's upper tail and density.
+    Q and phi are the normal law's upper tail and density. It is at most Chernoff's bound K(t) - t x, which the formula
+    leaves where x is near the largest sum.
     """
     t, cumulant, deviation = saddle
     w = math.sqrt(max(0.0, 2.0 * (t * x - cumulant)))
@@ -161,7 +169,7 @@ def lugannani_rice(x: float, saddle: Saddle) -> float:
     if w < 1e-3 or z <= 0.0:  # 1/z - 1/w is then the difference of two large numbers, and w itself the first order
         return log_q
     bend = math.exp(-0.5 * w * w - _LOG_ROOT_2PI - log_q) * (1.0 / z - 1.0 / w)
-    return min(0.0, log_q + math.log1p(max(bend, -0.5)))
+    return min(0.0, cumulant - t * x, log_q + math.log1p(max(bend, -0.5)))
 
 
 def complement(rest: Tail) -> Tail:
@@ -169,6 +177,15 @@ def complement(rest: Tail) -> Tail:
     p = 1.0 - rest.p
     error = None if rest.error is None else rest.error * rest.p / max(p, rest.p)
     return Tail(p, math.log1p(-rest.p), error)
+
+
+def upper_tail_of(log_p: float, error: float | None, x: float, units: int) -> Tail:
+    """Return P(L >= x) for x from 0 to the largest sum by its logarithm, within what any such tail keeps.
+
+    The law is symmetric, so that beyond 0 the tail is at most 1/2; at least one of the 2^units signs reaches x.
+    """
+    most = -LN2 if x > 0.0 else 0.0
+    return tail_of(min(most, max(log_p, -units * LN2)), error)
 
 
 def tail_of(log_p: float, error: float | None) -> Tail:

@@ -25,6 +25,7 @@ from treescore.significance.inversion import (
     saddle_at,
     signed_sums,
     tail_of,
+    upper_tail_of,
 )
 from treescore.significance.linear import Differences
 from treescore.significance.macro_kernels import curvature, pair_kinds
@@ -247,9 +248,9 @@ def upper_tail(pair: MacroPair, x: float, *, exact_line: bool) -> Tail:
     saddle = saddle_at(e, copies, at)
     bend = t * doubt
     if not exact_line:
-        return tail_of(lugannani_rice(at, saddle), NORMAL_ERROR + lattice + bend)
+        return upper_tail_of(lugannani_rice(at, saddle), NORMAL_ERROR + lattice + bend, x, pair.units)
     found = inverted_tail(e, copies, at, saddle)
-    return Tail(found.p, found.log_p, (found.error or 0.0) + bend)
+    return upper_tail_of(found.log_p, (found.error or 0.0) + bend, x, pair.units)
 
 
 def sampled_p(pair: MacroPair, alternative: str, seed: int, draws: int) -> Tail:

@@ -27,6 +27,11 @@ def notes(question: Question, tests: Sequence[Test], smallest: Mapping[str, Json
             f"Shuffles raised from {settings.shuffles} to {most_shuffles}: with fewer, {settings.correction} over "
             f"{len(question.pairs)} pairs could reject nothing, or only just."
         )
+    fewest_shuffles = min((test.shuffles for test in tests if test.shuffles and test.unselected is None), default=0)
+    if 0 < fewest_shuffles < settings.shuffles:
+        lines.append(
+            f"Shuffles lowered from {settings.shuffles} to {fewest_shuffles}: systems, units or parts are very many."
+        )
     units = question.sample.units
     if question.unit == "block" and 2.0 ** (1 - units) > settings.alpha:
         lines.append(

@@ -328,7 +328,7 @@ def _by_shuffles(
     counts = extreme_counts(sample, rest_pairs, shuffles, plan.seed, alternative)
     return {
         index: Test(
-            (int(count) + 1) / (shuffles + 1),
+            max((int(count) + 1) / (shuffles + 1), least),
             "monte-carlo",
             "random swaps shared by all pairs",
             shuffles=shuffles,
@@ -340,13 +340,17 @@ def _by_shuffles(
 
 
 def _shuffles(sample: Sample, smallest: float, pairs: int, plan: ShufflePlan) -> int:
-    """Return the shuffles asked for; more where the correction needs them and a rejection is possible."""
+    """Return the shuffles asked for; more where the correction needs them and a rejection is possible.
+
+    Fewer where those asked for are more than the budget.
+    """
+    asked = affordable_shuffles(plan.requested, plan.requested, sample, pairs)
     threshold = first_threshold(plan.family, plan.alpha, plan.correction)
     if smallest > threshold:
-        return plan.requested
+        return asked
     wanted = shuffles_needed(plan.requested, plan.family, plan.alpha, plan.correction)
     shuffles = affordable_shuffles(wanted, plan.requested, sample, pairs)
-    return shuffles if 1 / (shuffles + 1) <= threshold else plan.requested
+    return shuffles if 1 / (shuffles + 1) <= threshold else asked
 
 
 def _near_threshold(

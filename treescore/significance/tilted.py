@@ -66,4 +66,6 @@ def sampled_tail(
         squares += float((weights * weights).sum())
     share = total / (draws + 1)
     variance = max(0.0, squares / (draws + 1) - share * share) / (draws + 1)
-    return Sampled(value - t * observed_sum + math.log(share), math.sqrt(variance) / share)
+    # of the 2^units signs the observed ones reach x
+    least = -float(kinds.copies.sum()) * math.log(2.0)
+    return Sampled(max(value - t * observed_sum + math.log(share), least), math.sqrt(variance) / share)

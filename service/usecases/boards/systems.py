@@ -74,24 +74,6 @@ def with_values(entry: BoardEntry, values: Mapping[str, float | None]) -> BoardE
     return replace(entry, value=_mean(of_runs), spread=stdev(defined) if len(defined) == len(of_runs) else None)
 
 
-def lacked_by_all_runs(
-    lacking: Mapping[str, frozenset[int]], ids: Iterable[str], runs: Mapping[str, Sequence[str]]
-) -> dict[str, frozenset[int]]:
-    """Return the parts that submissions lack, of a system those that all of its runs lack.
-
-    Args:
-        lacking: submission -> positions of the parts that it lacks; without those that lack none.
-        ids: of the submissions, each of which may stand for a system.
-        runs: the runs of each system of several.
-    """
-    found = {each: frozenset.intersection(*_lacked(lacking, runs.get(each) or (each,))) for each in ids}
-    return {each: missing for each, missing in found.items() if missing}
-
-
-def _lacked(lacking: Mapping[str, frozenset[int]], runs: Iterable[str]) -> list[frozenset[int]]:
-    return [lacking.get(run, frozenset()) for run in runs]
-
-
 def details_of(entry: BoardEntry, details: Mapping[str, RowDetails]) -> RowDetails:
     """Return what a row shows of its submission; of a system the means of the runs' scores, without an interval."""
     own = details[entry.id]
