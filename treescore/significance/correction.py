@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treescore.core.arrays import FloatArray, IntArray
+from treescore.core.arrays import FloatArray
 
 METHODS = ("holm", "hochberg", "bh", "by", "bonferroni", "none")
 
@@ -54,13 +54,6 @@ def first_threshold(size: int, alpha: float, method: str) -> float:
     if method == "by":
         return alpha / (size * harmonic_number(size))
     return alpha / size
-
-
-def rejected(p: FloatArray, alpha: float, method: str) -> IntArray:
-    """Return indices of the tests that are significant at alpha, in order of p."""
-    values = adjusted(p, method)
-    order = np.argsort(p, kind="stable")
-    return np.asarray(order[values[order] <= alpha], np.int64)
 
 
 def _from_above(values: FloatArray) -> FloatArray:

@@ -8,7 +8,7 @@ import numpy as np
 
 from treescore.significance.constants import LN2, TOLERANCE
 from treescore.significance.plane import Plane, log_mass, plane_cost
-from treescore.significance.ratio import Pair, grid_cost, grid_p, normal_log_p, reduced
+from treescore.significance.ratio import RatioPair, grid_cost, grid_p, normal_log_p, reduced
 
 ALWAYS_ADDITIONS = 2e6
 """Additions up to which the dynamic programme is always run."""
@@ -16,7 +16,7 @@ GRID_ADDITIONS = 3e9
 """Additions of the longest dynamic programme that is run where the transform is not precise enough."""
 
 
-def law_cost(pair: Pair) -> float:
+def law_cost(pair: RatioPair) -> float:
     """Estimate the nanoseconds that `law_p` needs; infinite where it gives no p."""
     if pair.zero_possible or not len(pair.us) or _beyond_integers(pair):
         return math.inf
@@ -24,7 +24,7 @@ def law_cost(pair: Pair) -> float:
     return grid if grid <= ALWAYS_ADDITIONS else min(grid, plane_cost(plane_of(pair, abs(pair.observed), strict=False)))
 
 
-def law_p(pair: Pair, alternative: str) -> tuple[float, float] | None:
+def law_p(pair: RatioPair, alternative: str) -> tuple[float, float] | None:
     """Return the exact p and its logarithm, or None if that takes too long."""
     if _beyond_integers(pair):
         return None
@@ -37,12 +37,12 @@ def law_p(pair: Pair, alternative: str) -> tuple[float, float] | None:
     return grid_p(pair, alternative, log_p) if cost <= GRID_ADDITIONS else None
 
 
-def _beyond_integers(pair: Pair) -> bool:
+def _beyond_integers(pair: RatioPair) -> bool:
     """Tell whether products of the differences exceed 64 bits."""
     return float(np.abs(pair.us).max(initial=0)) * (float(np.abs(pair.vs).max(initial=0)) + 1) > 2.0**61
 
 
-def _by_plane(pair: Pair, alternative: str) -> tuple[float, float] | None:
+def _by_plane(pair: RatioPair, alternative: str) -> tuple[float, float] | None:
     observed = -pair.observed if alternative == "less" else pair.observed
     if alternative == "two-sided" and observed == 0:
         return 1.0, 0.0
@@ -57,7 +57,7 @@ def _by_plane(pair: Pair, alternative: str) -> tuple[float, float] | None:
     return None if log_rest is None else (-math.expm1(log_rest), math.log(-math.expm1(log_rest)))
 
 
-def plane_of(pair: Pair, limit: float, *, strict: bool) -> Plane:
+def plane_of(pair: RatioPair, limit: float, *, strict: bool) -> Plane:
     """Express the swaps with a difference of at least `limit` (more, if strict) as a bound in each row.
 
     Args:

@@ -277,7 +277,7 @@ def _laws(
     test_of: dict[int, Test],
 ) -> None:
     """Compute exact laws for all remaining pairs, if the whole is affordable."""
-    jobs: dict[int, ratio.Pair] = {}
+    jobs: dict[int, ratio.RatioPair] = {}
     spent = 0.0
     for index in rest:
         pair = ratio.pair_of(sample, *pairs[index])
@@ -293,7 +293,7 @@ def _laws(
     test_of.update(_solved(jobs, alternative, "exact law of a ratio"))
 
 
-def _solved(jobs: dict[int, ratio.Pair], alternative: str, how: str) -> dict[int, Test]:
+def _solved(jobs: dict[int, ratio.RatioPair], alternative: str, how: str) -> dict[int, Test]:
     def solve(index: int) -> Test | None:
         pair = jobs[index]
         result = law_p(pair, alternative)
@@ -369,7 +369,7 @@ def _near_threshold(
         thresholds[row] = first_threshold(max(1, plan.family - rank), plan.alpha, plan.correction)
     position_of = {index: position for position, index in enumerate(sorted(test_of))}
     distances = {index: abs(math.log(p[position_of[index]] / thresholds[position_of[index]])) for index in rest}
-    jobs: dict[int, ratio.Pair] = {}
+    jobs: dict[int, ratio.RatioPair] = {}
     spent = 0.0
     for index in sorted(rest, key=distances.__getitem__):
         if distances[index] > math.log(NEAR_THRESHOLD):

@@ -33,7 +33,7 @@ _FAR = 800.0
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class RatioPair:
     """One pair of systems of a sample with one integer ratio.
 
     Attributes:
@@ -58,14 +58,14 @@ class Pair:
         return self.direction * 2.0 * top / (float(self.size) ** 2 - v * v)
 
 
-def pair_of(sample: Sample, first: int, second: int) -> Pair:
+def pair_of(sample: Sample, first: int, second: int) -> RatioPair:
     """Return the differences of two systems of a plain sample of integers."""
     top, bottom = sample.tops[0], sample.bottoms[0]
     us = top[first] - top[second]
     vs = bottom[first] - bottom[second]
     differ = (us != 0) | (vs != 0)
     least = int(np.minimum(bottom[first], bottom[second]).sum())
-    return Pair(
+    return RatioPair(
         us=np.asarray(us[differ], np.int64),
         vs=np.asarray(vs[differ], np.int64),
         total=int(top[first].sum() + top[second].sum()),
@@ -106,7 +106,7 @@ def _all_swaps(first: Counts, second: Counts, differ: np.ndarray) -> tuple[Count
     return first.sum() - changes, second.sum() + changes
 
 
-def grid_cost(pair: Pair, log_p: float) -> float:
+def grid_cost(pair: RatioPair, log_p: float) -> float:
     """Estimate the additions that the dynamic programme needs, about, where the logarithm of p is about `log_p`."""
     us, vs, _ = reduced(pair)
     reach_u, reach_v = _reaches(us, vs, log_p)
@@ -117,7 +117,7 @@ def grid_cost(pair: Pair, log_p: float) -> float:
     return 0.6 * len(us) * width * height
 
 
-def grid_p(pair: Pair, alternative: str, log_p: float) -> tuple[float, float]:
+def grid_p(pair: RatioPair, alternative: str, log_p: float) -> tuple[float, float]:
     """Return the exact p and its logarithm by the two-dimensional dynamic programme.
 
     Args:
@@ -143,7 +143,7 @@ def grid_p(pair: Pair, alternative: str, log_p: float) -> tuple[float, float]:
         log_p = found_log_p if math.isfinite(found_log_p) else 3.0 * log_p - 10.0
 
 
-def normal_log_p(pair: Pair) -> float:
+def normal_log_p(pair: RatioPair) -> float:
     """Return the logarithm of the two-sided p under a normal law with the swaps' variance, a first estimate."""
     slope = pair.total / pair.size
     effects = pair.us - slope * pair.vs
@@ -167,7 +167,7 @@ class Reduced(NamedTuple):
     terms: GridTerms
 
 
-def reduced(pair: Pair) -> Reduced:
+def reduced(pair: RatioPair) -> Reduced:
     """Turn units so that no v is negative, and divide them by their common divisors."""
     flip = (pair.vs < 0) | ((pair.vs == 0) & (pair.us < 0))
     signs = np.where(flip, -1, 1)
