@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from treescore.significance import noninferiority, training_runs
-from treescore.significance.permutation import Test
+from treescore.significance.correction import adjusted
+from treescore.significance.permutation import Test, smallest_p
 from treescore.significance.question import Question
 from treescore.significance.settings import FEWEST_PARTS
 
@@ -16,6 +19,9 @@ TWO_SIDED = "two-sided"
 DECIDES_FAMILIES = ("holm", "hochberg", "bonferroni")
 """Corrections that bound the chance of any false claim, so that rank intervals hold together."""
 
+TOO_FEW = (
+    "They are too few for any difference to be significant here; `unit: sentence` asks about these very documents."
+)
 _WHOSE = {
     "holm": "Holm's p",
     "hochberg": "Hochberg's p",
@@ -42,7 +48,7 @@ def _about_units(question: Question) -> list[str]:
                 f"In {units.by_sentence} of {units.of_parts} parts gold marks fewer than two documents: sentences are "
                 "the units."
             )
-        return sentences
+        return [*sentences, TOO_FEW] if too_few(question) else sentences
     if units.name == "part":
         return ["Whole parts are the units: the claim is about other parts like these."]
     if units.name == "token":
@@ -50,6 +56,15 @@ def _about_units(question: Question) -> list[str]:
     if units.documents:
         return ["Sentences are the units: the claim is about these very documents."]
     return ["Gold marks no documents: sentences are taken as independent."]
+
+
+def too_few(question: Question) -> bool:
+    """Tell whether the units are so few that no pair could be significant even if all units differed: p >= 2^(1-G) of G units, corrected."""
+    settings, pairs = question.settings, len(question.pairs)
+    if settings.test != "permutation" or not pairs:
+        return False
+    least = smallest_p(question.sample.units, settings.alternative)
+    return bool(adjusted(np.full(pairs, least), settings.correction).min() > settings.alpha)
 
 
 def _about_parts(question: Question) -> list[str]:

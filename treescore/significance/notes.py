@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from treescore.core.params import Json
 from treescore.significance import compare_pl, noninferiority, training_runs
+from treescore.significance.assumptions import too_few
 from treescore.significance.constants import SMALLEST
 from treescore.significance.permutation import Test
 from treescore.significance.question import Question
@@ -33,11 +34,12 @@ def notes(question: Question, tests: Sequence[Test], smallest: Mapping[str, Json
             f"Shuffles lowered from {settings.shuffles} to {fewest_shuffles}: systems, units or parts are very many."
         )
     units = question.sample.units
-    if question.unit == "block" and 2.0 ** (1 - units) > settings.alpha:
+    if question.unit == "block" and too_few(question):
         lines.append(
             f"With {units} document{'s' if units != 1 else ''} no two-sided p is below 2^(1-{units}) = "
-            f"{2.0 ** (1 - units):.3g}, so that nothing can be significant at {settings.alpha:g}. For a claim about "
-            "these very documents, use `unit: sentence`."
+            f"{2.0 ** (1 - units):.3g}, so that nothing can be significant at {settings.alpha:g} over "
+            f"{len(question.pairs)} pair{'s' if len(question.pairs) != 1 else ''}. For a claim about these very "
+            "documents, use `unit: sentence`."
         )
     elif smallest["significance_possible"] is False:
         lines.append(
