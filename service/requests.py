@@ -10,6 +10,8 @@ from typing import Final
 
 from treescore.core.params import Json
 
+UNITS = ("auto", "sentence")
+"""What the tests of a board swap: documents where gold marks them, or always sentences."""
 PICKS = ("best", "last", "chosen", "all")
 MACRO, POOLED = "macro", "pooled"
 """Names that stand for all parts: the mean of their scores, and all of them as one text."""
@@ -130,6 +132,7 @@ class LeaderboardChanges(Request):
     ladder: bool | Missing = MISSING
     scores: Sequence[str] | Missing | None = MISSING
     margin: float | Missing | None = MISSING
+    unit: str | Missing = MISSING
     split: Mapping[str, float] | Missing | None = MISSING
 
 

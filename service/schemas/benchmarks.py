@@ -9,7 +9,7 @@ from marshmallow import ValidationError, fields, validate
 
 from service import requests
 from service.policy.gate import LEVELS
-from service.requests import ERRORS, INPUTS, MAX_NOTES, MAX_QUOTA, PICKS
+from service.requests import ERRORS, INPUTS, MAX_NOTES, MAX_QUOTA, PICKS, UNITS
 from service.schemas.base import Fault, Strict, wrong_type
 from service.schemas.checked_fields import (
     Checked,
@@ -131,6 +131,7 @@ class LeaderboardSettings(Strict[requests.LeaderboardChanges]):
     ladder = Flag()
     scores = fields.List(Name(), allow_none=True, validate=validate.Length(max=MAX_LISTED))
     margin = Margin(allow_none=True)
+    unit = fields.String(validate=validate.OneOf(UNITS))
     split = fields.Nested(SplitSettings, allow_none=True)
 
 

@@ -24,6 +24,7 @@ class LeaderboardSettings(TypedDict):
     ladder: bool
     scores: list[str] | None
     margin: float | None
+    unit: str
     split: dict[str, float] | None
 
 

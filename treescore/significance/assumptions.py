@@ -59,7 +59,7 @@ def _about_units(question: Question) -> list[str]:
 
 
 def too_few(question: Question) -> bool:
-    """Tell whether the units are so few that no pair could be significant even if all units differed: p >= 2^(1-G) of G units, corrected."""
+    """Tell whether no pair could be significant though all G units differed: two-sided p is then at least 2^(1-G)."""
     settings, pairs = question.settings, len(question.pairs)
     if settings.test != "permutation" or not pairs:
         return False

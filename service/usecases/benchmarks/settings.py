@@ -31,6 +31,7 @@ DEFAULTS: Mapping[str, Json] = {
         "ladder": False,
         "scores": None,
         "margin": None,
+        "unit": "auto",
         "split": None,
     },
 }

@@ -58,6 +58,7 @@ class Board:
         active: whether the revision is the active one.
         ladder: whether it leaves out what a ladder holds; its `best` submissions are then those released last.
         margin: of non-inferiority, in units of the score; None where it is not tested.
+        unit: what is swapped, `auto` or `sentence`.
         share: PUBLIC or PRIVATE; None where the test set is not split.
         closed_from: the first moment after closing; None where it does not close.
     """
@@ -73,6 +74,7 @@ class Board:
     active: bool
     ladder: bool = False
     margin: float | None = None
+    unit: str = BOARD_SETTINGS.unit
     share: str | None = None
     closed_from: datetime | None = None
 
@@ -143,7 +145,8 @@ def board_of(
     default = None if benchmark.private_share is None else PUBLIC
     return Board(
         benchmark.id, stored, scoring, parts, address, _part(parts, part), chosen, until, active, ladder,
-        margin=benchmark.leaderboard["margin"], share=share or default, closed_from=benchmark.closed_from,
+        margin=benchmark.leaderboard["margin"], unit=benchmark.leaderboard["unit"], share=share or default,
+        closed_from=benchmark.closed_from,
     )  # fmt: skip
 
 
@@ -264,7 +267,7 @@ def question_of(board: Board, ids: Sequence[str], chosen: Settings | None = None
         ids: of the submissions.
         chosen: settings of an organiser, with a seed; None for the board's own, with secret seeds.
     """
-    settings = replace(BOARD_SETTINGS, margin=board.margin) if chosen is None else chosen
+    settings = replace(BOARD_SETTINGS, margin=board.margin, unit=board.unit) if chosen is None else chosen
     members = asdict(settings)
     if chosen is None:
         del members["seed"]

@@ -75,7 +75,7 @@ def chosen_settings(caller: Caller, benchmark: Benchmark, request: ComparisonReq
         Forbidden: a team asks with other settings, or names a seed.
     """
     given = request.settings
-    own = asdict(BOARD_SETTINGS) | {"margin": benchmark.leaderboard["margin"]}
+    own = asdict(BOARD_SETTINGS) | {name: benchmark.leaderboard[name] for name in ("margin", "unit")}
     base = {name: own[name] for name in ("shuffles", "resamples")}
     try:
         settings = parse_settings({**base, **given})

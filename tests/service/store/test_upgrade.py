@@ -211,7 +211,8 @@ def test_a_benchmark_of_before_has_no_ladder_and_no_margin_and_keeps_its_quota(e
     before = task.benchmark()
     with either_context.store.write() as db:
         settings = orjson.loads(db.scalar(text("SELECT settings FROM benchmarks")))
-        del settings["leaderboard"]["ladder"], settings["leaderboard"]["margin"]
+        for name in ("ladder", "margin", "unit"):
+            del settings["leaderboard"][name]
         db.execute(text("UPDATE benchmarks SET settings = :body"), {"body": orjson.dumps(settings).decode()})
         make_old(db)
     migrate(either_context.store)

@@ -1,4 +1,4 @@
-"""The margin of non-inferiority of a benchmark: none for those that exist."""
+"""The margin of non-inferiority and the units of a benchmark's tests: none and `auto` for those that exist."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ def upgrade() -> None:
     """Upgrade from 0010."""
     for name, stored in op.get_bind().execute(sa.select(BENCHMARKS.c.id, BENCHMARKS.c.settings)).all():
         settings = orjson.loads(stored)
-        settings["leaderboard"] = {"margin": None, **settings["leaderboard"]}
+        settings["leaderboard"] = {"margin": None, "unit": "auto", **settings["leaderboard"]}
         where = BENCHMARKS.c.id == name
         op.execute(BENCHMARKS.update().where(where).values(settings=orjson.dumps(settings).decode()))

@@ -225,6 +225,7 @@ class TestPatch:
             "split": None,
             "scores": None,
             "margin": None,
+            "unit": "auto",
         }
         assert document["closes_at"] == "2027-11-02T11:59:59.000Z"
 
