@@ -114,6 +114,13 @@ def test_withdrawn_and_deleted_submissions_count_as_before(case: Case) -> None:
     assert after["p_unselected"] == before["p_unselected"]
 
 
+def test_deleting_what_was_not_picked_ends_no_comparison_of_others(case: Case) -> None:
+    asked = answered(case.task, case.behind, submissions=[case.best, case.opponent])
+    delete_submission(case.task.context, case.ahead, next(each for each in case.sent if each != case.best))
+    case.task.settle()
+    assert shown(case.task, case.behind, asked["id"]) == asked
+
+
 def test_failed_and_cancelled_submissions_do_not_count(case: Case) -> None:
     case.task.submit(case.ahead, "not a treebank\n")
     case.task.settle()
