@@ -11,14 +11,20 @@ from collections.abc import Callable
 import numpy as np
 
 from service.policy.items import Document, chosen, object_of, objects_of
-from service.policy.rounding import rounded_bound, rounded_difference, rounded_p, rounded_score
+from service.policy.rounding import (
+    rounded_bound,
+    rounded_difference,
+    rounded_difference_bound,
+    rounded_p,
+    rounded_score,
+)
 from treescore.significance.ranking import ranks_of
 
 Number = Callable[[float], float]
 
 ROUNDED = (
     "Figures are rounded to what the number of sentences supports: scores to 4 digits, bounds of intervals to 3, p to "
-    "2 with a floor of 0.0001, differences to 4 decimals. Differences are of exact scores."
+    "2 with a floor of 0.0001, differences and their bounds to 4 decimals. Differences are of exact scores."
 )
 """The note of every comparison that is shown so."""
 
@@ -70,7 +76,7 @@ def _system(system: Document) -> dict[str, object]:
     if "runs" in system:
         runs = object_of(system["runs"])
         shown["runs"] = chosen(runs, ("count",)) | _rounded(runs, ("mean", "sd"), rounded_score)
-    return {**shown, "ci": _interval(system.get("ci"))}
+    return {**shown, "ci": _interval(system.get("ci"), rounded_bound)}
 
 
 def _ranked(document: Document, systems: list[dict[str, object]]) -> dict[str, object]:
@@ -102,10 +108,10 @@ def _pair(pair: Document, *, by_part: bool) -> dict[str, object]:
         # the sign of what is shown as 0 would tell more digits
         shown["better"] = None
     shown |= _rounded(pair, _P, rounded_p)
-    shown["ci"] = _interval(pair.get("ci"))
+    shown["ci"] = _interval(pair.get("ci"), rounded_difference_bound)
     # answers of earlier versions lack these
     if "ci_simultaneous" in pair:
-        shown["ci_simultaneous"] = _interval(pair["ci_simultaneous"])
+        shown["ci_simultaneous"] = _interval(pair["ci_simultaneous"], rounded_difference_bound)
     if "detectable" in pair:
         shown["detectable"] = _detectable(pair["detectable"])
     if "noninferiority" in pair:
@@ -139,11 +145,11 @@ def _not_worse(tests: object, names: tuple[object, object]) -> dict[str, object]
     return shown
 
 
-def _interval(interval: object) -> dict[str, object] | None:
+def _interval(interval: object, bound: Number) -> dict[str, object] | None:
     if interval is None:
         return None
     known = object_of(interval)
-    return chosen(known, _INTERVAL) | _rounded(known, ("low", "high"), rounded_bound)
+    return chosen(known, _INTERVAL) | _rounded(known, ("low", "high"), bound)
 
 
 def _rounded(document: Document, names: tuple[str, ...], number: Number) -> dict[str, object]:
