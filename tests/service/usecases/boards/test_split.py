@@ -577,6 +577,15 @@ class TestRevisions:
             each: (before[each], after[each]) for each in ids.values() if before[each] != after[each]
         }
 
+    def test_changes_of_public_ranks_stay_hidden_after_closing_where_few_public_sentences_differ(self, sent):
+        task, _, _, _ = sent
+        public, private = share_of(task, PUBLIC), share_of(task, PRIVATE)
+        self.revised(task, wrong_in(LONGER, [*public[:5], *private[:15]]))
+        for _ in range(2):
+            assert json_of(view_revision(task.context, ANYONE, SLUG, 2))["moved"] is None
+            assert json_of(view_revision(task.context, ORGANISER, SLUG, 2))["moved"]
+            closed(task)
+
 
 class TestRecords:
     """What is stored."""
