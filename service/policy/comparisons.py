@@ -57,7 +57,7 @@ def comparison(document: Document, *, by_part: bool) -> dict[str, object]:
 
     Args:
         document: the whole comparison.
-        by_part: whether tests of single parts are shown.
+        by_part: whether tests of single parts, and of their differences, are shown.
     """
     shown = chosen(document, _HEAD) | chosen(document, _COMPARISON)
     if "pairs" not in document:
@@ -108,6 +108,9 @@ def _pair(pair: Document, *, by_part: bool) -> dict[str, object]:
         # the sign of what is shown as 0 would tell more digits
         shown["better"] = None
     shown |= _rounded(pair, _P, rounded_p)
+    if not by_part and "p_parts" in shown:
+        # of a few parts it has few values, each of which says how the hidden ones differ
+        shown["p_parts"] = None
     shown["ci"] = _interval(pair.get("ci"), rounded_difference_bound)
     # answers of earlier versions lack these
     if "ci_simultaneous" in pair:

@@ -105,6 +105,11 @@ def test_every_new_figure_of_a_pair_is_rounded_and_nothing_counts_units():
     assert gate.comparison_view(Level.GOLD, whole) == whole
 
 
+def test_where_parts_are_hidden_no_p_is_a_law_of_their_differences():
+    pair = gate.comparison_view(Level.SCORES, {**document(0.91, 0.88), "pairs": [TESTED]}, by_part=False)["pairs"][0]
+    assert (pair["p"], pair["p_parts"]) == (0.0012, None)
+
+
 def test_what_was_not_computed_is_null_and_what_an_earlier_version_did_not_know_is_absent():
     names = ("detectable", "ci_simultaneous", "noninferiority", "p_parts", "p_unselected", "difference_tested")
     earlier = {name: value for name, value in TESTED.items() if name not in names}
