@@ -13,11 +13,11 @@ from treescore.significance.inversion import saddle_at
 from treescore.significance.tilted import linear_kinds, sampled_tail
 
 PARTS = 20
-SENTENCES = 30
+SENTENCES = 100
 
 
 def varying(effect: float) -> Experiment:
-    """Two systems on 20 parts of 30 sentences, equal in the population of parts."""
+    """Two systems on 20 parts of 100 sentences, equal in the population of parts."""
     parts = np.repeat(np.arange(PARTS), SENTENCES)
 
     def experiment(generator: np.random.Generator) -> dict[str, bool]:
@@ -75,7 +75,7 @@ def few_draws(draws: int) -> Experiment:
 TABLES = (
     Table(
         "parts",
-        "20 parts of 30 sentences, system-by-part sd (log odds)",
+        "20 parts of 100 sentences, system-by-part sd (log odds)",
         ("`p`, within parts", "`p_parts`"),
         tuple(Row(str(effect), varying(effect)) for effect in (0.0, 0.15, 0.3)),
     ),

@@ -59,7 +59,8 @@ def comparison(document: Document, *, by_part: bool) -> dict[str, object]:
         document: the whole comparison.
         by_part: whether tests of single parts, and of their differences, are shown.
     """
-    shown = chosen(document, _HEAD) | chosen(document, _COMPARISON)
+    # the command needs the question and the seeds, which are shown with gold
+    shown = chosen(document, _HEAD) | chosen(document, _COMPARISON) | {"command": None}
     if "pairs" not in document:
         return shown
     if not by_part:

@@ -16,6 +16,7 @@ MOST_BARS = 100
 """Maximum number of drawn rows. The other formats have all rows."""
 _INCHES = 0.28
 _LINE_INCHES = 0.16
+"""Height of a line of the small letters below the bars."""
 _LINE_LETTERS = 120
 """What is written below the bars is broken into lines of so many letters."""
 

@@ -13,6 +13,7 @@ from service.schemas.base import Fault, Strict, wrong_type
 
 MAX_NAME = 200
 MAX_MARGIN = 1_000_000
+"""Largest margin: above any difference of scores, also of those without a range (crossing brackets)."""
 Shape = Mapping[str, object]
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
-from tests.fixtures.service_process import ServiceProcess, until
-from tests.fixtures.tasks import UNLIMITED
+from tests.fixtures.service_process import ROOT, ServiceProcess, until
+from tests.fixtures.tasks import LONG, UNLIMITED, spoilt
 
 pytestmark = pytest.mark.e2e
 
@@ -91,6 +95,37 @@ def test_a_shared_task_from_gold_to_its_revision(served: ServiceProcess) -> None
         assert before["rows"][0]["team"] == "lyon"
         told = organiser.get("/v1/events", params={"benchmark": "story-en"}).json()["items"]
         assert {"benchmark.created", "submission.scored", "revision.active"} <= {event["type"] for event in told}
+
+
+def test_the_comparison_behind_a_board_is_repeated_from_downloads(served: ServiceProcess, tmp_path: Path) -> None:
+    gold = {"en": LONG, "de": LONG.replace("She\tshe", "He\the")}
+    with served.client() as organiser:
+        benchmark = make(organiser, "again-en", parts={name: {"gold": text} for name, text in gold.items()})
+        sent = {"lyon": [{"en": spoilt(1)}, {"en": spoilt(8), "de": gold["de"]}], "oslo": [{"en": spoilt(4)}]}
+        for team, attempts in sent.items():
+            headers = {**join(organiser, benchmark, team), **WAIT}
+            for outputs in attempts:
+                organiser.post(f"{benchmark}/submissions", headers=headers, json={"outputs": outputs})
+        name = settled_board(organiser, benchmark)["significance"]["comparison"]
+        answer = organiser.get(f"/v1/comparisons/{name}")
+        question = answer.json()["question"]
+        for row in question["systems"]:
+            for submission in (row["name"], *(row["considered"] or ())):
+                (tmp_path / "OUTPUTS" / submission).mkdir(parents=True)
+                for part in set(gold) - set(question["missing"].get(submission, ())):
+                    text = organiser.get(f"/v1/submissions/{submission}/output", params={"part": part})
+                    (tmp_path / "OUTPUTS" / submission / part).write_bytes(text.content)
+    (tmp_path / "COMPARISON.json").write_bytes(answer.content)
+    (tmp_path / "GOLD").mkdir()
+    for part, text in gold.items():
+        (tmp_path / "GOLD" / part).write_text(text)
+    program, *words = shlex.split(answer.json()["command"])
+    assert program == "treescore"
+    printed = subprocess.run(
+        [sys.executable, "-m", "treescore.cli.main", *words],
+        cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}, capture_output=True, check=True,
+    ).stdout  # fmt: skip
+    assert printed == answer.content
 
 
 def test_of_fifty_at_once_a_quota_of_five_takes_five(served: ServiceProcess) -> None:

@@ -9,6 +9,7 @@ import click
 import orjson
 
 from treescore.api import Output, Result, evaluate
+from treescore.cli.exits import WRONG_INPUT
 from treescore.cli.limits import read_limits
 from treescore.core.params import Json
 from treescore.errors import ScoringError
@@ -61,11 +62,16 @@ def evaluate_files(
             systems.append(Output(name, _source(path, asked), own, run_of))
         return evaluate(request, _source(gold, choice), systems, limits=read_limits())
     except ScoringError as error:
-        for problem in error.problems:
-            click.echo(warning_line(problem), err=True)
-        if error.total > len(error.problems):
-            click.echo(f"... and {error.total - len(error.problems)} more", err=True)
-        raise SystemExit(2) from error
+        raise ended(error) from error
+
+
+def ended(error: ScoringError) -> SystemExit:
+    """Print the problems of an input, one line each, and return the end of the command with status 2."""
+    for problem in error.problems:
+        click.echo(warning_line(problem), err=True)
+    if error.total > len(error.problems):
+        click.echo(f"... and {error.total - len(error.problems)} more", err=True)
+    return SystemExit(WRONG_INPUT)
 
 
 def split_name(argument: str) -> tuple[str, str]:

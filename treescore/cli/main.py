@@ -27,6 +27,7 @@ class Entry:
 COMMANDS: Mapping[str, Entry] = {
     "score": Entry("Score outputs against gold.", "treescore.cli.score"),
     "compare": Entry("Compare outputs and print which differences are real.", "treescore.cli.score"),
+    "repeat": Entry("Make a benchmark's comparison again, from files.", "treescore.cli.repeat"),
     "submit": Entry("Send outputs to a benchmark and wait for the score.", "treescore.cli.submit"),
     "serve": Entry("Start the whole service on this machine."),
     "demo": Entry("Start the service and score the example benchmark."),

@@ -101,6 +101,11 @@ class Score:
         """The worst value of the range, as which a missing part counts; None where the range has none."""
         return self.low if self.higher_is_better else self.high
 
+    @property
+    def sign(self) -> float:
+        """1.0 where a higher score is better, else -1.0."""
+        return 1.0 if self.higher_is_better else -1.0
+
     def of_terms(self, terms: Sequence[tuple[Counts, Counts]]) -> FloatArray:
         """Return the score of summed terms, one pair per ratio, any shape."""
         values = [ratio.of(*pair) for ratio, pair in zip(self.ratios, terms, strict=True)]

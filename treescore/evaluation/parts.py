@@ -11,8 +11,8 @@ import numpy as np
 
 from treescore.core.arrays import Counts, FloatArray, IntArray
 from treescore.core.scores import ScoreTable
-from treescore.significance.bootstrap import BATCH_DRAWS, EXACT_SINGLE, quantiles
-from treescore.significance.few_units import BOOTSTRAP, Answer, system_intervals
+from treescore.significance.bootstrap import BATCH_DRAWS, EXACT_SINGLE, PERCENTILE, quantiles
+from treescore.significance.few_units import UnitsInterval, system_intervals
 from treescore.significance.kernels import draw_weights
 from treescore.significance.units import sample_of
 
@@ -92,7 +92,7 @@ def _intervals(table: ScoreTable, rows: Sequence[Counts]) -> tuple[FloatArray, F
     """Compute the intervals of all scores, pooled and as the mean of parts: two (2, s), NaN where there is none."""
     pooled = _closed_intervals(table, rows, macro=False)
     macro = _closed_intervals(table, rows, macro=True) if len(rows) > 1 else pooled
-    drawn = [answer.method == BOOTSTRAP for answer in (*pooled, *macro)]
+    drawn = [answer.method == PERCENTILE for answer in (*pooled, *macro)]
     ends = np.full((2, len(drawn)), np.nan)
     if any(drawn):
         tails = np.array([0.5 * (1 - LEVEL), 0.5 * (1 + LEVEL)])
@@ -103,7 +103,7 @@ def _intervals(table: ScoreTable, rows: Sequence[Counts]) -> tuple[FloatArray, F
     return ends[:, : len(pooled)], ends[:, len(pooled) :]
 
 
-def _closed_intervals(table: ScoreTable, rows: Sequence[Counts], *, macro: bool) -> list[Answer]:
+def _closed_intervals(table: ScoreTable, rows: Sequence[Counts], *, macro: bool) -> list[UnitsInterval]:
     """Return for each score its interval, or that the bootstrap gives it."""
     strata = np.repeat(np.arange(len(rows)), [len(part) for part in rows]) if macro else None
     together: Any = np.concatenate(rows)

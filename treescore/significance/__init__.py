@@ -3,6 +3,7 @@
 from treescore.significance.compare import compare
 from treescore.significance.partial_conjunction import PartialConjunction, partial_conjunction
 from treescore.significance.question import Candidate, PooledParts, SeedOf
+from treescore.significance.seeds import Seeds
 from treescore.significance.settings import PARAMS, Settings, parse_settings
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "PartialConjunction",
     "PooledParts",
     "SeedOf",
+    "Seeds",
     "Settings",
     "compare",
     "parse_settings",

@@ -10,6 +10,7 @@ import numpy as np
 from treescore.core.arrays import BoolArray
 from treescore.core.params import Json
 from treescore.core.registry import TokenBits
+from treescore.significance.constants import ROUNDING
 from treescore.significance.mcnemar import mcnemar, smallest_of
 from treescore.significance.permutation import Test
 from treescore.significance.settings import Settings
@@ -64,9 +65,8 @@ def right_units(sample: Sample) -> BoolArray:
 
     A unit in which the score is undefined is right for no system.
     """
-    score = sample.score
-    best = score.high if score.higher_is_better else score.low
+    best = sample.score.best
     values = sample.unit_values()
     if best is None or not math.isfinite(best):
         return np.zeros(values.shape, np.bool_)
-    return np.asarray(np.abs(values - best) <= 1e-12, np.bool_)
+    return np.asarray(np.abs(values - best) <= ROUNDING, np.bool_)

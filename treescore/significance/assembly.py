@@ -13,17 +13,18 @@ from treescore.significance import ranking, training_runs, welch
 from treescore.significance.answers import DEPENDENT_TOKENS
 from treescore.significance.assumptions import assumed
 from treescore.significance.bootstrap import Interval
+from treescore.significance.constants import SMALLEST
 from treescore.significance.correction import adjusted, first_threshold
 from treescore.significance.effects import effect_document
 from treescore.significance.intervals import interval_document
 from treescore.significance.notes import notes
 from treescore.significance.partial_conjunction import partial_conjunction
-from treescore.significance.permutation import SMALLEST, Test
+from treescore.significance.permutation import Test
 from treescore.significance.provenance import signature, statistic
 from treescore.significance.question import Question
 from treescore.significance.units import sample_of
 
-DRAWN = ("monte-carlo", "sampled")
+DRAWN_KINDS = ("monte-carlo", "sampled")
 """Kinds of p that depend on a seed."""
 SHOWN = ("holm", "hochberg", "bh", "by", "bonferroni")
 
@@ -40,7 +41,6 @@ def document(
     settings, sample = question.settings, question.sample
     pairs = pair_documents(question, tests, extras, difference_intervals)
     order = ranking.order_in(question)
-    better = significantly_better(question, pairs)
     result: dict[str, Json] = {
         "score": question.score_name,
         "higher_is_better": sample.score.higher_is_better,
@@ -66,18 +66,22 @@ def document(
         "rank_ranges": None,
         "assumed": assumed(question, tests),
     }
+    better = significantly_better(question, pairs)
     if better is not None:
-        ordered = better[np.ix_(order, order)]
-        kind = settings.clusters
-        clusters = ranking.separable(ordered) if kind == "separable" else ranking.greedy(ordered)
-        result["clusters"] = {"definition": ranking.DEFINITIONS[kind], "kind": kind, "cluster": clusters}
-        result["rank_ranges"] = ranking.rank_ranges(ordered)
-        for system, cluster, interval in zip(result["systems"], clusters, result["rank_ranges"], strict=True):
-            system.update(cluster=cluster, rank_interval=interval)
+        _rank(result, better[np.ix_(order, order)], settings.clusters)
     result["notes"] = notes(question, tests, result["smallest_p"])
     result["warnings"] = [DEPENDENT_TOKENS] if question.unit == "token" else []
     result["signature"] = signature(question, tests, gold_digest)
     return result
+
+
+def _rank(document: dict[str, Json], better: np.ndarray, kind: str) -> None:
+    """Add clusters and rank intervals, from which system is significantly better than which, best first, (N, N)."""
+    clusters = ranking.separable(better) if kind == "separable" else ranking.greedy(better)
+    document["clusters"] = {"definition": ranking.DEFINITIONS[kind], "kind": kind, "cluster": clusters}
+    document["rank_ranges"] = ranking.rank_ranges(better)
+    for system, cluster, interval in zip(document["systems"], clusters, document["rank_ranges"], strict=True):
+        system.update(cluster=cluster, rank_interval=interval)
 
 
 def pair_documents(
@@ -87,11 +91,7 @@ def pair_documents(
     difference_intervals: Sequence[Interval | None],
 ) -> list[dict[str, Json]]:
     """Make one document for each unordered pair in the order of the systems given, untested ones without a p."""
-    settings = question.settings
-    p = np.array([test.p for test in tests if test.p is not None], np.float64)
-    columns: dict[str, list[float]] = {}
-    if len(p) == len(tests):
-        columns = {method: adjusted(p, method).tolist() for method in (*SHOWN, "none")}
+    columns = _adjusted_columns(tests)
     unit_values = question.sample.unit_values()
     index_of = {pair: index for index, pair in enumerate(question.pairs)}
     documents = []
@@ -105,8 +105,6 @@ def pair_documents(
                 continue
             test = tests[index]
             head = _head(question, first, second, test.difference)
-            adjusted_p = {f"p_{method}": columns[method][index] if columns else None for method in SHOWN}
-            decisive_p = columns[settings.correction][index] if columns else None
             documents.append(
                 {
                     **head,
@@ -122,12 +120,25 @@ def pair_documents(
                         unit_values[second],
                     ),
                     **extras[index],
-                    **adjusted_p,
-                    "p_adjusted": decisive_p,
-                    "significant": None if decisive_p is None else decisive_p <= settings.alpha,
+                    **_adjusted_document(question, columns, index),
                 }
             )
     return documents
+
+
+def _adjusted_columns(tests: Sequence[Test]) -> dict[str, list[float]]:
+    """Return p of all pairs, adjusted by each method; empty where not all pairs have one."""
+    p = np.array([test.p for test in tests if test.p is not None], np.float64)
+    return {method: adjusted(p, method).tolist() for method in (*SHOWN, "none")} if len(p) == len(tests) else {}
+
+
+def _adjusted_document(question: Question, columns: Mapping[str, Sequence[float]], index: int) -> dict[str, Json]:
+    decisive_p = columns[question.settings.correction][index] if columns else None
+    return {
+        **{f"p_{method}": columns[method][index] if columns else None for method in SHOWN},
+        "p_adjusted": decisive_p,
+        "significant": None if decisive_p is None else decisive_p <= question.settings.alpha,
+    }
 
 
 _NO_TEST: Mapping[str, Json] = {
@@ -296,7 +307,7 @@ def _test_document(question: Question, test: Test, seed: int) -> dict[str, Json]
         "test": description,
         "how": test.how,
         "shuffles": test.shuffles if shuffled else None,
-        "seed": seed if test.kind in DRAWN else None,
+        "seed": seed if test.kind in DRAWN_KINDS else None,
         "null_swaps_log2": test.differing,
         "smallest_p": test.smallest if test.p is not None else None,
     }

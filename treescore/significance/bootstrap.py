@@ -27,11 +27,15 @@ MOST_DRAWS = 2_000_000_000
 MOST_SUMS = 1_000_000_000
 """Limit of sums in all resamples together: of terms by system and part, of differences by pair (some 15 s)."""
 FEWEST_RESAMPLES = 1_000
+"""Resamples that are drawn at any cost: 25 of them lie beyond each end of a 95 % interval."""
 BATCH_SUMS = 1_000_000
 """Limit of sums (resamples x parts x terms of all systems) that a thread holds: with their copies in float64 and what
 scores are made of some 16 MB, 64 MB in all threads."""
 _STREAM = 0xB007
+"""Keeps the draws of resamples apart from those of other procedures under one seed."""
+PERCENTILE = "percentile bootstrap"
 _THREADS = 4
+"""Threads, the same number on every machine, so that memory is bounded."""
 EXACT_SINGLE = 2.0**24
 """Below this limit float32 holds every whole number."""
 
@@ -47,7 +51,7 @@ class Interval:
 
     low: float
     high: float
-    method: str = "percentile bootstrap"
+    method: str = PERCENTILE
 
 
 def affordable_resamples(requested: int, units: int, sums: int) -> int:
@@ -219,10 +223,7 @@ def _without_each(sample: Sample, terms: Counts) -> Counts:
 def _macro_without_each(sample: Sample, left_out: Sequence[tuple[Counts, Counts]]) -> FloatArray:
     """Return the mean of the parts' scores without each unit, one after the other."""
     worst = math.nan if sample.score.worst is None else sample.score.worst
-    sums = [
-        (sample.summed(top), sample.summed(bottom)) for top, bottom in zip(sample.tops, sample.bottoms, strict=True)
-    ]
-    by_part = np.nan_to_num(sample.score.of_terms(sums), nan=worst)
+    by_part = np.nan_to_num(sample.score.of_terms(sample.sums()), nan=worst)
     own = np.nan_to_num(sample.score.of_terms(left_out), nan=worst)
     total = by_part.sum(axis=1, keepdims=True)
     return np.asarray((total - by_part[:, sample.parts] + own) / sample.part_count, np.float64)

@@ -24,6 +24,7 @@ from treescore.significance.picking import allowing_for_picking
 from treescore.significance.provenance import signature
 from treescore.significance.question import Candidate, PooledParts, Question, SeedOf, Terms
 from treescore.significance.settings import Settings
+from treescore.significance.threads import THREADS
 from treescore.significance.unit_choice import chosen_units
 from treescore.significance.units import pooled
 
@@ -31,8 +32,6 @@ PART_TESTS = 4_000
 """Limit of pairs times parts; up to it each part is tested by itself."""
 ALONE_PART_TESTS = 40
 """Limit of parts where pairs have seeds of their own, so that the other pairs do not decide."""
-THREADS = 2
-"""Pairs with seeds of their own that are tested at once."""
 
 
 def compare(

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from treescore.core.arrays import FloatArray, IntArray
-from treescore.significance.macro_kernels import contributed
+from treescore.significance.contribution_kernels import contributed
 from treescore.significance.units import Sample
 
 
@@ -40,29 +40,31 @@ class Contributions:
 def contributions(sample: Sample, first: int, second: int) -> Contributions | None:
     """Return what each unit contributes to the difference of two systems; None where a score joins several ratios.
 
-    A part without a denominator contributes nothing. A part that one of the two lacks is one unit: its difference is
-    the contribution of its first unit.
+    A part without a denominator contributes nothing. A part that one of the two lacks is one unit: its first unit has
+    its difference as e_i and its whole share as w_i, the others nothing.
     """
     if len(sample.tops) != 1 or sample.score.join is not None:
         return None
     tops, bottoms = ((terms[0][first], terms[0][second]) for terms in (sample.tops, sample.bottoms))
-    strata = np.zeros(sample.units, np.int64) if sample.parts is None else sample.parts
-    e, w, sums = contributed(tops, bottoms, strata, max(1, sample.part_count))
+    e, w, sums = contributed(tops, bottoms, sample.strata, sample.strata_count)
     if sample.score.ratios[0].one_minus:
         e = -e
     values = sample.joined([(sums[:2], sums[2:])])
     difference = float(values[0] - values[1])
     if sample.missing is not None:
-        whole_parts(sample, (first, second), strata, e)
+        whole_parts(sample, (first, second), e, w)
     return Contributions(e, w, difference, sample.parts)
 
 
-def whole_parts(sample: Sample, pair: tuple[int, int], strata: IntArray, e: FloatArray) -> None:
-    """Let a part that one of the pair lacks be one unit, whose contribution is (f - worst) / P."""
+def whole_parts(sample: Sample, pair: tuple[int, int], e: FloatArray, w: FloatArray) -> None:
+    """Let a part that one of the pair lacks be one unit, whose contribution is (f - worst) / P and share 1 / P."""
     assert sample.missing is not None  # noqa: S101 - the caller asks only then
     lacking = sample.missing[list(pair)]
     by_part = sample.part_values()[list(pair)]
     for part in np.flatnonzero(lacking[0] != lacking[1]):
-        units = np.flatnonzero(strata == part)
+        units = np.flatnonzero(sample.parts == part)
         e[units] = 0.0
         e[units[:1]] = (by_part[0, part] - by_part[1, part]) / sample.part_count
+        share = w[units].sum()
+        w[units] = 0.0
+        w[units[:1]] = share

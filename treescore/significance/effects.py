@@ -9,6 +9,7 @@ import numpy as np
 
 from treescore.core.arrays import FloatArray
 from treescore.core.scores import Score
+from treescore.significance.constants import ROUNDING
 
 if TYPE_CHECKING:
     from treescore.core.params import Json
@@ -27,10 +28,10 @@ def effect_document(
         units_b: the second's.
     """
     differences = np.nan_to_num(units_a - units_b)
-    better = differences if score.higher_is_better else -differences
+    better = score.sign * differences
     # equal unit scores may differ in the last bit where terms are real
-    won = int((better > 1e-12).sum())
-    lost = int((better < -1e-12).sum())
+    won = int((better > ROUNDING).sum())
+    lost = int((better < -ROUNDING).sum())
     spread = float(differences.std(ddof=1)) if len(differences) > 1 else 0.0
     return {
         "relative_error_reduction": error_reduction(score, value_a, value_b),
@@ -43,9 +44,8 @@ def effect_document(
 
 def error_reduction(score: Score, value_a: float, value_b: float) -> float | None:
     """Return the share of b's error that a avoids; None where the score has no best value or b makes no error."""
-    best = score.high if score.higher_is_better else score.low
-    if best is None:
+    if score.best is None:
         return None
-    error_a, error_b = abs(best - value_a), abs(best - value_b)
+    error_a, error_b = abs(score.best - value_a), abs(score.best - value_b)
     reduction = (error_b - error_a) / error_b if error_b > 0 else math.nan
     return reduction if math.isfinite(reduction) else None

@@ -4,13 +4,13 @@ The percentile bootstrap of n units has a variance (n-1)/n too small and no tail
 units its 95 % intervals cover 83, 87 and 92 %, where those below cover 95, 94 and 95 %. So
 
 - a share of whole units (exact_match, no_crossing) gets Wilson's interval, at every n;
-- another score with fewer than `FEW` units gets Student's t on the logit scale, and a difference Student's t;
-- from `FEW` units on the percentile bootstrap is used, which follows skewed laws.
+- another score with fewer than `MANY` units gets Student's t on the logit scale, and a difference Student's t;
+- from `MANY` units on the percentile bootstrap is used, which follows skewed laws.
 
 **Macro averages** are sums of parts that vary by themselves. Their variance is the sum of the parts' variances, each
 with its part's n_p/(n_p-1); the degrees of freedom are Satterthwaite's (1946), V²/Σ(V_p²/(n_p-1)). The bootstrap is
-(n_p-1)/n_p too small in each part, however many parts there are, so that `FEW` goes by the smallest part. A part of one
-unit shows no spread of its own: its distance from the mean of the parts stands for it, as if parts were the units,
+(n_p-1)/n_p too small in each part, however many parts there are, so that `MANY` goes by the smallest part. A part of
+one unit shows no spread of its own: its distance from the mean of the parts stands for it, as if parts were the units,
 which errs on the wide side (collapsed strata, Cochran 1977, section 5A.12).
 
 **Composite scores** (F1 of two averages, weighted means) go by their linear terms (`influence.py`).
@@ -31,26 +31,25 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from treescore.core.arrays import BoolArray, FloatArray
-from treescore.significance.bootstrap import Interval
+from treescore.significance.bootstrap import PERCENTILE, Interval
+from treescore.significance.contribution_kernels import difference_squares
 from treescore.significance.contributions import contributions
-from treescore.significance.influence import counted_units, influences, strata_of
-from treescore.significance.spread_kernels import difference_squares
+from treescore.significance.influence import counted_units, influences
 from treescore.significance.units import Sample
 
-FEW = 50
+MANY = 50
 """Units from which the percentile bootstrap is used: it then lacks 1/50 of the variance, 1 % of the width."""
 WILSON = "Wilson"
 LOGIT_T = "logit t"
 STUDENT_T = "Student's t"
-BOOTSTRAP = "percentile bootstrap"
 
 
-class Answer(NamedTuple):
+class UnitsInterval(NamedTuple):
     """An interval and its method in words; the interval is None where there is none, and where the bootstrap gives it.
 
     Attributes:
         interval: of a score or a difference.
-        method: WILSON, LOGIT_T, STUDENT_T, or BOOTSTRAP: then the caller draws it.
+        method: WILSON, LOGIT_T, STUDENT_T, or PERCENTILE: then the caller draws it.
     """
 
     interval: Interval | None
@@ -73,7 +72,7 @@ class Spread(NamedTuple):
     weight: float
 
 
-def system_intervals(sample: Sample, systems: Sequence[int], level: float) -> list[Answer]:
+def system_intervals(sample: Sample, systems: Sequence[int], level: float) -> list[UnitsInterval]:
     """Return the interval of each system's score under `interval: auto`, in the order of the systems."""
     values = sample.values()
     by_part = None if sample.parts is None else sample.part_values()
@@ -83,7 +82,7 @@ def system_intervals(sample: Sample, systems: Sequence[int], level: float) -> li
     ]
 
 
-def difference_intervals(sample: Sample, pairs: Sequence[tuple[int, int]], level: float) -> list[Answer]:
+def difference_intervals(sample: Sample, pairs: Sequence[tuple[int, int]], level: float) -> list[UnitsInterval]:
     """Return the interval of each pair's difference D under `interval: auto`: D ± t_df √V.
 
     V = n/(n-1) Σ(e_i - D w_i)² for one ratio over all units; else e_i - D w_i is the difference of both systems'
@@ -91,7 +90,7 @@ def difference_intervals(sample: Sample, pairs: Sequence[tuple[int, int]], level
     """
     values = sample.values()
     by_part = None if sample.parts is None else sample.part_values()
-    strata, parts = strata_of(sample)
+    strata, parts = sample.strata, sample.strata_count
     used = sorted({system for pair in pairs for system in pair})
     row_of = {system: row for row, system in enumerate(used)}
     counted = np.array([counted_units(sample, system) for system in used]).reshape(-1, sample.units)
@@ -101,7 +100,7 @@ def difference_intervals(sample: Sample, pairs: Sequence[tuple[int, int]], level
     for first, second in pairs:
         rows = [row_of[first], row_of[second]]
         if _is_many(own_sizes[rows]):
-            answers.append(Answer(None, BOOTSTRAP))
+            answers.append(UnitsInterval(None, PERCENTILE))
             continue
         squares, sizes = np.zeros(parts), np.zeros(parts)
         c = contributions(sample.of_systems([first, second]), 0, 1) if sample.plain else None
@@ -112,10 +111,10 @@ def difference_intervals(sample: Sample, pairs: Sequence[tuple[int, int]], level
             squares[0] = ((c.e - c.difference * c.w) ** 2).sum()
             sizes = _sizes(sample, counted[rows[0]] | counted[rows[1]])
         if _is_many(sizes[None]):
-            answers.append(Answer(None, BOOTSTRAP))
+            answers.append(UnitsInterval(None, PERCENTILE))
             continue
         spread = spread_of(sizes, squares, None if by_part is None else by_part[first] - by_part[second])
-        answers.append(Answer(student_t(float(values[first] - values[second]), spread, level), STUDENT_T))
+        answers.append(UnitsInterval(student_t(float(values[first] - values[second]), spread, level), STUDENT_T))
     return answers
 
 
@@ -172,29 +171,31 @@ def spread_of(sizes: FloatArray, squares: FloatArray, values: FloatArray | None)
     )
 
 
-def _system_interval(sample: Sample, system: int, value: float, of_parts: FloatArray | None, level: float) -> Answer:
+def _system_interval(
+    sample: Sample, system: int, value: float, of_parts: FloatArray | None, level: float
+) -> UnitsInterval:
     units = counted_units(sample, system)
     if not math.isfinite(value):
-        return Answer(None, STUDENT_T)
+        return UnitsInterval(None, STUDENT_T)
     share = _whole_units(sample, system)
     if share:
-        return Answer(wilson(round(value * share), share, level), WILSON)
+        return UnitsInterval(wilson(round(value * share), share, level), WILSON)
     sizes = _sizes(sample, units)
     if _is_many(sizes[None]):
-        return Answer(None, BOOTSTRAP)
-    strata, parts = strata_of(sample)
+        return UnitsInterval(None, PERCENTILE)
+    strata, parts = sample.strata, sample.strata_count
     squares = np.bincount(strata, influences(sample, system) ** 2, minlength=parts).astype(np.float64)
     spread = spread_of(sizes, squares, of_parts)
     if math.isnan(spread.se):
-        return Answer(None, STUDENT_T)
+        return UnitsInterval(None, STUDENT_T)
     if (sample.score.low, sample.score.high) != (0.0, 1.0):
         interval = student_t(value, spread, level)
-        return Answer(interval and _within(sample, interval), STUDENT_T)
+        return UnitsInterval(interval and _within(sample, interval), STUDENT_T)
     if spread.se == 0 or not 0.0 < value < 1.0:
         if spread.units < 2:
-            return Answer(None, WILSON)
-        return Answer(wilson(min(1.0, max(0.0, value)) * spread.weight, spread.weight, level), WILSON)
-    return Answer(logit_t(value, spread, level), LOGIT_T)
+            return UnitsInterval(None, WILSON)
+        return UnitsInterval(wilson(min(1.0, max(0.0, value)) * spread.weight, spread.weight, level), WILSON)
+    return UnitsInterval(logit_t(value, spread, level), LOGIT_T)
 
 
 def _whole_units(sample: Sample, system: int) -> int:
@@ -208,14 +209,14 @@ def _whole_units(sample: Sample, system: int) -> int:
 
 def _sizes(sample: Sample, units: BoolArray) -> FloatArray:
     """Count the chosen units of each part, (P,)."""
-    strata, parts = strata_of(sample)
+    strata, parts = sample.strata, sample.strata_count
     return np.bincount(strata[units], minlength=parts).astype(np.float64)
 
 
 def _is_many(sizes: FloatArray) -> bool:
     """Tell whether each part that has units at all has enough of one system: sizes (systems, P)."""
     largest = sizes.max(axis=0, initial=0.0)
-    return bool(((largest == 0) | (largest >= FEW)).all()) and bool(largest.any())
+    return bool(((largest == 0) | (largest >= MANY)).all()) and bool(largest.any())
 
 
 def _within(sample: Sample, interval: Interval) -> Interval:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, Counts, FloatArray, IntArray
+from treescore.core.arrays import BoolArray, Counts, FloatArray
 from treescore.significance.contributions import Contributions, contributions, whole_parts
 from treescore.significance.units import Sample
 
@@ -20,7 +20,7 @@ of rounding and that of the third derivative are alike, some 1e-10."""
 
 def influences(sample: Sample, system: int) -> FloatArray:
     """Return z_i of each unit of one system, (n,); 0 in parts without a value."""
-    strata, parts = strata_of(sample)
+    strata, parts = sample.strata, sample.strata_count
     ratios = []
     terms = []
     for ratio, top, bottom in zip(sample.score.ratios, sample.tops, sample.bottoms, strict=True):
@@ -49,7 +49,7 @@ def linear_contributions(sample: Sample, first: int, second: int) -> Contributio
     D is that of the unit's part. For a ratio with equal denominators these are its contributions. The share w_i is
     the mean of the ratios' shares.
     """
-    strata, parts = strata_of(sample)
+    strata, parts = sample.strata, sample.strata_count
     w = np.zeros(sample.units)
     for bottom in sample.bottoms:
         both = (bottom[first] + bottom[second]).astype(np.float64)
@@ -60,15 +60,8 @@ def linear_contributions(sample: Sample, first: int, second: int) -> Contributio
     gaps = np.nan_to_num(of_parts[0] - of_parts[1])
     e = influences(sample, first) - influences(sample, second) + gaps[strata] * w
     if sample.missing is not None:
-        whole_parts(sample, (first, second), strata, e)
+        whole_parts(sample, (first, second), e, w)
     return Contributions(e, w, float(values[0] - values[1]), sample.parts)
-
-
-def strata_of(sample: Sample) -> tuple[IntArray, int]:
-    """Return the part of each unit, (n,), and their number, P: one part where the sample has none."""
-    if sample.parts is None:
-        return np.zeros(sample.units, np.int64), 1
-    return sample.parts, sample.part_count
 
 
 def counted_units(sample: Sample, system: int) -> BoolArray:

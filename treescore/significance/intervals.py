@@ -10,7 +10,14 @@ import numpy as np
 from treescore.core.arrays import FloatArray
 from treescore.core.params import Json
 from treescore.significance import few_units
-from treescore.significance.bootstrap import Interval, bca_interval, intervals, jackknife_scores, resampled
+from treescore.significance.bootstrap import (
+    PERCENTILE,
+    Interval,
+    bca_interval,
+    intervals,
+    jackknife_scores,
+    resampled,
+)
 from treescore.significance.question import Question
 from treescore.significance.settings import AUTO
 from treescore.significance.simultaneous import simultaneous_intervals
@@ -64,7 +71,7 @@ def own_intervals(question: Question, draws: Draws) -> tuple[Mapping[int, Interv
         of_systems, of_pairs = _accelerated(draws, settings.level)
     else:
         of_systems = intervals(draws.replicates, settings.level)
-        of_pairs = difference_intervals(draws.replicates, draws.pairs, settings.level)
+        of_pairs = percentile_differences(draws.replicates, draws.pairs, settings.level)
     found = zip(draws.systems, of_systems, strict=True)
     return {system: interval for system, interval in found if interval is not None}, list(of_pairs)
 
@@ -95,7 +102,7 @@ def interval_document(question: Question, interval: Interval | None, systems: Se
     }
 
 
-def difference_intervals(replicates: FloatArray, pairs: Sequence[tuple[int, int]], level: float) -> list[Interval]:
+def percentile_differences(replicates: FloatArray, pairs: Sequence[tuple[int, int]], level: float) -> list[Interval]:
     """Compute percentile intervals of all differences, a bounded number of pairs at once."""
     result: list[Interval] = []
     for start in range(0, len(pairs), PAIRS_AT_ONCE):
@@ -108,15 +115,15 @@ def _by_units(draws: Draws, level: float) -> tuple[list[Interval | None], list[I
     """Compute each interval as the number of units asks for (`few_units.py`)."""
     own = few_units.system_intervals(draws.sample, range(len(draws.systems)), level)
     of_pairs = few_units.difference_intervals(draws.sample, draws.pairs, level)
-    systems = [row for row, answer in enumerate(own) if answer.method == few_units.BOOTSTRAP]
-    pairs = [at for at, answer in enumerate(of_pairs) if answer.method == few_units.BOOTSTRAP]
+    systems = [row for row, answer in enumerate(own) if answer.method == PERCENTILE]
+    pairs = [at for at, answer in enumerate(of_pairs) if answer.method == PERCENTILE]
     found_own = [answer.interval for answer in own]
     found = [answer.interval for answer in of_pairs]
     if systems:
         for row, interval in zip(systems, intervals(draws.replicates[systems], level), strict=True):
             found_own[row] = interval
     if pairs:
-        drawn = difference_intervals(draws.replicates, [draws.pairs[at] for at in pairs], level)
+        drawn = percentile_differences(draws.replicates, [draws.pairs[at] for at in pairs], level)
         for at, interval in zip(pairs, drawn, strict=True):
             found[at] = interval
     return found_own, found

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from treescore.core.arrays import Bits, FloatArray, IntArray
 from treescore.core.jit import compiled
+from treescore.significance.linear_kernels import HIGH, SHIFT
 
-_HIGH, _SHIFT = 2.0**400, 400
 _TABLE_NUMBERS = 60_000
+"""Numbers of a table of sums (480 KB): it stays in a processor's second cache."""
 
 
 class PairTerms(NamedTuple):
@@ -290,11 +291,11 @@ def subset_grid(
                 cells[row, column] = 0.0
         left, right, top, bottom = new_left, new_right, new_top, new_bottom
         steps += 1
-        if steps == _SHIFT:
+        if steps == SHIFT:
             steps = 0
-            if cells[top : bottom + 1, left : right + 1].max() > _HIGH:
-                cells[top : bottom + 1, left : right + 1] *= 2.0**-_SHIFT
-                exponent += _SHIFT
+            if cells[top : bottom + 1, left : right + 1].max() > HIGH:
+                cells[top : bottom + 1, left : right + 1] *= 2.0**-SHIFT
+                exponent += SHIFT
     return exponent, Window(top, bottom + 1, left, right + 1)
 
 

@@ -48,7 +48,7 @@ def beats(score: Score, names: Sequence[str], new: Counts, shown: Counts, parts:
         return False
     if math.isnan(values[1]):
         return True
-    gain = float(values[0] - values[1]) * (1.0 if score.higher_is_better else -1.0)
+    gain = float(values[0] - values[1]) * score.sign
     return int(sample.differing_units(0, 1).sum()) > 1 and gain > paired_error(sample)
 
 
@@ -56,7 +56,7 @@ def paired_error(sample: Sample) -> float:
     """Return the jackknife's standard error of the difference of the scores of two systems; 0.0 over one unit."""
     first, second = jackknife_scores(sample)
     differences = np.nan_to_num(first - second)
-    strata = np.zeros(sample.units, np.int64) if sample.parts is None else sample.parts
+    strata = sample.strata
     sizes = np.bincount(strata, minlength=1)
     means = np.bincount(strata, differences, minlength=1) / np.maximum(sizes, 1)
     squares = np.bincount(strata, (differences - means[strata]) ** 2, minlength=1)

@@ -6,14 +6,14 @@ import math
 
 import numpy as np
 
+from treescore.significance.constants import LN2, TOLERANCE
 from treescore.significance.plane import Plane, log_mass, plane_cost
-from treescore.significance.ratio import TOLERANCE, Pair, grid_cost, grid_p, normal_log_p, reduced
+from treescore.significance.ratio import Pair, grid_cost, grid_p, normal_log_p, reduced
 
 ALWAYS_ADDITIONS = 2e6
 """Additions up to which the dynamic programme is always run."""
-MAX_ADDITIONS = 3e9
+GRID_ADDITIONS = 3e9
 """Additions of the longest dynamic programme that is run where the transform is not precise enough."""
-_LN2 = math.log(2.0)
 
 
 def law_cost(pair: Pair) -> float:
@@ -34,7 +34,7 @@ def law_p(pair: Pair, alternative: str) -> tuple[float, float] | None:
         result = _by_plane(pair, alternative)
         if result is not None:
             return result
-    return grid_p(pair, alternative, log_p) if cost <= MAX_ADDITIONS else None
+    return grid_p(pair, alternative, log_p) if cost <= GRID_ADDITIONS else None
 
 
 def _beyond_integers(pair: Pair) -> bool:
@@ -50,7 +50,7 @@ def _by_plane(pair: Pair, alternative: str) -> tuple[float, float] | None:
         log_p = log_mass(plane_of(pair, abs(observed), strict=False))
         if log_p is None:
             return None
-        log_p = min(0.0, log_p + (_LN2 if alternative == "two-sided" else 0.0))
+        log_p = min(0.0, log_p + (LN2 if alternative == "two-sided" else 0.0))
         return math.exp(log_p), log_p
     # the law is symmetric: P(T >= o) = 1 - P(T > -o) for o <= 0
     log_rest = log_mass(plane_of(pair, -observed, strict=True))

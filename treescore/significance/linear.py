@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from treescore.core.arrays import IntArray
+from treescore.significance.constants import LN2
 from treescore.significance.linear_kernels import subset_tail, tilted_tail
 
-LN2 = math.log(2.0)
 MAX_ADDITIONS = 2e8
 """Additions of the longest law of one pair (20 ms by the dynamic programme)."""
 ADDITIONS = 2e9
@@ -30,6 +30,7 @@ COUNTED = 1 << 14
 MAX_POINTS = 1 << 20
 """Points of the longest transform."""
 _PRECISION = 2e-11
+"""Relative error from rounding up to which the transform counts as exact."""
 
 
 class TooLargeError(Exception):
@@ -147,7 +148,8 @@ def _transform_additions(differences: Differences, top: int) -> float:
 
 
 def _spread(differences: Differences) -> int:
-    # Hoeffding (1963): under any tilt, mass further from the mean than this is below 1e-20
+    # Hoeffding (1963): under any tilt the mass further from the mean than r is below exp(-2 r^2 / sum of d^2), with
+    # this r exp(-2 * 4.9^2) = 1.4e-21
     squares = float((differences.values.astype(np.float64) ** 2) @ differences.copies)
     return math.ceil(4.9 * math.sqrt(squares)) + 1
 

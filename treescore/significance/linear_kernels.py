@@ -10,7 +10,10 @@ import numpy as np
 from treescore.core.arrays import IntArray
 from treescore.core.jit import compiled
 
-_HIGH, _SHIFT = 2.0**400, 400
+SHIFT = 400
+"""Powers of two by which cells are made smaller, and the steps after which they are looked at: in a step they at most
+double, so that from 2^400 they stay below 2^1024."""
+HIGH = 2.0**SHIFT
 
 
 @compiled
@@ -41,12 +44,12 @@ def subset_tail(values: IntArray, top: int) -> tuple[float, int]:
             with_it[cell] = without[cell] + shifted[cell]
         cells, other = other, cells
         steps += 1
-        if steps == _SHIFT:  # cells at most double in a step: between two looks they grow by 2**400 at most
+        if steps == SHIFT:
             steps = 0
-            if cells.max() > _HIGH:
+            if cells.max() > HIGH:
                 for cell in range(used + 1):
-                    cells[cell] *= 2.0**-_SHIFT
-                exponent += _SHIFT
+                    cells[cell] *= 2.0**-SHIFT
+                exponent += SHIFT
     return cells.sum(), exponent
 
 

@@ -15,19 +15,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from treescore.core.arrays import BoolArray, Counts, FloatArray, IntArray
+from treescore.significance.constants import LN2, SLACK, TOLERANCE
 from treescore.significance.inversion import (
     LATTICE,
-    LN2,
     Tail,
     complement,
     inverted_tail,
     lugannani_rice,
     saddle_at,
+    signed_sums,
     tail_of,
+    upper_tail_of,
 )
 from treescore.significance.linear import Differences
 from treescore.significance.macro_kernels import curvature, pair_kinds
-from treescore.significance.ratio import TOLERANCE
 from treescore.significance.tail_kernels import VANISHING, Kinds
 from treescore.significance.tilted import sampled_tail
 from treescore.significance.units import Sample
@@ -106,12 +107,11 @@ def formula_holds(sample: Sample) -> bool:
 
 def parts_of(sample: Sample) -> Parts:
     """Order the terms of a sample of one ratio by part (no copy where they are in order)."""
-    parts = np.zeros(sample.units, np.int64) if sample.parts is None else sample.parts
+    parts, count = sample.strata, sample.part_count
     tops, bottoms = sample.tops[0], sample.bottoms[0]
     if len(parts) and (np.diff(parts) < 0).any():
         order = np.argsort(parts, kind="stable")
         tops, bottoms, parts = tops.take(order, axis=1), bottoms.take(order, axis=1), parts[order]
-    count = sample.part_count
     shape = (sample.systems, count)
     missing = np.zeros(shape, np.bool_) if sample.missing is None else sample.missing
     one_minus = sample.score.ratios[0].one_minus
@@ -165,7 +165,7 @@ def listed_p(pair: MacroPair, alternative: str) -> float:
         values = np.add.outer(values, _part_values(pair, part)).ravel()
     values /= max(1, len(pair.kinds.sizes))
     observed = abs(pair.difference) if alternative == "two-sided" else side(pair, alternative)
-    slack = max(TOLERANCE * abs(observed), 1e-13)
+    slack = max(TOLERANCE * abs(observed), SLACK)
     if alternative == "two-sided":
         return float((np.abs(values) >= observed - slack).mean())
     return float((values >= observed - slack).mean())
@@ -175,13 +175,9 @@ def _part_values(pair: MacroPair, part: int) -> FloatArray:
     """Compute the differences of one part's two ratios under all swaps of its differing units, (2^units,)."""
     kinds = pair.kinds
     here = slice(int(kinds.offsets[part]), int(kinds.offsets[part + 1]))
-    u, v = np.zeros(1), np.zeros(1)
-    for unit_u, unit_v, copies in zip(kinds.u[here], kinds.v[here], kinds.copies[here], strict=True):
-        for _ in range(int(copies)):
-            u = np.concatenate([u + unit_u, u - unit_u])
-            v = np.concatenate([v + unit_v, v - unit_v])
-    if len(u) == 1:
+    if here.start == here.stop:
         return np.zeros(1)
+    u, v = (signed_sums(np.repeat(each[here], kinds.copies[here])) for each in (kinds.u, kinds.v))
     total, size = kinds.totals[part], kinds.sizes[part]
     both = []
     for sign in (1.0, -1.0):
@@ -252,9 +248,9 @@ def upper_tail(pair: MacroPair, x: float, *, exact_line: bool) -> Tail:
     saddle = saddle_at(e, copies, at)
     bend = t * doubt
     if not exact_line:
-        return tail_of(lugannani_rice(at, saddle), NORMAL_ERROR + lattice + bend)
+        return upper_tail_of(lugannani_rice(at, saddle), NORMAL_ERROR + lattice + bend, x, pair.units)
     found = inverted_tail(e, copies, at, saddle)
-    return Tail(found.p, found.log_p, (found.error or 0.0) + bend)
+    return upper_tail_of(found.log_p, (found.error or 0.0) + bend, x, pair.units)
 
 
 def sampled_p(pair: MacroPair, alternative: str, seed: int, draws: int) -> Tail:

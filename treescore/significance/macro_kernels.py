@@ -1,4 +1,4 @@
-"""Compiled loops over the units of one pair: their contributions, their kinds, and the bend of the ratios."""
+"""Compiled loops over the units of one pair of a macro average: their kinds, and the bend of the ratios."""
 
 from __future__ import annotations
 
@@ -7,38 +7,6 @@ import numpy as np
 from treescore.core.arrays import Counts, FloatArray, Int32Array, IntArray
 from treescore.core.jit import compiled, inlined
 from treescore.significance.tail_kernels import VANISHING, Kinds
-
-
-@compiled
-def contributed(
-    tops: tuple[Counts, Counts], bottoms: tuple[Counts, Counts], strata: IntArray, parts: int
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Compute e_i = 2 (u_i - (M/N) v_i) / (N P) and w_i = (n_A + n_B)_i / (N P) of each unit.
-
-    Args:
-        tops: numerators (n,) of the first and the second system.
-        bottoms: denominators likewise.
-        strata: part of each unit, int64 (n,).
-        parts: P, 1 where there are no parts.
-
-    Returns:
-        e (n,) of the ratio, w (n,), and the sums (4, P) of both systems' numerators, then of their denominators.
-    """
-    units = len(strata)
-    e, w, sums = np.zeros(units), np.zeros(units), np.zeros((4, parts))
-    for i in range(units):
-        part = strata[i]
-        sums[0, part] += tops[0][i]
-        sums[1, part] += tops[1][i]
-        sums[2, part] += bottoms[0][i]
-        sums[3, part] += bottoms[1][i]
-    for i in range(units):
-        total, size = sums[0, strata[i]] + sums[1, strata[i]], sums[2, strata[i]] + sums[3, strata[i]]
-        if size != 0.0:
-            u, v = float(tops[0][i] - tops[1][i]), float(bottoms[0][i] - bottoms[1][i])
-            e[i] = 2.0 * (u - total / size * v) / (size * parts)
-            w[i] = float(bottoms[0][i] + bottoms[1][i]) / (size * parts)
-    return e, w, sums
 
 
 @compiled

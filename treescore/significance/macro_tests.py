@@ -15,7 +15,7 @@ import numpy as np
 
 from treescore.core.arrays import FloatArray
 from treescore.significance.correction import adjusted
-from treescore.significance.inversion import FEW, Tail
+from treescore.significance.inversion import SAMPLED_BELOW, Tail
 from treescore.significance.linear import ADDITIONS, MAX_ADDITIONS, TooLargeError, exact_p
 from treescore.significance.macro import (
     MacroPair,
@@ -27,11 +27,11 @@ from treescore.significance.macro import (
     sampled_p,
     whole_differences,
 )
-from treescore.significance.ratio import FEW_UNITS
-from treescore.significance.threads import mapped
+from treescore.significance.methods import INVERSION, LISTED, NORMAL, SAME, SUM_LAW, tilted_sampling
+from treescore.significance.ratio import LISTED_UNITS
+from treescore.significance.threads import THREADS, mapped
 from treescore.significance.tilted import DRAWS
 
-THREADS = 2
 INVERTED_KINDS = 4e7
 """Kinds that all pairs together may invert (some 0.3 microseconds each, 12 s); pairs with more than their share have
 Lugannani & Rice's p, unless it may decide."""
@@ -97,8 +97,7 @@ def macro_answers(parts: Parts, pairs: Sequence[tuple[int, int]], decision: Deci
 
     def sampled(pair: MacroPair, draws: int) -> Answer:
         tail = sampled_p(pair, decision.alternative, decision.seed, draws)
-        how = f"tilted sampling, {draws} draws"
-        return Answer(tail, "sampled", how, pair.units, len(pair.kinds.e), pair.undefined)
+        return Answer(tail, "sampled", tilted_sampling(draws), pair.units, len(pair.kinds.e), pair.undefined)
 
     _redo(parts, pairs, answers, _samplings(answers, decision), sampled)
     _redo(parts, pairs, answers, _near_samplings(answers, decision), sampled)
@@ -108,34 +107,34 @@ def macro_answers(parts: Parts, pairs: Sequence[tuple[int, int]], decision: Deci
 def _first_answer(pair: MacroPair, alternative: str, share: float) -> Answer:
     kinds = len(pair.kinds.e)
     if not pair.units:
-        return Answer(Tail(1.0, 0.0, None), "exact", "identical in every unit", 0, 0)
+        return Answer(Tail(1.0, 0.0, None), "exact", SAME, 0, 0)
     if alternative == "two-sided" and pair.difference == 0.0:
         return Answer(Tail(1.0, 0.0, None), "exact", "no difference", pair.units, kinds)
-    if pair.units <= FEW_UNITS:
+    if pair.units <= LISTED_UNITS:
         p = listed_p(pair, alternative)
-        return Answer(Tail(p, math.log(p), None), "exact", "all swaps listed", pair.units, kinds)
+        return Answer(Tail(p, math.log(p), None), "exact", LISTED, pair.units, kinds)
     whole = whole_differences(pair)
     if whole is not None:
         try:
             p, log_p = exact_p(whole, alternative, min(MAX_ADDITIONS, ADDITIONS * share))
-            return Answer(Tail(p, log_p, None), "exact", "exact law of a sum", pair.units, kinds)
+            return Answer(Tail(p, log_p, None), "exact", SUM_LAW, pair.units, kinds)
         except TooLargeError:
             pass
     if kinds <= INVERTED_KINDS * share:
         return _inverted(pair, alternative)
     tail = normal_tail(pair, alternative)
-    return Answer(tail, "inversion", "Lugannani-Rice formula", pair.units, kinds, pair.undefined)
+    return Answer(tail, "inversion", NORMAL, pair.units, kinds, pair.undefined)
 
 
 def _inverted(pair: MacroPair, alternative: str) -> Answer:
     tail = inverted_p(pair, alternative)
-    return Answer(tail, "inversion", "inversion of the cumulants", pair.units, len(pair.kinds.e), pair.undefined)
+    return Answer(tail, "inversion", INVERSION, pair.units, len(pair.kinds.e), pair.undefined)
 
 
 def _inversions(answers: Sequence[Answer], decision: Decision) -> dict[int, int]:
     """Choose the pairs that go beyond their share of the budget, and may decide."""
     distances = _distances(answers, decision)
-    normal = [index for index, answer in enumerate(answers) if answer.how == "Lugannani-Rice formula"]
+    normal = [index for index, answer in enumerate(answers) if answer.how == NORMAL]
     near = [index for index in normal if distances[index] <= math.log(DECIDES)]
     return _within(near, distances, [answers[index].kinds for index in near], INVERTED_KINDS * decision.share)
 
@@ -147,7 +146,7 @@ def _samplings(answers: Sequence[Answer], decision: Decision) -> dict[int, int]:
         index
         for index, answer in enumerate(answers)
         if answer.kind == "inversion"
-        and (answer.units < FEW or answer.undefined or (answer.tail.error or 0.0) > MOST_ERROR)
+        and (answer.units < SAMPLED_BELOW or answer.undefined or (answer.tail.error or 0.0) > MOST_ERROR)
     ]
     return _draws(answers, unsure, distances, (FEWEST_DRAWS, DRAWS), SAMPLED_WORK * decision.share)
 
@@ -158,7 +157,7 @@ def _near_samplings(answers: Sequence[Answer], decision: Decision) -> dict[int, 
     near = [
         index
         for index, answer in enumerate(answers)
-        if answer.kind != "exact" and distances[index] <= math.log(NEAR) and answer.units > FEW_UNITS
+        if answer.kind != "exact" and distances[index] <= math.log(NEAR) and answer.units > LISTED_UNITS
     ]
     return _draws(answers, near, distances, (DRAWS + STEP_DRAWS, NEAR_DRAWS), NEAR_WORK * decision.share)
 

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scipy.special import bdtr, chdtrc, gammaln, log_ndtr
 
+from treescore.significance.constants import SMALLEST
+
 if TYPE_CHECKING:
     from treescore.core.params import Json
 
-SMALLEST = 2.2250738585072014e-308
-"""The smallest positive normal float, a floor of every p."""
 MALTEVAL_P05 = 1.96
+"""MaltEval's bound of z for 5 %, the two-sided normal quantile to two decimals; then that for 1 %."""
 MALTEVAL_P01 = 2.58
 
 

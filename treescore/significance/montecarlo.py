@@ -16,19 +16,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treescore.core.arrays import Counts, FloatArray, IntArray
+from treescore.significance.constants import TOLERANCE
 from treescore.significance.correction import first_threshold
 from treescore.significance.kernels import PairTerms, count_extreme, mean_ratios, swapped_real_sums, swapped_sums
-from treescore.significance.ratio import TOLERANCE, extreme
+from treescore.significance.ratio import extreme
 from treescore.significance.units import Sample
 
 BATCH = 2048
+"""Shuffles that are counted at once, at most: 16 KB of sums of a system, which stay in a processor's cache."""
 THREADS = 4
+"""Threads that count batches, the same number on every machine, so that memory is bounded."""
 MOST_SHUFFLES = 4_000_000
+"""Most shuffles of a test when the correction asks for more: the smallest p of 200,000 pairs passes 0.05 with them."""
 MOST_WORK = 4e10
 """Limit of word operations and pair steps (about 10 and 2 a nanosecond) when shuffles are raised."""
+ASKED_WORK = 1e11
+"""Limit of the same work for the shuffles that were asked for (some 80 s on two cores); beyond it they are lowered."""
+FEWEST_SHUFFLES = 1_000
 _STREAM = 0x5357
+"""Keeps the draws of swaps apart from those of other procedures under one seed."""
 _BATCH_NUMBERS = 2_500_000
+"""Numbers of one batch (20 MB), so that four threads with their copies hold about 100 MB."""
 _SMALL_WORK = 2e7
+"""Pair steps (10 ms) up to which threads cost more than they save."""
 
 Words = NDArray[np.uint64]
 
@@ -68,12 +78,16 @@ def shuffles_needed(requested: int, pairs: int, alpha: float, correction: str) -
 
 
 def affordable_shuffles(wanted: int, requested: int, sample: Sample, pairs: int) -> int:
-    """Return `wanted`, or as many as the budget allows, at least those asked for."""
+    """Return `wanted`, or as many as the budget allows, at least those asked for.
+
+    The largest comparisons cannot afford even these; they get fewer, but no less than `FEWEST_SHUFFLES`.
+    """
     columns = 2 * len(sample.tops) * sample.systems
     per_step = _step_cost(sample)
     per_unit = 4.0 / 64.0 if sample.integer else 1.0
     work = columns * sample.units * per_unit + pairs * per_step
-    return max(requested, min(wanted, MOST_SHUFFLES, int(MOST_WORK / max(1.0, work))))
+    least = min(requested, max(FEWEST_SHUFFLES, int(ASKED_WORK / max(1.0, work))))
+    return max(least, min(wanted, MOST_SHUFFLES, int(MOST_WORK / max(1.0, work))))
 
 
 def _step_cost(sample: Sample) -> float:
@@ -208,9 +222,7 @@ def swapped_differences(sample: Sample, pairs: Sequence[tuple[int, int]], sums: 
     """
     if not pairs:
         return
-    totals = [
-        (sample.summed(top), sample.summed(bottom)) for top, bottom in zip(sample.tops, sample.bottoms, strict=True)
-    ]
+    totals = sample.sums()
     macro = sample.parts is not None and sample.score.join is None
     for first, second in pairs:
         if macro:

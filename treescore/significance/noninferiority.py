@@ -24,12 +24,19 @@ from treescore.core.params import Json
 from treescore.significance.contributions import Contributions
 from treescore.significance.correction import adjusted
 from treescore.significance.inversion import sum_tail
+from treescore.significance.tilted import DRAWS
 from treescore.significance.welch import RunsTest
 
 FEWEST_UNITS = 20
 """Below it nothing is established: failures in 3/20 of the units may have been missed."""
 NOTE = "Failures in fewer than 3/n of units may have been missed."
 FEW_NOTE = f"Not worse by the margin is established from {FEWEST_UNITS} units on only."
+
+
+SIDES_WORK = 6e8
+"""Draws times units of all pairs and both sides together (4 nanoseconds each, 3 s); beyond it sums are inverted."""
+ALONE_DRAWS = 2_000
+"""Draws of a pair that is tested by itself, as others must not change its p: a relative standard error of 3 %."""
 
 
 class OneSide(NamedTuple):
@@ -46,7 +53,22 @@ class OneSide(NamedTuple):
     units: int
 
 
-def noninferiority(c: Contributions, margin: float, better: float, seed: int = 1) -> tuple[OneSide, OneSide]:
+def draws_of(pairs: int, units: int, *, alone: bool) -> int:
+    """Return the draws of each side behind sums of some units: the same for all pairs, 0 where all would be too many.
+
+    Args:
+        pairs: that are tested.
+        units: of the comparison, n.
+        alone: whether the figures of a pair must not depend on how many others there are.
+    """
+    if alone:
+        return ALONE_DRAWS
+    return DRAWS if 2.0 * pairs * units * DRAWS <= SIDES_WORK else 0
+
+
+def noninferiority(
+    c: Contributions, margin: float, better: float, seed: int = 1, draws: int = DRAWS
+) -> tuple[OneSide, OneSide]:
     """Test each of a pair's systems: that it is not worse than the other by the margin.
 
     Args:
@@ -54,10 +76,11 @@ def noninferiority(c: Contributions, margin: float, better: float, seed: int = 1
         margin: δ > 0, in score units.
         better: 1.0 where a higher score is better, else -1.0.
         seed: of the draws behind sums of some units (`sum_tail`).
+        draws: how many.
     """
     units = int((c.w > 0).sum())
     first = c.e * better
-    own, other = (one_sided(side * first + margin * c.w, seed) for side in (1.0, -1.0))
+    own, other = (one_sided(side * first + margin * c.w, seed, draws) for side in (1.0, -1.0))
     return OneSide(*own, units), OneSide(*other, units)
 
 
@@ -79,9 +102,9 @@ def over_runs(found: RunsTest, margin: float, better: float, units: int) -> tupl
     return sides[0], sides[1]
 
 
-def one_sided(x: FloatArray, seed: int) -> tuple[float, float | None]:
+def one_sided(x: FloatArray, seed: int, draws: int = DRAWS) -> tuple[float, float | None]:
     """Return P(Σ s_i x_i >= Σ x_i) over all signs s of the terms x (n,), and its relative error, None where exact."""
-    tail = sum_tail(x, float(x.sum()), seed=seed)
+    tail = sum_tail(x, float(x.sum()), seed=seed, draws=draws)
     return tail.p, tail.error
 
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from treescore.core.params import Json
 from treescore.significance import compare_pl, noninferiority, training_runs
-from treescore.significance.permutation import SMALLEST, Test
+from treescore.significance.constants import SMALLEST
+from treescore.significance.permutation import Test
 from treescore.significance.question import Question
 
 
@@ -25,6 +26,11 @@ def notes(question: Question, tests: Sequence[Test], smallest: Mapping[str, Json
         lines.append(
             f"Shuffles raised from {settings.shuffles} to {most_shuffles}: with fewer, {settings.correction} over "
             f"{len(question.pairs)} pairs could reject nothing, or only just."
+        )
+    fewest_shuffles = min((test.shuffles for test in tests if test.shuffles and test.unselected is None), default=0)
+    if 0 < fewest_shuffles < settings.shuffles:
+        lines.append(
+            f"Shuffles lowered from {settings.shuffles} to {fewest_shuffles}: systems, units or parts are very many."
         )
     units = question.sample.units
     if question.unit == "block" and 2.0 ** (1 - units) > settings.alpha:

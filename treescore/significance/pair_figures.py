@@ -13,7 +13,7 @@ from treescore.significance.correction import first_threshold
 from treescore.significance.detectable import detectable_of, moments_of, moments_of_pairs
 from treescore.significance.influence import contributions_of
 from treescore.significance.intervals import Draws, interval_document, intervals_together
-from treescore.significance.noninferiority import noninferiority, over_runs, pair_documents
+from treescore.significance.noninferiority import draws_of, noninferiority, over_runs, pair_documents
 from treescore.significance.permutation import Test
 from treescore.significance.question import Question
 
@@ -59,8 +59,9 @@ def _noninferiority(question: Question) -> Sequence[dict[str, Json] | None]:
     settings = question.settings
     if settings.margin is None:
         return [None] * len(question.pairs)
-    better = 1.0 if question.sample.score.higher_is_better else -1.0
+    better = question.sample.score.sign
     over = training_runs.runs_tests(question)
+    draws = draws_of(len(question.pairs), question.sample.units, alone=question.seed_of is not None)
     names, sides = [], []
     for first, second in question.pairs:
         names.append((question.candidates[first].name, question.candidates[second].name))
@@ -70,5 +71,5 @@ def _noninferiority(question: Question) -> Sequence[dict[str, Json] | None]:
             by_pair = question.units_by_pair
             sample = (question.alone(first, second) if by_pair else question).sample
             c = contributions_of(sample, 0, 1) if by_pair else contributions_of(sample, first, second)
-            sides.append(noninferiority(c, settings.margin, better, question.seed(first, second)))
+            sides.append(noninferiority(c, settings.margin, better, question.seed(first, second), draws))
     return pair_documents(names, sides, settings.margin, settings.alpha, settings.correction)

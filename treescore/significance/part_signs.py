@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from treescore.core.arrays import FloatArray
-from treescore.significance.inversion import LN2, Tail, sum_tail, tail_of
+from treescore.significance.constants import LN2, ROUNDING
+from treescore.significance.inversion import Tail, sum_tail, tail_of
 from treescore.significance.settings import FEWEST_PARTS
 from treescore.significance.tilted import DRAWS
 
@@ -61,7 +62,7 @@ def _one(d: FloatArray, alternative: str, seed: int, draws: int) -> Tail:
     observed = float(d.sum())
     if alternative != "two-sided":
         return sum_tail(d, -observed if alternative == "less" else observed, seed=seed, draws=draws)
-    if abs(observed) <= 1e-12 * float(np.abs(d).sum()):
+    if abs(observed) <= ROUNDING * float(np.abs(d).sum()):
         return Tail(1.0, 0.0, None)
     tail = sum_tail(d, abs(observed), seed=seed, draws=draws)
     return tail_of(LN2 + tail.log_p, tail.error)

@@ -13,13 +13,12 @@ import numpy as np
 from scipy.special import gammaincc
 
 from treescore.core.arrays import FloatArray
+from treescore.significance.constants import SMALLEST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from treescore.core.params import Json
-
-_SMALLEST = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,7 @@ def partial_conjunctions(p: FloatArray, alpha: float) -> list[PartialConjunction
     ordered = np.take_along_axis(p, order, axis=1)
     remaining = np.arange(p.shape[1], 0, -1, dtype=np.float64)
     bonferroni = np.minimum(1.0, np.maximum.accumulate(remaining * ordered, axis=1))
-    logs = np.log(np.maximum(ordered, _SMALLEST))
+    logs = np.log(np.maximum(ordered, SMALLEST))
     tails = -np.cumsum(logs[:, ::-1], axis=1)[:, ::-1]
     # Fisher's -2 sum(log p) is chi-square with 2 degrees of freedom a dataset: its tail is a gamma function
     fisher = np.maximum.accumulate(gammaincc(remaining, tails), axis=1)

@@ -15,32 +15,31 @@ import numpy as np
 
 from treescore.significance import ratio
 from treescore.significance.bootstrap import Interval
+from treescore.significance.constants import LN2, LN10, SMALLEST
 from treescore.significance.correction import first_threshold
-from treescore.significance.inversion import FEW, LN2, Tail, sum_tail, tail_of
+from treescore.significance.inversion import SAMPLED_BELOW, Tail, sum_tail, tail_of
 from treescore.significance.law import law_cost, law_p
 from treescore.significance.linear import ADDITIONS, Differences, TooLargeError, additions, differences_of, exact_p
 from treescore.significance.macro import formula_holds, parts_of
 from treescore.significance.macro_tests import SAMPLED_WORK, Decision, macro_answers
-from treescore.significance.montecarlo import THREADS, affordable_shuffles, extreme_counts, shuffles_needed
+from treescore.significance.methods import INVERSION, LISTED, SAME, SUM_LAW, tilted_sampling
+from treescore.significance.montecarlo import affordable_shuffles, extreme_counts, shuffles_needed
 from treescore.significance.part_signs import part_signs
-from treescore.significance.threads import mapped
+from treescore.significance.threads import THREADS, mapped
 from treescore.significance.tilted import DRAWS
 from treescore.significance.units import Sample, merged
 
 LAW_BUDGET = 2e9
-"""Limit of nanoseconds (estimated) for exact laws of ratios of all pairs."""
-_WHOLE_BUDGET = LAW_BUDGET
+"""Limit of nanoseconds (estimated) for exact laws of ratios of all pairs: 2 s."""
 NEAR_BUDGET = 5e8
-"""Limit of nanoseconds (estimated) for exact laws of the pairs near the threshold."""
-NEAR = 4.0
-"""An exact law is computed for a p within this factor of the threshold of the decision."""
-_LOG10 = math.log(10.0)
+"""The same for the pairs near the threshold, after the shuffles: 0.5 s."""
+NEAR_THRESHOLD = 4.0
+"""An exact law is computed for a p within this factor of the threshold of the decision: where ten shuffles reach
+the observed difference, p is further off in less than one of 1,000 cases."""
 LONG = 2e8
 """Additions (20 ms) from which on exact laws of sums are worth threads."""
-_AT_ONCE = min(2, THREADS)
-_FEW = 8
-SMALLEST = float(np.finfo(np.float64).tiny)
-"""The smallest p that is shown; smaller ones are shown by their logarithm."""
+_PAIRS_THAT_PREDICT = 8
+"""Pairs whose mean cost predicts that of all: fewer may all be the cheap ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +75,10 @@ class Test:
     ci: Interval | None = None
 
 
+IDENTICAL = Test(1.0, "exact", SAME, differing=0, smallest=1.0)
+"""The test of two systems that differ in no unit."""
+
+
 @dataclass(frozen=True, slots=True)
 class ShufflePlan:
     """How many shuffles a test may use, and the decision that they serve."""
@@ -90,7 +93,7 @@ class ShufflePlan:
     @property
     def share(self) -> float:
         """The share of all budgets that the tests may use."""
-        return self.law_budget / _WHOLE_BUDGET
+        return self.law_budget / LAW_BUDGET
 
 
 def permutation(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: str, plan: ShufflePlan) -> list[Test]:
@@ -142,7 +145,7 @@ def _test(tail: Tail, kind: str, how: str, differing: int, alternative: str) -> 
         max(tail.p, SMALLEST),
         kind,
         how,
-        min(0.0, tail.log_p / _LOG10),
+        min(0.0, tail.log_p / LN10),
         differing=differing,
         smallest=smallest_p(differing, alternative),
         error=tail.error if kind != "exact" else None,
@@ -174,7 +177,7 @@ def _composites(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: s
         alone = sample if not lacking.any() else merged(sample.of_systems((first, second)), lacking)
         pair = (first, second) if alone is sample else (0, 1)
         if not alone.differing_units(*pair).any():
-            test_of[index] = Test(1.0, "exact", "identical in every unit", differing=0, smallest=1.0)
+            test_of[index] = IDENTICAL
         elif alone is sample:
             rest.append(index)
         else:
@@ -196,10 +199,10 @@ def _cheap(sample: Sample, first: int, second: int, alternative: str) -> Test | 
     differing = int(sample.differing_units(first, second).sum())
     smallest = smallest_p(differing, alternative)
     if not differing:
-        return Test(1.0, "exact", "identical in every unit", differing=0, smallest=1.0)
-    if sample.integer and differing <= ratio.FEW_UNITS:
+        return IDENTICAL
+    if sample.integer and differing <= ratio.LISTED_UNITS:
         p = ratio.enumerated_p(sample, first, second, alternative)
-        return Test(p, "exact", "all swaps listed", differing=differing, smallest=smallest)
+        return Test(p, "exact", LISTED, differing=differing, smallest=smallest)
     return None
 
 
@@ -229,16 +232,16 @@ def _sums(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: str, pl
     def solve(index: int) -> Test:
         differences = of_pair[index]
         if not differences.units:
-            return Test(1.0, "exact", "identical in every unit", differing=0, smallest=1.0)
+            return IDENTICAL
         try:
             if index in exact:
                 p, log_p = exact_p(differences, turned)
-                return _test(Tail(p, log_p, None), "exact", "exact law of a sum", differences.units, alternative)
+                return _test(Tail(p, log_p, None), "exact", SUM_LAW, differences.units, alternative)
         except TooLargeError:
             pass
         return _beyond(differences, turned, alternative, plan.seed, draws)
 
-    return dict(zip(of_pair, mapped(solve, list(of_pair), _AT_ONCE if sum(costs.values()) > LONG else 1), strict=True))
+    return dict(zip(of_pair, mapped(solve, list(of_pair), THREADS if sum(costs.values()) > LONG else 1), strict=True))
 
 
 def _beyond(differences: Differences, turned: str, alternative: str, seed: int, draws: int) -> Test:
@@ -248,11 +251,11 @@ def _beyond(differences: Differences, turned: str, alternative: str, seed: int, 
     tail = sum_tail(e, abs(observed) if turned == "two-sided" else observed, seed=seed, draws=draws, most=0.0)
     if turned == "two-sided":
         tail = tail_of(LN2 + tail.log_p, tail.error) if observed else Tail(1.0, 0.0, None)
-    how, kind = "inversion of the cumulants", "inversion"
+    how, kind = INVERSION, "inversion"
     if tail.error is None:
-        how, kind = "all swaps listed", "exact"
-    elif differences.units < FEW and draws:
-        how, kind = f"tilted sampling, {draws} draws", "sampled"
+        how, kind = LISTED, "exact"
+    elif differences.units < SAMPLED_BELOW and draws:
+        how, kind = tilted_sampling(draws), "sampled"
     return _test(tail, kind, how, differences.units, alternative)
 
 
@@ -284,7 +287,7 @@ def _laws(
         spent += cost
         jobs[index] = pair
         # the mean cost of a few pairs predicts the cost of all
-        predicted = spent / len(jobs) * len(rest) if len(jobs) >= _FEW else 0.0
+        predicted = spent / len(jobs) * len(rest) if len(jobs) >= _PAIRS_THAT_PREDICT else 0.0
         if spent > plan.law_budget or predicted > 2.0 * plan.law_budget:
             return
     test_of.update(_solved(jobs, alternative, "exact law of a ratio"))
@@ -300,12 +303,12 @@ def _solved(jobs: dict[int, ratio.Pair], alternative: str, how: str) -> dict[int
             max(result[0], SMALLEST),
             "exact",
             how,
-            log10_p=result[1] / _LOG10,
+            log10_p=result[1] / LN10,
             differing=len(pair.us),
             smallest=smallest_p(len(pair.us), alternative),
         )
 
-    tests = zip(jobs, mapped(solve, list(jobs), _AT_ONCE), strict=True)
+    tests = zip(jobs, mapped(solve, list(jobs), THREADS), strict=True)
     return {index: test for index, test in tests if test is not None}
 
 
@@ -325,7 +328,7 @@ def _by_shuffles(
     counts = extreme_counts(sample, rest_pairs, shuffles, plan.seed, alternative)
     return {
         index: Test(
-            (int(count) + 1) / (shuffles + 1),
+            max((int(count) + 1) / (shuffles + 1), least),
             "monte-carlo",
             "random swaps shared by all pairs",
             shuffles=shuffles,
@@ -337,13 +340,17 @@ def _by_shuffles(
 
 
 def _shuffles(sample: Sample, smallest: float, pairs: int, plan: ShufflePlan) -> int:
-    """Return the shuffles asked for; more where the correction needs them and a rejection is possible."""
+    """Return the shuffles asked for; more where the correction needs them and a rejection is possible.
+
+    Fewer where those asked for are more than the budget.
+    """
+    asked = affordable_shuffles(plan.requested, plan.requested, sample, pairs)
     threshold = first_threshold(plan.family, plan.alpha, plan.correction)
     if smallest > threshold:
-        return plan.requested
+        return asked
     wanted = shuffles_needed(plan.requested, plan.family, plan.alpha, plan.correction)
     shuffles = affordable_shuffles(wanted, plan.requested, sample, pairs)
-    return shuffles if 1 / (shuffles + 1) <= threshold else plan.requested
+    return shuffles if 1 / (shuffles + 1) <= threshold else asked
 
 
 def _near_threshold(
@@ -365,7 +372,7 @@ def _near_threshold(
     jobs: dict[int, ratio.Pair] = {}
     spent = 0.0
     for index in sorted(rest, key=distances.__getitem__):
-        if distances[index] > math.log(NEAR):
+        if distances[index] > math.log(NEAR_THRESHOLD):
             break
         pair = ratio.pair_of(sample, *pairs[index])
         cost = law_cost(pair)

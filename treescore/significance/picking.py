@@ -47,7 +47,7 @@ def _allowing(question: Question, ahead: Candidate, behind: Candidate, test: Tes
         return _bonferroni(test, test.p, len(ahead.considered) + ahead.unknown)
     others = [Candidate(ahead.name, (counts,)) for counts in ahead.considered]
     candidates = [behind, ahead, *others]
-    sample = question.terms.sample(candidates, pooled([candidate.runs for candidate in candidates]))
+    sample = question.terms.alone(candidates, pooled([candidate.runs for candidate in candidates]))
     found = selected_p(sample, 1, test, question.plan, unknown=ahead.unknown)
     same = found.p == test.p
     return replace(

@@ -11,6 +11,7 @@ from treescore.significance.permutation import Test
 from treescore.significance.question import Question
 
 VERSION = 2
+"""Raised where the same question has another answer than before."""
 
 
 def statistic(score: Score, *, macro: bool) -> dict[str, Json]:

@@ -85,7 +85,7 @@ class Terms:
         return by_part(by_unit) if self.units.name == "part" else by_unit
 
     def alone(self, candidates: Sequence[Candidate], rows: Sequence[Counts]) -> Sample:
-        """Return the sample of one system or two. Of pooled parts each that one of them lacks is one unit."""
+        """Return the sample of some systems by themselves. Of pooled parts each that one of them lacks is one unit."""
         lacking = frozenset[int]().union(*(candidate.missing for candidate in candidates))
         if self.pooled is None or not lacking:
             return self.sample(candidates, rows)

@@ -16,18 +16,20 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from treescore.core.arrays import Counts, FloatArray, IntArray
+from treescore.significance.constants import LN2, SLACK, TOLERANCE
 from treescore.significance.kernels import GridTerms, extreme_mass, subset_grid
 from treescore.significance.units import Sample
 
-FEW_UNITS = 16
-TOLERANCE = 1e-12
-"""Relative tolerance within which a swap ties with the observed difference."""
+LISTED_UNITS = 16
+"""Differing units up to which all swaps are listed: 65,536, some milliseconds."""
 MOST_CELLS = 12_000_000
 """Cells of the largest grid (96 MB)."""
-_LN2 = math.log(2.0)
 _NEGLECT = 1e-11
-_SLACK = 3.0
+"""Share of p that the window of a grid may leave out."""
+_LEEWAY = 3.0
+"""How far, in logarithms, p may lie below its first estimate before the window is made again: a factor of 20."""
 _FAR = 800.0
+"""Minus the logarithm of p from which on the first window is as good as any: floats end at exp(-745)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ def pair_of(sample: Sample, first: int, second: int) -> Pair:
 
 
 def enumerated_p(sample: Sample, first: int, second: int, alternative: str) -> float:
-    """Return the share of all swaps of at most FEW_UNITS differing units that are at least as extreme; any score."""
+    """Return the share of all swaps of at most LISTED_UNITS differing units that are at least as extreme; any score."""
     differ = sample.differing_units(first, second)
     sums = []
     for top, bottom in zip(sample.tops, sample.bottoms, strict=True):
@@ -90,7 +92,7 @@ def extreme(differences: FloatArray, observed: float, alternative: str, higher_i
     better = 1.0 if higher_is_better else -1.0
     if alternative == "less":
         better = -better
-    slack = max(TOLERANCE * abs(observed), 1e-13)
+    slack = max(TOLERANCE * abs(observed), SLACK)
     if alternative == "two-sided":
         return np.asarray(np.abs(differences) >= abs(observed) - slack)
     return np.asarray(better * differences >= better * observed - slack)
@@ -135,8 +137,8 @@ def grid_p(pair: Pair, alternative: str, log_p: float) -> tuple[float, float]:
         cells = np.zeros((int(vs.sum()) + 1, int(np.abs(us).sum()) + 1))
         exponent, window = subset_grid(us, vs, low, cells, reach_u, reach_v)
         mass = extreme_mass(cells, window, terms, limit, direction, two_sided)
-        found_log_p = math.log(mass) + (exponent - len(us)) * _LN2 if mass > 0 else -math.inf
-        if found_log_p >= log_p - _SLACK or log_p < -_FAR:
+        found_log_p = math.log(mass) + (exponent - len(us)) * LN2 if mass > 0 else -math.inf
+        if found_log_p >= log_p - _LEEWAY or log_p < -_FAR:
             return min(1.0, math.ldexp(mass, exponent - len(us))), min(0.0, found_log_p)
         log_p = found_log_p if math.isfinite(found_log_p) else 3.0 * log_p - 10.0
 
@@ -148,12 +150,12 @@ def normal_log_p(pair: Pair) -> float:
     variance = float(effects @ effects)
     if variance == 0:
         return 0.0
-    return min(0.0, _LN2 + float(log_ndtr(-abs(float(effects.sum())) / math.sqrt(variance))))
+    return min(0.0, LN2 + float(log_ndtr(-abs(float(effects.sum())) / math.sqrt(variance))))
 
 
 def _reaches(us: IntArray, vs: IntArray, log_p: float) -> tuple[float, float]:
     # Hoeffding and Levy: the chance ever to leave the window is below 8 exp(-z^2 / 2) <= _NEGLECT * p
-    z = math.sqrt(2.0 * (math.log(8.0 / _NEGLECT) - log_p + _SLACK))
+    z = math.sqrt(2.0 * (math.log(8.0 / _NEGLECT) - log_p + _LEEWAY))
     return tuple(0.5 * z * math.sqrt(float(values.astype(np.float64) @ values)) + 1.0 for values in (us, vs))  # type: ignore[return-value]
 
 

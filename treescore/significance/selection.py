@@ -15,13 +15,14 @@ from typing import NamedTuple
 import numpy as np
 
 from treescore.core.arrays import Counts, FloatArray
+from treescore.significance.constants import SLACK, SMALLEST, TOLERANCE
 from treescore.significance.law import law_cost, plane_of
 from treescore.significance.linear import TooLargeError, differences_of, tail
 from treescore.significance.macro import formula_holds, macro_pair, parts_of, upper_tail
 from treescore.significance.montecarlo import shuffled_sums, swapped_differences
-from treescore.significance.permutation import SMALLEST, ShufflePlan, Test
+from treescore.significance.permutation import ShufflePlan, Test
 from treescore.significance.plane import log_mass, plane_cost
-from treescore.significance.ratio import FEW_UNITS, TOLERANCE, extreme, pair_of
+from treescore.significance.ratio import LISTED_UNITS, extreme, pair_of
 from treescore.significance.units import Sample
 
 ENOUGH = 100
@@ -105,7 +106,7 @@ def _largest(sample: Sample, plan: ShufflePlan) -> Selected:
         return Selected(1.0, None, "exact", "no difference")
     sample, pairs = _in_pairs(sample)
     differing = np.any([sample.differing_units(*pair) for pair in pairs], axis=0)
-    if int(differing.sum()) <= FEW_UNITS:
+    if int(differing.sum()) <= LISTED_UNITS:
         reached, swaps = _reached(sample, pairs, observed, _listed_sums(sample, differing), math.inf)
         return Selected(2.0 * reached / swaps, None, "exact", "largest of all swaps listed")
     bound = _bound(sample, pairs, abs(observed), plan)
@@ -220,8 +221,8 @@ def _bound(sample: Sample, pairs: Sequence[tuple[int, int]], observed: float, pl
 def _tail(sample: Sample, first: int, second: int, observed: float, budget: float) -> _Tail | None:
     """Return the tail of one pair at `observed`, positive: by a list, an exact law, or inverted; None for the rest."""
     differing = sample.differing_units(first, second)
-    if int(differing.sum()) <= FEW_UNITS:
-        better = observed if sample.score.higher_is_better else -observed
+    if int(differing.sum()) <= LISTED_UNITS:
+        better = sample.score.sign * observed
         reached, swaps = _reached(sample, [(first, second)], better, _listed_sums(sample, differing), math.inf)
         return _Tail(reached / swaps)
     exact = _exact_tail(sample, first, second, observed, budget) if sample.plain and sample.integer else None
@@ -246,7 +247,7 @@ def _linear_tail(sample: Sample, first: int, second: int, observed: float) -> _T
     differences = differences_of(u)
     size = float(sample.bottoms[0][first].sum())
     divisor = int(np.gcd.reduce(np.abs(u)))
-    limit = math.ceil((observed * size - max(TOLERANCE * observed, 1e-13) * size) / divisor)
+    limit = math.ceil((observed * size - max(TOLERANCE * observed, SLACK) * size) / divisor)
     if limit > differences.largest:
         return _Tail(0.0)
     try:
@@ -259,7 +260,7 @@ def _inverted_tail(sample: Sample, first: int, second: int, observed: float) -> 
     """Return the inverted tail of one ratio over one text or parts (`macro`)."""
     pair = sample.of_systems([first, second])
     if pair.parts is None:
-        pair = replace(pair, parts=np.zeros(pair.units, np.int64), part_count=1)
+        pair = replace(pair, parts=pair.strata, part_count=1)
     if not formula_holds(pair):
         return None
     terms = macro_pair(parts_of(pair), 0, 1)

@@ -14,12 +14,11 @@ import numpy as np
 
 from treescore.core.arrays import FloatArray
 from treescore.significance.bootstrap import Interval
+from treescore.significance.constants import ROUNDING
 
 METHOD = "simultaneous bootstrap"
 BLOCK_NUMBERS = 1_000_000
 """Replicates of differences held at once: 8 MB; never pairs times resamples."""
-ROUNDING = 1e-12
-"""A standard error below this share of the differences is a rounding error, and counts as 0."""
 
 
 def simultaneous_intervals(

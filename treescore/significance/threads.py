@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+THREADS = 2
+"""Threads of one comparison: more would take cores from the other workers of a machine."""
 _PIECES = 64
 """Pieces into which the items are cut: a piece a pair would cost 0.1 ms for thousands of short ones."""
 

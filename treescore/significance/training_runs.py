@@ -8,7 +8,7 @@ from treescore.errors import InputError, Problem
 from treescore.significance.question import Candidate, Question
 from treescore.significance.settings import Settings
 from treescore.significance.units import Sample
-from treescore.significance.welch import FEWEST, Runs, RunsTest, runs_of, welch
+from treescore.significance.welch import FEWEST_FOR_SPREAD, Runs, RunsTest, runs_of, welch
 
 Pair = tuple[int, int]
 UNDEFINED = "the score of a training run is undefined: "
@@ -25,12 +25,12 @@ def vary(question: Question, first: int, second: int) -> bool:
     """Tell whether the training runs of two systems are taken as random: both have two or more."""
     settings = question.settings
     counts = [len(question.candidates[system].runs) for system in (first, second)]
-    return settings.runs == "random" and settings.test == "permutation" and min(counts) >= FEWEST
+    return settings.runs == "random" and settings.test == "permutation" and min(counts) >= FEWEST_FOR_SPREAD
 
 
 def with_undefined_run(question: Question) -> set[int]:
     """Find the systems with a run that has no score: without it the spread of the runs is unknown."""
-    several = [index for index, candidate in enumerate(question.candidates) if len(candidate.runs) >= FEWEST]
+    several = [index for index, candidate in enumerate(question.candidates) if len(candidate.runs) >= FEWEST_FOR_SPREAD]
     return {system for system in several if runs_of(_terms(question, system)) is None}
 
 
@@ -60,7 +60,7 @@ def part_p(question: Question) -> dict[Pair, dict[str, list[float]]]:
 
 def assumed(question: Question) -> str:
     """Say what is taken of training runs."""
-    if all(len(candidate.runs) < FEWEST for candidate in question.candidates):
+    if all(len(candidate.runs) < FEWEST_FOR_SPREAD for candidate in question.candidates):
         return ONE_EACH
     varying = [vary(question, first, second) for first, second in question.pairs]
     if not any(varying):
@@ -74,7 +74,7 @@ def require_runs(candidates: Sequence[Candidate], settings: Settings) -> None:
     Raises:
         InputError: no system has two runs (pointer /runs).
     """
-    if settings.runs_required and all(len(candidate.runs) < FEWEST for candidate in candidates):
+    if settings.runs_required and all(len(candidate.runs) < FEWEST_FOR_SPREAD for candidate in candidates):
         raise InputError(no_runs())
 
 

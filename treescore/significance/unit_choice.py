@@ -69,7 +69,7 @@ def chosen_units(
         detail = f"The list has {len(blocks)} block names for {sentences} sentences. Give one for each."
         raise InputError(Problem("item-count-mismatch", detail, pointer="/unit"))
     if unit == "part":
-        _require_parts(0 if together else of_parts)
+        require_parts(0 if together else of_parts)
     if unit == "block" and not documents:
         detail = (
             'The unit is "block", but the blocks are unknown. Give the block of '
@@ -123,7 +123,15 @@ def with_whole_parts(blocks: IntArray | None, strata: IntArray, whole: Collectio
     return np.unique(numbers, return_inverse=True)[1].astype(np.int64)
 
 
-def _require_parts(count: int) -> None:
+def require_parts(count: int) -> None:
+    """Refuse whole parts as the units of a mean over too few of them.
+
+    Args:
+        count: parts of the mean; less than 2 for a score that is not a mean of parts.
+
+    Raises:
+        InputError: they are fewer than FEWEST_PARTS (pointer /unit).
+    """
     if count < FEWEST_PARTS:
         detail = (
             f'The unit "part" needs a mean over {FEWEST_PARTS} parts or more: p of P parts is at least 2^(1-P). '

@@ -12,7 +12,9 @@ from treescore.core.arrays import BoolArray, Counts, FloatArray, IntArray
 from treescore.core.scores import Ratio, Score
 
 _MOST_RUNS_SCALE = 10_000
+"""Largest common multiple of numbers of runs at which counts stay whole: sums up to 9e11 then stay below 2^53."""
 _LARGEST_WHOLE = 2.0**52
+"""Below this a float holds every whole number, and halves too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +59,21 @@ class Sample:
     @property
     def direction(self) -> float:
         """1.0 where a higher first ratio is better, else -1.0."""
-        better = 1.0 if self.score.higher_is_better else -1.0
-        return -better if self.score.ratios[0].one_minus else better
+        return -self.score.sign if self.score.ratios[0].one_minus else self.score.sign
+
+    @property
+    def strata(self) -> IntArray:
+        """The part of each unit, (n,): 0 of all units where they are one part."""
+        return np.zeros(self.units, np.int64) if self.parts is None else self.parts
+
+    @property
+    def strata_count(self) -> int:
+        """The parts of `strata`, P of the formulas: 1 where there are none."""
+        return max(1, self.part_count)
 
     def values(self) -> FloatArray:
         """Return the score of each system, (N,); NaN where undefined."""
-        return self.joined([(self.summed(top), self.summed(bottom)) for top, bottom in self._pairs()])
+        return self.joined(self.sums())
 
     def unit_values(self) -> FloatArray:
         """Return the score of each unit by itself, (N, n); NaN where undefined."""
@@ -73,7 +84,7 @@ class Sample:
 
     def part_values(self) -> FloatArray:
         """Return the score of each part, (N, parts): undefined ones as the worst value, NaN where all are undefined."""
-        values = self.score.of_terms([(self.summed(top), self.summed(bottom)) for top, bottom in self._pairs()])
+        values = self.score.of_terms(self.sums())
         undefined = np.isnan(values)
         worst = math.nan if self.score.worst is None else self.score.worst
         return np.where(undefined & ~undefined.all(axis=1, keepdims=True), worst, values)
@@ -91,6 +102,10 @@ class Sample:
         filled = np.where(np.isnan(values), math.nan if worst is None else worst, values)
         mean = filled.mean(axis=-1) if self.part_count else np.full(values.shape[:-1], np.nan)
         return np.where(np.isnan(values).all(axis=-1), np.nan, mean)
+
+    def sums(self) -> list[tuple[Counts, Counts]]:
+        """Return the sums of numerators and of denominators by part, (N, parts), for each ratio."""
+        return [(self.summed(top), self.summed(bottom)) for top, bottom in self._pairs()]
 
     def summed(self, terms: Counts) -> Counts:
         """Sum terms (N, n) by part: (N, parts)."""

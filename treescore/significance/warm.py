@@ -9,7 +9,7 @@ from treescore.significance import kernels, linear_kernels
 from treescore.significance.contributions import contributions
 from treescore.significance.detectable import moments_of_pairs
 from treescore.significance.few_units import difference_intervals
-from treescore.significance.inversion import FEW, sum_tail
+from treescore.significance.inversion import SAMPLED_BELOW, sum_tail
 from treescore.significance.law import plane_of
 from treescore.significance.macro import inverted_p, macro_pair, parts_of, sampled_p
 from treescore.significance.montecarlo import extreme_counts
@@ -45,5 +45,5 @@ def warm_kernels() -> None:
     difference_intervals(parts, [(0, 1)], 0.95)
     moments_of_pairs(parts, [(0, 1)])
     moments_of_pairs(reals, [(0, 1)])
-    sum_tail(np.ones(FEW), 2.0)
-    sum_tail(np.arange(2.0, FEW), 2.0)
+    sum_tail(np.ones(SAMPLED_BELOW), 2.0)
+    sum_tail(np.arange(2.0, SAMPLED_BELOW), 2.0)

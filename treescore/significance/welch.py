@@ -17,11 +17,12 @@ from scipy.special import stdtr, stdtrit
 from treescore.core.arrays import BoolArray, Counts, FloatArray, IntArray
 from treescore.core.params import Json
 from treescore.significance.bootstrap import Interval
-from treescore.significance.influence import influences, strata_of
-from treescore.significance.permutation import SMALLEST, Test, smallest_p
+from treescore.significance.constants import SMALLEST
+from treescore.significance.influence import influences
+from treescore.significance.permutation import Test, smallest_p
 from treescore.significance.units import Sample
 
-FEWEST = 2
+FEWEST_FOR_SPREAD = 2
 """Runs, or units of a part, from which on their variance can be estimated."""
 HOW = "t over training runs and test units (Welch 1947)"
 INTERVAL = "t over training runs and test units"
@@ -84,7 +85,7 @@ def runs_of(sample: Sample) -> Runs | None:
         z=influences(summed, 0),
         parts=summed.part_values()[0],
         missing=None if summed.missing is None else summed.missing[0],
-        strata=strata_of(sample)[0],
+        strata=sample.strata,
         higher_is_better=sample.score.higher_is_better,
     )
 
@@ -159,7 +160,7 @@ def _unit_variances(a: Runs, b: Runs) -> list[tuple[float, int]]:
     sizes = np.bincount(a.strata, minlength=parts)
     means = np.bincount(a.strata, weights=d, minlength=parts) / np.maximum(sizes, 1)
     squares = np.bincount(a.strata, weights=(d - means[a.strata]) ** 2, minlength=parts)
-    whole = sizes < FEWEST
+    whole = sizes < FEWEST_FOR_SPREAD
     for runs in (a, b):
         if runs.missing is not None:
             whole |= runs.missing

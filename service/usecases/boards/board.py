@@ -19,10 +19,11 @@ from service.store.comparisons import Question
 from service.store.figures import Layout
 from service.store.revisions import Part, Revision
 from service.usecases.boards.rows import BoardRow, family, incomplete_last, picked, ranked, released, top_rungs
-from service.usecases.boards.systems import lacked_by_all_runs, together, with_values
+from service.usecases.boards.systems import together, with_values
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from treescore.core.scores import Score
 from treescore.errors import ScoringError
+from treescore.evaluation.benchmark import lacked_by_all_runs
 from treescore.evaluation.parts import RESAMPLES
 from treescore.evaluation.report import full_address
 from treescore.evaluation.spec import Entry
@@ -202,14 +203,28 @@ def tested_of(db: Connection, board: Board, rows: Sequence[BoardRow]) -> tuple[l
 
 def lacking_parts(db: Connection, board: Board, ids: Sequence[str]) -> dict[str, frozenset[int]]:
     """Return the submissions that lack chosen parts, with the positions of these among the chosen ones."""
+    return positions_of(board, missing_of(db, board, ids))
+
+
+def missing_of(db: Connection, board: Board, ids: Sequence[str]) -> dict[str, list[str] | None]:
+    """Return the submissions that lack chosen parts, with the names of these; None where no part at all was scored."""
     names = [part.name for part in board.chosen_parts]
-    lacking = {}
+    lacking: dict[str, list[str] | None] = {}
     for each, figures in boards.figures(db, ids, board.revision.number, board.layout).items():
         without = figures.parts_without_scores()
-        missing = frozenset(at for at, name in enumerate(names) if name in without)
+        missing = [name for name in names if name in without]
         if missing:
-            lacking[each] = missing
+            lacking[each] = None if len(without) == len(board.parts) else missing
     return lacking
+
+
+def positions_of(board: Board, missing: Mapping[str, list[str] | None]) -> dict[str, frozenset[int]]:
+    """Return the positions of missing parts among the chosen ones; None stands for all of them."""
+    names = [part.name for part in board.chosen_parts]
+    return {
+        each: frozenset(at for at, name in enumerate(names) if of_it is None or name in of_it)
+        for each, of_it in missing.items()
+    }
 
 
 def untestable(board: Board, lacking: Mapping[str, frozenset[int]], settings: Settings) -> dict[str, str]:

@@ -2,40 +2,44 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from functools import partial
 
 import numpy as np
 from sqlalchemy import Connection
 
 from service.context import Context
-from service.requests import MACRO, POOLED, PRIVATE
-from service.store import artifacts, benchmarks, score_records
+from service.store import artifacts, benchmarks, score_records, texts
 from service.store.comparisons import Question
 from service.store.packing import unpack_array
+from service.store.revisions import Part
 from service.store.score_records import artifact_name
-from service.usecases.boards.board import Board, board_of, lacking_parts, untestable
-from service.usecases.boards.considered import OF_PRIVATE_SHARE, UNSELECTED, most_others
+from service.usecases.boards.board import Board, board_of, missing_of, positions_of, untestable
+from service.usecases.boards.considered import most_others
 from service.usecases.boards.seeds import seeds_of
-from service.usecases.boards.systems import lacked_by_all_runs
-from service.usecases.scoring.documents import documents_in, stored_documents
+from service.usecases.scoring.documents import Names, documents_in, stored_documents
 from service.usecases.scoring.gold import evaluation_of, load_part
+from service.usecases.scoring.part_texts import GOLD, items_name, names_of
 from service.usecases.scoring.shares import share_rows, split_of
-from treescore.core.arrays import BoolArray, Counts, IntArray
+from treescore.core.arrays import BoolArray, Counts
 from treescore.core.params import Json
 from treescore.core.registry import TokenBits
-from treescore.significance import Candidate, PooledParts, Settings, compare
+from treescore.evaluation.benchmark import (
+    PartDocument,
+    RowDocument,
+    Subject,
+    candidate_of,
+    chosen_tokens,
+    joined_documents,
+    joined_tokens,
+    missing_parts,
+    question_document,
+    still_answered,
+    submissions_of,
+)
+from treescore.significance import Settings
 
 COUNTS_DELETED = "its counts were deleted"
-
-
-class _Columns(NamedTuple):
-    """The counts that are compared, and their positions in the stored arrays."""
-
-    names: list[str]
-    positions: list[int]
 
 
 def compare_submissions(
@@ -46,59 +50,44 @@ def compare_submissions(
     Args:
         context: store and configuration.
         question: what is compared.
-        earlier: an answer about other submissions; what it has of the same pairs is not computed again.
+        earlier: an answer about other submissions; what it has of the same pairs is not computed again, unless their
+            teams have picked from something else since.
 
     Raises:
         InputError: the data lack the unit of the question.
     """
-    settings = Settings(**question["settings"])
-    runs = question.get("runs", {})
-    further_runs = {run for first, of_it in runs.items() for run in of_it if run != first}
-    alone = [each for each in question["submissions"] if each not in further_runs]
     seeds = seeds_of(context, question)
     with context.store.read() as db:
         board = board_behind(db, question)
-        lacking = lacking_parts(db, board, [*question["submissions"], *itertools.chain(*runs.values())])
-    missing_of = lacked_by_all_runs(lacking, alone, runs)
-    untested = untestable(board, missing_of, settings)
-    entry, score = board.scored_by
-    columns = _columns(entry.metric.table.count_names, board, settings)
-    with context.store.read() as db:
         chosen = rows_of_share(db, board)
-    candidates = []
-    for each in alone:
-        if each in untested:
+    subject = _subject(board, question, chosen)
+    asked = _rows(question, subject)
+    with context.store.read() as db:
+        missing = missing_of(db, board, submissions_of(asked))
+        parts = _parts(db, board, chosen)
+    lacking = positions_of(board, missing)
+    untested = untestable(board, missing_parts(asked, lacking), subject.settings)
+    candidates, rows = [], []
+    for row in asked:
+        name = row["name"]
+        if name in untested:
             continue
         with context.store.read() as db:
-            missing = missing_of.get(each, frozenset())
-            tokens = settings.unit == "token"
-            candidate = _candidate(db, board, each, columns.positions, chosen, missing, tokens=tokens)
-            if candidate is not None:
-                further = {run: lacking.get(run, frozenset()) for run in runs.get(each, ()) if run != each}
-                candidate = _with_runs(db, board, candidate, columns.positions, chosen, further)
-                candidate = _with_considered(db, board, candidate, columns.positions, chosen, question)
-        if candidate is None:
-            untested[each] = COUNTS_DELETED
+            tokens = _tokens(db, board, name, chosen) if subject.settings.unit == "token" else None
+            read = partial(_counts, db, board, subject.columns.positions, chosen)
+            found = candidate_of(row, read, lacking, tokens)
+        if found is None:
+            untested[name] = COUNTS_DELETED
         else:
-            candidates.append(candidate)
-    parts = board.chosen_parts
-    strata = _strata(chosen, candidates) if board.part in (MACRO, POOLED) else None
-    of_parts = PooledParts(strata) if strata is not None and board.part == POOLED else strata
-    blocks = _documents(context, board, chosen)
-    gold = " ".join(part.gold_key or "" for part in parts)
-    document = compare(
-        board.score, score, columns.names, candidates, settings, blocks=blocks, parts=of_parts, gold_digest=gold,
-        seed_of=None if seeds is None else seeds.of, earlier=earlier,
-    )  # fmt: skip
-    if seeds is not None:
-        document |= {"seed_commitment": seeds.commitment, "seed_root": seeds.root.hex()}
-    document["untested"] += [{"name": each, "reason": reason} for each, reason in untested.items()]
-    if "considered" not in question:
-        picking = OF_PRIVATE_SHARE if board.share == PRIVATE else UNSELECTED
-        document["assumed"] = f"{document['assumed']} {picking}"
-    if board.part == MACRO:
-        document["part_names"] = [part.name for part in parts]
-    return document
+            candidates.append(found[0])
+            rows.append(found[1])
+    charged = board.scoring.charges(subject.entry)
+    record = question_document(
+        board.scoring.spec.format, subject.entry, parts, rows, missing, charged=charged, picked=subject.picked
+    )
+    further = [{"name": each, "reason": reason} for each, reason in untested.items()]
+    known = None if earlier is None else still_answered(earlier, rows)
+    return subject.answer(candidates, _documents(context, board, chosen), seeds, further, record, known)
 
 
 def board_behind(db: Connection, question: Question) -> Board:
@@ -119,87 +108,69 @@ def rows_of_share(db: Connection, board: Board) -> list[BoolArray]:
     return [share_rows(split, part, board.share) for part in board.chosen_parts]
 
 
-def _columns(names: Sequence[str], board: Board, settings: Settings) -> _Columns:
-    """Select the counts of the score; the test of compare.pl also needs the others."""
-    score = board.scored_by[1]
-    used = {name for ratio in score.ratios for name in (*ratio.numerator, *ratio.denominator)}
-    if settings.test == "compare_pl":
-        used = set(names)
-    positions = [position for position, name in enumerate(names) if name in used]
-    return _Columns([names[position] for position in positions], positions)
-
-
-def _candidate(
-    db: Connection,
-    board: Board,
-    submission: str,
-    kept: list[int],
-    chosen: Sequence[BoolArray],
-    missing: frozenset[int],
-    *,
-    tokens: bool,
-) -> Candidate | None:
-    """Read a submission's counts over the chosen sentences, and its token bits where needed; None without counts.
-
-    What a part without a scored output costs is stored as its counts; of earlier versions it may not be.
-    """
+def _subject(board: Board, question: Question, chosen: Sequence[BoolArray]) -> Subject:
     entry, score = board.scored_by
-    metric = board.scoring.spec.entries.index(entry)
-    number = board.revision.number
-    together = _counts(db, board, submission, kept, chosen, missing)
-    if together is None:
-        return None
-    bits: list[TokenBits | None] = []
-    for part, sentences in zip(board.chosen_parts, chosen, strict=True) if tokens else ():
-        right, starts = (
-            artifacts.get(db, submission, artifact_name(number, kind, part.position, metric))
-            for kind in (f"tokens/{score.name}", "tokens")
+    return Subject(
+        address=board.score,
+        entry=entry,
+        score=score,
+        settings=Settings(**question["settings"]),
+        part=board.part,
+        parts=[(part.name, int(rows.sum())) for part, rows in zip(board.chosen_parts, chosen, strict=True)],
+        gold_digest=" ".join(part.gold_key or "" for part in board.chosen_parts),
+        picked="considered" in question,
+        share=board.share,
+    )
+
+
+def _rows(question: Question, subject: Subject) -> list[RowDocument]:
+    """Return the systems of a question: submissions, each with its other runs and what its team picked it from."""
+    runs_of = question.get("runs", {})
+    counted = {run for first, runs in runs_of.items() for run in runs if run != first}
+    most = most_others(question, subject.sentences, len(subject.columns.names))
+    rows = []
+    for name in question["submissions"]:
+        if name in counted:
+            continue
+        row = RowDocument(
+            name=name, runs=[run for run in runs_of.get(name, ()) if run != name], considered=None, unknown=0
         )
-        bits.append(_bits(right, starts, sentences))
-    return Candidate(submission, (together,), _joined(bits), missing)
+        found = question.get("considered", {}).get(name)
+        if found is not None:
+            newest = found["others"][::-1][:most]
+            row["considered"] = newest
+            row["unknown"] = found["deleted"] + len(found["others"]) - len(newest)
+        rows.append(row)
+    return rows
 
 
-def _with_runs(
-    db: Connection,
-    board: Board,
-    candidate: Candidate,
-    kept: list[int],
-    chosen: Sequence[BoolArray],
-    further: Mapping[str, frozenset[int]],
-) -> Candidate:
-    """Add the counts of the other training runs of a candidate's system, given with the parts that they lack."""
-    read = (_counts(db, board, each, kept, chosen, missing) for each, missing in further.items())
-    return replace(candidate, runs=(*candidate.runs, *(counts for counts in read if counts is not None)))
-
-
-def _with_considered(
-    db: Connection,
-    board: Board,
-    candidate: Candidate,
-    kept: list[int],
-    chosen: Sequence[BoolArray],
-    question: Question,
-) -> Candidate:
-    """Add the counts of the submissions that the candidate's team picked it from."""
-    found = question.get("considered", {}).get(candidate.name)
-    if found is None:
-        return candidate
-    most = most_others(question, len(candidate.runs[0]), len(kept))
-    read = (_counts(db, board, each, kept, chosen) for each in found["others"][::-1][:most])
-    others = [counts for counts in read if counts is not None]
-    unknown = len(found["others"]) - len(others) + found["deleted"]
-    return replace(candidate, considered=(candidate.runs[0], *others), unknown=unknown)
+def _parts(db: Connection, board: Board, chosen: Sequence[BoolArray]) -> list[PartDocument]:
+    """Return the chosen parts, with the digests of their gold."""
+    digests = texts.names(db, board.revision.id)
+    return [
+        PartDocument(
+            name=part.name,
+            sentences=int(rows.sum()),
+            chosen=None if board.share is None else (np.flatnonzero(rows) + 1).tolist(),
+            gold=[digests.get(name, "") for name in names_of(GOLD, part.name, board.scoring.spec.format)],
+            items=digests.get(items_name(part.name)),
+        )
+        for part, rows in zip(board.chosen_parts, chosen, strict=True)
+    ]
 
 
 def _counts(
     db: Connection,
     board: Board,
-    submission: str,
-    kept: list[int],
+    kept: Sequence[int],
     chosen: Sequence[BoolArray],
-    missing: frozenset[int] = frozenset(),
+    submission: str,
+    missing: frozenset[int],
 ) -> Counts | None:
-    """Read a submission's counts over the chosen sentences, zeros for missing parts; None where they are gone."""
+    """Read a submission's counts over the chosen sentences, zeros for missing parts; None where they are gone.
+
+    What a part without a scored output costs is stored as its counts; of earlier versions it may not be.
+    """
     metric = board.scoring.spec.entries.index(board.scored_by[0])
     rows: list[Counts] = []
     for at, (part, sentences) in enumerate(zip(board.chosen_parts, chosen, strict=True)):
@@ -212,33 +183,25 @@ def _counts(
     return np.concatenate(rows)  # type: ignore[return-value]
 
 
-def _bits(right: bytes | None, starts: bytes | None, sentences: BoolArray) -> TokenBits | None:
-    """Return the token bits of the chosen sentences."""
+def _tokens(db: Connection, board: Board, submission: str, chosen: Sequence[BoolArray]) -> TokenBits | None:
+    """Read right or wrong of each token of the chosen sentences; None where a part has none."""
+    entry, score = board.scored_by
+    metric = board.scoring.spec.entries.index(entry)
+    bits: list[TokenBits | None] = []
+    for part, sentences in zip(board.chosen_parts, chosen, strict=True):
+        right, starts = (
+            artifacts.get(db, submission, artifact_name(board.revision.number, kind, part.position, metric))
+            for kind in (f"tokens/{score.name}", "tokens")
+        )
+        whole = _bits(right, starts)
+        bits.append(None if whole is None else chosen_tokens(whole, sentences))
+    return joined_tokens(bits)
+
+
+def _bits(right: bytes | None, starts: bytes | None) -> TokenBits | None:
     if right is None or starts is None:
         return None
-    bits, offsets = unpack_array(right).astype(np.bool_), unpack_array(starts).astype(np.int64)
-    lengths = np.diff(offsets)
-    kept = np.repeat(sentences, lengths)
-    return TokenBits(bits[kept], np.concatenate([offsets[:1], np.cumsum(lengths[sentences], dtype=np.int64)]))
-
-
-def _joined(bits: Sequence[TokenBits | None]) -> TokenBits | None:
-    """Join the tokens of all parts; None where a part has none."""
-    known = [each for each in bits if each is not None]
-    if not known or len(known) < len(bits):
-        return None
-    offsets = [np.zeros(1, np.int64)]
-    for each in known:
-        offsets.append(each.offsets[1:] + offsets[-1][-1])
-    return TokenBits(np.concatenate([each.bits for each in known]), np.concatenate(offsets))
-
-
-def _strata(chosen: Sequence[BoolArray], candidates: Sequence[Candidate]) -> IntArray:
-    """Return the position of each sentence's part among the chosen ones."""
-    sizes = [int(sentences.sum()) for sentences in chosen]
-    if candidates and sum(sizes) != len(candidates[0].runs[0]):
-        raise RuntimeError("the counts and the parts differ in their number of sentences")
-    return np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
+    return TokenBits(unpack_array(right).astype(np.bool_), unpack_array(starts).astype(np.int64))
 
 
 def _documents(context: Context, board: Board, chosen: Sequence[BoolArray]) -> list[str | None] | None:
@@ -246,14 +209,17 @@ def _documents(context: Context, board: Board, chosen: Sequence[BoolArray]) -> l
 
     None where gold marks none.
     """
-    names: list[str | None] = []
-    for part, sentences in zip(board.chosen_parts, chosen, strict=True):
-        with context.store.read() as db:
-            of_part = stored_documents(db, board.revision.id, part)
-        if of_part is None:
-            with context.store.read() as db:
-                gold = load_part(db, board.revision, part.name, board.scoring.spec)
-            spec, limits = board.scoring.spec, context.config.limits
-            of_part = documents_in(evaluation_of(spec, gold, board.revision, part.name, limits))
-        names += itertools.compress(of_part or [None] * len(sentences), sentences)
-    return names if any(names) else None
+    return joined_documents(
+        (_documents_of(context, board, part), rows) for part, rows in zip(board.chosen_parts, chosen, strict=True)
+    )
+
+
+def _documents_of(context: Context, board: Board, part: Part) -> Names:
+    with context.store.read() as db:
+        stored = stored_documents(db, board.revision.id, part)
+    if stored is not None:
+        return stored
+    spec = board.scoring.spec
+    with context.store.read() as db:
+        gold = load_part(db, board.revision, part.name, spec)
+    return documents_in(evaluation_of(spec, gold, board.revision, part.name, context.config.limits))

@@ -15,14 +15,11 @@ from service.store import attempts, systems
 from service.store.comparisons import Considered, Question
 from service.usecases.boards.board import Board, question_of
 from service.usecases.boards.rows import BoardRow
-from treescore.core.params import Json
 from treescore.significance import Settings
 
 PICKED = ("best", "chosen")
 """Picks that may look at scores; `last` and `all` do not."""
 ADJUSTED, NONE = "adjusted", "none"
-UNSELECTED = "Rows are taken as they are: p does not allow for picking among the submissions of a team."
-OF_PRIVATE_SHARE = "The figures are over the private share, by which no row is picked: p needs no allowance for that."
 PAIR = 2
 MOST_OTHERS = 64
 """Limit of a team's other submissions whose counts are read; each further one is as one whose counts are gone."""
@@ -145,19 +142,6 @@ def most_others(question: Question, sentences: int, columns: int) -> int:
     in_memory = COUNTS_BYTES // max(1, teams * sentences * columns * _COUNT_BYTES)
     in_time = SWAPPED // max(1, rows * (rows - 1) // 2 * sentences)
     return min(MOST_OTHERS, in_memory, in_time)
-
-
-def still_valid(document: Mapping[str, Json], before: Question, now: Question) -> dict[str, Json]:
-    """Return an earlier answer without the pairs whose teams have picked from something else since."""
-    other_runs = _changed(before.get("runs", {}), now.get("runs", {}))
-    changed = other_runs | _changed(before.get("considered", {}), now.get("considered", {}))
-    systems = [system for system in document["systems"] if system["name"] not in other_runs]
-    pairs = [pair for pair in document["pairs"] if changed.isdisjoint((pair["a"], pair["b"]))]
-    return {**document, "systems": systems, "pairs": pairs}
-
-
-def _changed(before: Mapping[str, object], now: Mapping[str, object]) -> set[str]:
-    return {row for row in {*before, *now} if before.get(row) != now.get(row)}
 
 
 def _ahead(rows: Sequence[BoardRow]) -> list[BoardRow]:

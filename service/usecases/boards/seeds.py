@@ -9,38 +9,15 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Sequence
-from dataclasses import dataclass
 
 import orjson
 
 from service.context import Context
 from service.store import secrets
 from service.store.comparisons import Question
+from treescore.significance import Seeds
 
 SECRET = "comparison-seeds"  # noqa: S105 - a name
-_SEED_BYTES = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Seeds:
-    """The seeds of all pairs of one question.
-
-    Attributes:
-        root: what they are made of; with it and the ids the test can be repeated.
-    """
-
-    root: bytes
-
-    @property
-    def commitment(self) -> str:
-        """Return what is published before the root is, so that it cannot be changed afterwards."""
-        return "sha256:" + hashlib.sha256(self.root).hexdigest()
-
-    def of(self, names: Sequence[str]) -> int:
-        """Return the seed of one submission's interval, or of everything that is drawn for two; below 2^63."""
-        body = "\0".join(sorted(names)).encode()
-        return int.from_bytes(hmac.digest(self.root, body, hashlib.sha256)[:_SEED_BYTES], "big") >> 1
 
 
 def seeds_of(context: Context, question: Question) -> Seeds | None:

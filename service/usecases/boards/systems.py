@@ -16,9 +16,7 @@ from service.store.boards import RowDetails
 from service.store.submissions import BoardEntry
 from service.store.systems import Member
 from treescore.core.params import Json
-
-SEVERAL = 2
-"""Training runs from which on a system has a spread."""
+from treescore.significance.welch import FEWEST_FOR_SPREAD
 
 
 def together(entries: Sequence[BoardEntry], members: Iterable[Member]) -> list[BoardEntry]:
@@ -50,7 +48,7 @@ def _whole(members: Iterable[Member]) -> dict[str, list[Member]]:
         of_system.setdefault(member.system, []).append(member)
     whole = {system: runs for system, runs in of_system.items() if not any(run.deleted for run in runs)}
     scored = {system: [run for run in runs if run.scored] for system, runs in whole.items()}
-    return {system: runs for system, runs in scored.items() if len(runs) >= SEVERAL}
+    return {system: runs for system, runs in scored.items() if len(runs) >= FEWEST_FOR_SPREAD}
 
 
 def _joined(shown: Sequence[BoardEntry], runs: Sequence[Member]) -> BoardEntry:
@@ -74,24 +72,6 @@ def with_values(entry: BoardEntry, values: Mapping[str, float | None]) -> BoardE
     of_runs = [values.get(run) for run in entry.runs]
     defined = [value for value in of_runs if value is not None]
     return replace(entry, value=_mean(of_runs), spread=stdev(defined) if len(defined) == len(of_runs) else None)
-
-
-def lacked_by_all_runs(
-    lacking: Mapping[str, frozenset[int]], ids: Iterable[str], runs: Mapping[str, Sequence[str]]
-) -> dict[str, frozenset[int]]:
-    """Return the parts that submissions lack, of a system those that all of its runs lack.
-
-    Args:
-        lacking: submission -> positions of the parts that it lacks; without those that lack none.
-        ids: of the submissions, each of which may stand for a system.
-        runs: the runs of each system of several.
-    """
-    found = {each: frozenset.intersection(*_lacked(lacking, runs.get(each) or (each,))) for each in ids}
-    return {each: missing for each, missing in found.items() if missing}
-
-
-def _lacked(lacking: Mapping[str, frozenset[int]], runs: Iterable[str]) -> list[frozenset[int]]:
-    return [lacking.get(run, frozenset()) for run in runs]
 
 
 def details_of(entry: BoardEntry, details: Mapping[str, RowDetails]) -> RowDetails:

@@ -6,7 +6,7 @@ and at its end the run sees whether another one is needed. So many submissions a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -21,7 +21,6 @@ from service.requests import PUBLIC
 from service.store import benchmarks, boards, runs
 from service.store.benchmarks import Benchmark
 from service.store.boards import BoardBody, BoardComparison, BoardRun, RequestedBoard
-from service.store.comparisons import Question
 from service.usecases.boards.board import (
     Board,
     board_of,
@@ -31,10 +30,9 @@ from service.usecases.boards.board import (
     tested_of,
 )
 from service.usecases.boards.compare import compare_submissions
-from service.usecases.boards.considered import board_question, still_valid
+from service.usecases.boards.considered import board_question
 from service.usecases.runs.ending import Ending, Failure, QueuedRun
 from service.usecases.runs.progress import Progress
-from treescore.core.params import Json
 
 BOARD_KIND = "board"
 MOST_ASKED = 16
@@ -155,15 +153,8 @@ def _compared(context: Context, board: Board, asked: RequestedBoard | None) -> _
     if kept is not None and not fresh:
         body["comparison"] = kept.body["comparison"]
     elif len(ids) > 1:
-        body["comparison"] = compare_submissions(context, question, _earlier(kept, question))
+        body["comparison"] = compare_submissions(context, question, None if kept is None else kept.body["comparison"])
     return _Compared(board, body, fresh=fresh)
-
-
-def _earlier(kept: BoardComparison | None, question: Question) -> Mapping[str, Json] | None:
-    """Return what the stored comparison of a board still answers of a question."""
-    if kept is None or kept.body["comparison"] is None or kept.body["question"] is None:
-        return None
-    return still_valid(kept.body["comparison"], kept.body["question"], question)
 
 
 def _ending(

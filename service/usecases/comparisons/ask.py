@@ -8,10 +8,10 @@ from sqlalchemy import Connection
 
 from service.caller import Caller
 from service.context import Context
-from service.errors import Conflict, Forbidden, TooManyRequests, invalid
+from service.errors import Conflict, Forbidden, TooManyRequests, invalid, unprocessable
 from service.policy.questions import require_own_pick
 from service.queue import BULK, LIVE
-from service.requests import LEADERBOARD, ComparisonRequest
+from service.requests import LEADERBOARD, MACRO, ComparisonRequest
 from service.store import benchmarks, boards, comparisons, runs, teams
 from service.store.benchmarks import Benchmark
 from service.store.comparisons import Comparison, Question
@@ -38,6 +38,9 @@ from service.usecases.comparisons.show import visible_comparison
 from service.usecases.comparisons.work import record_comparison
 from service.usecases.runs.adding import add_run
 from service.usecases.submissions import quotas
+from treescore.errors import ScoringError
+from treescore.significance import Settings
+from treescore.significance.unit_choice import require_parts
 
 COMPARISON_KIND = "comparison"
 QUICK = 10
@@ -126,6 +129,7 @@ def _question(
     )  # fmt: skip
     reach = Reach(db, board, caller, benchmark, viewer)
     reach.require_shown()
+    _require_parts(board, settings)
     rows = rows_of(db, board)
     if request.submissions != LEADERBOARD:
         question = listed_question(db, board, rows, asked_about(db, reach, request.submissions), settings)
@@ -138,6 +142,20 @@ def _question(
     question = board_question(db, board, rows, ids, settings)
     _require_runs(request, question)
     return board, question
+
+
+def _require_parts(board: Board, settings: Settings | None) -> None:
+    """Refuse whole parts as units where the score is not a mean of enough of them.
+
+    Raises:
+        Unprocessable: there are too few.
+    """
+    if settings is None or settings.unit != "part":
+        return
+    try:
+        require_parts(len(board.chosen_parts) if board.part == MACRO else 1)
+    except ScoringError as error:
+        raise unprocessable(error) from error
 
 
 def _require_runs(request: ComparisonRequest, question: Question) -> None:

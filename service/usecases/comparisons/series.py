@@ -28,7 +28,7 @@ from treescore.core.params import Json
 from treescore.significance.across import Compared, across
 
 MOST = 20
-"""Benchmarks of a series that one answer compares, by id."""
+"""Benchmarks of a series that one answer compares, by id; for each a stored comparison is read whole."""
 
 
 class _Unseen(Exception):

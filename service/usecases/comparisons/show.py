@@ -26,9 +26,12 @@ from service.usecases.comparisons.rules import Reach, reach_of, reader_of
 from service.usecases.runs.views import Page, View, body_view, json_view, moment
 from service.usecases.runs.waiting import wait_for
 from treescore.core.params import Json
+from treescore.evaluation.benchmark import COMMAND
 from treescore.render import render_comparisons
 
 _READ_AT_ONCE = 50
+QUESTION = "question"
+"""Member of the answer that the command reads; answers of earlier versions lack it."""
 MARGIN = "margin"
 """Member of the test of non-inferiority beside the names of the systems."""
 
@@ -221,11 +224,13 @@ def _head(context: Context, comparison: Comparison, run: runs.Run | None) -> dic
 def _document(context: Context, seen: Visible, run: runs.Run | None, labels: Mapping[str, Label]) -> dict[str, Json]:
     """Return the whole answer: `systems` and `pairs` name submissions by their ids."""
     answer = seen.comparison.document or {}
+    computed = answer.get("comparison") or {}
     return {
-        **(answer.get("comparison") or {}),
+        **computed,
         **_head(context, seen.comparison, run),
         "progress": None if run is None else run.progress,
         "labels": labels,
+        "command": COMMAND if QUESTION in computed else None,
         "failure": gate.failure_view(seen.level, answer["failure"]) if answer.get("failure") else None,
     }
 

@@ -28,7 +28,8 @@ from treescore.evaluation.spec import parse_format, parse_spec
 from treescore.evaluation.training_runs import problems_of_runs, runs_by_system
 from treescore.significance import parse_settings
 from treescore.significance.training_runs import no_runs
-from treescore.significance.welch import FEWEST
+from treescore.significance.unit_choice import require_parts
+from treescore.significance.welch import FEWEST_FOR_SPREAD
 
 KIND = "job"
 
@@ -210,8 +211,10 @@ def _check(request: JobRequest) -> None:
 
 def _check_significance(request: JobRequest) -> None:
     settings = parse_settings(significance_of(request) or {})
-    if settings.runs_required and max(map(len, runs_by_system(request.systems).values())) < FEWEST:
+    if settings.runs_required and max(map(len, runs_by_system(request.systems).values())) < FEWEST_FOR_SPREAD:
         raise InputError(no_runs())
+    if settings.unit == "part":
+        require_parts(1)  # a job has one text
 
 
 def _check_scores(request: JobRequest) -> None:

@@ -52,11 +52,11 @@ def test_help_loads_no_command(arguments: tuple[str, ...]) -> None:
     answer = json.loads(printed_by(PROGRAM, *arguments))
     assert not set(answer["loaded"]) & (SPARED | {"numpy", "orjson", "rich"})
     if arguments == ("--help",):
-        for name in ("score", "compare", "submit", "serve", "demo", "api", "worker", "sweeper", "migrate"):
+        for name in ("score", "compare", "repeat", "submit", "serve", "demo", "api", "worker", "sweeper", "migrate"):
             assert f"  {name} " in answer["printed"]
 
 
-@pytest.mark.parametrize("command", ["score", "compare", "submit"])
+@pytest.mark.parametrize("command", ["score", "compare", "repeat", "submit"])
 def test_the_help_of_a_command_loads_nothing_of_the_service(command: str) -> None:
     answer = json.loads(printed_by(PROGRAM, command, "--help"))
     assert answer["exit"] == 0

@@ -136,7 +136,7 @@ def test_zero_denominators_in_a_shuffle_count_as_0() -> None:
 @pytest.mark.parametrize("score", [F1, HARMONIC])
 def test_the_number_of_threads_changes_no_byte(score: Score, scale: float, monkeypatch: Any) -> None:
     counts = [rows(seed, 300) * scale for seed in range(5)]
-    monkeypatch.setattr("treescore.significance.permutation.LAW_BUDGET", 0.0)
+    monkeypatch.setattr("treescore.significance.question.LAW_BUDGET", 0.0)
     found = []
     for threads in (1, 3):
         monkeypatch.setattr(montecarlo, "THREADS", threads)
@@ -144,7 +144,9 @@ def test_the_number_of_threads_changes_no_byte(score: Score, scale: float, monke
         monkeypatch.setattr(montecarlo, "BATCH", 256)
         monkeypatch.setattr(bootstrap, "_THREADS", threads)
         monkeypatch.setattr(bootstrap, "BATCH_DRAWS", 20_000)
-        found.append(orjson.dumps(asked(score, *counts, shuffles=3_000, resamples=1_000)))
+        document = asked(score, *counts, shuffles=3_000, resamples=1_000)
+        assert {pair["p_kind"] for pair in document["pairs"]} == {"monte-carlo"}
+        found.append(orjson.dumps(document))
     assert found[0] == found[1]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy.special import ndtri
 from treescore.core.scores import ratio_score
 from treescore.significance.contributions import Contributions, contributions
 from treescore.significance.detectable import detectable, moments_of, moments_of_pairs
+from treescore.significance.influence import contributions_of
 from treescore.significance.units import sample_of
 
 SHARE = ratio_score("share", "", "m", "n")
@@ -88,3 +90,15 @@ def test_sums_over_all_pairs_are_those_of_each(*, one_minus: bool, parts: Any, s
         c = contributions(sample, *pair)
         assert c is not None
         assert found == pytest.approx(moments_of(c), rel=1e-9)
+
+
+def test_a_part_that_one_lacks_is_one_unit_with_its_whole_share() -> None:
+    words = np.array([5, 7, 4, 6, 8, 5])
+    rows = [np.stack([words - wrong, words], axis=1) for wrong in ([1, 2, 0, 1, 3, 2], [2, 3, 2, 1, 2, 3])]
+    strata = np.array([0, 0, 0, 0, 1, 1])
+    missing = np.array([[False, False], [False, True]])
+    for score in (SHARE, replace(SHARE, ratios=SHARE.ratios * 2, join=lambda each: 0.5 * (each[0] + each[1]))):
+        c = contributions_of(sample_of(score, ("m", "n"), rows, None, strata, missing), 0, 1)
+        assert c.w[4:] == pytest.approx([0.5, 0.0])
+        assert c.e[4:] == pytest.approx([0.5 * (rows[0][4:, 0].sum() / 13), 0.0])
+        assert c.w.sum() == pytest.approx(1.0)

@@ -10,13 +10,13 @@ import pytest
 from scipy.special import stdtrit
 
 from treescore.core.scores import Score, f1_score, harmonic, ratio_score
+from treescore.significance.bootstrap import PERCENTILE
 from treescore.significance.few_units import (
-    BOOTSTRAP,
-    FEW,
     LOGIT_T,
+    MANY,
     STUDENT_T,
     WILSON,
-    Answer,
+    UnitsInterval,
     difference_intervals,
     system_intervals,
 )
@@ -36,15 +36,15 @@ def sample(score: Score, *systems: Any, parts: Any = None, blocks: Any = None) -
     return sample_of(score, NAMES, rows, blocks, None if parts is None else np.array(parts))
 
 
-def own(score: Score, m: Any, n: Any, **where: Any) -> Answer:
+def own(score: Score, m: Any, n: Any, **where: Any) -> UnitsInterval:
     return system_intervals(sample(score, (m, n), **where), [0], 0.95)[0]
 
 
-def difference(score: Score, first: Any, second: Any, **where: Any) -> Answer:
+def difference(score: Score, first: Any, second: Any, **where: Any) -> UnitsInterval:
     return difference_intervals(sample(score, first, second, **where), [(0, 1)], 0.95)[0]
 
 
-def ends(answer: Answer) -> list[float]:
+def ends(answer: UnitsInterval) -> list[float]:
     assert answer.interval is not None
     return [answer.interval.low, answer.interval.high]
 
@@ -90,10 +90,10 @@ def test_sentences_left_out_of_a_share_are_not_counted() -> None:
 
 
 def test_the_bootstrap_is_used_from_fifty_units_on() -> None:
-    a, b, n = drawn(FEW)
-    assert own(SHARE, a, n) == (None, BOOTSTRAP)
+    a, b, n = drawn(MANY)
+    assert own(SHARE, a, n) == (None, PERCENTILE)
     assert own(SHARE, a[1:], n[1:]).method == LOGIT_T
-    assert difference(SHARE, (a, n), (b, n)) == (None, BOOTSTRAP)
+    assert difference(SHARE, (a, n), (b, n)) == (None, PERCENTILE)
     assert difference(SHARE, (a[1:], n[1:]), (b[1:], n[1:])).method == STUDENT_T
 
 
@@ -182,9 +182,9 @@ def test_parts_of_one_unit_are_as_wide_as_a_t_interval_over_parts() -> None:
 
 
 def test_a_small_part_decides_for_all_parts() -> None:
-    a, _, n = drawn(3 * FEW)
-    assert own(SHARE, a, n, parts=np.repeat([0, 1, 2], FEW)) == (None, BOOTSTRAP)
-    assert own(SHARE, a, n, parts=np.repeat([0, 1, 2], [FEW + 1, FEW, FEW - 1])).method == LOGIT_T
+    a, _, n = drawn(3 * MANY)
+    assert own(SHARE, a, n, parts=np.repeat([0, 1, 2], MANY)) == (None, PERCENTILE)
+    assert own(SHARE, a, n, parts=np.repeat([0, 1, 2], [MANY + 1, MANY, MANY - 1])).method == LOGIT_T
 
 
 def test_a_part_without_units_adds_no_spread() -> None:

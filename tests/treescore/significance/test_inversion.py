@@ -92,3 +92,24 @@ def test_p_is_valid_at_any_number_of_draws() -> None:
         found.append(2.0 * math.exp(sampled.log_p))
     share = float((np.array(found) <= 0.05).mean())
     assert share <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 2_000)
+
+
+@pytest.mark.parametrize("units", [21, 60, 300])
+@pytest.mark.parametrize("below", [1e-9, 1e-4, 1e-2])
+def test_near_the_largest_sum_the_tail_lies_between_one_swap_and_chernoff_s_bound(units: int, below: float) -> None:
+    e, copies = np.random.default_rng(units).uniform(0.1, 1.0, units), np.ones(units, np.int64)
+    x = float(e.sum()) * (1.0 - below)
+    saddle = saddle_at(e, copies, x)
+    bound = saddle.cumulant - saddle.t * x
+    for log_p in (inverted_tail(e, copies, x).log_p, lugannani_rice(x, saddle)):
+        assert log_p <= bound + 1e-9
+    assert inverted_tail(e, copies, x).log_p >= -units * math.log(2) - 1e-9
+
+
+def test_no_estimate_is_below_what_the_observed_swap_alone_gives() -> None:
+    e, copies = np.random.default_rng(0).uniform(0.5, 1.0, 40), np.ones(40, np.int64)
+    x = 0.9999 * float(e.sum())
+    t = saddle_at(e, copies, x).t
+    for seed in range(20):
+        drawn = sampled_tail(linear_kinds(e, copies), x, float(e.sum()), t, seed=seed, draws=500)
+        assert drawn.log_p >= -40 * math.log(2)

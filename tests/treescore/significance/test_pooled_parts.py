@@ -80,6 +80,25 @@ def test_with_documents_the_missing_part_is_one_unit_too() -> None:
     assert "In 1 of 3 parts gold marks fewer than two documents" in document["assumed"]
 
 
+def test_picking_is_allowed_for_over_the_same_units() -> None:
+    words = np.array([5, 7, 4, 6, 8, 5, 6, 7, 5])
+    lacking, best, other = (
+        np.stack([right, words], axis=1)
+        for right in ([2, 3, 1, 2, 0, 0, 0, 3, 2], [4, 6, 2, 4, 6, 2, 5, 4, 1], [3, 2, 4, 5, 7, 4, 3, 5, 2])
+    )
+    every = [best, other]
+    opponent = Candidate("opponent", (lacking,), missing=frozenset({1}))
+    found = compared(Candidate("best", (best,), considered=tuple(every)), opponent)["pairs"][0]
+    units = np.where(STRATA == 1, 99, np.arange(9))
+    gains = np.array([[(each - lacking)[units == unit, 0].sum() for unit in np.unique(units)] for each in every])
+    swaps = np.array(list(product((1, -1), repeat=gains.shape[1])))
+    share = np.mean((gains @ swaps.T).max(axis=0) >= (best - lacking)[:, 0].sum())
+    assert found["better"] == "a"
+    assert found["p_unselected"] == pytest.approx(listed(best, lacking, units), rel=1e-12)
+    assert found["p"] == pytest.approx(max(found["p_unselected"], 2 * share), rel=1e-12)
+    assert found["p"] > found["p_unselected"]
+
+
 def test_whole_parts_are_no_units_of_pooled_scores() -> None:
     strata = np.repeat(np.arange(8), 2)
     assert chosen_units(Settings(unit="part"), None, strata, 16).name == "part"

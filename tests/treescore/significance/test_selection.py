@@ -126,7 +126,7 @@ def test_a_missing_part_is_one_unit_of_the_pairs_that_lack_it(lacking: dict[int,
             differences.append(total / 3)
         reached += max(differences) >= values[ahead] - values[0] - 1e-12
     assert found.p == pytest.approx(min(1.0, 2 * reached / 2**9))
-    monkeypatch.setattr(selection, "FEW_UNITS", 0)
+    monkeypatch.setattr(selection, "LISTED_UNITS", 0)
     drawn = selected_p(sample, ahead, tests.Test(1e-9, "exact"), PLAN)
     assert drawn.error is not None
     assert drawn.p == pytest.approx(found.p, rel=5 * drawn.error)
@@ -138,7 +138,7 @@ def test_draws_agree_with_the_list(score: Score, macro: bool, monkeypatch: Any) 
     parts = np.arange(14) % 3 if macro else None
     sample = sample_of(score, NAMES, submissions(4, 14), None, parts)
     listed, *_ = asked(sample)
-    monkeypatch.setattr(selection, "FEW_UNITS", 0)
+    monkeypatch.setattr(selection, "LISTED_UNITS", 0)
     drawn, *_ = asked(sample)
     assert (listed.kind, drawn.kind) == ("exact", "monte-carlo")
     assert drawn.error is not None
@@ -153,7 +153,7 @@ def test_few_hits_give_the_bound_of_exact_tails(score: Score, monkeypatch: Any) 
     counts[0] = rows(99, 15, 0.75)
     sample = sample_of(score, NAMES, counts, None, None)
     listed, unselected, ahead = asked(sample)
-    monkeypatch.setattr(selection, "FEW_UNITS", 0)
+    monkeypatch.setattr(selection, "LISTED_UNITS", 0)
     bound, *_ = asked(sample, ShufflePlan(requested=100, seed=3, alpha=0.05, correction="holm", family=1))
     assert (bound.kind, bound.error, bound.shuffles) == ("inversion", 0.0, None)
     assert unselected <= listed.p <= bound.p

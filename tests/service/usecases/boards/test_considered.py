@@ -16,13 +16,14 @@ from service.policy.rounding import rounded_p
 from service.requests import SubmissionChanges
 from service.schemas.comparisons import ComparisonRequest
 from service.store import comparisons
-from service.usecases.boards.considered import UNSELECTED, most_others
+from service.usecases.boards.considered import most_others
 from service.usecases.comparisons.ask import ask
 from service.usecases.comparisons.show import view_comparison
 from service.usecases.submissions.changes import delete_submission, patch_submission
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import ANYONE, LONG, SLUG, Task, column, spoilt
+from treescore.evaluation.benchmark import UNSELECTED
 from treescore.significance.permutation import permutation
 
 CASES = json.loads((Path(__file__).parents[3] / "golden" / "inference.json").read_text())["selection"]["cases"]

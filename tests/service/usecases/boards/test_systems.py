@@ -17,7 +17,7 @@ from service.requests import SubmissionChanges, SubmissionsQuery
 from service.schemas.comparisons import ComparisonRequest
 from service.store.submissions import SYSTEM, BoardEntry
 from service.store.systems import Member
-from service.usecases.boards.systems import lacked_by_all_runs, together
+from service.usecases.boards.systems import together
 from service.usecases.comparisons.ask import ask
 from service.usecases.comparisons.show import view_comparison
 from service.usecases.submissions.changes import delete_submission, patch_submission
@@ -25,6 +25,7 @@ from service.usecases.submissions.submissions import list_submissions
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import ANYONE, LONG, SLUG, TWO_PARTS, Task, column, spoilt
+from treescore.evaluation.benchmark import lacked_by_all_runs
 
 GOLDEN = json.loads((Path(__file__).parents[3] / "golden" / "inference.json").read_text())["runs"]["cases"]
 

@@ -1,11 +1,47 @@
-"""Compiled inner loops over the units of pairs: sums of squares, without an array for each pair."""
+"""Compiled loops over the units of pairs: their contributions, and sums of squares without an array for each pair."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from treescore.core.arrays import BoolArray, Counts, FloatArray, IntArray
-from treescore.core.jit import compiled
+from treescore.core.jit import compiled, inlined
+
+
+@inlined
+def _unit(m_a: float, m_b: float, n_a: float, n_b: float, slope: float, scale: float) -> tuple[float, float]:
+    """Return e_i = 2 (u_i - (M/N) v_i) / (N P) and w_i = (n_A + n_B) / (N P) of a unit: slope is M/N, scale N P."""
+    return 2.0 * (float(m_a - m_b) - slope * float(n_a - n_b)) / scale, float(n_a + n_b) / scale
+
+
+@compiled
+def contributed(
+    tops: tuple[Counts, Counts], bottoms: tuple[Counts, Counts], strata: IntArray, parts: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Compute e_i = 2 (u_i - (M/N) v_i) / (N P) and w_i = (n_A + n_B)_i / (N P) of each unit.
+
+    Args:
+        tops: numerators (n,) of the first and the second system.
+        bottoms: denominators likewise.
+        strata: part of each unit, int64 (n,).
+        parts: P, 1 where there are no parts.
+
+    Returns:
+        e (n,) of the ratio, w (n,), and the sums (4, P) of both systems' numerators, then of their denominators.
+    """
+    units = len(strata)
+    e, w, sums = np.zeros(units), np.zeros(units), np.zeros((4, parts))
+    for i in range(units):
+        part = strata[i]
+        sums[0, part] += tops[0][i]
+        sums[1, part] += tops[1][i]
+        sums[2, part] += bottoms[0][i]
+        sums[3, part] += bottoms[1][i]
+    for i in range(units):
+        total, size = sums[0, strata[i]] + sums[1, strata[i]], sums[2, strata[i]] + sums[3, strata[i]]
+        if size != 0.0:
+            e[i], w[i] = _unit(tops[0][i], tops[1][i], bottoms[0][i], bottoms[1][i], total / size, size * parts)
+    return e, w, sums
 
 
 @compiled
@@ -31,19 +67,17 @@ def contribution_squares(
     """
     first, second = pair
     parts = part_tops.shape[1]
-    slopes, scales = np.zeros(parts), np.zeros(parts)
+    slopes, scales = np.zeros(parts), np.full(parts, np.inf)
     for part in range(parts):
         size = part_bottoms[first, part] + part_bottoms[second, part]
         if size != 0:
             slopes[part] = (part_tops[first, part] + part_tops[second, part]) / size
-            scales[part] = 1.0 / (size * parts)
+            scales[part] = size * parts
     residuals, contributions, shares = 0.0, 0.0, 0.0
     for unit in range(tops.shape[1]):
-        slope, scale = slopes[strata[unit]], scales[strata[unit]]
-        u = float(tops[first, unit] - tops[second, unit])
-        v = float(bottoms[first, unit] - bottoms[second, unit])
-        e = 2.0 * (u - slope * v) * scale
-        w = float(bottoms[first, unit] + bottoms[second, unit]) * scale
+        part = strata[unit]
+        m_a, m_b, n_a, n_b = tops[first, unit], tops[second, unit], bottoms[first, unit], bottoms[second, unit]
+        e, w = _unit(m_a, m_b, n_a, n_b, slopes[part], scales[part])
         residuals += (e - difference * w) ** 2
         contributions += e * e
         shares += w * w

@@ -1,0 +1,257 @@
+"""The answer to a comparison of submissions again, byte for byte, from texts instead of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+import orjson
+
+from treescore.core.arrays import BoolArray, Counts
+from treescore.core.digests import digest_of
+from treescore.core.limits import Limits
+from treescore.core.params import Json
+from treescore.core.registry import ItemInfo, Text, TokenBits
+from treescore.errors import InputError, Problem
+from treescore.evaluation.benchmark import (
+    PartDocument,
+    QuestionDocument,
+    Subject,
+    candidate_of,
+    chosen_tokens,
+    joined_documents,
+    joined_tokens,
+    subject_of,
+    submissions_of,
+)
+from treescore.evaluation.evaluate import Evaluation
+from treescore.evaluation.report import documents_of
+from treescore.evaluation.spec import Spec, parse_items
+from treescore.shapes import check_request
+from treescore.significance import Candidate, Seeds, Settings
+
+_ANSWER: Mapping[str, Json] = {
+    "type": "object",
+    "required": ["score", "part", "split", "settings", "gold_digest", "untested", "question"],
+    "properties": {
+        "score": {"type": "string"},
+        "part": {"type": ["string", "null"]},
+        "split": {"type": ["string", "null"]},
+        "settings": {"type": "object", "propertyNames": {"enum": [each.name for each in fields(Settings)]}},
+        "seed_root": {"type": "string", "pattern": "^([0-9a-f]{2})+$"},
+        "gold_digest": {"type": ["string", "null"]},
+        "untested": {"type": "array", "items": {"type": "object", "required": ["name", "reason"]}},
+        "question": {
+            "type": "object",
+            "required": ["format", "transforms", "metric", "charged", "picked", "parts", "systems", "missing"],
+            "properties": {
+                "parts": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "required": ["name", "sentences", "chosen", "gold", "items"],
+                        "properties": {
+                            "name": {"type": "string"},
+                            "sentences": {"type": "integer"},
+                            "chosen": {"type": ["array", "null"], "items": {"type": "integer"}},
+                        },
+                    },
+                },
+                "systems": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "required": ["name", "runs", "considered", "unknown"],
+                        "properties": {
+                            "name": {"type": "string"},
+                            "runs": {"type": "array", "items": {"type": "string"}},
+                            "considered": {"type": ["array", "null"], "items": {"type": "string"}},
+                            "unknown": {"type": "integer"},
+                        },
+                    },
+                },
+                "missing": {"type": "object", "additionalProperties": {"type": ["array", "null"]}},
+            },
+        },
+    },
+}
+"""What the command reads of an answer, as JSON Schema."""
+
+
+@dataclass(slots=True)
+class _Scored:
+    """What was counted in the files, part after part.
+
+    Attributes:
+        counts: submission -> of each part the counts that are compared.
+        tokens: submission -> of each part right or wrong of each token.
+        documents: of the sentences of each part, with which of them are compared.
+    """
+
+    counts: dict[str, list[Counts]]
+    tokens: dict[str, list[TokenBits | None]]
+    documents: list[tuple[Sequence[str | None] | None, BoolArray]] = field(default_factory=list)
+
+    def joined(self, name: str, _missing: frozenset[int]) -> Counts:
+        """Return a submission's counts over all parts."""
+        # a metric's counts are integers in every part, or real numbers in every part
+        return np.concatenate(self.counts[name])  # type: ignore[return-value]
+
+
+def repeated(comparison: Path, gold: Path, outputs: Path, limits: Limits) -> tuple[dict[str, Json], dict[str, Json]]:
+    """Return an answer as a file has it, and as it is from the texts.
+
+    Raises:
+        ScoringError: a file is missing or wrong.
+    """
+    shown = _read_answer(comparison)
+    question = shown["question"]
+    check_request({**question, "metrics": [question["metric"]]})
+    spec, subject = subject_of(shown)
+    again = _answer(shown, subject, _scored(question, spec, subject, gold, outputs, limits))
+    return shown, {**again, **{name: value for name, value in shown.items() if name not in again}}
+
+
+def _answer(shown: Mapping[str, Json], subject: Subject, scored: _Scored) -> dict[str, Json]:
+    """Compare what was counted as the service compares what it has stored."""
+    question: QuestionDocument = shown["question"]
+    at = {name: position for position, (name, _) in enumerate(subject.parts)}
+    lacking = {
+        name: frozenset(at.values()) if parts is None else frozenset(at[part] for part in parts if part in at)
+        for name, parts in question["missing"].items()
+    }
+    candidates: list[Candidate] = []
+    for row in question["systems"]:
+        tokens = joined_tokens(scored.tokens[row["name"]]) if subject.settings.unit == "token" else None
+        found = candidate_of(row, scored.joined, lacking, tokens)
+        candidates += [] if found is None else [found[0]]
+    seeds = Seeds(bytes.fromhex(shown["seed_root"])) if "seed_root" in shown else None
+    compared = {row["name"] for row in question["systems"]}
+    untested = [each for each in shown["untested"] if each["name"] not in compared]
+    return subject.answer(candidates, joined_documents(scored.documents), seeds, untested, question)
+
+
+def _scored(
+    question: QuestionDocument, spec: Spec, subject: Subject, gold: Path, outputs: Path, limits: Limits
+) -> _Scored:
+    """Score the outputs of all submissions, part by part.
+
+    Raises:
+        ScoringError: a text is missing, is not that of the comparison, or cannot be scored.
+    """
+    names = submissions_of(question["systems"])
+    scored = _Scored({name: [] for name in names}, {name: [] for name in names})
+    alone = len(question["parts"]) == 1
+    for part in question["parts"]:
+        evaluation = _evaluation(part, spec, gold, limits, alone=alone)
+        sentences = _chosen(part, len(evaluation.gold))
+        scored.documents.append((documents_of(evaluation), sentences))
+        for name in names:
+            rows, bits = _counts(question, subject, evaluation, part["name"], name, outputs / name, alone=alone)
+            scored.counts[name].append(rows[sentences][:, subject.columns.positions])
+            scored.tokens[name].append(None if bits is None else chosen_tokens(bits, sentences))
+    return scored
+
+
+def _chosen(part: PartDocument, sentences: int) -> BoolArray:
+    """Return which sentences of a part are compared, bool (n,)."""
+    if part["chosen"] is None:
+        return np.ones(sentences, np.bool_)
+    return np.isin(np.arange(1, sentences + 1), part["chosen"])
+
+
+def _counts(
+    question: QuestionDocument,
+    subject: Subject,
+    evaluation: Evaluation,
+    part: str,
+    name: str,
+    folder: Path,
+    *,
+    alone: bool,
+) -> tuple[Counts, TokenBits | None]:
+    """Return the counts of one output, with the tokens of the score; of a missing one what it costs."""
+    entry = subject.entry
+    missing = question["missing"].get(name, ())
+    if missing is None or part in missing:
+        if missing is not None and question["charged"]:
+            return _stored(evaluation.absent(entry)), None
+        return np.zeros((len(evaluation.gold), len(entry.metric.table.count_names)), np.int64), None
+    fix = f"Put the output of {name} for the part {part} there."
+    text = _text(evaluation.spec, folder, part, fix, alone=alone)
+    outcome = evaluation.score(text, pointer=str(folder / part))[0][entry.key]
+    return _stored(outcome.rows), outcome.tokens.get(subject.score.name)
+
+
+def _stored(counts: Counts) -> Counts:
+    """Return counts as a store gives them back: sums of real numbers depend on their order in memory."""
+    whole = np.issubdtype(counts.dtype, np.integer)
+    return np.ascontiguousarray(counts, np.int64) if whole else np.ascontiguousarray(counts, np.float64)
+
+
+def _evaluation(part: PartDocument, spec: Spec, gold: Path, limits: Limits, *, alone: bool) -> Evaluation:
+    """Read the gold of a part, which must be that of the comparison."""
+    name = part["name"]
+    fix = f"Put the gold of the part {name} there."
+    text = _text(spec, gold, name, fix, alone=alone)
+    bodies = [text] if isinstance(text, bytes) else [text[each] for each in spec.format.format.fields]
+    if [digest_of(body) for body in bodies] != part["gold"]:
+        _wrong("other-gold", f"This is not the gold of the part {name}. Give the text that was sent.", gold / name)
+    items = ItemInfo()
+    if part["items"] is not None:
+        path = (gold.parent if gold.is_file() else gold) / f"{name}.items.json"
+        body = orjson.dumps(_json(path, f"Put the items of the part {name} there."))
+        if digest_of(body) != part["items"]:
+            _wrong("other-gold", f"These are not the items of the part {name}. Give those that were sent.", path)
+        items = parse_items(orjson.loads(body))
+    return Evaluation(spec, text, items, limits, str(gold / name))
+
+
+def _text(spec: Spec, folder: Path, part: str, fix: str, *, alone: bool) -> Text:
+    """Read the text of a part, or the texts of a format of several."""
+    fields = spec.format.format.fields
+    if fields:
+        return {each: _bytes(folder / f"{part}.{each}", fix) for each in fields}
+    return _bytes(folder if alone and folder.is_file() else folder / part, fix)
+
+
+def _read_answer(path: Path) -> dict[str, Json]:
+    """Read an answer that can be made again.
+
+    Raises:
+        InputError: the file is something else.
+    """
+    fix = "Give the JSON of GET /v1/comparisons/{comparison}, as organisers get it, others from level gold on."
+    answer: dict[str, Json] = _json(path, fix)
+    fault = next(iter(_faults(answer)), None)
+    if fault is not None:
+        _wrong("no-question", f"This is not a comparison with its question ({fault}). {fix}", path)
+    return answer
+
+
+def _faults(answer: Json) -> Iterator[str]:
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 - a missing file needs no validator
+
+    for error in Draft202012Validator(_ANSWER).iter_errors(answer):
+        yield "/".join(map(str, error.absolute_path)) + ": " + error.message[:100]
+
+
+def _json(path: Path, fix: str) -> Json:
+    try:
+        return orjson.loads(_bytes(path, fix))
+    except orjson.JSONDecodeError as error:
+        _wrong("bad-json", f"This is not valid JSON: {error}. {fix}", path)
+
+
+def _bytes(path: Path, fix: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        _wrong("unreadable-file", f"{error.strerror}. {fix}", path)
+
+
+def _wrong(code: str, detail: str, path: Path) -> NoReturn:
+    raise InputError(Problem(code, detail, pointer=str(path)))
