@@ -11,14 +11,20 @@ from collections.abc import Callable
 import numpy as np
 
 from service.policy.items import Document, chosen, object_of, objects_of
-from service.policy.rounding import rounded_bound, rounded_difference, rounded_p, rounded_score
+from service.policy.rounding import (
+    rounded_bound,
+    rounded_difference,
+    rounded_difference_bound,
+    rounded_p,
+    rounded_score,
+)
 from treescore.significance.ranking import ranks_of
 
 Number = Callable[[float], float]
 
 ROUNDED = (
     "Figures are rounded to what the number of sentences supports: scores to 4 digits, bounds of intervals to 3, p to "
-    "2 with a floor of 0.0001, differences to 4 decimals. Differences are of exact scores."
+    "2 with a floor of 0.0001, differences and their bounds to 4 decimals. Differences are of exact scores."
 )
 """The note of every comparison that is shown so."""
 
@@ -51,7 +57,7 @@ def comparison(document: Document, *, by_part: bool) -> dict[str, object]:
 
     Args:
         document: the whole comparison.
-        by_part: whether tests of single parts are shown.
+        by_part: whether tests of single parts, and of their differences, are shown.
     """
     # the command needs the question and the seeds, which are shown with gold
     shown = chosen(document, _HEAD) | chosen(document, _COMPARISON) | {"command": None}
@@ -71,7 +77,7 @@ def _system(system: Document) -> dict[str, object]:
     if "runs" in system:
         runs = object_of(system["runs"])
         shown["runs"] = chosen(runs, ("count",)) | _rounded(runs, ("mean", "sd"), rounded_score)
-    return {**shown, "ci": _interval(system.get("ci"))}
+    return {**shown, "ci": _interval(system.get("ci"), rounded_bound)}
 
 
 def _ranked(document: Document, systems: list[dict[str, object]]) -> dict[str, object]:
@@ -103,10 +109,13 @@ def _pair(pair: Document, *, by_part: bool) -> dict[str, object]:
         # the sign of what is shown as 0 would tell more digits
         shown["better"] = None
     shown |= _rounded(pair, _P, rounded_p)
-    shown["ci"] = _interval(pair.get("ci"))
+    if not by_part and "p_parts" in shown:
+        # of a few parts it has few values, each of which says how the hidden ones differ
+        shown["p_parts"] = None
+    shown["ci"] = _interval(pair.get("ci"), rounded_difference_bound)
     # answers of earlier versions lack these
     if "ci_simultaneous" in pair:
-        shown["ci_simultaneous"] = _interval(pair["ci_simultaneous"])
+        shown["ci_simultaneous"] = _interval(pair["ci_simultaneous"], rounded_difference_bound)
     if "detectable" in pair:
         shown["detectable"] = _detectable(pair["detectable"])
     if "noninferiority" in pair:
@@ -140,11 +149,11 @@ def _not_worse(tests: object, names: tuple[object, object]) -> dict[str, object]
     return shown
 
 
-def _interval(interval: object) -> dict[str, object] | None:
+def _interval(interval: object, bound: Number) -> dict[str, object] | None:
     if interval is None:
         return None
     known = object_of(interval)
-    return chosen(known, _INTERVAL) | _rounded(known, ("low", "high"), rounded_bound)
+    return chosen(known, _INTERVAL) | _rounded(known, ("low", "high"), bound)
 
 
 def _rounded(document: Document, names: tuple[str, ...], number: Number) -> dict[str, object]:

@@ -43,5 +43,13 @@ def rounded_difference(value: float) -> float:
     return round(value, DIFFERENCE_DECIMALS) + 0.0
 
 
+def rounded_difference_bound(value: float) -> float:
+    """Return a bound of a difference with INTERVAL_DIGITS significant digits and no more decimals than differences.
+
+    Bounds of a small difference would otherwise have more decimals than it: their middle is its exact value.
+    """
+    return rounded_difference(rounded_bound(value))
+
+
 def _significant(value: float, digits: int) -> float:
     return float(f"{value:.{digits}g}")

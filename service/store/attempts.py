@@ -9,6 +9,7 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, Connection, and_, func, or_, select, true
 
 from service.store.runs import SUCCEEDED
+from service.store.score_records import HELD
 from service.store.tables import scores, submissions
 
 
@@ -20,12 +21,14 @@ class Attempt(NamedTuple):
         team_id: of its team.
         run_of: the submission of whose system it is another training run.
         deleted: whether its counts are gone.
+        held: whether a ladder holds its scores.
     """
 
     id: str
     team_id: str
     run_of: str | None
     deleted: bool
+    held: bool = False
 
 
 def of_teams(
@@ -42,12 +45,15 @@ def of_teams(
     """
     c = submissions.c
     query = (
-        select(c.id, c.team_id, c.run_of, c.deleted_at)
+        select(c.id, c.team_id, c.run_of, c.deleted_at, scores.c.rung)
         .join(scores, _record(revision), isouter=True)
         .where(_scored(benchmark_id, until), c.team_id.in_(list(team_ids)))
         .order_by(c.id)
     )
-    return [Attempt(row.id, row.team_id, row.run_of, row.deleted_at is not None) for row in db.execute(query)]
+    return [
+        Attempt(row.id, row.team_id, row.run_of, row.deleted_at is not None, held=row.rung == HELD)
+        for row in db.execute(query)
+    ]
 
 
 def counted(db: Connection, benchmark_id: str, revision: int, until: datetime | None = None) -> dict[str, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from typing import NotRequired, TypedDict
 
 import orjson
@@ -197,14 +198,22 @@ def erase(db: Connection, comparison_ids: Sequence[str], now: datetime) -> None:
 
 
 def naming(db: Connection, benchmark_id: str, submission_id: str) -> Sequence[str]:
-    """List the comparisons of a benchmark that name a submission."""
+    """List the comparisons of a benchmark that compare a submission, by itself or as a training run.
+
+    Those whose p allows for it alone are not among them: its team could end the comparisons of others by deleting it.
+    """
     c = comparisons.c
-    query = select(c.id).where(
+    query = select(c.id, c.question).where(
         c.benchmark_id == benchmark_id,
         c.deleted_at.is_(None),
         c.question.contains(f'"{submission_id}"', autoescape=True),
     )
-    return list(db.scalars(query))
+    return [row.id for row in db.execute(query) if submission_id in _compared(orjson.loads(row.question))]
+
+
+def _compared(question: Question) -> set[str]:
+    """Return the submissions of a question with their training runs."""
+    return {*question["submissions"], *chain.from_iterable(question.get("runs", {}).values())}
 
 
 def finished_before(db: Connection, moment: datetime, limit: int) -> Sequence[str]:

@@ -6,10 +6,12 @@ both worlds, then everything in openapi.yaml is asked of both by everybody who i
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -24,12 +26,13 @@ from flask.testing import FlaskClient
 from service import ids
 from service.policy import gate
 from service.requests import EVENT_KINDS
+from service.usecases.scoring.shares import draw
 from tests.contract.stage import ADMIN, Stage, close_stage, open_stage
 from tests.contract.walking import Known, Request, requests
 from tests.fixtures.requests import GOLD_CONLLU
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
-SLUG = "demo"
+SLUG, SERIES = "demo", "demos"
 HIDDEN = re.compile(rb"ts_[A-Za-z0-9_-]{43}|whsec_[A-Za-z0-9+/=]+")
 """Made at random for whoever reads it."""
 
@@ -54,7 +57,10 @@ OUTPUTS = {
     "lyon-1": OUTPUT,
     "lyon-2": OUTPUT.replace("1\tadvmod", "1\tobl", 3),
     "oslo-1": OUTPUT.replace("1\tadvmod", "1\tobj", 2),
+    "lyon-3": OUTPUT.replace("1\tadvmod", "1\tnmod", 1),
 }
+RUN_OF = {"lyon-3": "lyon-1"}
+"""Further training runs."""
 PAIRS = {
     # the words differ: no output fits
     "none": (TEN, TEN.replace("stars\tstar", "moons\tmoon")),
@@ -69,6 +75,16 @@ PAIRS = {
 }
 
 
+def in_private_share(text: str, old: str, new: str) -> str:
+    """The text with this changed in the sentences of the private share, as a store without randomness draws it."""
+    sentences = [piece + "\n\n" for piece in text.split("\n\n") if piece]
+    key = hmac.digest(bytes(32), f"benchmark {SLUG}".encode(), hashlib.sha256)
+    drawn = draw(key, "en", [("sentence", at) for at in range(len(sentences))], HALF)
+    return "".join(each.replace(old, new) if private else each for each, private in zip(sentences, drawn, strict=True))
+
+
+HALF = 0.5
+"""The private share of a split test set."""
 WALKERS = {"before": ("nobody", "read", "score", "submit", "oslo", "lyon"), "after": ("nobody", "lyon")}
 """Who asks; the one who may do most comes last, since it may end things."""
 
@@ -129,7 +145,7 @@ def world(folder: Path, url: str, gold: str, settings: dict[str, Any], patch: py
 
 def tell(stage: Stage, gold: str, settings: dict[str, Any]) -> World:
     """Tell the story."""
-    closing = settings.pop("closes_at", None)
+    closing = settings.pop("closing", None)
 
     def send(method: str, path: str, body: Any, token: str = ADMIN, **headers: str) -> Any:
         headers["Authorization"] = f"Bearer {token}"
@@ -137,7 +153,15 @@ def tell(stage: Stage, gold: str, settings: dict[str, Any]) -> World:
         assert response.status_code < 300, response.text
         return response.json
 
-    benchmark = {"id": SLUG, "title": "Demo", "format": "conllu", "metrics": ["attachment", "ud"], "rounding": 0.5}
+    benchmark = {
+        "id": SLUG,
+        "title": "Demo",
+        "series": SERIES,
+        "format": "conllu",
+        "metrics": ["attachment", "ud"],
+        "rounding": 0.5,
+    }
+    benchmark |= {"leaderboard": {"margin": 0.05, **settings.pop("leaderboard", {})}}
     benchmark |= {"quota": {"scored_per_day": 50, "attempts_per_day": 80}, "parts": {"en": {"gold": gold}}}
     send("POST", "/v1/benchmarks", {**benchmark, **settings})
     at = f"/v1/benchmarks/{SLUG}"
@@ -148,7 +172,7 @@ def tell(stage: Stage, gold: str, settings: dict[str, Any]) -> World:
     send("POST", "/v1/webhooks", {"url": "https://example.org/hook"}, teams["lyon"])
     sent = {}
     for name, output in OUTPUTS.items():
-        body = {"name": name, "outputs": {"en": output}}
+        body = {"name": name, "outputs": {"en": output}, "run_of": RUN_OF.get(name)}
         sent[name] = send("POST", f"{at}/submissions", body, teams[name.partition("-")[0]])["id"]
     valid = {"outputs": {"en": OUTPUTS["lyon-1"]}}
     job = send("POST", f"{at}/submissions?validate_only=true", valid, teams["lyon"])["id"]
@@ -165,14 +189,17 @@ def tell(stage: Stage, gold: str, settings: dict[str, Any]) -> World:
         {
             "benchmark": [SLUG], "part": ["en"], "number": ["1"], "team": ["lyon"], "submission": list(sent.values()),
             "comparison": compared or ["cmp_unknown"], "job_id": [job], "name": ["attachment"],
+            "series_id": [SERIES],
         },
         {
             "metric": ["attachment", "ud"], "by": by, "part": ["en", "macro", "pooled"], "score": ["ud.uas_f1"],
             "pick": ["last", "all"], "revision": ["1"], "state": ["succeeded", "failed"], "limit": ["2"],
-            "benchmark": [SLUG], "a": [sent["lyon-1"]], "b": [sent["lyon-2"]], "system": ["A"], "style": ["eval07"],
+            "benchmark": [SLUG], "a": ["lyon", sent["lyon-1"]], "b": ["oslo", sent["lyon-2"]], "system": ["A"],
+            "style": ["eval07"], "series": [SERIES],
         },
         {
-            "submit": [valid], "ask_comparison": [asked, {"score": "ud.las_f1", "submissions": "leaderboard"}],
+            "submit": [valid, {**valid, "run_of": "lyon-2"}, {**valid, "run_of": "lyon-1"}],
+            "ask_comparison": [asked, {"score": "ud.las_f1", "submissions": "leaderboard"}],
             "patch_submission": [{"chosen": True}, {"name": "other"}],
             "create_webhook": [{"url": "https://example.org/", "kinds": [EVENT_KINDS[0]]}],
         },
@@ -184,26 +211,45 @@ def settings_of(level: str, phase: str) -> dict[str, Any]:
     """The level before closing, the highest after it; or the other way round, and closed."""
     if phase == "before":
         return {"feedback": level, "feedback_after_closing": "gold"}
-    return {"feedback": "gold", "feedback_after_closing": level, "closes_at": "2026-11-20T11:00:00Z"}
+    return {"feedback": "gold", "feedback_after_closing": level, "closing": "2026-11-20T11:00:00Z"}
 
 
 @pytest.mark.parametrize("phase", ["before", "after"])
 @pytest.mark.parametrize("level", list(PAIRS))
 def test_nobody_can_tell_apart_what_a_level_hides(level, phase, tmp_path, valkey):
+    require_alike(tmp_path, valkey.url, PAIRS[level], lambda: settings_of(level, phase), WALKERS[phase])
+
+
+@pytest.mark.parametrize("level", ["rounded", "scores"])
+def test_nobody_can_tell_apart_what_is_in_the_private_share_before_closing(level, tmp_path, valkey):
+    golds = (TEN, in_private_share(TEN, "2\tnsubj", "2\tcsubj"))
+    assert golds[0] != golds[1]
+
+    def settings() -> dict[str, Any]:
+        closing = {"closes_at": "2026-11-21T12:00:00Z", "feedback_after_closing": "gold"}
+        return {"feedback": level, **closing, "leaderboard": {"split": {"private": HALF}}}
+
+    require_alike(tmp_path, valkey.url, golds, settings, WALKERS["before"])
+
+
+def require_alike(
+    folder: Path, url: str, golds: Sequence[str], settings: Callable[[], dict[str, Any]], walkers: Sequence[str]
+) -> None:
+    """Two worlds with these golds answer each request of the walkers alike, and organisers not."""
     asked: list[Request] = []
     answers: list[list[Any]] = []
     organisers: list[list[Any]] = []
-    for number, gold in enumerate(PAIRS[level]):
+    for number, gold in enumerate(golds):
         with (
             pytest.MonkeyPatch.context() as patch,
-            world(tmp_path / str(number), valkey.url, gold, settings_of(level, phase), patch) as place,
+            world(folder / str(number), url, gold, settings(), patch) as place,
         ):
             asked = list(requests(place.known))
             place.tokens["organiser"] = ADMIN
             reading = [request for request in asked if request.method == "GET"]
             organisers.append([place.ask("organiser", request) for request in reading])
-            answers.append([place.ask(who, each) for who in WALKERS[phase] for each in asked])
-    told = [request for _ in WALKERS[phase] for request in asked]
+            answers.append([place.ask(who, each) for who in walkers for each in asked])
+    told = [request for _ in walkers for request in asked]
     differing = [(request.name, one, other) for request, one, other in zip(told, *answers, strict=True) if one != other]
     assert not differing, differing[0]
     assert all(status < HTTPStatus.INTERNAL_SERVER_ERROR for status, _, _ in answers[0])

@@ -17,10 +17,10 @@ from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
 MARK = "zqprivate"
 """In the title, the names of the part and of the team, and in both reasons."""
 UNKNOWN = {"benchmark": "b-unknown", "submission": "sub_unknown", "comparison": "cmp_unknown", "part": "nothing",
-           "team": "nobody", "number": "7"}  # fmt: skip
+           "team": "nobody", "number": "7", "series_id": "s-unknown"}  # fmt: skip
 MADE = re.compile(r"Content-Length', '\d+'|ETag', '[^']+'|whk_\w+|whsec_[\w+/=]+|\d{4}-\d\d-\d\dT[\d:.]+Z")
 """What follows from the length of ids, and what each request makes."""
-ADDRESSED = {"benchmark", "submission", "comparison"}
+ADDRESSED = {"benchmark", "submission", "comparison", "series_id"}
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def private(stage: Stage) -> dict[str, str]:
     """A private benchmark with all that one can have: name of a place in a path -> its id."""
     task = SharedTask(
         stage, title=MARK, feedback="scores", leaderboard={"public": False}, publish_input="words",
-        parts={f"{MARK}-part": {"gold": GOLD_CONLLU * 10}},
+        parts={f"{MARK}-part": {"gold": GOLD_CONLLU * 10}}, series="alone",
     )  # fmt: skip
     outputs = [{f"{MARK}-part": text * 10} for text in (GOLD_CONLLU, ONE_WRONG)]
     at = f"{task.address}/submissions"
@@ -40,7 +40,7 @@ def private(stage: Stage) -> dict[str, str]:
     assert task.organiser.post(f"{task.address}/revisions", json=revised).status_code in (201, 202)
     compared = task.organiser.post(f"{task.address}/comparisons", json={"submissions": sent}).json["id"]
     return {"benchmark": task.slug, "submission": sent[0], "comparison": compared, "part": f"{MARK}-part",
-            "team": MARK, "number": "2"}  # fmt: skip
+            "team": MARK, "number": "2", "series_id": "alone"}  # fmt: skip
 
 
 def outsiders(stage: Stage) -> dict[str, str | None]:
@@ -53,7 +53,13 @@ def known(places: dict[str, str]) -> Known:
     question = {"score": "attachment.las", "submissions": [places["submission"], "sub_other"]}
     return Known(
         {name: [value] for name, value in places.items()},
-        {"benchmark": [places["benchmark"]], "part": [places["part"]], "metric": ["attachment"]},
+        {
+            "benchmark": [places["benchmark"]],
+            "part": [places["part"]],
+            "metric": ["attachment"],
+            "a": [MARK],
+            "b": ["oslo"],
+        },
         {
             "submit": [{"outputs": {places["part"]: GOLD_CONLLU}}, {"outputs": {}}],
             "ask_comparison": [question, {"submissions": "leaderboard"}],
@@ -70,7 +76,7 @@ def answer(stage: Stage, token: str | None, request: Request, places: dict[str, 
     response = FlaskClient(stage.app).open(request.path, method=request.method, json=request.body, headers=headers)
     told = f"{response.status_code} {sorted(response.headers.items())} {response.text}"
     assert MARK not in told.replace(places["part"], "").replace(f"teams/{MARK}", "")
-    for name in ("part", "benchmark", "submission", "comparison", "team"):
+    for name in ("part", "benchmark", "submission", "comparison", "series_id", "team"):
         told = told.replace(places[name], f"<{name}>")
     return response.status_code, MADE.sub("", told)
 
@@ -86,7 +92,7 @@ def test_no_operation_answers_an_outsider_otherwise_than_for_unknown_ids(stage, 
             found, unknown = answer(stage, token, one, private), answer(stage, token, other, UNKNOWN)
             assert found == unknown, f"{who}: {one.name}"
     addressed = {operation["operationId"] for _, path, operation in operations() if "{benchmark}" in path}
-    assert addressed <= walked
+    assert addressed | {"compare_in_series"} <= walked
 
 
 def test_no_list_and_no_event_tells_an_outsider_of_it(stage, private):

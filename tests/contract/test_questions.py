@@ -212,7 +212,7 @@ def test_figures_are_rounded_to_what_the_sentences_support(scene):
         assert pair["difference"] == round(stored["difference"], 4)
         assert len(f"{pair['score_a']:.10f}".rstrip("0").lstrip("0.")) <= 4
         assert pair["p"] == max(1e-4, float(f"{stored['p']:.2g}"))
-        assert pair["ci"]["low"] == float(f"{stored['ci']['low']:.3g}")
+        assert pair["ci"]["low"] == round(float(f"{stored['ci']['low']:.3g}"), 4)
         assert (pair["significant"], pair["better"]) == (stored["significant"], stored["better"])
     assert {"units_won", "d_z"} < set(exact["pairs"][0]["effect"])
     assert shown["rank_ranges"] == exact["rank_ranges"]

@@ -12,7 +12,7 @@ from service.errors import SOON, Conflict, NotFound, invalid, refuse, unprocessa
 from service.ids import new_id
 from service.policy import gate
 from service.policy.gate import Level
-from service.policy.split import shown_share
+from service.policy.split import shares_of, shown_share
 from service.queue import BULK, LIVE
 from service.requests import PageQuery, PartGold, RevisionRequest
 from service.store import revisions, runs, texts
@@ -220,6 +220,7 @@ def _moved(
     frozen = benchmark.frozen_at is not None and benchmark.frozen_at <= now
     if benchmark.leaderboard["anonymous"] or not benchmark.leaderboard["public"] or frozen:
         return None
-    if level < Level.ITEMS and not moves_shown(db, benchmark, revision, share):
+    # those of the public share may have been stored, and are shown after closing too
+    if level < Level.ITEMS and not all(moves_shown(db, benchmark, revision, each) for each in shares_of(benchmark)):
         return None
     return gate.moves_view(release, revision.moved)

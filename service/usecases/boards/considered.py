@@ -111,7 +111,8 @@ def considered_of(db: Connection, board: Board, rows: Sequence[BoardRow]) -> dic
             continue
         row = row_of[attempt.team_id]
         beside = found.setdefault(row, {"others": [], "deleted": 0})
-        if attempt.deleted:
+        if attempt.deleted or (board.ladder and attempt.held):
+            # p would tell of held scores how they vary with those of the row: they count as if they were gone
             beside["deleted"] += 1
         else:
             beside["others"].append(attempt.id)

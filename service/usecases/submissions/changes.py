@@ -10,8 +10,9 @@ from service.caller import Caller
 from service.context import Context
 from service.errors import Conflict, Forbidden, Gone, NotFound
 from service.policy import gate
+from service.policy.split import shown_share
 from service.queue import LIVE
-from service.requests import MISSING, SubmissionChanges
+from service.requests import MISSING, PRIVATE, SubmissionChanges
 from service.store import comparisons, runs, submissions, texts
 from service.store.submissions import Submission
 from service.usecases.access.access import locked_submission, require_open, submission_of
@@ -62,11 +63,18 @@ def cancel_submission(context: Context, caller: Caller, submission_id: str) -> V
 
     Raises:
         Conflict: it has finished.
+        Forbidden: the private share is shown, and the caller is a team: the scores of its others could tell it which
+            ones to cancel.
     """
     caller.require("submit")
     now = context.now()
     with context.store.write() as db:
         submission, benchmark = locked_submission(db, caller, submission_id)
+        if shown_share(benchmark, now) == PRIVATE and not caller.organiser:
+            raise Forbidden(
+                "The benchmark has closed and shows its private share, so only organisers may cancel. You may still "
+                "withdraw."
+            )
         if not runs.finish(db, submission.run_id, runs.CANCELLED, now):
             raise Conflict(f"The submission {submission_id} has finished. Only unfinished ones can be cancelled.")
         submissions.change(db, submission_id, state=runs.CANCELLED, finished_at=now)

@@ -42,8 +42,9 @@ COMPARISONS = 2_000
 """Stored comparisons that are counted."""
 SCORE_BITS = 33.0
 """Of a score of 4 significant digits with an interval of 3 each."""
-PAIR_BITS = 7.0
-"""Of a coarse p."""
+PAIR_BITS = 104.0
+"""Of a pair: five p of 2 digits (8.5 each: p, of parts, unselected, two of a margin), four bounds of 3 digits and 4
+decimals (11.9 each) and a detectable difference of 4 decimals (13.3). All come from the same counts and tell less."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,14 @@ def test_of_two_scores_that_are_shown_equal_nothing_tells_the_larger_one(level: 
     assert shown["pairs"][0]["better"] is None
 
 
+def test_bounds_have_no_more_decimals_than_their_difference():
+    whole = document(0.912_341, 0.912_322)
+    bounds = {"low": -0.000_019_2, "high": 0.000_057_6}
+    whole["pairs"][0] |= {"ci": bounds, "ci_simultaneous": bounds}
+    pair = gate.comparison_view(Level.SCORES, whole)["pairs"][0]
+    assert (pair["difference"], pair["ci"], pair["ci_simultaneous"]) == (0.0, *[{"low": 0.0, "high": 0.0001}] * 2)
+
+
 def test_clusters_and_rank_ranges_stay_with_their_systems():
     whole = document(0.912_341, 0.912_339, 0.8, names="bac")
     whole["clusters"]["cluster"], whole["rank_ranges"] = [1, 2, 3], [[1, 1], [2, 2], [3, 3]]
@@ -87,7 +95,7 @@ def test_every_new_figure_of_a_pair_is_rounded_and_nothing_counts_units():
             "a": "sub_1", "b": "sub_2", "difference": 0.0123, "difference_tested": -0.0988, "better": "a",
             "significant": True, "p": 0.0012, "p_parts": 0.031, "p_unselected": 1e-4, "p_adjusted": 0.0037, "ci": None,
             "detectable": {"difference": 0.0223, "power": 0.8, "alpha": 0.05 / 3},
-            "ci_simultaneous": {"level": 0.95, "low": 0.00112, "high": 0.0235, "method": "m", "resamples": 9},
+            "ci_simultaneous": {"level": 0.95, "low": 0.0011, "high": 0.0235, "method": "m", "resamples": 9},
             "noninferiority": {
                 "margin": 0.015, "sub_1": {"p": 1.2e-4, "p_adjusted": 2.5e-4, "established": True},
                 "sub_2": {"p": 0.99, "p_adjusted": 1.0, "established": False},
@@ -95,6 +103,11 @@ def test_every_new_figure_of_a_pair_is_rounded_and_nothing_counts_units():
         }
     ]  # fmt: skip
     assert gate.comparison_view(Level.GOLD, whole) == whole
+
+
+def test_where_parts_are_hidden_no_p_is_a_law_of_their_differences():
+    pair = gate.comparison_view(Level.SCORES, {**document(0.91, 0.88), "pairs": [TESTED]}, by_part=False)["pairs"][0]
+    assert (pair["p"], pair["p_parts"]) == (0.0012, None)
 
 
 def test_what_was_not_computed_is_null_and_what_an_earlier_version_did_not_know_is_absent():

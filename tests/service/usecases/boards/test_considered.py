@@ -22,7 +22,7 @@ from service.usecases.comparisons.show import view_comparison
 from service.usecases.submissions.changes import delete_submission, patch_submission
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import loaded
-from tests.fixtures.tasks import ANYONE, SLUG, Task, column
+from tests.fixtures.tasks import ANYONE, LONG, SLUG, Task, column, spoilt
 from treescore.evaluation.benchmark import UNSELECTED
 from treescore.significance.permutation import permutation
 
@@ -113,6 +113,28 @@ def test_withdrawn_and_deleted_submissions_count_as_before(case: Case) -> None:
     # its counts are gone: it counts with the tail of the row ahead
     assert after["p"] > before["p"]
     assert after["p_unselected"] == before["p_unselected"]
+
+
+def test_deleting_what_was_not_picked_ends_no_comparison_of_others(case: Case) -> None:
+    asked = answered(case.task, case.behind, submissions=[case.best, case.opponent])
+    delete_submission(case.task.context, case.ahead, next(each for each in case.sent if each != case.best))
+    case.task.settle()
+    assert shown(case.task, case.behind, asked["id"]) == asked
+
+
+def test_p_tells_nothing_of_what_a_ladder_holds(task: Task) -> None:
+    task.make(parts={"en": {"gold": LONG}}, leaderboard={"ladder": True})
+    lyon, oslo = task.team("lyon"), task.team("oslo")
+    task.scored(lyon, spoilt(2))
+    task.scored(oslo, spoilt(11))
+    # the joint p of equal outputs is that of one of them
+    held = task.scored(lyon, spoilt(2))
+    task.settle()
+    assert task.shown(lyon, held)["released"] is False
+    board = task.leaderboard()
+    assert column(board, "considered") == [2, 1]
+    pair = shown(task, ORGANISER, board["significance"]["comparison"])["pairs"][0]
+    assert pair["p"] == pytest.approx(2 * pair["p_unselected"], rel=1e-12)
 
 
 def test_failed_and_cancelled_submissions_do_not_count(case: Case) -> None:

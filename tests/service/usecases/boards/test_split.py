@@ -30,7 +30,7 @@ from service.usecases.comparisons.items import comparison_items
 from service.usecases.comparisons.show import list_comparisons, view_comparison
 from service.usecases.operations.scores_check import wrong_scores
 from service.usecases.scoring.shares import share_rows, split_of
-from service.usecases.submissions.changes import patch_submission
+from service.usecases.submissions.changes import cancel_submission, patch_submission
 from service.usecases.submissions.fitting import report
 from tests.fixtures.contexts import NOON, ORGANISER, work_of
 from tests.fixtures.requests import loaded
@@ -103,6 +103,11 @@ def sent(split):
     ids = {name: split.scored(callers[name], wrong_in(LONGER, wrong[name])) for name in TEAMS}
     split.settle()
     return split, callers, ids, {name: wrong_in(LONGER, wrong[name]) for name in TEAMS}
+
+
+def json_of(view):
+    """The document of a view."""
+    return orjson.loads(view.body)
 
 
 def figures(scores):
@@ -363,6 +368,15 @@ class TestAfterClosing:
         patch_submission(split.context, lyon, picked, SubmissionChanges(withdrawn=True))
         assert column(split.leaderboard(), "submission") == [other]
 
+    def test_what_waits_at_closing_is_not_cancelled_by_what_others_scored(self, split):
+        lyon = split.team()
+        early, waiting = split.submit(lyon, LONGER), split.submit(lyon, LONGER)
+        assert json_of(cancel_submission(split.context, lyon, early))["state"] == "cancelled"
+        closed(split)
+        with pytest.raises(Forbidden, match="only organisers may cancel"):
+            cancel_submission(split.context, lyon, waiting)
+        assert json_of(cancel_submission(split.context, ORGANISER, waiting))["state"] == "cancelled"
+
     def test_withdrawing_before_closing_gives_the_row_to_the_next(self, split):
         public = share_of(split, PUBLIC)
         lyon = split.team()
@@ -562,6 +576,15 @@ class TestRevisions:
         assert {each["submission"]: (each["score_before"], each["score_after"]) for each in moved} == {
             each: (before[each], after[each]) for each in ids.values() if before[each] != after[each]
         }
+
+    def test_changes_of_public_ranks_stay_hidden_after_closing_where_few_public_sentences_differ(self, sent):
+        task, _, _, _ = sent
+        public, private = share_of(task, PUBLIC), share_of(task, PRIVATE)
+        self.revised(task, wrong_in(LONGER, [*public[:5], *private[:15]]))
+        for _ in range(2):
+            assert json_of(view_revision(task.context, ANYONE, SLUG, 2))["moved"] is None
+            assert json_of(view_revision(task.context, ORGANISER, SLUG, 2))["moved"]
+            closed(task)
 
 
 class TestRecords:
