@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from treescore.core.arrays import Counts
 from treescore.core.params import Json
 from treescore.core.scores import Score, ratio_score
-from treescore.significance.permutation import ShufflePlan, Test, observed_alternative, permutation
+from treescore.significance.permutation import ShufflePlan, Test, observed_alternatives, permutation
 from treescore.significance.question import Terms
 from treescore.significance.units import Sample, sample_of
 
@@ -33,7 +33,7 @@ _COLUMNS = (
 
 def directed(sample: Sample, pairs: Sequence[tuple[int, int]], plan: ShufflePlan) -> list[Test]:
     """Run one-sided tests, each in the observed direction of its pair."""
-    alternatives = [observed_alternative(sample, first, second) for first, second in pairs]
+    alternatives = observed_alternatives(sample, pairs)
     test_of: dict[int, Test] = {}
     for alternative in ("greater", "less"):
         indices = [index for index, observed in enumerate(alternatives) if observed == alternative]

@@ -187,12 +187,10 @@ def _composites(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: s
     return [test_of[index] for index in range(len(pairs))]
 
 
-def observed_alternative(sample: Sample, first: int, second: int) -> str:
-    """Return the one-sided alternative in the direction that the data show (compare.pl's; ties count as greater)."""
-    values = sample.values()
-    difference = float(values[first] - values[second])
-    better = difference if sample.score.higher_is_better else -difference
-    return "less" if better < 0 else "greater"
+def observed_alternatives(sample: Sample, pairs: Sequence[tuple[int, int]]) -> list[str]:
+    """Return each pair's alternative in the direction that the data show (compare.pl's; ties count as greater)."""
+    better = sample.values() if sample.score.higher_is_better else -sample.values()
+    return ["less" if better[first] < better[second] else "greater" for first, second in pairs]
 
 
 def _cheap(sample: Sample, first: int, second: int, alternative: str) -> Test | None:

@@ -144,8 +144,9 @@ class Question:
         """
         sample = self.sample
         systems = sample.systems if self.seed_of is None else 2
-        sums = 2 * len(sample.tops) * systems * max(1, sample.part_count) + systems * (systems - 1) // 2
-        return affordable_resamples(self.settings.resamples, sample.units, sums)
+        terms = 2 * len(sample.tops) * systems
+        sums = terms * max(1, sample.part_count) + systems * (systems - 1) // 2
+        return affordable_resamples(self.settings.resamples, sample.units, sums, terms)
 
     @property
     def plan(self) -> ShufflePlan:

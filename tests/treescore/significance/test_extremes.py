@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,9 @@ import pytest
 
 from treescore.core.scores import Ratio, Score, harmonic, ratio_score
 from treescore.significance import Candidate, Settings, compare, montecarlo, noninferiority
+from treescore.significance.bootstrap import affordable_resamples
+from treescore.significance.permutation import observed_alternatives
+from treescore.significance.units import sample_of
 
 NAMES = ("matched", "gold", "system")
 PRECISION = ratio_score("precision", "precision", "matched", "system")
@@ -76,3 +80,27 @@ def test_shuffles_beyond_the_budget_are_lowered_and_said_so(monkeypatch: pytest.
     document = asked(HARMONIC, *rows, parts=parts, shuffles=5_000)
     assert {pair["shuffles"] for pair in document["pairs"]} == {montecarlo.FEWEST_SHUFFLES}
     assert any(note.startswith("Shuffles lowered from 5000 to 1000") for note in document["notes"])
+
+
+def test_resamples_of_many_systems_on_many_sentences_are_lowered() -> None:
+    of_pairs = 200 * 199 // 2
+    assert affordable_resamples(10_000, 100_000, 400 + of_pairs, 400) == 2_500
+    assert affordable_resamples(200_000, 100_000_000, 4, 4) == 1_000
+    # 26 systems on 78 parts of 120,000 sentences, and 50 on 2,000 sentences, have what they ask for
+    assert affordable_resamples(10_000, 120_000, 52 * 78 + 325, 52) == 10_000
+    assert affordable_resamples(200_000, 2_000, 100 + 1_225, 100) == 200_000
+
+
+def test_directions_of_all_pairs_are_read_from_the_scores_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = np.random.default_rng(0)
+    gold = generator.integers(3, 9, 30)
+    rows = [np.array([generator.binomial(gold, 0.8), gold]).T for _ in range(6)]
+    sample = sample_of(ratio_score("recall", "recall", "matched", "gold"), NAMES[:2], rows, None, None)
+    reckoned = []
+    values = type(sample).values
+    monkeypatch.setattr(type(sample), "values", lambda self: reckoned.append(1) or values(self))
+    pairs = list(combinations(range(6), 2))
+    shown = observed_alternatives(sample, pairs)
+    assert len(reckoned) == 1
+    scores = values(sample)
+    assert shown == ["less" if scores[first] < scores[second] else "greater" for first, second in pairs]
