@@ -14,7 +14,7 @@ from service.requests import PRIVATE
 from service.store import attempts, systems
 from service.store.comparisons import Considered, Question
 from service.usecases.boards.board import Board, question_of
-from service.usecases.boards.rows import BoardRow
+from service.usecases.boards.rows import TESTED, BoardRow
 from treescore.significance import Settings
 
 PICKED = ("best", "chosen")
@@ -132,14 +132,16 @@ def numbers_considered(db: Connection, board: Board, rows: Sequence[BoardRow]) -
 def most_others(question: Question, sentences: int, columns: int) -> int:
     """Return how many other submissions of each team are compared by their counts, the newest ones.
 
+    As many as a full board allows, however few rows are asked about: else lists of several lengths would give several
+    answers to one question.
+
     Args:
         question: whose `considered` are read.
         sentences: rows of one submission's counts.
         columns: columns of them.
     """
-    teams = sum(bool(each["others"]) for each in question.get("considered", {}).values())
-    rows = len(question["submissions"])
-    in_memory = COUNTS_BYTES // max(1, teams * sentences * columns * _COUNT_BYTES)
+    rows = max(TESTED, len(question.get("considered", {})))
+    in_memory = COUNTS_BYTES // max(1, rows * sentences * columns * _COUNT_BYTES)
     in_time = SWAPPED // max(1, rows * (rows - 1) // 2 * sentences)
     return min(MOST_OTHERS, in_memory, in_time)
 
