@@ -70,12 +70,8 @@ def chosen_units(
         raise InputError(Problem("item-count-mismatch", detail, pointer="/unit"))
     if unit == "part":
         require_parts(0 if together else of_parts)
-    if unit == "block" and not documents:
-        detail = (
-            'The unit is "block", but the blocks are unknown. Give the block of '
-            "each sentence in items.blocks, or use gold with document boundaries, or the unit sentence."
-        )
-        raise InputError(Problem("no-blocks", detail, pointer="/unit"))
+    if unit == "block":
+        require_documents(known=documents)
     if unit == AUTO:
         unit = "block" if documents and settings.test not in OF_SENTENCES else "sentence"
     if unit != "block" or blocks is None:
@@ -121,6 +117,20 @@ def with_whole_parts(blocks: IntArray | None, strata: IntArray, whole: Collectio
         of_part = np.flatnonzero(strata == part)
         numbers[of_part] = numbers[of_part[:1]]
     return np.unique(numbers, return_inverse=True)[1].astype(np.int64)
+
+
+def require_documents(*, known: bool) -> None:
+    """Refuse documents as units where none are known.
+
+    Raises:
+        InputError: none are known (pointer /unit).
+    """
+    if not known:
+        detail = (
+            'The unit is "block", but the blocks are unknown. Give the block of '
+            "each sentence in items.blocks, or use gold with document boundaries, or the unit sentence."
+        )
+        raise InputError(Problem("no-blocks", detail, pointer="/unit"))
 
 
 def require_parts(count: int) -> None:

@@ -37,10 +37,11 @@ from service.usecases.comparisons.rules import (
 from service.usecases.comparisons.show import visible_comparison
 from service.usecases.comparisons.work import record_comparison
 from service.usecases.runs.adding import add_run
+from service.usecases.scoring.documents import stored_documents
 from service.usecases.submissions import quotas
 from treescore.errors import ScoringError
 from treescore.significance import Settings
-from treescore.significance.unit_choice import require_parts
+from treescore.significance.unit_choice import require_documents, require_parts
 
 COMPARISON_KIND = "comparison"
 QUICK = 10
@@ -129,7 +130,7 @@ def _question(
     )  # fmt: skip
     reach = Reach(db, board, caller, benchmark, viewer)
     reach.require_shown()
-    _require_parts(board, settings)
+    _require_unit(db, board, settings)
     rows = rows_of(db, board)
     if request.submissions != LEADERBOARD:
         question = listed_question(db, board, rows, asked_about(db, reach, request.submissions), settings)
@@ -144,16 +145,22 @@ def _question(
     return board, question
 
 
-def _require_parts(board: Board, settings: Settings | None) -> None:
-    """Refuse whole parts as units where the score is not a mean of enough of them.
+def _require_unit(db: Connection, board: Board, settings: Settings | None) -> None:
+    """Refuse whole parts as units where the score is not a mean of enough, and documents where gold marks none.
+
+    Where gold must be read to know its documents, the worker refuses them.
 
     Raises:
-        Unprocessable: there are too few.
+        Unprocessable: the test set does not have the unit.
     """
-    if settings is None or settings.unit != "part":
+    if settings is None or settings.unit not in ("part", "block"):
         return
     try:
-        require_parts(len(board.chosen_parts) if board.part == MACRO else 1)
+        if settings.unit == "part":
+            require_parts(len(board.chosen_parts) if board.part == MACRO else 1)
+        else:
+            stored = [stored_documents(db, board.revision.id, part) for part in board.chosen_parts]
+            require_documents(known=any(names is None or any(names) for names in stored))
     except ScoringError as error:
         raise unprocessable(error) from error
 

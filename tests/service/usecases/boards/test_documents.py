@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import delete
 
 from service.context import Context
+from service.errors import Unprocessable
 from service.schemas.comparisons import ComparisonRequest
 from service.store.tables import artifacts
 from service.usecases.boards.work import board_changed
@@ -19,6 +20,7 @@ from service.usecases.comparisons.show import view_comparison
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import BENCHMARK, SLUG, Task, column
+from treescore.significance.assumptions import TOO_FEW
 
 GOLDEN = orjson.loads((Path(__file__).parents[3] / "golden" / "inference.json").read_bytes())
 OTHER_DOCUMENTS = "Documents are the units: the claim is about other documents of this kind."
@@ -153,6 +155,21 @@ def test_few_documents_stay_the_units_and_can_make_nothing_significant(task, con
     assert any("unit: sentence" in note for note in asked(task, context)["notes"])
 
 
+def test_organisers_choose_sentences_as_the_units_of_a_board(task, context):
+    sizes = [5] * 30
+    documents = [f"d{at // 10}" for at in range(30)]
+    outputs = {"x": {"en": text(sizes, sizes)}, "y": {"en": text([2] * 30, sizes)}}
+    made(task, {"en": {"gold": text(sizes, sizes, documents)}}, outputs)
+    assert TOO_FEW in task.leaderboard()["significance"]["assumed"]
+    task.patch(leaderboard={"unit": "sentence"})
+    task.settle()
+    board = task.leaderboard()
+    assert (board["significance"]["unit"], board["significance"]["unit_count"]) == ("sentence", 30)
+    assert "the claim is about these very documents" in board["significance"]["assumed"]
+    assert board["rows"][0]["p_next"] == 2 / 2**30
+    assert asked(task, context)["id"] == board["significance"]["comparison"]
+
+
 def test_scores_redraw_documents(task):
     """Sentences of a document are right or wrong together, so that fewer of them count."""
     sizes = [5] * 40
@@ -182,9 +199,11 @@ def test_units_that_the_data_lack_are_refused_with_the_mend(task, context, setti
     parts = {name: {"gold": text(sizes, sizes)} for name in "abcde"}
     outputs = {"x": dict.fromkeys(parts, text(sizes, sizes)), "y": dict.fromkeys(parts, text([2] * 4, sizes))}
     made(task, parts, outputs)
-    (error,) = asked(task, context, **settings)["failure"]["errors"]
-    assert (error["code"], error["pointer"]) == (code, "/unit")
-    assert "Use the unit" in error["detail"] or "or the unit sentence" in error["detail"]
+    with pytest.raises(Unprocessable) as refused:
+        asked(task, context, **settings)
+    (error,) = refused.value.problems
+    assert (error.code, error.pointer) == (code, "/unit")
+    assert "Use the unit" in error.detail or "or the unit sentence" in error.detail
 
 
 @pytest.mark.parametrize(("level", "published", "shown"), [

@@ -169,12 +169,11 @@ def test_an_answer_of_before_stays_readable_in_every_form(board, two):
                 assert view_comparison(board.context, caller, name, form).body
 
 
-def test_a_unit_that_gold_does_not_have_is_a_failure_that_says_so(board, two):
+def test_a_unit_that_gold_does_not_have_is_refused(board, two):
     _, worse, better = two
-    document = answered(board, ORGANISER, submissions=[worse, better], unit="block")
-    assert document["state"] == "failed"
-    assert document["failure"]["kind"] == "input"
-    assert document["failure"]["errors"][0]["code"] == "no-blocks"
+    with pytest.raises(Unprocessable) as refused:
+        answered(board, ORGANISER, submissions=[worse, better], unit="block")
+    assert [problem.code for problem in refused.value.problems] == ["no-blocks"]
 
 
 def test_over_parts_the_mean_of_the_parts_is_tested_within_each(task):
