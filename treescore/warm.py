@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from treescore.core.jit import load_compiler
-from treescore.core.registry import METRICS, Example
+from treescore.core.registry import METRICS, Example, load_all
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
 from treescore.significance.warm import warm_kernels
@@ -12,6 +12,7 @@ from treescore.significance.warm import warm_kernels
 def warm() -> None:
     """Score the examples of every metric: call each compiled function once and load each library on demand."""
     load_compiler()
+    load_all()
     for metric in METRICS.values():
         for example in metric.examples:
             _score(metric.name, example)

@@ -34,6 +34,7 @@ from service.logs import fault
 from service.queue import REDIS_ERRORS
 from service.server.state import EXTENSION, ServerState
 from service.store.faults import Fault, fault_of
+from treescore.core.registry import load_all
 
 BLUEPRINTS = (
     jobs,
@@ -67,6 +68,7 @@ class App(Flask):
 
 def create_app(config: Config, context: Context | None = None) -> Flask:
     """Build the application. It connects to nothing before the first request, so it can be built before a fork."""
+    load_all()  # no request waits for a metric to load
     app = App("service.api", static_folder=None)
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.url_map.strict_slashes = True
