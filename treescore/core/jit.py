@@ -22,12 +22,12 @@ def compiled(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
     It releases the interpreter lock. `treescore.warm.warm` calls every compiled function once, with tiny arrays.
     """
-    return _Compiled(function, {"cache": True, "nogil": True})
+    return _Compiled(function, {"nogil": True})
 
 
 def inlined(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Copy the decorated function into the compiled loops that call it (a call would count references)."""
-    return _Compiled(function, {"cache": True, "nogil": True, "inline": "always"})
+    return _Compiled(function, {"nogil": True, "inline": "always"})
 
 
 def interpreted(function: Callable[_P, _R], **instead: Callable[..., Any]) -> Callable[_P, _R]:
@@ -46,7 +46,7 @@ def compiler_loaded() -> bool:
 
 def load_compiler() -> None:
     """Load the compiler now. Without it, readers of small texts do not."""
-    importlib.import_module("numba")
+    importlib.import_module("treescore.core.compiling")
 
 
 class _Compiled(Generic[_P, _R]):
@@ -62,14 +62,14 @@ class _Compiled(Generic[_P, _R]):
 
     @cached_property
     def _dispatcher(self) -> Callable[_P, _R]:
-        from numba import njit  # noqa: PLC0415 - what this class is for
+        from treescore.core.compiling import compilable  # noqa: PLC0415 - what this class is for
 
         # The compiler knows its own functions only: it is shown those, under the names by which the code calls them.
         code = self.plain.__code__
         known = self.plain.__globals__
         called = {name: known[name] for name in code.co_names if isinstance(known.get(name), _Compiled)}
         function = self.with_names({name: one._dispatcher for name, one in called.items()})  # noqa: SLF001 - of this class
-        return cast("Callable[_P, _R]", njit(**self._options)(function))
+        return cast("Callable[_P, _R]", compilable(function, self._options))
 
     def with_names(self, names: Mapping[str, Any]) -> FunctionType:
         """Return the Python function, which finds these values under the names of its module."""
