@@ -22,7 +22,7 @@ def main() -> None:
     private_umask()
     configure_logs()
     context = process_context()
-    warm_up(context)
+    warm_up(context, arguments.queue)
     os.environ["TREESCORE_WORKER_PID"] = str(os.getpid())
     worker_on(context, arguments.queue, burst=arguments.burst).work(burst=arguments.burst, logging_level="WARNING")
 

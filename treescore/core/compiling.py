@@ -6,7 +6,8 @@ Messages go to the logger `treescore.compiling`: where logging is not set up, Py
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from numba import njit
@@ -60,6 +61,11 @@ def compilable(function: Callable[..., Any], options: dict[str, Any]) -> Any:
         return njit(**options)(function)
 
 
-def before_compiling(call: Callable[[], None]) -> None:
-    """Call something once, after the message, before the first function is compiled that no cache holds."""
+@contextmanager
+def before_compiling(call: Callable[[], None]) -> Iterator[None]:
+    """Within this context, call something before the first function is compiled that no cache holds."""
     _NOTICE.before.append(call)
+    try:
+        yield
+    finally:
+        _NOTICE.before.remove(call)

@@ -57,13 +57,13 @@ def test_without_a_folder_functions_are_compiled_and_the_message_says_what_to_se
     monkeypatch.setattr(compiling, "njit", no_locator)
     assert compiling.compilable(lambda number: 2 * number, {"nogil": True})(3) == 6
     called: list[int] = []
-    compiling.before_compiling(lambda: called.append(1))
-    with caplog.at_level(logging.WARNING, "treescore.compiling"):
+    with caplog.at_level(logging.WARNING, "treescore.compiling"), compiling.before_compiling(lambda: called.append(1)):
         notice.on_start(None)
         notice.on_start(None)
     assert [record.getMessage() for record in caplog.records] == [f"{compiling.NOTICE} {compiling.NOT_KEPT}"]
     assert "NUMBA_CACHE_DIR" in compiling.NOT_KEPT
     assert called == [1]
+    assert not notice.before
 
 
 def test_another_error_of_the_compiler_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
