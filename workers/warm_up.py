@@ -17,13 +17,13 @@ from typing import IO
 import structlog
 
 from service.context import Context
-from service.queue import LIVE, REDIS_ERRORS
+from service.queue import REDIS_ERRORS
 from service.store import jobs, runs, texts
 from service.store.database import RollbackStore
 from service.usecases.jobs.jobs import KIND
 from treescore.core.compiling import before_compiling
 from treescore.warm import warm
-from workers.entry import do
+from workers.entry import next_run, peek, run
 
 NOTE_SECONDS = 2.0
 """Pause between two notes: a step may take a minute."""
@@ -33,7 +33,14 @@ log = structlog.get_logger("treescore.worker")
 _RIGHT = b"1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n2\tb\t_\t_\t_\t_\t1\tobj\t_\t_\n\n"
 _WRONG = _RIGHT.replace(b"1\tobj", b"1\tobl")
 RUN = "job_warm_up"
-_REQUEST = {"format": "conllu", "metrics": ["attachment"], "systems": [{"name": "a"}, {"name": "b"}]}
+QUEUE = "warm-up"
+"""A queue of its own: no run of a caller is begun."""
+_REQUEST = {
+    "format": "conllu",
+    "metrics": ["attachment"],
+    "systems": [{"name": "a"}, {"name": "b"}],
+    "significance": {"scores": ["attachment.las", "attachment.uas"]},
+}
 _TEXTS = {"gold": _RIGHT, "systems/0": _RIGHT, "systems/1": _WRONG}
 
 
@@ -93,8 +100,11 @@ def _noted(context: Context, queue: str) -> Iterator[Callable[[int], None]]:
 def _perform_job(context: Context) -> None:
     rollback_context = replace(context, store=RollbackStore(context.store))
     with rollback_context.store.write() as db:
-        runs.add(db, RUN, KIND, LIVE, rollback_context.now(), "warm-up")
+        runs.add(db, RUN, KIND, QUEUE, rollback_context.now(), "warm-up")
         jobs.add(db, RUN, "warm-up", _REQUEST)
         texts.put(db, RUN, _TEXTS)
-    do(rollback_context, RUN)
+    peek(rollback_context, QUEUE, 1)
+    claimed_run = next_run(rollback_context, QUEUE, 1)
+    assert claimed_run is not None  # noqa: S101 - no other run is in this queue
+    run(rollback_context, claimed_run)
     rollback_context.store.close()

@@ -11,8 +11,11 @@ import pytest
 from structlog.testing import capture_logs
 
 from service.queue import LIVE, Queue
+from service.store import jobs, runs, texts
+from service.usecases.jobs.jobs import KIND
 from treescore.core import compiling
 from workers import warm_up as module
+from workers.entry import next_run, peek, run
 from workers.warm_up import warm_up
 
 
@@ -25,6 +28,24 @@ def test_a_worker_is_seen_while_it_warms_up_and_not_after(context, monkeypatch):
     assert context.queue.warming(LIVE) == []
     assert [line["event"] for line in logs if line["event"] in ("warming", "warm")] == ["warming", "warm"]
     assert not [thread for thread in threading.enumerate() if thread.name == module.THREAD]
+
+
+def test_no_statement_is_left_to_compile_for_a_job_and_nothing_is_stored(context, monkeypatch):
+    monkeypatch.setattr(module, "warm", lambda _left: None)
+    warm_up(context, LIVE)
+    known = context.store.engine._compiled_cache
+    with context.store.write() as db:
+        assert runs.counts_by_state(db) == {}
+        runs.add(db, "job_later", KIND, LIVE, context.now(), "somebody")
+        jobs.add(db, "job_later", "somebody", module._REQUEST)
+        texts.put(db, "job_later", module._TEXTS)
+    before = set(known)
+    claimed_run = next_run(context, LIVE, 1)
+    run(context, claimed_run)
+    assert peek(context, LIVE, 1) is None
+    assert set(known) == before
+    with context.store.read() as db:
+        assert runs.get(db, "job_later").state == "succeeded"
 
 
 def test_a_worker_is_not_seen_after_it_failed(context, monkeypatch):
