@@ -72,7 +72,7 @@ class Host:
         return ["ip", "netns", "exec", self._space, "setpriv", "--pdeathsig", "KILL", *map(str, command)]
 
     def cut(self) -> None:
-        """Let no packet in or out from now on; nobody is told, as when a cable is pulled."""
+        """Let no packet in or out from now on; neither side learns of it, as when a cable is pulled."""
         _ip("-n", self._lan, "link", "set", self._port, "down")
 
     def join(self) -> None:

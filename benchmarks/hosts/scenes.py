@@ -18,7 +18,7 @@ class Outcome:
     """What a scene showed.
 
     Attributes:
-        accepted: jobs that clients were told are accepted.
+        accepted: jobs whose acceptance a client has seen.
         lost: of them, those that were not done.
         twice: jobs in the store for which no client had asked, or that stand there twice.
         refused: answers that were neither accepted nor said to be repeated.
@@ -155,7 +155,7 @@ def restarted_postgres(topology: Topology) -> Outcome:
 
 
 def rolling_restart(topology: Topology) -> Outcome:
-    """Every process of ours is replaced, one after the other, as for a new version."""
+    """Every process of the service is replaced, one after the other, as for a new version."""
 
     def act(_: Account) -> None:
         for host in APIS:
@@ -179,6 +179,6 @@ SCENES: dict[str, Callable[[Topology], Outcome]] = {
     "a worker's clock is a minute behind": lambda topology: wrong_clock(topology, -60),
     "Redis is replaced by an empty one": empty_redis,
     "PostgreSQL is restarted": restarted_postgres,
-    "all our processes are replaced in turn": rolling_restart,
+    "all processes are replaced, one after the other": rolling_restart,
 }
 """What is shown, by its words in the table."""

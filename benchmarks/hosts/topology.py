@@ -7,7 +7,6 @@ Two API hosts behind nginx, three hosts of workers, one PostgreSQL, one Redis. T
 from __future__ import annotations
 
 import os
-import pwd
 import shutil
 import signal
 import subprocess
@@ -37,8 +36,8 @@ PATIENCE = 120.0
 """Seconds after which something that must happen is given up."""
 NGINX = ROOT / "docs" / "operate" / "nginx.conf"
 FAKE_TIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
-OTHERS_USER = "nobody"
-"""PostgreSQL refuses to run as root."""
+UNPRIVILEGED = 65_534
+"""User and group of PostgreSQL, which refuses to run as root."""
 
 
 def check_programs() -> None:
@@ -75,7 +74,7 @@ class Topology:
 
     Attributes:
         folder: data and logs, a folder for each host.
-        restarts: of processes of ours that ended by themselves.
+        restarts: of the service's processes that ended by themselves.
         url: the proxy's address.
         token: the organise token.
     """
@@ -111,7 +110,7 @@ class Topology:
         until(self.ready, "the service")
 
     def placed(self) -> list[tuple[str, str]]:
-        """Return host and service of each worker: live ones in turn over the hosts, one for bulk work on the last."""
+        """Return host and service of each worker: live ones spread over the hosts, one for bulk work on the last."""
         live = [(WORKERS[number % len(WORKERS)], f"worker {number}") for number in range(self.workers)]
         return [*live, (WORKERS[-1], "bulk-worker")]
 
@@ -209,12 +208,11 @@ class Topology:
         programs = postgres_programs()
         assert programs is not None  # noqa: S101 - checked before
         data = self.folder / POSTGRES
-        account = pwd.getpwnam(OTHERS_USER)
-        drop = ["setpriv", f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}", "--clear-groups"]
+        drop = ["setpriv", f"--reuid={UNPRIVILEGED}", f"--regid={UNPRIVILEGED}", "--clear-groups"]
         host = self.network[POSTGRES]
         if not data.exists():
             data.mkdir()
-            os.chown(data, account.pw_uid, account.pw_gid)
+            os.chown(data, UNPRIVILEGED, UNPRIVILEGED)
             secret = self.folder / "password"
             secret.write_text(SECRETS["POSTGRES_PASSWORD"])
             secret.chmod(0o644)
