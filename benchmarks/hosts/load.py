@@ -1,4 +1,4 @@
-"""Clients that send jobs without a pause and repeat what an answer asks them to repeat, and the account of what became of it.
+"""Clients that send jobs without a pause, repeat what an answer asks them to repeat, and keep account of each.
 
 They do what docs/operate/deployment.md asks of clients: each job has an `Idempotency-Key`, and an answer 429 or 503
 with `Retry-After`, or a broken connection, is followed by the same request.
