@@ -202,6 +202,8 @@ def _tests(question: Question) -> tuple[list[Test], list[dict[str, Json]]]:
 def _part_tests(question: Question, most: int) -> list[dict[str, list[float]]] | None:
     """Compute for each pair the one-sided p of each part in both directions; None if pairs times parts exceed most."""
     sample, settings = question.sample, question.settings
+    if not question.pairs:
+        return []
     if settings.test != "permutation" or question.unit == "part" or len(question.pairs) * sample.part_count > most:
         return None
     tests_of_pairs: list[dict[str, list[float]]] = [{"greater": [], "less": []} for _ in question.pairs]
