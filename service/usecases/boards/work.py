@@ -121,10 +121,10 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending:
     with context.store.read() as db:
         known = boards.keys(db, benchmark.id, board_run.revision)
         to_compare = _boards_to_compare(db, context, benchmark, board_run.revision)
-    compared = []
-    for done, (board, asked) in enumerate(to_compare):
-        progress.note(done, len(to_compare), f"comparing {board.score}")
-        compared.append(_compared(context, board, asked))
+    compared: list[_Compared] = []
+    for board, asked in to_compare:
+        progress.note(len(compared), len(to_compare), f"comparing {board.score}")
+        compared.append(_compared(context, board, asked, compared))
     return _ending(context, run, benchmark, board_run.revision, known, compared)
 
 
@@ -168,8 +168,12 @@ def _boards_to_compare(
     return [*live.values(), *frozen]
 
 
-def _compared(context: Context, board: Board, asked: RequestedBoard | None) -> _Compared:
-    """Compare the rows of a board, unless the stored comparison is of the same rows."""
+def _compared(context: Context, board: Board, asked: RequestedBoard | None, others: Sequence[_Compared]) -> _Compared:
+    """Compare the rows of a board, unless the stored comparison is of the same rows.
+
+    What the one before has of the same pairs is not computed again, nor what other boards of the same figures have: the
+    board as it was frozen begins with the pairs of the live one.
+    """
     with context.store.read() as db:
         rows = rows_of(db, board)
         ids, untested = tested_of(db, board, rows)
@@ -180,8 +184,14 @@ def _compared(context: Context, board: Board, asked: RequestedBoard | None) -> _
     if kept is not None and not fresh:
         body["comparison"] = kept.body["comparison"]
     elif len(ids) > 1:
-        body["comparison"] = compare_submissions(context, question, None if kept is None else kept.body["comparison"])
+        alike = [each.body["comparison"] for each in others if _of_one_figure(each.board, board)]
+        earlier = [*alike, None if kept is None else kept.body["comparison"]]
+        body["comparison"] = compare_submissions(context, question, [each for each in earlier if each is not None])
     return _Compared(board, body, fresh=fresh)
+
+
+def _of_one_figure(one: Board, other: Board) -> bool:
+    return (one.score, one.part, one.share) == (other.score, other.part, other.share)
 
 
 def _ending(
