@@ -6,6 +6,7 @@ import numpy as np
 
 from treescore.core.scores import ratio_score
 from treescore.significance import kernels, linear_kernels
+from treescore.significance.bootstrap import resampled
 from treescore.significance.contributions import contributions
 from treescore.significance.detectable import moments_of_pairs
 from treescore.significance.few_units import difference_intervals
@@ -36,6 +37,7 @@ def warm_kernels() -> None:
         macro = macro_pair(parts_of(parts), 0, 1)
         inverted_p(macro, "two-sided")
         sampled_p(macro, "two-sided", 1, 1)
+        resampled(parts, 1, 1)
     pair = pair_of(sample, 0, 1)
     grid_p(pair, "two-sided", -1.0)
     log_mass(plane_of(pair, abs(pair.observed), strict=False))

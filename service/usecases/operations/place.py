@@ -66,7 +66,7 @@ def queue(context: Context) -> Iterator[Finding]:
         yield Finding(Level.WARN, "queue-away", "queue", f"Redis does not answer ({type(error).__name__}).", advice)
         return
     with context.store.read() as db:
-        waiting = runs.unfinished(db, context.now() - GRACE)
+        waiting = runs.unfinished(db, context.now() - GRACE, due=context.now())
     for run in waiting:
         if run.id not in held:
             advice = "The sweeper queues it again within seconds; check that it runs."

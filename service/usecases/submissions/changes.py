@@ -16,7 +16,7 @@ from service.requests import MISSING, PRIVATE, SubmissionChanges
 from service.store import comparisons, runs, submissions, texts
 from service.store.submissions import Submission
 from service.usecases.access.access import locked_submission, require_open, submission_of
-from service.usecases.boards.work import board_changed
+from service.usecases.boards.work import board_changed, let_board_begin
 from service.usecases.events.record import record_event
 from service.usecases.runs.adding import add_run
 from service.usecases.runs.ending import queue_runs
@@ -78,8 +78,10 @@ def cancel_submission(context: Context, caller: Caller, submission_id: str) -> V
         if not runs.finish(db, submission.run_id, runs.CANCELLED, now):
             raise Conflict(f"The submission {submission_id} has finished. Only unfinished ones can be cancelled.")
         submissions.change(db, submission_id, state=runs.CANCELLED, finished_at=now)
+        freed = let_board_begin(db, submission.benchmark_id)
         _record(context, db, caller, "submission.cancelled", submission)
         view = view_of(db, context, caller, benchmark, submission_of(db, caller, submission_id))
+    queue_runs(context, freed)
     context.queue.stop(submission.run_id)
     return view
 
