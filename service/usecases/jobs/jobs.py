@@ -59,7 +59,7 @@ def submit_job(
     """
     caller.require("score")
     _check(request)
-    named = _texts(request)
+    packed = texts.pack_texts(_texts(request))
     now = context.now()
     job_id = new_id(KIND, now)
     key = new_job_key() if caller.anonymous else None
@@ -70,7 +70,7 @@ def submit_job(
                 return Submitted(earlier, new=False)
             add_run(db, context, caller, job_id, KIND, LIVE, now)
             jobs.add(db, job_id, caller.owner, request.without_texts(), key_hash=key and token_hash(key))
-            texts.put(db, job_id, named)
+            texts.put_packed(db, job_id, packed)
     except IntegrityError as error:
         detail = "Another request with this Idempotency-Key is in progress. Retry."
         raise Conflict(detail, headers=SOON) from error
