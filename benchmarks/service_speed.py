@@ -207,9 +207,7 @@ def reading(client: httpx.Client, served: Server, greeter: Server, total: int) -
             before = server_microseconds(server.pid)
             rates[name].append(reads_per_second(server.port, request, total))
             costs[name].append((server_microseconds(server.pid) - before) / total)
-    print(
-        f"reads      of a result of {len(posted.content) / 1000:.1f} kB (beside hello world; goal: 0.8 of its CPU)"
-    )
+    print(f"reads      of a result of {len(posted.content) / 1000:.1f} kB (beside hello world; goal: 0.8 of its CPU)")
     for name in asked:
         rate, cost = statistics.median(rates[name]), min(costs[name])
         print(
@@ -255,7 +253,7 @@ def main() -> None:
         serve = [sys.executable, "-m", "service", "serve", "--bind", f"127.0.0.1:{port}", "--data-dir", folder,
                  "--workers", "1"]  # fmt: skip
         hello = [sys.executable, "-m", "gunicorn", "--config", "python:service.gunicorn_conf", "--bind",
-                 f"127.0.0.1:{hello_port}", "--chdir", str(ROOT / "benchmarks"), "hello_world:app"]  # fmt: skip
+                 f"127.0.0.1:{hello_port}", "--chdir", str(Path(__file__).parent), "hello_world:app"]  # fmt: skip
         quiet = {"env": environment, "cwd": ROOT, "stderr": subprocess.DEVNULL}
         served = subprocess.Popen(serve, stdout=subprocess.PIPE, **quiet)  # type: ignore[call-overload]
         served.stdout.readline()

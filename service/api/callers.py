@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from service.api.around import note_of
@@ -19,6 +20,8 @@ FORWARDING = ("HTTP_FORWARDED", "HTTP_VIA", "HTTP_X_REAL_IP")
 """Headers that proxies add, beside all that begin with `X-Forwarded-`."""
 SOCKET = "unix"
 """What stands for the address of a client on a Unix socket."""
+REMEMBERED = 1024
+"""Addresses whose usual form is remembered: making it takes as long as looking up a token."""
 _BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9._~+/-]+=*)")
 
 
@@ -55,10 +58,9 @@ def from_this_machine(environ: Mapping[str, Any]) -> bool:
     A proxy on this machine has a loopback address too: what it forwards names another host, or has its headers.
     """
     peer = environ.get("werkzeug.proxy_fix.orig", environ).get("REMOTE_ADDR") or ""
-    address = _address(peer)
-    forwarded = any(name in FORWARDING or name.startswith("HTTP_X_FORWARDED_") for name in environ)
-    here = not peer or (address is not None and ipaddress.ip_address(address).is_loopback)
-    return here and not forwarded and is_loopback(environ.get("HTTP_HOST", ""))
+    if (peer and not _is_loopback(peer)) or not is_loopback(environ.get("HTTP_HOST", "")):
+        return False
+    return not any(name in FORWARDING or name.startswith("HTTP_X_FORWARDED_") for name in environ)
 
 
 def _bearer(environ: Mapping[str, Any]) -> str | None:
@@ -71,6 +73,13 @@ def _bearer(environ: Mapping[str, Any]) -> str | None:
     return match[1]
 
 
+@lru_cache(maxsize=REMEMBERED)
+def _is_loopback(peer: str) -> bool:
+    address = _address(peer)
+    return address is not None and ipaddress.ip_address(address).is_loopback
+
+
+@lru_cache(maxsize=REMEMBERED)
 def _address(text: str) -> str | None:
     """Return an IP address in its usual form; None for anything else, as a forged header."""
     try:

@@ -73,8 +73,10 @@ def known_tag(header: str | None, codings: tuple[str, ...], etag: str) -> str | 
     """
     if header is None:
         return None
-    named = parse_etags(header)
     tags = [tag_of(etag, coding) for coding in codings or (PLAIN,)]
+    if header == f'"{tags[0]}"':  # as nearly always: the client sends back what it got
+        return tags[0]
+    named = parse_etags(header)
     return next((tag for tag in tags if named.contains_weak(tag)), None)
 
 
@@ -88,8 +90,14 @@ def only_known(header: str | None, codings: tuple[str, ...]) -> str | None:
     return etag if coding in (codings or (PLAIN,)) else None
 
 
+def _made(body: bytes, coding: str) -> bytes:
+    if coding == ZSTD:
+        return pack(body)
+    return gzip.compress(body, GZIP_LEVEL, mtime=0) if coding == GZIP else body
+
+
 class Codings:
-    """Compressed bodies by their validators, bounded in memory; the least recently used are dropped first."""
+    """Bodies in codings other than they are stored in, by validator; the least recently used are dropped first."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self._most_bytes = most_bytes
@@ -109,17 +117,17 @@ class Codings:
 
     def body(self, view: View, coding: str) -> bytes:
         """Return the body of a view in a coding: as it is stored, as it was made before, or made now."""
-        if coding == PLAIN:
-            return view.body
-        if coding == ZSTD and view.packed:
+        if (coding == ZSTD) == view.packed and coding != GZIP:
             return view.content
+        if view.size > LARGE:
+            return view.body
         tag = tag_of(view.etag, coding)
         with self._lock:
             known = self._bodies.get(tag)
             if known is not None:
                 self._bodies.move_to_end(tag)
                 return known
-        made = pack(view.body) if coding == ZSTD else gzip.compress(view.body, GZIP_LEVEL, mtime=0)
+        made = _made(view.body, coding)
         with self._lock:
             self._bytes += len(made) - len(self._bodies.get(tag, b""))
             self._bodies[tag] = made
