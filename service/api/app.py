@@ -86,7 +86,7 @@ def create_app(config: Config, context: Context | None = None) -> Flask:
     app.after_request(calls.defer_polls)
     app.teardown_request(calls.end_wait)
     packer = app.extensions[CODED] = Codings()
-    short = Finished(app.wsgi_app, app.extensions["treescore"], app.extensions[EXTENSION], packer, doors)
+    short = Finished(app.wsgi_app, lambda: app.extensions["treescore"], app.extensions[EXTENSION], packer, doors)
     app.wsgi_app = forwarded(Around(short, client_address), config)  # type: ignore[assignment,method-assign]
     app.register_error_handler(ServiceError, problems.of_service_error)
     app.register_error_handler(HTTPException, problems.of_http_error)

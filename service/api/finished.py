@@ -78,7 +78,9 @@ _QUERIES = {"": None, **{f"format={form}": form for form in LEADERBOARD_FORMATS}
 class Finished:
     """Answers what it can; the rest is the framework's."""
 
-    def __init__(self, app: Wsgi, context: Context, state: ServerState, packer: Codings, doors: Doors) -> None:
+    def __init__(
+        self, app: Wsgi, context: Callable[[], Context], state: ServerState, packer: Codings, doors: Doors
+    ) -> None:
         self._app = app
         self._context = context
         self._state = state
@@ -106,13 +108,14 @@ class Finished:
             return None
         if route.kind is Kind.PUBLIC and not query and environ.get("HTTP_ACCEPT", "") not in _ANY:
             return None
+        context = self._context()
         try:
             self._doors.check(environ)
-            caller = caller_of(self._context, self._state, environ)
+            caller = caller_of(context, self._state, environ)
             if route.scopes:
                 caller.require(*route.scopes)
             asked = asked_of(environ)
-            view = route.view(self._context, caller, match[2] or match[4], _QUERIES[query], asked)
+            view = route.view(context, caller, match[2] or match[4], _QUERIES[query], asked)
         except Exception:  # noqa: BLE001 - the framework meets it again, counts it and says what it is
             return None
         if view.next is not None:
