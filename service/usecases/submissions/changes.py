@@ -20,7 +20,7 @@ from service.usecases.boards.work import board_changed, let_board_begin
 from service.usecases.events.record import record_event
 from service.usecases.runs.adding import add_run
 from service.usecases.runs.ending import queue_runs
-from service.usecases.runs.views import TEXT_TYPE, View, body_view, json_view
+from service.usecases.runs.views import TEXT_TYPE, View, json_view
 from service.usecases.scoring.part_texts import OUTPUTS
 from service.usecases.submissions import quotas
 from service.usecases.submissions.views import SUBMISSION_KIND, view_of
@@ -170,10 +170,12 @@ def submission_output(context: Context, caller: Caller, submission_id: str, part
             sent = list(submission.outputs)
             raise NotFound(f"{reason} Parts with outputs: {', '.join(sent[:20])}{' ...' if len(sent) > 20 else ''}.")
         prefix = f"{OUTPUTS}/{part}"
-        wanted = [name for name in texts.names(db, submission_id) if name == prefix or name.startswith(prefix + "/")]
+        alone = texts.packed(db, submission_id, prefix)
+        if alone is not None:
+            digest, body = alone
+            return View(body, digest, content_type=TEXT_TYPE, packed=True)
+        wanted = [name for name in texts.names(db, submission_id) if name.startswith(prefix + "/")]
         stored = texts.read(db, submission_id, wanted)
-    if prefix in stored:
-        return body_view(stored[prefix][1], TEXT_TYPE)
     sides = {name.removeprefix(prefix + "/"): text.decode("utf-8", "replace") for name, (_, text) in stored.items()}
     return json_view(sides)
 
