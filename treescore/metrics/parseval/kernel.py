@@ -172,24 +172,25 @@ def _quotes(side: Side, sentence: int, tables: Tables, words_before: IntArray, q
 def _repair(gold: IntArray, golds: int, system: IntArray, systems: int, deleted: BoolArray, copies: IntArray) -> None:
     """Put back a quote that was deleted on one side only, as EVALB does: count it in `copies`.
 
-    EVALB's quirk is kept: of two quotes deleted side by side the first is put back twice.
+    EVALB's quirk is kept: of two quotes deleted side by side the first is put back twice. A quote put back moves all
+    later ones of its side, which are those that are still to be looked at: one sum a side says how far. Of the quotes
+    at one place only the last is kept, so that at most one of them is put back or puts one back.
     """
-    low = 0
+    low = kept = gold_moved = system_moved = 0
     for index in range(systems):
-        tag, words_before = system[index, 0], system[index, 1]
-        while low < golds and gold[low, 1] < words_before:
+        words_before = system[index, 1] + system_moved
+        while low < golds and gold[low, 1] + gold_moved < words_before:
             low += 1
-        other = low
-        while other < golds and gold[other, 1] == words_before:
-            gold_tag = gold[other, 0]
-            if gold_tag != tag and deleted[gold_tag] != deleted[tag]:
-                if deleted[gold_tag]:
-                    copies[0, gold[other, 2]] += 1
-                    gold[other:golds, 1] += 1
-                else:
-                    copies[1, system[index, 2]] += 1
-                    system[index:systems, 1] += 1
-            other += 1
+        if deleted[system[index, 0]]:
+            kept = max(kept, low)
+            while kept < golds and deleted[gold[kept, 0]]:
+                kept += 1
+            if kept < golds and gold[kept, 1] + gold_moved == words_before:
+                copies[1, system[index, 2]] += 1
+                system_moved += 1
+        elif low < golds and gold[low, 1] + gold_moved == words_before and deleted[gold[low, 0]]:
+            copies[0, gold[low, 2]] += 1
+            gold_moved += 1
 
 
 @compiled
