@@ -151,17 +151,22 @@ def _lines(text: bytes, scanned: Scan, *, by_line: bool) -> IntArray:
 def _treebank(
     scanned: Scan, vocabulary: Vocabulary, strings: list[str], lines: IntArray, sentences: Sentences
 ) -> ConstituentTreebank:
-    numbers = vocabulary.numbers(strings)
-    tags = numbers[scanned.tags]
-    tags[scanned.tags < 0] = NO_TAG
+    # Tag -1, none, takes the last number.
+    numbers = np.append(vocabulary.numbers(strings), NO_TAG)
+    # As blocks: numpy asks for huge pages for large ones.
+    nodes = np.empty((3, len(scanned.labels)), np.int64)
+    nodes[1], nodes[2] = scanned.starts, scanned.ends
+    words = np.empty((2, len(scanned.forms)), np.int64)
+    for column, codes in ((nodes[0], scanned.labels), (words[0], scanned.forms), (words[1], scanned.tags)):
+        np.take(numbers, codes, out=column, mode="wrap")
     return ConstituentTreebank(
         vocabulary=vocabulary,
-        labels=numbers[scanned.labels],
-        starts=scanned.starts.astype(np.int64),
-        ends=scanned.ends.astype(np.int64),
+        labels=nodes[0],
+        starts=nodes[1],
+        ends=nodes[2],
         node_offsets=np.append(scanned.sentences.first_node, len(scanned.labels)),
-        words=numbers[scanned.forms],
-        tags=tags,
+        words=words[0],
+        tags=words[1],
         word_offsets=np.append(scanned.sentences.first_word, len(scanned.forms)),
         lines=lines,
         sentences=sentences,
