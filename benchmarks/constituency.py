@@ -169,20 +169,20 @@ def beside_evalb(gold: list[str], system: list[str], folder: Path, repeats: int)
             parameters.write_text(f"MAX_ERROR 1000000000\n{text}", encoding="utf-8")
             spec = parse_spec({"format": layout, "metrics": [{"name": "parseval", "params": {"prm": text}}]})
             command = [program, "-p", *map(str, (parameters, *paths))]
-            ours, theirs = [], []
+            mine, peer = [], []
             for _ in range(2 * repeats + 1):
                 begin = cpu(resource.RUSAGE_SELF)
                 outcomes, _ = Evaluation(spec, paths[0].read_bytes()).score(paths[1].read_bytes())
-                ours.append(cpu(resource.RUSAGE_SELF) - begin)
+                mine.append(cpu(resource.RUSAGE_SELF) - begin)
                 begin = cpu(resource.RUSAGE_CHILDREN)
                 shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-                theirs.append(cpu(resource.RUSAGE_CHILDREN) - begin)
+                peer.append(cpu(resource.RUSAGE_CHILDREN) - begin)
             f1 = next(line.split()[-1] for line in shown.splitlines() if line.startswith("Bracketing FMeasure"))
             scores = spec.entries[0].metric.table.values(outcomes["parseval"].totals)
             print(
-                f"{copies * len(gold):,} sentences, {name} choices: parseval, warm, {min(ours):.4f} s of CPU "
-                f"(median {statistics.median(ours):.4f}), EVALB {min(theirs):.4f} s ({statistics.median(theirs):.4f}): "
-                f"{min(theirs) / min(ours):.2f} x EVALB; F1 {100 * float(scores['labelled_f1']):.2f} and {f1}"
+                f"{copies * len(gold):,} sentences, {name} choices: parseval, warm, {min(mine):.4f} s of CPU "
+                f"(median {statistics.median(mine):.4f}), EVALB {min(peer):.4f} s ({statistics.median(peer):.4f}): "
+                f"{min(peer) / min(mine):.2f} x EVALB; F1 {100 * float(scores['labelled_f1']):.2f} and {f1}"
             )
 
 

@@ -51,7 +51,7 @@ def _first_bad_byte(text: bytes) -> int | None:
         end = text.find(b"\n", start + _PIECE) + 1 or len(text)
         piece = text[start:end]
         try:
-            # Most pieces of many texts are ASCII, which is told several times as fast as it is decoded.
+            # Most pieces of many texts are ASCII, which is found several times as fast as it is decoded.
             if not piece.isascii():
                 piece.decode("utf-8")
         except UnicodeDecodeError as error:

@@ -136,7 +136,7 @@ def _end_of_token(
         if marks != 0:
             if classes[text[position]] != LETTER:
                 return position
-            # A control character, which is no white space.
+            # A control character that is not white space.
             position += 1
 
 

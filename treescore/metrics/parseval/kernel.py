@@ -141,7 +141,7 @@ def _repair(gold: IntArray, golds: int, system: IntArray, systems: int, deleted:
 
 @compiled
 def _repaired(inputs: Inputs, sentence: int, scratch: Scratch, inserted: IntArray) -> tuple[int, int]:
-    """Put quotes back into a sentence: count them in `inserted` and keep its words anew; return how many are kept."""
+    """Put quotes back into a sentence: count them in `inserted` and keep its words again; return how many are kept."""
     gold, system, tables, _, _, _ = inputs
     copies, words_before, quotes = scratch.copies, scratch.words_before, scratch.quotes
     golds = _quotes(gold, sentence, tables, words_before[0], quotes[0])
