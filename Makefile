@@ -2,7 +2,8 @@
 # make venv       the library, the command and the service in .venv
 # make test       lint, types and all tests that need Python only
 # make test-all   make test with the lines that it covers, the wheel in an empty environment, the contract under two
-#                 linters (Node.js) and in a generated client; what CI runs
+#                 linters (Node.js) and in a generated client, the services on hosts of their own (root, nginx,
+#                 PostgreSQL); what CI runs
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -10,7 +11,7 @@ BIN := $(VENV)/bin
 CONTRACT := tools/contract
 NODE_BIN := $(CONTRACT)/node_modules/.bin
 
-.PHONY: run venv dev test test-all contract-lint contract-client lint types unit format clean
+.PHONY: run venv dev test test-all hosts contract-lint contract-client lint types unit format clean
 .DEFAULT_GOAL := run
 
 run: venv
@@ -26,7 +27,6 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@echo "Building $(VENV) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable . --group service
-	@echo "Compiling the scoring kernels (once) ..."
 	@$(BIN)/python -m treescore.warm
 	@touch $@
 
@@ -46,14 +46,17 @@ types: dev
 	$(BIN)/mypy
 
 unit: dev
-	$(BIN)/python -m pytest -m "not packaging" -n auto --dist loadfile $(COVERED)
+	$(BIN)/python -m pytest -m "not packaging and not hosts" -n auto --dist loadfile $(COVERED)
 
 # tracing lines costs more than half of the time of the tests
 test-all: COVERED := --cov --cov-report=term
-test-all: test packaging contract-lint contract-client
+test-all: test packaging hosts contract-lint contract-client
 
 packaging: dev
 	$(BIN)/python -m pytest -m packaging
+
+hosts: dev
+	$(BIN)/python -m pytest -m hosts
 
 contract-lint: $(CONTRACT)/node_modules/.installed
 	REDOCLY_SUPPRESS_UPDATE_NOTICE=true $(NODE_BIN)/redocly lint --config $(CONTRACT)/redocly.yaml openapi.yaml

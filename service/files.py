@@ -11,10 +11,11 @@ import structlog
 from sqlalchemy import make_url
 
 from service.config import Config
-from service.store.disk import file_of_url
+from service.store.database import file_of_url
+from service.store.line import ENDING
 
 UMASK = 0o077
-SQLITE_FILES = ("", "-wal", "-shm", "-journal")
+SQLITE_FILES = ("", "-wal", "-shm", "-journal", ENDING)
 """Endings of the files of an SQLite database."""
 KEPT = ("lock", "admin-token")
 
@@ -44,7 +45,10 @@ def close_files(config: Config) -> None:
 
 
 def private_paths(config: Config) -> Iterator[Path]:
-    """Yield what only the owner may use, there or not: the data directory, what is kept in it, an SQLite database."""
+    """Yield what only the owner may use, there or not: the data directory, what is kept in it, an SQLite database.
+
+    The folder of gold may stand elsewhere.
+    """
     folder = config.data_dir
     if folder.is_dir():
         yield folder
@@ -54,6 +58,7 @@ def private_paths(config: Config) -> Iterator[Path]:
     for name in KEPT:
         yield folder / name
     yield from folder.glob("*.sock")
+    yield config.gold_folder
     queue = folder / "queue"
     yield queue
     yield from queue.rglob("*")

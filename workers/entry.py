@@ -57,7 +57,7 @@ def next_run(context: Context, queue: str, anonymous: int) -> runs.Run | None:
 def peek(context: Context, queue: str, anonymous: int) -> str | None:
     """Return the id of the run whose turn it is, without beginning it."""
     with context.store.read() as db:
-        return runs.next_id(db, queue, anonymous=anonymous)
+        return runs.next_id(db, queue, context.now(), anonymous=anonymous)
 
 
 def release(context: Context, run_id: str) -> str | None:

@@ -15,6 +15,7 @@ from service.posix import stop_signal
 from service.queue import REDIS_ERRORS
 from service.store import comparisons, idempotency, jobs, ladders, runs, score_records, submissions, turns
 from service.usecases.events.deliver import deliver_due
+from service.usecases.scoring import gold_cache
 from workers.entry import process_context, release
 
 INTERVAL = 1.0
@@ -29,7 +30,10 @@ log = structlog.get_logger("treescore.sweeper")
 
 
 class Sweeper:
-    """Requeues a run when two sweeps in a row find it lost: queued without a wake-up, or running without a worker."""
+    """Requeues a run when two sweeps in a row find it lost: queued without a wake-up, or running without a worker.
+
+    A run that was held and whose time has come has no wake-up either: it is queued likewise.
+    """
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -40,8 +44,9 @@ class Sweeper:
         """Sweep once; return the ids that were requeued."""
         context = self._context
         context.queue.reap()
+        now = context.now()
         with context.store.read() as db:
-            open_runs = runs.unfinished(db, before=context.now() - GRACE)
+            open_runs = runs.unfinished(db, before=now - GRACE, due=now)
         kept = {runs.QUEUED: context.queue.wake_ups(), runs.RUNNING: context.queue.held()}
         lost = {run.id: run for run in open_runs if run.id not in kept[run.state]}
         requeued = [run_id for run_id in lost if run_id in self._suspects]
@@ -73,6 +78,7 @@ class Sweeper:
                 before = now - timedelta(days=context.config.retain_comparisons_days)
                 comparisons.erase(db, comparisons.finished_before(db, before, limit=500), now)
         self._drop_left_over()
+        gold_cache.sweep(context)
 
     def _drop_left_over(self) -> None:
         """Delete scores and ladders of revisions that never became active, whose worker died before it could."""

@@ -8,11 +8,30 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Dialect, Select, create_engine, event, func, make_url, select
+from sqlalchemy import URL, Connection, Dialect, Select, create_engine, event, func, make_url, select
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError
 
+from service.store import line
+
 LookupQuery = Select[tuple[object, ...]]
+
+SILENT_SERVER = {
+    "connect_timeout": 5,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 11_000,
+}
+"""How soon a client of PostgreSQL gives up a server from which nothing comes: 5 + 3 x 2 = 11 s. The defaults of the
+operating system are hours, in which a process that lost the network would wait for an answer."""
+SILENT_CLIENT = (
+    "SET tcp_keepalives_idle = 5",
+    "SET tcp_keepalives_interval = 2",
+    "SET tcp_keepalives_count = 3",
+    "SET tcp_user_timeout = 11000",
+)
+"""The same for the server: a host that lost the network in a transaction keeps its locks no longer than that."""
 
 
 class Store:
@@ -21,17 +40,22 @@ class Store:
     def __init__(self, url: str) -> None:
         self.url = make_url(url)
         self.sqlite = self.url.get_backend_name() == "sqlite"
-        if self.sqlite and self.url.database:
-            Path(self.url.database).parent.mkdir(parents=True, exist_ok=True)
+        file = file_of_url(self.url)
+        if file is not None:
+            file.parent.mkdir(parents=True, exist_ok=True)
+        self._file = file
         # error messages are logged, and parameters contain gold
         self.engine = create_engine(
-            url, pool_size=8, max_overflow=64, hide_parameters=True, pool_pre_ping=not self.sqlite
-        )
+            url, pool_size=8, max_overflow=64, hide_parameters=True, pool_pre_ping=not self.sqlite,
+            connect_args={} if self.sqlite else SILENT_SERVER,
+        )  # fmt: skip
         self._queries: dict[LookupQuery, _CompiledQuery] = {}
         self._readers: deque[DBAPIConnection] = deque()
         if self.sqlite:
             event.listen(self.engine, "connect", _prepare_sqlite)
             event.listen(self.engine, "begin", _begin_sqlite)
+        else:
+            event.listen(self.engine, "connect", _prepare_postgres)
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -52,13 +76,13 @@ class Store:
 
     @contextmanager
     def write(self, *, durable: bool = True) -> Iterator[Connection]:
-        """Open a transaction that commits at its end, or changes nothing. Writers wait for each other.
+        """Open a transaction that commits at its end, or changes nothing. Writers wait for each other in line.
 
         Args:
             durable: whether the commit must survive a power failure. Without it SQLite does not wait for the disk,
                 which suits work that can be repeated; a killed process loses nothing either way.
         """
-        with self.engine.connect().execution_options(treescore_write=True) as connection:
+        with line.turn(self._file), self.engine.connect().execution_options(treescore_write=True) as connection:
             if self.sqlite and not durable:
                 connection.connection.cursor().execute("PRAGMA synchronous=NORMAL")
             try:
@@ -123,6 +147,12 @@ class Store:
         self.engine.dispose()
 
 
+def file_of_url(url: URL) -> Path | None:
+    """Return the file that a URL names; None for a database server and for a database in memory."""
+    sqlite = url.get_backend_name() == "sqlite"
+    return Path(url.database) if sqlite and url.database and url.database != ":memory:" else None
+
+
 def lock(db: Connection, name: str) -> None:
     """Let other transactions that lock this name wait until this one ends. On SQLite writers wait for each other."""
     if db.dialect.name == "postgresql":
@@ -161,6 +191,13 @@ def _prepare_sqlite(connection: DBAPIConnection, _record: object) -> None:
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=30000", "foreign_keys=ON"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
+
+
+def _prepare_postgres(connection: DBAPIConnection, _record: object) -> None:
+    cursor = connection.cursor()
+    cursor.execute("; ".join(SILENT_CLIENT))
+    cursor.close()
+    connection.commit()
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -18,7 +18,7 @@ from service.usecases.boards.board import Board, board_of, missing_of, positions
 from service.usecases.boards.considered import most_others
 from service.usecases.boards.seeds import seeds_of
 from service.usecases.scoring.documents import Names, documents_in, stored_documents
-from service.usecases.scoring.gold import evaluation_of, load_part
+from service.usecases.scoring.gold_cache import evaluation_against
 from service.usecases.scoring.part_texts import GOLD, items_name, names_of
 from service.usecases.scoring.shares import share_rows, split_of
 from treescore.core.arrays import BoolArray, Counts
@@ -43,15 +43,15 @@ COUNTS_DELETED = "its counts were deleted"
 
 
 def compare_submissions(
-    context: Context, question: Question, earlier: Mapping[str, Json] | None = None
+    context: Context, question: Question, earlier: Sequence[Mapping[str, Json]] = ()
 ) -> dict[str, Json]:
     """Return the significance document that answers a question.
 
     Args:
         context: store and configuration.
         question: what is compared.
-        earlier: an answer about other submissions; what it has of the same pairs is not computed again, unless their
-            teams have picked from something else since.
+        earlier: answers about other submissions on the same score, part and share; what they have of the same pairs is
+            not computed again, unless the team ahead has picked from something else since.
 
     Raises:
         InputError: the data lack the unit of the question.
@@ -86,7 +86,7 @@ def compare_submissions(
         board.scoring.spec.format, subject.entry, parts, rows, missing, charged=charged, picked=subject.picked
     )
     further = [{"name": each, "reason": reason} for each, reason in untested.items()]
-    known = None if earlier is None else still_answered(earlier, rows)
+    known = [still_answered(answer, rows) for answer in earlier]
     return subject.answer(candidates, _documents(context, board, chosen), seeds, further, record, known)
 
 
@@ -219,7 +219,4 @@ def _documents_of(context: Context, board: Board, part: Part) -> Names:
         stored = stored_documents(db, board.revision.id, part)
     if stored is not None:
         return stored
-    spec = board.scoring.spec
-    with context.store.read() as db:
-        gold = load_part(db, board.revision, part.name, spec)
-    return documents_in(evaluation_of(spec, gold, board.revision, part.name, context.config.limits))
+    return documents_in(evaluation_against(context, board.revision, part, board.scoring.spec))
