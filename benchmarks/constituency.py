@@ -6,6 +6,10 @@ GOLD and SYSTEM are bracketed files, one tree a line; without them trees are gen
 newspaper sentences. They are repeated to the sizes wanted. Every measurement is a process of its own, so that
 whole-process times include start and imports; "steady" is what remains when a small run is taken from a large one.
 The peers are optional: pip install PYEVALB nltk
+
+EVALB itself is measured where TREESCORE_EVALB names its program (gcc -O2 -o evalb evalb.c): CPU seconds of the whole
+process, beside those of parseval in a warm process, reading included, in turns; once with the usual choices for the
+Penn Treebank, once with EVALB's own, which delete and equate no labels.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ import importlib.util
 import os
 import platform
 import random
+import re
 import resource
 import statistics
 import subprocess
@@ -26,11 +31,18 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
 SIZES = {
     "parseval": (10_000, 100_000),
     "leaf_ancestor": (10_000, 100_000),
     "nltk": (1_000, 10_000),
     "pyevalb": (200, 2_000),
+}
+COLLINS = "".join(f"DELETE_LABEL {label}\n" for label in ("TOP", "-NONE-", ",", ":", "``", "''", "."))
+PARAMETERS = {
+    "Collins": f"LABELED 1\nCUTOFF_LEN 40\n{COLLINS}DELETE_LABEL_FOR_LENGTH -NONE-\nEQ_LABEL ADVP PRT\n",
+    "EVALB's": "LABELED 1\nCUTOFF_LEN 40\n",
 }
 NEEDS = {"nltk": "nltk", "pyevalb": "PYEVALB"}
 
@@ -130,6 +142,59 @@ def measure(run: str, gold: Path, system: Path) -> tuple[float, float, str]:
     return seconds, float(peak), found
 
 
+def cpu(who: int) -> float:
+    """Return the user and system seconds of this process, or of its ended children."""
+    used = resource.getrusage(who)
+    return used.ru_utime + used.ru_stime
+
+
+def beside_evalb(gold: list[str], system: list[str], folder: Path, repeats: int) -> None:
+    """Print the CPU seconds of parseval, with EVALB's choices, and of EVALB."""
+    program = os.environ.get("TREESCORE_EVALB")
+    if not program:
+        print("EVALB not measured: set TREESCORE_EVALB to its program, built with gcc -O2 -o evalb evalb.c")
+        return
+    from treescore.evaluation.evaluate import Evaluation  # noqa: PLC0415 - not where a process measures a peer
+    from treescore.evaluation.spec import parse_spec  # noqa: PLC0415
+    from treescore.warm import warm  # noqa: PLC0415
+
+    warm()
+    layout = {"name": "bracketed", "layout": "lines", "unreadable": "sentence"}
+    for copies in (1, 4, 16):
+        paths = folder / "evalb.gold", folder / "evalb.system"
+        for path, lines in zip(paths, (gold, system), strict=True):
+            path.write_text("".join(varied(lines, copies)), encoding="utf-8")
+        for name, text in PARAMETERS.items():
+            parameters = folder / "evalb.prm"
+            parameters.write_text(f"MAX_ERROR 1000000000\n{text}", encoding="utf-8")
+            spec = parse_spec({"format": layout, "metrics": [{"name": "parseval", "params": {"prm": text}}]})
+            command = [program, "-p", *map(str, (parameters, *paths))]
+            mine, peer = [], []
+            for _ in range(2 * repeats + 1):
+                begin = cpu(resource.RUSAGE_SELF)
+                outcomes, _ = Evaluation(spec, paths[0].read_bytes()).score(paths[1].read_bytes())
+                mine.append(cpu(resource.RUSAGE_SELF) - begin)
+                begin = cpu(resource.RUSAGE_CHILDREN)
+                shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+                peer.append(cpu(resource.RUSAGE_CHILDREN) - begin)
+            f1 = next(line.split()[-1] for line in shown.splitlines() if line.startswith("Bracketing FMeasure"))
+            scores = spec.entries[0].metric.table.values(outcomes["parseval"].totals)
+            print(
+                f"{copies * len(gold):,} sentences, {name} choices: parseval, warm, {min(mine):.4f} s of CPU "
+                f"(median {statistics.median(mine):.4f}), EVALB {min(peer):.4f} s ({statistics.median(peer):.4f}): "
+                f"{min(peer) / min(mine):.2f} x EVALB; F1 {100 * float(scores['labelled_f1']):.2f} and {f1}"
+            )
+
+
+def varied(lines: list[str], copies: int) -> list[str]:
+    """Repeat the lines; in each copy but the first one the words with a certain letter carry its number."""
+    texts = [lines]
+    for copy in range(1, copies):
+        letter = "bcdfghklmnprstvwy"[copy % 17]
+        texts.append([re.sub(rf" ([a-z]*{letter}[a-z]*)\)", rf" \g<1>{copy})", line) for line in lines])
+    return [line for text in texts for line in text]
+
+
 def grown(lines: list[str], size: int, path: Path) -> Path:
     """Repeat the lines to `size`."""
     path.write_text("".join((lines * (size // len(lines) + 1))[:size]), encoding="utf-8")
@@ -203,6 +268,7 @@ def main() -> None:
         f"{'given' if arguments.files else 'generated'} trees: {len(gold):,} sentences, medians of {arguments.repeats}"
     )
     with tempfile.TemporaryDirectory() as folder:
+        beside_evalb(gold, system, Path(folder), arguments.repeats)
         compare(gold, system, Path(folder), arguments.repeats)
         extremes(Path(folder), arguments.repeats)
 

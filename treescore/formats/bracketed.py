@@ -18,6 +18,7 @@ from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, LimitError, Problem
 from treescore.formats.shared.bracket_arrays import OUTSIDE, READABLE, ROUND, SQUARE, UNCLOSED, Bounds, Scan, scan
 from treescore.formats.shared.bracket_problems import limit_problem, problems_of
+from treescore.formats.shared.interning import strings_of
 
 _SPACE = b" \t\n\v\f\r"
 # EVALB, a C program, reads a word with a NUL in it up to the NUL.
@@ -91,16 +92,12 @@ class Bracketed(Format):
 
 def _scan_text(text: bytes, limits: Limits, *, by_line: bool) -> Scan:
     brackets = SQUARE if text.lstrip(_SPACE)[:1] == b"[" else ROUND
-    array = np.frombuffer(text + (b"\0" if text.endswith(b"\n") else b"\n\0"), np.uint8)
     bounds = Bounds(limits.max_depth, limits.max_words, limits.max_sentences)
-    # The hash of bytes is keyed by the process: a text made to collide in one collides in no other. The numbers
-    # that strings get do not depend on it.
-    seed = hash(text)
-    scanned = scan(array, brackets, bounds, by_line=by_line, resync=False, seed=seed)
+    scanned = scan(text, brackets, bounds, by_line=by_line, resync=False)
     if not by_line and (scanned.sentences.fault[-1:] == UNCLOSED).any():
         # A bracket is open at the end of the text. Read again, taking a bracket in the first column for a new tree,
         # to find the tree in which it is.
-        scanned = scan(array, brackets, bounds, by_line=by_line, resync=True, seed=seed)
+        scanned = scan(text, brackets, bounds, by_line=by_line, resync=True)
     if scanned.limit:
         raise LimitError(limit_problem(text, scanned, limits))
     return scanned
@@ -108,7 +105,7 @@ def _scan_text(text: bytes, limits: Limits, *, by_line: bool) -> Scan:
 
 def _bare_carriage_return(text: bytes) -> list[Problem]:
     """Warn of the first CR that is not part of a CR LF: it does not end a line, as in EVALB."""
-    bare = _BARE_CR.search(text)
+    bare = _BARE_CR.search(text) if b"\r" in text else None
     if bare is None:
         return []
     line, column = place(text, bare.start())
@@ -135,7 +132,7 @@ def _strings(text: bytes, scanned: Scan) -> list[str]:
         InputError: `invalid-utf8`.
     """
     try:
-        strings = [text[start:stop].decode("utf-8") for start, stop in scanned.strings.tolist()]
+        strings = strings_of(np.frombuffer(text, np.uint8), scanned.strings)
     except UnicodeDecodeError:
         checked_bytes(text)
         raise
@@ -154,17 +151,22 @@ def _lines(text: bytes, scanned: Scan, *, by_line: bool) -> IntArray:
 def _treebank(
     scanned: Scan, vocabulary: Vocabulary, strings: list[str], lines: IntArray, sentences: Sentences
 ) -> ConstituentTreebank:
-    numbers = vocabulary.numbers(strings)
-    tags = numbers[scanned.tags]
-    tags[scanned.tags < 0] = NO_TAG
+    # Tag -1, none, takes the last number.
+    numbers = np.append(vocabulary.numbers(strings), NO_TAG)
+    # As blocks: numpy asks for huge pages for large ones.
+    nodes = np.empty((3, len(scanned.labels)), np.int64)
+    nodes[1], nodes[2] = scanned.starts, scanned.ends
+    words = np.empty((2, len(scanned.forms)), np.int64)
+    for column, codes in ((nodes[0], scanned.labels), (words[0], scanned.forms), (words[1], scanned.tags)):
+        np.take(numbers, codes, out=column, mode="wrap")
     return ConstituentTreebank(
         vocabulary=vocabulary,
-        labels=numbers[scanned.labels],
-        starts=scanned.starts.astype(np.int64),
-        ends=scanned.ends.astype(np.int64),
+        labels=nodes[0],
+        starts=nodes[1],
+        ends=nodes[2],
         node_offsets=np.append(scanned.sentences.first_node, len(scanned.labels)),
-        words=numbers[scanned.forms],
-        tags=tags,
+        words=words[0],
+        tags=words[1],
         word_offsets=np.append(scanned.sentences.first_word, len(scanned.forms)),
         lines=lines,
         sentences=sentences,

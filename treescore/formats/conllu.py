@@ -15,18 +15,18 @@ from treescore.core.limits import Limits
 from treescore.core.registry import Format, Text, register
 from treescore.core.trees import DependencyTreebank, Sentences
 from treescore.core.vocabulary import Vocabulary
-from treescore.errors import Problem
+from treescore.errors import InputError, Problem
 from treescore.formats.shared.columns import (
     COLUMNS,
     Findings,
     Outline,
     columns_of,
     fields_per_line,
+    is_blank,
     outline_of,
     passes,
     short,
     unix_lines,
-    without_spaces,
 )
 from treescore.formats.shared.fields import Fields
 from treescore.formats.shared.rows import write_rows
@@ -71,8 +71,9 @@ class ConllU(Format):
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text
         outline = outline_of(unix_lines(text), limits)
         cap = limits.max_problems
-        _check_layout(outline, cap)
-        fields = columns_of(outline, vocabulary)
+        fields = None if len(outline.misplaced) else columns_of(outline, vocabulary)
+        if fields is None:
+            raise _bad_layout(outline, cap)
         findings, warnings = Findings(), Findings()
         ids = _ids_of(outline, fields[ID], vocabulary, findings)
         _check_ranges(outline, ids, findings)
@@ -102,7 +103,8 @@ class _Ids:
     word_offsets: IntArray
 
 
-def _check_layout(outline: Outline, cap: int) -> None:
+def _bad_layout(outline: Outline, cap: int) -> InputError:
+    """Describe lines that have not ten columns, and comments inside sentences."""
     findings = Findings()
     fields = fields_per_line(outline)
 
@@ -128,7 +130,7 @@ def _check_layout(outline: Outline, cap: int) -> None:
             line=line,
         ),
     )
-    findings.raise_if_any(cap)
+    return InputError(*findings.first(cap))
 
 
 def _ids_of(outline: Outline, numbers: IntArray, vocabulary: Vocabulary, findings: Findings) -> _Ids:
@@ -232,7 +234,7 @@ def _bad_range(outline: Outline, ids: _Ids, what: str) -> Callable[[int], Proble
 def _check_forms(
     outline: Outline, ids: _Ids, forms: IntArray, vocabulary: Vocabulary, findings: Findings, warnings: Findings
 ) -> None:
-    empty = passes(forms, vocabulary, lambda form: not without_spaces(form)) & (ids.kinds != _EMPTY)
+    empty = passes(forms, vocabulary, is_blank) & (ids.kinds != _EMPTY)
     inner = empty & ids.inside & (ids.kinds == _WORD)
     findings.add(
         np.flatnonzero(empty & ~inner),

@@ -19,7 +19,6 @@ from treescore.formats.shared.columns import (
     Findings,
     Outline,
     columns_of,
-    fields_per_line,
     outline_of,
     short,
     unix_lines,
@@ -63,10 +62,12 @@ class ConllX(Format):
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text
         lines = unix_lines(text)
         outline = outline_of(lines, limits)
-        regular = not any(space in lines for space in _SPACES) and bool((fields_per_line(outline) == COLUMNS).all())
-        if not regular or len(outline.misplaced):
+        regular = not any(space in lines for space in _SPACES) and not len(outline.misplaced)
+        fields = columns_of(outline, vocabulary) if regular else None
+        if fields is None:
             outline = outline_of(_regular(lines, limits.max_problems), limits)
-        fields = columns_of(outline, vocabulary)
+            fields = columns_of(outline, vocabulary)
+        assert fields is not None  # noqa: S101 - each line has been given ten fields
         findings = Findings()
         for column in range(DEPREL + 1):
             findings.add(np.flatnonzero(fields[column] == 0), _empty_field(outline, column))

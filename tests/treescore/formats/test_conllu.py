@@ -225,12 +225,13 @@ def test_conllx_counts_words_by_position() -> None:
 def test_fields_are_numbered_alike_with_and_without_compiled_code() -> None:
     text = GOOD.encode().replace(b"\n\n", b"\n")
     rows = [line for line in text.split(b"\n") if line and not line.startswith(b"#")]
-    text = b"\n".join(rows)
+    text = b"".join(row + b"\n" for row in rows)
     ends: IntArray = np.cumsum([len(row) + 1 for row in rows]) - 1
     starts: IntArray = ends - [len(row) for row in rows]
     first, second = Vocabulary(), Vocabulary()
     load_compiler()
     compiled = numbered_fields(text, starts, ends, 10, first)
     plain = _numbered_by_dict(text, starts, ends, 10, second)
+    assert compiled is not None
     for column in range(10):
         assert [first.strings[n] for n in compiled[column]] == [second.strings[n] for n in plain[column]]

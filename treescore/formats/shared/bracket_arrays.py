@@ -1,7 +1,8 @@
 """Compiled reader of bracketed text: bytes to arrays.
 
-Strings are numbered while reading (open addressing), and each distinct one is decoded once, at the end. One pass with
-an explicit stack keeps the time proportional to the text, at any depth and length.
+Nodes and words first hold the places of their strings in the text; after some sentences equal strings get equal
+numbers, all at once. Each distinct one is decoded once, at the end. One pass with an explicit stack keeps the time
+proportional to the text, at any depth and length.
 """
 
 from __future__ import annotations
@@ -11,14 +12,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import Bytes, Int32Array, IntArray
+from treescore.core.arrays import Bits, Bytes, Int32Array, IntArray
 from treescore.core.jit import compiled, inlined
+from treescore.formats.shared.interning import (
+    ONES,
+    StringTable,
+    below_sign,
+    bytes_below,
+    new_table,
+    number_all,
+    padded,
+    secret,
+    with_room,
+    zeros,
+)
 
 READABLE, UNCLOSED, UNOPENED, OUTSIDE = 0, 1, 2, 3
 """Faults of a sentence: brackets left open, a closing bracket too many, text outside brackets."""
 
-NO_LIMIT, DEEP, LONG, MANY, FULL = 0, 1, 2, 3, 4
-"""Why reading stopped: a bound on depth, on words of a sentence or on sentences; or the string table is full."""
+NO_LIMIT, DEEP, LONG, MANY = 0, 1, 2, 3
+"""Why reading stopped: a bound on depth, on words of a sentence or on sentences."""
 
 LETTER, SPACE, OPENING, CLOSING, END = 0, 1, 2, 3, 4
 """Classes of bytes. END is the NUL after the text, and the line feed where a sentence is a line."""
@@ -26,14 +39,15 @@ LETTER, SPACE, OPENING, CLOSING, END = 0, 1, 2, 3, 4
 FIRST_NODE, FIRST_WORD, FIRST_BYTE, FAULT, FAULT_BYTE, OPEN = range(6)
 """Columns of a row of sentences: offsets of its nodes, words and bytes; what is wrong, at which byte, open brackets."""
 
-START, STOP, HASH = range(3)
-"""Columns of a row of strings: its bytes, half-open, and its hash."""
-
 ROUND, SQUARE = (ord("("), ord(")")), (ord("["), ord("]"))
 """The bytes of the two kinds of brackets."""
 
 _LINE_FEED = 10
-_FNV_PRIME = 1099511628211
+_SPACES = np.uint64(33) * ONES
+"""White space and the NUL are below this."""
+
+_AT_ONCE = 4096
+"""Strings that are numbered together, if a sentence has no more; their places stay in the cache."""
 
 
 class Bounds(NamedTuple):
@@ -51,27 +65,29 @@ class Layout(NamedTuple):
         by_line: a sentence is a line, else an outermost bracket.
         resync: where a sentence is a bracket: an opening bracket in the first column ends what is open.
         tagged: `(X y)` is the word y with the tag X, else a constituent.
-        seed: of the hash; changes only the order of probing.
+        opening, closing: words of eight such brackets.
     """
 
     by_line: bool
     resync: bool
     tagged: bool
-    seed: int
+    opening: np.uint64
+    closing: np.uint64
 
 
-class StringTable(NamedTuple):
-    """Distinct strings by open addressing.
+class Page(NamedTuple):
+    """A text: its bytes, its words of eight bytes, and the class of each byte, uint8 (256,)."""
 
-    Attributes:
-        slots: number of the string in each slot, -1 where free, int32, a power of two of them.
-        strings: START, STOP and HASH of each string, int64 (capacity, 3).
-        size: strings so far, int64 (1,).
-    """
+    text: Bytes
+    words: Bits
+    classes: Bytes
 
-    slots: Int32Array
-    strings: IntArray
-    size: IntArray
+
+class Tokens(NamedTuple):
+    """Strings that wait for their numbers: first byte of each and the byte after its last, int64."""
+
+    starts: IntArray
+    stops: IntArray
 
 
 class Columns(NamedTuple):
@@ -108,124 +124,49 @@ def byte_classes(opening: int, closing: int, *, by_line: bool) -> Bytes:
     return classes
 
 
-@compiled
-def sizes(text: Bytes, classes: Bytes) -> tuple[int, int]:
-    """Count opening brackets and tokens, which bound the sizes of the arrays."""
-    brackets = tokens = 0
-    before = SPACE
-    for byte in text:
-        kind = classes[byte]
-        brackets += kind == OPENING
-        tokens += kind == LETTER and before != LETTER
-        before = kind
-    return brackets, tokens
+@inlined
+def _end_of_token(
+    text: Bytes, words: Bits, classes: Bytes, position: int, opening: np.uint64, closing: np.uint64
+) -> int:
+    """Return the byte after the token at `position`."""
+    while True:
+        word = words[position]
+        marks = below_sign(word, _SPACES) | zeros(word ^ opening) | zeros(word ^ closing)
+        position += bytes_below(marks)
+        if marks != 0:
+            if classes[text[position]] != LETTER:
+                return position
+            # A control character that is not white space.
+            position += 1
 
 
 @inlined
-def _token(text: Bytes, position: int, classes: Bytes, seed: int) -> tuple[int, int]:
-    """Return the end of the token at `position`, and its hash."""
-    value = seed
-    while classes[text[position]] == LETTER:
-        value = (value ^ text[position]) * _FNV_PRIME
-        position += 1
-    return position, value ^ (value >> 29)
-
-
-@inlined
-def _skip_space(text: Bytes, position: int, classes: Bytes) -> int:
+def _skip_space(text: Bytes, classes: Bytes, position: int) -> int:
     while classes[text[position]] == SPACE:
         position += 1
     return position
 
 
-@inlined
-def _number(text: Bytes, start: int, stop: int, value: int, table: StringTable) -> int:
-    """Return the number of the string text[start:stop] with hash `value`; a new string is entered."""
-    slots, strings, size = table
-    mask = len(slots) - 1
-    slot = value & mask
-    while True:
-        number = slots[slot]
-        if number < 0:
-            number = size[0]
-            size[0] += 1
-            slots[slot] = number
-            strings[number, START] = start
-            strings[number, STOP] = stop
-            strings[number, HASH] = value
-            return int(number)
-        first = strings[number, START]
-        if strings[number, HASH] == value and strings[number, STOP] - first == stop - start:
-            position = start
-            while position < stop and text[first] == text[position]:
-                first += 1
-                position += 1
-            if position == stop:
-                return int(number)
-        slot = (slot + 1) & mask
-
-
-@compiled
-def _enlarged(strings: IntArray, count: int) -> tuple[Int32Array, IntArray]:
-    """Return slots and strings with twice the capacity."""
-    larger = np.empty((2 * len(strings), 3), np.int64)
-    larger[:count] = strings[:count]
-    slots = np.full(2 * len(larger), -1, np.int32)
-    mask = len(slots) - 1
-    for number in range(count):
-        slot = larger[number, HASH] & mask
-        while slots[slot] >= 0:
-            slot = (slot + 1) & mask
-        slots[slot] = number
-    return slots, larger
-
-
-@inlined
-def _read_opening(
-    text: Bytes, position: int, classes: Bytes, layout: Layout, table: StringTable
-) -> tuple[int, int, int]:
-    """Read what the bracket at `position` opens: (label, -1, byte after it) or (tag, word, byte after the bracket).
-
-    EVALB's rules; beyond them, blanks before the label and before the closing bracket are skipped.
-    """
-    tagged, seed = layout.tagged, layout.seed
-    start = position + 1
-    stop, value = _token(text, start, classes, seed)
-    after = stop
-    if classes[text[stop]] == SPACE and (tagged or stop == start):
-        word = _skip_space(text, stop, classes)
-        word_stop, word_value = _token(text, word, classes, seed)
-        close = _skip_space(text, word_stop, classes)
-        if stop == start and word_stop > word and classes[text[close]] != CLOSING:
-            start, stop, value = word, word_stop, word_value
-            after = stop
-            word = close
-            word_stop, word_value = _token(text, word, classes, seed)
-            close = _skip_space(text, word_stop, classes)
-        if tagged and word > stop and classes[text[close]] == CLOSING:
-            tag = _number(text, start, stop, value, table)
-            return tag, _number(text, word, word_stop, word_value, table), close + 1
-    return _number(text, start, stop, value, table), -1, after
-
-
 @compiled
 def _sentence(  # noqa: C901, PLR0912, PLR0915 - one loop over bytes: calls would cost more than they do
-    text: Bytes,
+    page: Page,
     position: int,
-    classes: Bytes,
     layout: Layout,
-    table: StringTable,
+    tokens: Tokens,
     columns: Columns,
     counts: IntArray,
     bounds: Bounds,
 ) -> tuple[int, int, int, int, int]:
     """Read one sentence from byte `position`; return the byte after it, fault, fault's byte, brackets left open, limit.
 
-    Arrays are never reassigned here: numba would count references at every byte.
+    EVALB's rules; beyond them, blanks before a label and before a closing bracket are skipped. `counts` holds the
+    nodes, words and tokens so far. Arrays are never reassigned here: numba would count references at every byte.
     """
-    by_line, resync = layout.by_line, layout.resync
+    text, words, classes = page
+    by_line, resync, tagged, opening, closing = layout
+    token_starts, token_stops = tokens
     labels, starts, ends, forms, tags, stack = columns
-    node, first_word = counts[0], counts[1]
+    node, first_word, token = counts[0], counts[1], counts[2]
     word = first_word
     fault, fault_position, limit, depth = READABLE, 0, NO_LIMIT, 0
     while limit == NO_LIMIT:
@@ -235,22 +176,36 @@ def _sentence(  # noqa: C901, PLR0912, PLR0915 - one loop over bytes: calls woul
             continue
         if kind == END or (resync and depth > 0 and kind == OPENING and text[position - 1] == _LINE_FEED):
             break
-        if table.size[0] + 2 > len(table.strings):
-            limit = FULL
-        elif kind == OPENING:
-            label, form, after = _read_opening(text, position, classes, layout, table)
-            if form >= 0:
-                forms[word], tags[word] = form, label
+        if kind == OPENING:
+            # What the bracket opens: a label, or a tag and its word.
+            bracket, start = position, position + 1
+            stop = _end_of_token(text, words, classes, start, opening, closing)
+            position, is_word = stop, False
+            if classes[text[stop]] == SPACE and (tagged or stop == start):
+                form = _skip_space(text, classes, stop)
+                form_stop = _end_of_token(text, words, classes, form, opening, closing)
+                close = _skip_space(text, classes, form_stop)
+                if stop == start and form_stop > form and classes[text[close]] != CLOSING:
+                    start, stop, position, form = form, form_stop, form_stop, close
+                    form_stop = _end_of_token(text, words, classes, form, opening, closing)
+                    close = _skip_space(text, classes, form_stop)
+                is_word = tagged and form > stop and classes[text[close]] == CLOSING
+            token_starts[token], token_stops[token] = start, stop
+            token += 1
+            if is_word:
+                token_starts[token], token_stops[token] = form, form_stop
+                forms[word], tags[word] = token, token - 1
+                token += 1
                 word += 1
+                position = close + 1
             elif depth == bounds.depth:
-                limit = DEEP
+                limit, position = DEEP, bracket
                 break
             else:
-                labels[node], starts[node] = label, word - first_word
-                stack[depth, 0], stack[depth, 1] = node, position
+                labels[node], starts[node] = token - 1, word - first_word
+                stack[depth, 0], stack[depth, 1] = node, bracket
                 depth += 1
                 node += 1
-            position = after
         elif kind == CLOSING:
             if depth > 0:
                 depth -= 1
@@ -259,9 +214,11 @@ def _sentence(  # noqa: C901, PLR0912, PLR0915 - one loop over bytes: calls woul
                 fault, fault_position = UNOPENED, position
             position += 1
         else:
-            stop, value = _token(text, position, classes, layout.seed)
+            stop = _end_of_token(text, words, classes, position, opening, closing)
             if depth > 0:
-                forms[word], tags[word] = _number(text, position, stop, value, table), -1
+                token_starts[token], token_stops[token] = position, stop
+                forms[word], tags[word] = token, -1
+                token += 1
                 word += 1
             elif fault != OUTSIDE:
                 fault, fault_position = OUTSIDE, position
@@ -276,6 +233,7 @@ def _sentence(  # noqa: C901, PLR0912, PLR0915 - one loop over bytes: calls woul
         ends[stack[level, 0]] = word - first_word
     if fault != OUTSIDE and limit == NO_LIMIT:
         counts[0], counts[1] = node, word
+    counts[2] = token
     return position, fault, fault_position, 0 if fault == OUTSIDE else depth, limit
 
 
@@ -286,7 +244,7 @@ class _Extent(NamedTuple):
         nodes, words: used of the columns of nodes and of words.
         sentences: int64 (n, 6), columns as the constants above.
         unclosed: how many nodes were left open.
-        strings: START, STOP and HASH of each string, int64 (s, 3).
+        strings: the distinct ones.
         limit: the bound that was exceeded, or NO_LIMIT.
         byte: where reading stopped.
     """
@@ -295,25 +253,28 @@ class _Extent(NamedTuple):
     words: int
     sentences: IntArray
     unclosed: int
-    strings: IntArray
+    strings: StringTable
     limit: int
     byte: int
 
 
 @compiled
 def _scan(
-    text: Bytes, classes: Bytes, layout: Layout, columns: Columns, unclosed: Int32Array, bounds: Bounds
+    page: Page, layout: Layout, tokens: Tokens, columns: Columns, unclosed: Int32Array, bounds: Bounds, odd: np.uint64
 ) -> _Extent:
-    """Read all sentences into `columns` and `unclosed`."""
+    """Read all sentences into `columns` and `unclosed`; `tokens` is scratch memory."""
+    text, _, classes = page
     by_line, stack = layout.by_line, columns.stack
     sentences = np.empty((1024, 6), np.int64)
-    table = StringTable(np.full(2048, -1, np.int32), np.empty((1024, 3), np.int64), np.zeros(1, np.int64))
-    _number(text, 0, 0, layout.seed ^ (layout.seed >> 29), table)
-    counts = np.zeros(2, np.int64)
-    position = sentence = left_open = limit = 0
+    table = new_table(odd)
+    found = np.empty(2 * _AT_ONCE, np.int32)
+    # The empty string has number 0.
+    tokens.starts[0], tokens.stops[0] = 0, 0
+    counts = np.array([0, 0, 1], np.int64)
+    nodes = words = position = sentence = left_open = limit = 0
     while True:
         if not by_line:
-            position = _skip_space(text, position, classes)
+            position = _skip_space(text, classes, position)
         if text[position] == 0:
             break
         if sentence == bounds.sentences:
@@ -326,15 +287,14 @@ def _scan(
         row = sentences[sentence]
         row[FIRST_NODE], row[FIRST_WORD], row[FIRST_BYTE] = counts[0], counts[1], position
         position, row[FAULT], row[FAULT_BYTE], row[OPEN], limit = _sentence(
-            text, position, classes, layout, table, columns, counts, bounds
+            page, position, layout, tokens, columns, counts, bounds
         )
-        if limit == FULL:
-            slots, strings = _enlarged(table.strings, table.size[0])
-            table = StringTable(slots, strings, table.size)
-            position = row[FIRST_BYTE]
-            continue
         if limit != NO_LIMIT:
             break
+        if counts[2] >= _AT_ONCE:
+            table, found = _numbered(page.words, tokens, counts[2], table, found)
+            _rename(columns, nodes, words, counts, found)
+            nodes, words, counts[2] = counts[0], counts[1], 0
         for level in range(row[OPEN]):
             unclosed[left_open] = stack[level, 0] - row[FIRST_NODE]
             left_open += 1
@@ -348,8 +308,33 @@ def _scan(
             sentence -= 1
             sentences[sentence - 1, FAULT] = UNOPENED
             sentences[sentence - 1, FAULT_BYTE] = row[FAULT_BYTE]
-    strings = table.strings[: table.size[0]]
-    return _Extent(counts[0], counts[1], sentences[:sentence], left_open, strings, limit, position)
+    table, found = _numbered(page.words, tokens, counts[2], table, found)
+    _rename(columns, nodes, words, counts, found)
+    return _Extent(counts[0], counts[1], sentences[:sentence], left_open, table, limit, position)
+
+
+@compiled
+def _numbered(
+    words: Bits, tokens: Tokens, count: int, table: StringTable, found: Int32Array
+) -> tuple[StringTable, Int32Array]:
+    """Number the first `count` tokens; return table and numbers, both larger where they must be."""
+    table = with_room(table, count)
+    if count > len(found):
+        found = np.empty(2 * count, np.int32)
+    number_all(words, tokens.starts, tokens.stops, count, table, found)
+    return table, found
+
+
+@compiled
+def _rename(columns: Columns, nodes: int, words: int, counts: IntArray, found: Int32Array) -> None:
+    """Replace tokens by their numbers in the nodes and words from these on."""
+    labels, _, _, forms, tags, _ = columns
+    for node in range(nodes, counts[0]):
+        labels[node] = found[labels[node]]
+    for word in range(words, counts[1]):
+        forms[word] = found[forms[word]]
+        if tags[word] >= 0:
+            tags[word] = found[tags[word]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,27 +362,31 @@ class Scan:
     limit_byte: int
 
 
-def scan(text: Bytes, brackets: tuple[int, int], bounds: Bounds, *, by_line: bool, resync: bool, seed: int) -> Scan:
-    """Read a whole text that ends with a NUL, and before it, where a sentence is a line, with a line feed.
+def scan(text: bytes, brackets: tuple[int, int], bounds: Bounds, *, by_line: bool, resync: bool) -> Scan:
+    """Read a whole text.
 
     Args:
-        text: uint8 (bytes,).
+        text: without a NUL.
         brackets: ROUND, in which `(X y)` is a word y with the tag X, or SQUARE, in which it is a constituent.
         bounds: of the text.
-        by_line: as in Layout, like `resync` and `seed`.
+        by_line: as in Layout.
         resync: used only where a sentence is a bracket.
-        seed: of the hash.
     """
-    classes = byte_classes(*brackets, by_line=by_line)
-    opening_count, tokens = sizes(text, classes)
+    characters, words = padded(text, b"" if text.endswith(b"\n") else b"\n")
+    opening, closing = brackets
+    page = Page(characters, words, byte_classes(opening, closing, by_line=by_line))
+    opened = int(np.count_nonzero(characters == opening))
+    # Before each token there is the beginning of the text, white space or a bracket.
+    most_tokens = opened + int(np.count_nonzero((characters <= ord(" ")) | (characters == closing))) + 1
     # Allocated here: numpy asks for huge pages, numba does not, and half the time would go into page faults.
-    nodes = np.empty((3, opening_count), np.int32)
-    words = np.empty((2, opening_count + tokens), np.int32)
-    unclosed = np.empty(opening_count, np.int32)
-    stack = np.empty((min(opening_count, bounds.depth) + 1, 2), np.int64)
-    layout = Layout(by_line, resync, brackets == ROUND, seed)
-    columns = Columns(nodes[0], nodes[1], nodes[2], words[0], words[1], stack)
-    extent = _scan(text, classes, layout, columns, unclosed, bounds)
+    nodes = np.empty((3, opened), np.int32)
+    forms = np.empty((2, opened + most_tokens), np.int32)
+    unclosed = np.empty(opened, np.int32)
+    stack = np.empty((min(opened, bounds.depth) + 1, 2), np.int64)
+    tokens = Tokens(*np.empty((2, opened + most_tokens + 1), np.int64))
+    layout = Layout(by_line, resync, brackets == ROUND, np.uint64(opening) * ONES, np.uint64(closing) * ONES)
+    columns = Columns(nodes[0], nodes[1], nodes[2], forms[0], forms[1], stack)
+    extent = _scan(page, layout, tokens, columns, unclosed, bounds, secret())
     return Scan(
         labels=columns.labels[: extent.nodes],
         starts=columns.starts[: extent.nodes],
@@ -406,7 +395,7 @@ def scan(text: Bytes, brackets: tuple[int, int], bounds: Bounds, *, by_line: boo
         tags=columns.tags[: extent.words],
         sentences=ScannedSentences(*extent.sentences.T),
         unclosed=unclosed[: extent.unclosed],
-        strings=extent.strings[:, :HASH],
+        strings=extent.strings.places[: extent.strings.size[0]],
         limit=extent.limit,
         limit_byte=extent.byte,
     )

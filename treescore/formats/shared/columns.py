@@ -20,7 +20,8 @@ MAX_KEYS = 32
 """Distinct keys of `# key = value` comments that become sentence attributes; the first of them are kept."""
 
 _HASH, _NEWLINE = 35, 10
-_SKIPPED_KEYS = (b"# text", b"#text")
+_SENT_ID = "# sent_id = "
+_SKIPPED_KEYS = ("# text", "#text")
 
 
 @dataclass(slots=True)
@@ -103,6 +104,11 @@ def without_spaces(form: str) -> str:
     return "".join(character for character in form if unicodedata.category(character) != "Zs")
 
 
+def is_blank(form: str) -> bool:
+    """Tell whether a form is empty but for characters of Unicode category Zs, all of which are white space."""
+    return (not form or form.isspace()) and not without_spaces(form)
+
+
 def unix_lines(text: bytes) -> bytes:
     """Check UTF-8, remove a byte order mark, and end every line with LF, as Python's universal newlines do.
 
@@ -163,8 +169,8 @@ def outline_of(text: bytes, limits: Limits) -> Outline:
     )
 
 
-def columns_of(outline: Outline, vocabulary: Vocabulary) -> Fields:
-    """Read all fields of the token lines, each of which must have ten."""
+def columns_of(outline: Outline, vocabulary: Vocabulary) -> Fields | None:
+    """Read all fields of the token lines, None where a line has not ten."""
     return numbered_fields(outline.text, outline.starts, outline.ends, COLUMNS, vocabulary)
 
 
@@ -203,11 +209,14 @@ def _comments_of(
     sent_ids: list[str | None] = [None] * count
     attributes: dict[str, list[str | None]] = {}
     document = 0
-    for start, end, sentence in zip(starts.tolist(), ends.tolist(), sentences.tolist(), strict=True):
-        line = text[start:end]
+    lines = b"\n".join([text[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)])
+    for line, sentence in zip(lines.decode().split("\n") if lines else (), sentences.tolist(), strict=True):
+        if line.startswith(_SENT_ID):
+            sent_ids[sentence] = line[len(_SENT_ID) :].strip()
+            continue
         if line.startswith(_SKIPPED_KEYS):
             continue
-        key, equals, value = (part.strip() for part in line[1:].decode().partition("="))
+        key, equals, value = map(str.strip, line[1:].partition("="))
         if key in ("newdoc", "newdoc id"):
             document += 1
             key, value = "newdoc", value or str(document)

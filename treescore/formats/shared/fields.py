@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import repeat
 
 import numpy as np
 
-from treescore.core.arrays import Bytes, Int32Array, IntArray
+from treescore.core.arrays import Bits, Bytes, Int32Array, IntArray
 from treescore.core.jit import compiled, compiler_loaded
 from treescore.core.vocabulary import Vocabulary
+from treescore.formats.shared.interning import (
+    ONES,
+    StringTable,
+    bytes_below,
+    new_table,
+    number_all,
+    padded,
+    secret,
+    strings_of,
+    with_room,
+    zeros,
+)
 
-_TAB = 9
+_TAB, _LINE_FEED = 9, 10
+_TABS, _LINE_FEEDS = np.uint64(_TAB) * ONES, np.uint64(_LINE_FEED) * ONES
 _LINES_AT_ONCE = 4096
-_PROBES_PER_FIELD = 64
-"""Beyond this average the text holds colliding strings on purpose, and a dict replaces the table."""
+_LINES_CUT = 256
+"""Lines cut before their fields are numbered; their places stay in the cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,25 +46,27 @@ class Fields:
         return numbered
 
 
-def numbered_fields(text: bytes, starts: IntArray, ends: IntArray, columns: int, vocabulary: Vocabulary) -> Fields:
-    """Return the fields of lines as numbers of the vocabulary.
+def numbered_fields(
+    text: bytes, starts: IntArray, ends: IntArray, columns: int, vocabulary: Vocabulary
+) -> Fields | None:
+    """Return the fields of lines as numbers of the vocabulary, None where a line has more or less of them.
 
     Args:
-        text: valid UTF-8.
+        text: valid UTF-8, every line with a line feed.
         starts: first byte of each line.
-        ends: byte after its last one. Each line has exactly `columns` fields.
+        ends: its line feed.
         columns: how many fields a line has.
-        vocabulary: new strings are added to it.
+        vocabulary: new strings are added to it, in the order of the text, unless the answer is None.
     """
-    if not len(starts):
-        return Fields(np.zeros((columns, 0), np.int32), np.zeros(0, np.int64))
     if not compiler_loaded():
-        return _numbered_by_dict(text, starts, ends, columns, vocabulary)
-    codes, first, last, good = _intern(np.frombuffer(text, np.uint8), starts, ends, columns)
-    if not good:
-        return _numbered_by_dict(text, starts, ends, columns, vocabulary)
-    strings = [text[start:end].decode() for start, end in zip(first.tolist(), last.tolist(), strict=True)]
-    return Fields(codes, vocabulary.numbers(strings))
+        even = bool((tabs_of(text, starts, ends) == columns - 1).all())
+        return _numbered_by_dict(text, starts, ends, columns, vocabulary) if even else None
+    characters, words = padded(text)
+    codes = np.empty((columns, len(starts)), np.int32)
+    table, even = _intern(characters, words, starts, codes, secret())
+    if not even:
+        return None
+    return Fields(codes, vocabulary.numbers(strings_of(characters, table.places[: table.size[0]])))
 
 
 def _numbered_by_dict(text: bytes, starts: IntArray, ends: IntArray, columns: int, vocabulary: Vocabulary) -> Fields:
@@ -74,82 +88,63 @@ def _joined(text: bytes, starts: IntArray, ends: IntArray) -> bytes:
 
 def tabs_of(text: bytes, starts: IntArray, ends: IntArray) -> IntArray:
     """Count the tabs of each line: int64 (lines,)."""
-    tabs = np.empty(len(starts), np.int64)
+    characters = np.frombuffer(text, np.uint8)
+    counts = np.empty(len(starts), np.int64)
     for first in range(0, len(starts), _LINES_AT_ONCE):
-        piece = slice(first, first + _LINES_AT_ONCE)
-        tabs[piece] = list(map(text.count, repeat(b"\t"), starts[piece].tolist(), ends[piece].tolist()))
-    return tabs
+        begin, end = starts[first : first + _LINES_AT_ONCE], ends[first : first + _LINES_AT_ONCE]
+        tabs = np.flatnonzero(characters[begin[0] : end[-1]] == _TAB) + begin[0]
+        counts[first : first + _LINES_AT_ONCE] = np.searchsorted(tabs, end) - np.searchsorted(tabs, begin)
+    return counts
 
 
 @compiled
-def _intern(  # noqa: C901, PLR0912, PLR0915 - one loop over the bytes; compiled code calls nothing
-    text: Bytes, starts: IntArray, ends: IntArray, columns: int
-) -> tuple[Int32Array, IntArray, IntArray, bool]:
-    """Number equal fields equally, in order of appearance, by open addressing on a hash of their bytes.
+def _intern(text: Bytes, words: Bits, starts: IntArray, codes: Int32Array, odd: np.uint64) -> tuple[StringTable, bool]:
+    """Number the fields of lines, equal ones equally, in the order of the text: fill `codes`, int32 (columns, lines).
 
     Returns:
-        codes int32 (columns, lines); first and last byte (half-open) of each distinct field; whether it went well.
+        The distinct fields; whether each line has as many fields as there are columns, else nothing holds.
     """
-    lines = len(starts)
-    codes = np.zeros((columns, lines), np.int32)
-    size = 1 << 14
-    table = np.full(size, -1, np.int32)
-    capacity = 1 << 12
-    first = np.zeros(capacity, np.int64)
-    last = np.zeros(capacity, np.int64)
-    hashes = np.zeros(capacity, np.uint64)
-    count = 0
-    budget = lines * columns * _PROBES_PER_FIELD + 100_000
-    for line in range(lines):
+    columns, lines = codes.shape
+    table = new_table(odd)
+    size = _LINES_CUT * columns
+    firsts, stops, found = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int32)
+    for line in range(0, lines, _LINES_CUT):
+        cut = min(_LINES_CUT, lines - line)
+        if not _cut(text, words, starts[line : line + cut], columns, firsts, stops):
+            return table, False
+        table = with_room(table, cut * columns)
+        number_all(words, firsts, stops, cut * columns, table, found)
+        for row in range(cut):
+            for column in range(columns):
+                codes[column, line + row] = found[row * columns + column]
+    return table, True
+
+
+@compiled
+def _cut(text: Bytes, words: Bits, starts: IntArray, columns: int, firsts: IntArray, stops: IntArray) -> bool:
+    """Cut lines into fields, and tell whether each has as many as there are columns.
+
+    Args:
+        text: padded.
+        words: of the text.
+        starts: first byte of each line.
+        columns: fields of each line.
+        firsts: filled with the first byte of each field.
+        stops: filled with the byte after its last.
+    """
+    field = 0
+    for line in range(len(starts)):
         position = starts[line]
         for column in range(columns):
-            begin = position
-            value = np.uint64(14695981039346656037)
-            while position < ends[line] and text[position] != _TAB:
-                value = (value ^ np.uint64(text[position])) * np.uint64(1099511628211)
-                position += 1
-            value ^= value >> np.uint64(32)
-            length = position - begin
-            slot = np.int64(value & np.uint64(size - 1))
-            while True:
-                code = table[slot]
-                if code < 0:
-                    break
-                if hashes[code] == value and last[code] - first[code] == length:
-                    same = True
-                    for step in range(length):
-                        if text[first[code] + step] != text[begin + step]:
-                            same = False
-                            break
-                    if same:
-                        break
-                slot = (slot + 1) & (size - 1)
-                budget -= 1
-                if budget < 0:
-                    return codes, first[:count], last[:count], False
-            if code < 0:
-                if count == capacity:
-                    capacity *= 2
-                    first = np.append(first, np.zeros(count, np.int64))
-                    last = np.append(last, np.zeros(count, np.int64))
-                    hashes = np.append(hashes, np.zeros(count, np.uint64))
-                code = np.int32(count)
-                first[count] = begin
-                last[count] = position
-                hashes[count] = value
-                table[slot] = code
-                count += 1
-                if count * 2 > size:
-                    size *= 2
-                    table = np.full(size, -1, np.int32)
-                    for number in range(count):
-                        slot = np.int64(hashes[number] & np.uint64(size - 1))
-                        while table[slot] >= 0:
-                            slot = (slot + 1) & (size - 1)
-                            budget -= 1
-                            if budget < 0:
-                                return codes, first[:count], last[:count], False
-                        table[slot] = number
-            codes[column, line] = code
+            firsts[field] = position
+            marks = np.uint64(0)
+            while marks == 0:
+                word = words[position]
+                marks = zeros(word ^ _TABS) | zeros(word ^ _LINE_FEEDS)
+                position += bytes_below(marks)
+            if text[position] != (_TAB if column < columns - 1 else _LINE_FEED):
+                return False
+            stops[field] = position
+            field += 1
             position += 1
-    return codes, first[:count], last[:count], True
+    return True

@@ -68,6 +68,7 @@ class _Reader:
         self._offsets = treebank.word_offsets.tolist()
         self._problems = ProblemList(cap)
         self._parsed: dict[int, list[_Edge] | None] = {}
+        self._numbers: dict[str, int | None] = {}
         self._steps = 0
         self._empty: list[dict[str, int]] = [{} for _ in range(len(treebank))] if len(treebank.empty_ids) else []
         for node, sentence in enumerate(treebank.empty_sentences.tolist()):
@@ -89,11 +90,10 @@ class _Reader:
             sentence = owners[word]
             paths: dict[tuple[int, str], None] = {}
             for head, label in self._read(number, lines[word], sentence):
-                resolved = self._resolved(head, label, lines[word], sentence)
                 if "." in head:
-                    paths.update(dict.fromkeys(resolved))
-                else:
-                    edges += [(word, source, path) for source, path in resolved]
+                    paths.update(dict.fromkeys(self._resolved(head, label, lines[word], sentence)))
+                elif (source := self._word(head, lines[word], sentence)) is not None:
+                    edges.append((word, source, label))
             edges += [(word, source, path) for source, path in paths]
         for node, number in enumerate(self._treebank.empty_deps.tolist()):
             self._read(number, int(self._treebank.empty_lines[node]), int(self._treebank.empty_sentences[node]))
@@ -163,7 +163,9 @@ class _Reader:
             raise LimitError(Problem("too-many-enhanced-paths", detail))
 
     def _word(self, head: str, line: int, sentence: int) -> int | None:
-        number = plain_number(head)
+        if head not in self._numbers:
+            self._numbers[head] = plain_number(head)
+        number = self._numbers[head]
         length = self._offsets[sentence + 1] - self._offsets[sentence]
         if number is None or number > length:
             self._add(

@@ -17,8 +17,9 @@ from treescore.core.trees import NO_TAG, ConstituentTreebank
 from treescore.core.values import count_values, score_values
 from treescore.formats.bracketed import tree_text
 from treescore.metrics.parseval.choices import Choices
-from treescore.metrics.parseval.kernel import Collected, Inputs, collect
+from treescore.metrics.parseval.kernel import collect
 from treescore.metrics.parseval.scores import COUNTS, SHOWN, score_table
+from treescore.metrics.parseval.sides import Collected, Inputs
 
 BIN = 10
 """Sentence lengths are grouped in bins of this many words."""

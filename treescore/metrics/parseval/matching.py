@@ -11,7 +11,8 @@ from typing import NamedTuple
 from treescore.core.arrays import BoolArray, IntArray
 from treescore.core.jit import compiled, inlined
 
-_BLOCK = 64
+_BLOCK = 6
+"""A block has 2^6 words."""
 
 
 class Brackets(NamedTuple):
@@ -66,22 +67,17 @@ def alike(first: int, second: int, equal: Equal) -> bool:
 
 
 @inlined
-def _slot(start: int, end: int, label: int, rows: IntArray, epoch: int, stamps: IntArray, keys: IntArray) -> int:
-    """Find the slot of a bracket: stamped with `epoch` where the bracket is known, else free."""
-    mask = len(stamps) - 1
+def _hash(start: int, end: int, label: int) -> int:
     value = ((start * 1000003) ^ end) * 998244353 + label * 805306457
-    slot = (value ^ (value >> 17)) & mask
-    while stamps[slot] == epoch:
-        key = keys[slot]
-        if rows[key, 0] == start and rows[key, 1] == end and rows[key, 2] == label:
-            break
-        slot = (slot + 1) & mask
-    return slot
+    return value ^ (value >> 17)
 
 
 @compiled
 def matched(gold: Brackets, system: Brackets, equal: Equal, table: Hash, epoch: int) -> int:
     """Count the gold brackets that find a system bracket; each takes the first one left, in pre-order (as EVALB).
+
+    A slot stamped with `epoch` holds a bracket, any other is free. Slots are looked for in the loops themselves: a
+    function that is given the arrays counts their references each time.
 
     Args:
         gold: gold's brackets.
@@ -91,26 +87,40 @@ def matched(gold: Brackets, system: Brackets, equal: Equal, table: Hash, epoch: 
         epoch: a number that was never used with `table` before.
     """
     stamps, keys, heads, following, partners = table
-    rows, others, pairs = gold.rows, system.rows, equal.pairs
+    rows, others = gold.rows, system.rows
+    paired, pairs = equal
+    mask = len(stamps) - 1
     for index in range(system.size - 1, -1, -1):
-        slot = _slot(others[index, 0], others[index, 1], others[index, 2], others, epoch, stamps, keys)
-        following[index] = heads[slot] if stamps[slot] == epoch else -1
-        stamps[slot] = epoch
-        keys[slot] = index
-        heads[slot] = index
+        start, end, label = others[index, 0], others[index, 1], others[index, 2]
+        slot = _hash(start, end, label) & mask
+        head = -1
+        while stamps[slot] == epoch:
+            key = keys[slot]
+            if others[key, 0] == start and others[key, 1] == end and others[key, 2] == label:
+                head = heads[slot]
+                break
+            slot = (slot + 1) & mask
+        following[index] = head
+        stamps[slot], keys[slot], heads[slot] = epoch, index, index
     count = 0
     for index in range(gold.size):
         start, end, label = rows[index, 0], rows[index, 1], rows[index, 2]
-        slot = _slot(start, end, label, others, epoch, stamps, keys)
-        best = slot if stamps[slot] == epoch and heads[slot] >= 0 else -1
-        if equal.paired[label]:
-            for row in range(len(pairs)):
+        best = -1
+        # Row -1 stands for the label itself.
+        for row in range(-1, len(pairs) if paired[label] else 0):
+            other = label
+            if row >= 0:
                 other = pairs[row, 1] if pairs[row, 0] == label else pairs[row, 0]
                 if other == label or (pairs[row, 0] != label and pairs[row, 1] != label):
                     continue
-                slot = _slot(start, end, other, others, epoch, stamps, keys)
-                if stamps[slot] == epoch and heads[slot] >= 0 and (best < 0 or heads[slot] < heads[best]):
-                    best = slot
+            slot = _hash(start, end, other) & mask
+            while stamps[slot] == epoch:
+                key = keys[slot]
+                if others[key, 0] == start and others[key, 1] == end and others[key, 2] == other:
+                    if heads[slot] >= 0 and (best < 0 or heads[slot] < heads[best]):
+                        best = slot
+                    break
+                slot = (slot + 1) & mask
         partners[index] = -1
         if best >= 0:
             partners[index] = heads[best]
@@ -130,32 +140,33 @@ def crossing(gold: Brackets, system: Brackets, words: int, reach: IntArray) -> i
         reach: scratch memory, int64 (4, more than words + 1): the furthest end of the gold brackets that start at a
             word, the nearest start of those that end there, and the same for blocks of words.
     """
-    blocks = words // _BLOCK + 1
-    reach[0, : words + 1] = -1
-    reach[1, : words + 1] = words + 1
-    reach[2, :blocks] = -1
-    reach[3, :blocks] = words + 1
+    ends, starts, block_ends, block_starts = reach[0], reach[1], reach[2], reach[3]
+    rows, others = gold.rows, system.rows
+    for word in range(words + 1):
+        ends[word], starts[word] = -1, words + 1
+    for block in range((words >> _BLOCK) + 1):
+        block_ends[block], block_starts[block] = -1, words + 1
     for index in range(gold.size):
-        start, end = gold.rows[index, 0], gold.rows[index, 1]
+        start, end = rows[index, 0], rows[index, 1]
         if end > start:
-            reach[0, start] = max(reach[0, start], end)
-            reach[1, end] = min(reach[1, end], start)
-            reach[2, start // _BLOCK] = max(reach[2, start // _BLOCK], end)
-            reach[3, end // _BLOCK] = min(reach[3, end // _BLOCK], start)
+            ends[start] = max(ends[start], end)
+            starts[end] = min(starts[end], start)
+            block_ends[start >> _BLOCK] = max(block_ends[start >> _BLOCK], end)
+            block_starts[end >> _BLOCK] = min(block_starts[end >> _BLOCK], start)
     count = 0
     for index in range(system.size):
-        start, end = system.rows[index, 0], system.rows[index, 1]
-        word = start + 1
-        while word < end:
-            if word % _BLOCK == 0 and word + _BLOCK <= end:
-                block = word // _BLOCK
-                if reach[2, block] > end or reach[3, block] < start:
-                    count += 1
-                    break
-                word += _BLOCK
-            elif reach[0, word] > end or reach[1, word] < start:
-                count += 1
-                break
-            else:
-                word += 1
+        start, end = others[index, 0], others[index, 1]
+        # The words after the first: those before the first whole block, whole blocks, those after the last.
+        first_block = (start + (1 << _BLOCK)) >> _BLOCK
+        head = min(end, first_block << _BLOCK)
+        last_block = end >> _BLOCK
+        tail = max(head, last_block << _BLOCK)
+        crosses = False
+        for word in range(start + 1, head):
+            crosses |= (ends[word] > end) | (starts[word] < start)
+        for block in range(first_block, last_block):
+            crosses |= (block_ends[block] > end) | (block_starts[block] < start)
+        for word in range(tail, end):
+            crosses |= (ends[word] > end) | (starts[word] < start)
+        count += crosses
     return count

@@ -14,8 +14,8 @@ from treescore.core.trees import ConstituentTreebank
 from treescore.core.vocabulary import Vocabulary
 from treescore.formats.shared.bracket_problems import UnbalancedLine
 from treescore.metrics.parseval.choices import Choices
-from treescore.metrics.parseval.kernel import FILLER, READABLE, SHOWN, UNREADABLE, Inputs, Options, Side, Sizes, Tables
 from treescore.metrics.parseval.matching import Equal
+from treescore.metrics.parseval.sides import FILLER, READABLE, SHOWN, UNREADABLE, Inputs, Options, Side, Sizes, Tables
 
 _QUOTES = ("'", '"', "/")
 

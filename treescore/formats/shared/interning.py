@@ -1,0 +1,201 @@
+"""Number the distinct strings of a text in compiled code: eight bytes at a time, by open addressing.
+
+A string is known by its key. The key of a string of up to seven bytes is the string itself, padded with zeros: equal
+keys are equal strings. The key of a longer one is a hash with the highest bit set; where two agree, the bytes decide.
+A slot is given by the high bits of the key times a secret odd number of the process: a text made to collide in one
+process collides in no other. The numbers of the strings do not depend on it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treescore.core.arrays import Bits, Bytes, Int32Array, IntArray
+from treescore.core.jit import compiled, inlined
+
+EIGHT = 8
+"""Bytes in a word, and the padding of a text: a word can be read at any of its bytes."""
+
+ONES = np.uint64(0x0101010101010101)
+"""A byte times this is a word of that byte."""
+
+_HIGHS = np.uint64(0x8080808080808080)
+_LONG = np.uint64(1 << 63)
+_SECRET = np.uint64((hash("slots of strings") * 2 + 1) % (1 << 64))
+_FIRST_BITS, _MORE_BITS = 13, 1
+_SEPARATOR = ord("\n")
+
+
+class StringTable(NamedTuple):
+    """The distinct strings of a text.
+
+    Attributes:
+        keys: key in each slot, uint64 (slots,), a power of two of them.
+        numbers: number of the string in each slot, -1 where free, int32 (slots,).
+        places: first byte of each string and the byte after its last, int64 (capacity, 2).
+        size: strings so far, int64 (1,).
+        odd: the secret of the process.
+        shift: 64 less the number of bits of a slot.
+    """
+
+    keys: Bits
+    numbers: Int32Array
+    places: IntArray
+    size: IntArray
+    odd: np.uint64
+    shift: np.uint64
+
+
+def padded(text: bytes, end: bytes = b"") -> tuple[Bytes, Bits]:
+    """Return a text as bytes, with `end` and zeros behind it, and as words: uint8 (n,) and uint64 (n - 7,).
+
+    Word i holds the eight bytes from byte i on, the first the lowest. Both share their memory.
+    """
+    text = b"".join((text, end, bytes(EIGHT)))
+    return np.frombuffer(text, np.uint8), np.ndarray((len(text) - EIGHT + 1,), "<u8", text, 0, (1,))
+
+
+def secret() -> np.uint64:
+    """Return the odd number of this process; compiled code would remember that of the process which compiled it."""
+    return _SECRET
+
+
+@compiled
+def new_table(odd: np.uint64, bits: int = _FIRST_BITS) -> StringTable:
+    """Return an empty table of 2^bits slots, half as many strings."""
+    slots = 1 << bits
+    return StringTable(
+        np.empty(slots, np.uint64),
+        np.full(slots, -1, np.int32),
+        np.empty((slots // 2, 2), np.int64),
+        np.zeros(1, np.int64),
+        odd,
+        np.uint64(64 - bits),
+    )
+
+
+@compiled
+def with_room(table: StringTable, strings: int) -> StringTable:
+    """Return the table, or a larger one, with room for so many more strings."""
+    count = table.size[0]
+    if count + strings <= len(table.places):
+        return table
+    bits = int(64 - np.int64(table.shift) + _MORE_BITS)
+    while count + strings > 1 << (bits - 1):
+        bits += 1
+    larger = new_table(table.odd, bits)
+    larger.places[:count] = table.places[:count]
+    larger.size[0] = count
+    mask = len(larger.keys) - 1
+    for old in range(len(table.keys)):
+        if table.numbers[old] >= 0:
+            slot = np.int64((table.keys[old] * larger.odd) >> larger.shift)
+            while larger.numbers[slot] >= 0:
+                slot = (slot + 1) & mask
+            larger.keys[slot] = table.keys[old]
+            larger.numbers[slot] = table.numbers[old]
+    return larger
+
+
+@inlined
+def zeros(word: np.uint64) -> np.uint64:
+    """Mark the zero bytes of a word by their highest bits; of the marks only the lowest is reliable."""
+    return (word - ONES) & ~word & _HIGHS
+
+
+@inlined
+def below_sign(word: np.uint64, bounds: np.uint64) -> np.uint64:
+    """Mark the bytes of a word that are below those of `bounds` (each up to 128), as `zeros` marks zeros."""
+    return (word - bounds) & ~word & _HIGHS
+
+
+@inlined
+def bytes_below(marks: np.uint64) -> int:
+    """Count the bytes below the lowest mark; all eight where there is none."""
+    below = ((marks & (np.uint64(0) - marks)) >> np.uint64(7)) - np.uint64(1)
+    return int(((below & ONES) * ONES) >> np.uint64(56))
+
+
+@inlined
+def _mixed(value: np.uint64, word: np.uint64, odd: np.uint64) -> np.uint64:
+    """Take a word into the hash of a long string."""
+    value = (value ^ word) * odd
+    return value ^ (value >> np.uint64(32))
+
+
+@compiled
+def number_all(
+    words: Bits, starts: IntArray, stops: IntArray, count: int, table: StringTable, found: Int32Array
+) -> None:
+    """Number strings in their order, equal ones equally, and enter those that are new.
+
+    One loop over many strings, and not a function for each: unpacking the table would count its references each time.
+
+    Args:
+        words: of the text.
+        starts: first byte of each string, int64 (count or more,).
+        stops: the byte after its last.
+        count: how many strings there are.
+        table: of the strings before; it must have room.
+        found: filled with the numbers.
+    """
+    keys, numbers, places, size, odd, shift = table
+    mask, known = len(keys) - 1, size[0]
+    for index in range(count):
+        start = starts[index]
+        length = stops[index] - start
+        last = start + length - EIGHT
+        if length < EIGHT:
+            key = words[start] & ((np.uint64(1) << np.uint64(length * 8)) - np.uint64(1))
+        else:
+            key = np.uint64(0)
+            position = start
+            while position < last:
+                key = _mixed(key, words[position], odd)
+                position += EIGHT
+            key = _mixed(key, words[last], odd) | _LONG
+        slot = np.int64((key * odd) >> shift)
+        number = numbers[slot]
+        while number >= 0:
+            if keys[slot] == key:
+                if length < EIGHT:
+                    break
+                if places[number, 1] - places[number, 0] == length:
+                    away = places[number, 0] - start
+                    position = start
+                    while position < last and words[position] == words[position + away]:
+                        position += EIGHT
+                    if position >= last and words[last] == words[last + away]:
+                        break
+            slot = (slot + 1) & mask
+            number = numbers[slot]
+        if number < 0:
+            number = np.int32(known)
+            keys[slot], numbers[slot] = key, number
+            places[known, 0], places[known, 1] = start, start + length
+            known += 1
+        found[index] = number
+    size[0] = known
+
+
+def strings_of(text: Bytes, places: IntArray) -> list[str]:
+    """Decode the strings at these places, all at once; none holds a line feed. Raises UnicodeDecodeError."""
+    if not len(places):
+        return []
+    size = int((places[:, 1] - places[:, 0]).sum()) + len(places) - 1
+    return _joined(text, places, size).tobytes().decode("utf-8").split("\n")
+
+
+@compiled
+def _joined(text: Bytes, places: IntArray, size: int) -> Bytes:
+    """Join strings by line feeds into `size` bytes."""
+    joined = np.full(size, _SEPARATOR, np.uint8)
+    position = 0
+    for number in range(len(places)):
+        for byte in range(places[number, 0], places[number, 1]):
+            joined[position] = text[byte]
+            position += 1
+        position += 1
+    return joined
