@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
+from collections.abc import Iterator
 from datetime import timedelta
+from importlib.metadata import version
 from typing import Any
 
 import orjson
 import pytest
+from packaging.requirements import Requirement
 from rq.job import Job
 from rq.registry import FailedJobRegistry, StartedJobRegistry
 from rq.utils import now, utcformat
@@ -17,15 +21,28 @@ from service import rq_keys
 from service.queue import ABANDONED_AFTER, LIVE, Queue
 from tests.conftest import ROOT
 from tests.fixtures.rq_worker_process import NOTES, WORK
-from workers.rq_worker import STOP_ASKED
-from workers.worker import worker_on
+from workers.rq_worker import STOP_ASKED, RqWorker
 
 NAMES = ["job_1", "sub_1", "sub_1-2-p1-0"]
 
 
 @pytest.fixture
-def queue(context) -> Queue:
-    return context.queue
+def queue(valkey) -> Iterator[Queue]:
+    """An empty queue, without a store."""
+    queue = Queue(valkey.url)
+    queue.redis.flushall()
+    yield queue
+    queue.redis.close()
+
+
+@pytest.fixture
+def worker(queue) -> RqWorker:
+    """A worker that is not yet registered."""
+    return worker_on(queue, LIVE)
+
+
+def worker_on(queue: Queue, name: str) -> RqWorker:
+    return RqWorker(queue.rq_queue(name), queue.redis)
 
 
 @pytest.fixture
@@ -90,15 +107,15 @@ def test_a_cancelled_job_is_nowhere(queue, live, sent):
     assert {key.decode() for key in queue.redis.keys("*")} <= {"rq:queues"}
 
 
-def test_a_begun_job_is_known_by_its_id(context, live, sent):
+def test_a_begun_job_is_known_by_its_id(worker, live, sent):
     assert rq_keys.begun(live) == set()
-    started(live, sent[2], worker_on(context, LIVE))
+    started(live, sent[2], worker)
     assert rq_keys.begun(live) == {sent[2]}
 
 
 @pytest.mark.parametrize("retries", [rq_keys.RETRIES, 0])
-def test_jobs_of_a_worker_without_heartbeat_are_queued_again_while_they_have_retries(context, live, sent, retries):
-    job = started(live, sent[0], worker_on(context, LIVE))
+def test_jobs_of_a_worker_without_heartbeat_are_queued_again_while_they_have_retries(worker, live, sent, retries):
+    job = started(live, sent[0], worker)
     job.retries_left = retries
     job.save()
     registry = StartedJobRegistry(queue=live)
@@ -113,9 +130,8 @@ def test_jobs_of_a_worker_without_heartbeat_are_queued_again_while_they_have_ret
     assert FailedJobRegistry(queue=live).get_job_ids() == ([] if retries else [sent[0]])
 
 
-def test_workers_are_found_with_what_they_noted_and_when(context, queue):
+def test_workers_are_found_with_what_they_noted_and_when(worker, queue):
     assert list(rq_keys.workers(queue.redis)) == []
-    worker = worker_on(context, LIVE)
     worker.register_birth()
     worker.note_work(WORK)
     [found] = rq_keys.workers(queue.redis)
@@ -129,15 +145,14 @@ def test_workers_are_found_with_what_they_noted_and_when(context, queue):
     assert found.current is None
 
 
-def test_noting_work_is_one_command(context, queue):
-    worker = worker_on(context, LIVE)
+def test_noting_work_is_one_command(worker, queue):
     with queue.redis.pipeline(transaction=False) as pipeline:
         worker.note_work(WORK, pipeline=pipeline)
         assert len(pipeline.command_stack) == 1
 
 
-def test_workers_are_counted_by_queue_until_they_end(context, live):
-    workers = [worker_on(context, name) for name in (LIVE, LIVE, "bulk")]
+def test_workers_are_counted_by_queue_until_they_end(queue, live):
+    workers = [worker_on(queue, name) for name in (LIVE, LIVE, "bulk")]
     for worker in workers:
         worker.register_birth()
     assert rq_keys.count_workers(live) == 2
@@ -145,8 +160,7 @@ def test_workers_are_counted_by_queue_until_they_end(context, live):
     assert rq_keys.count_workers(live) == 1
 
 
-def test_a_request_to_stop_is_a_field_of_the_workers_hash(context, queue):
-    worker = worker_on(context, LIVE)
+def test_a_request_to_stop_is_a_field_of_the_workers_hash(worker, queue):
     worker.register_birth()
     assert not worker.asked_to_stop()
     worker._shutdown_requested_date = now()
@@ -220,3 +234,14 @@ def test_a_signal_to_the_worker_is_seen_in_the_work_horse_and_ends_the_worker_af
     [asked] = [note for note in during(played, "terminated") if note["what"] == "asked"]
     assert (asked["before"], asked["after"]) == (False, True)
     assert played[-1] == asked
+
+
+@pytest.mark.parametrize("name", ["rq", "redis"])
+def test_the_pinned_version_is_one_that_is_admitted(name):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    group = [Requirement(each) for each in project["dependency-groups"]["service"] if isinstance(each, str)]
+    [admitted] = [each.specifier for each in group if each.name == name]
+    pins = [Requirement(line) for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").split()]
+    [pinned] = [next(iter(each.specifier)).version for each in pins if each.name == name]
+    assert pinned in admitted
+    assert version(name) in admitted
