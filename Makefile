@@ -61,7 +61,7 @@ rq-range: dev
 	  place=build/rq-range/$$(echo "$$wanted" | tr -c 'a-z0-9.\n' '_') && rm -rf "$$place" && \
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target "$$place" $$wanted && \
 	  echo "Workers on $$wanted:" && \
-	  PYTHONPATH="$$place:." $(BIN)/python -m pytest -n 2 --dist loadfile tests/workers || exit 1; \
+	  PYTHONPATH="$$place:." $(BIN)/python -m pytest -q -n 2 --dist loadfile tests/workers || exit 1; \
 	done
 
 contract-lint: $(CONTRACT)/node_modules/.installed

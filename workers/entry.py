@@ -73,7 +73,7 @@ def release(context: Context, name: str) -> str | None:
         run_id = pieces.run_of(db, name) if pieces.is_piece(name) else name
         if run_id is None:
             return None
-        released = runs.release(db, name) if run_id == name else pieces.give_back(db, [name])
+        released = runs.release(db, name) if run_id == name else pieces.give_back(db, {name: name})
         run = runs.get(db, run_id)
     if not released or run is None:
         return None

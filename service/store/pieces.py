@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, tuple_, update
 
 from service.store.records import one, record_of
 from service.store.tables import pieces, runs
@@ -168,10 +168,10 @@ def save(db: Connection, piece: Piece, body: bytes) -> bool:
     return db.execute(query).rowcount == 1
 
 
-def give_back(db: Connection, piece_ids: Sequence[str]) -> bool:
-    """Let others begin pieces whose worker was lost. Return whether one was unfinished."""
-    query = update(pieces).where(_C.id.in_(piece_ids), _OPEN).values(holder=None, done=0)
-    return db.execute(query).rowcount > 0
+def give_back(db: Connection, lost: Mapping[str, str | None]) -> bool:
+    """Let others begin pieces whose holder was lost (id -> holder). Return whether one still was that holder's."""
+    held = tuple_(_C.id, _C.holder).in_(list(lost.items()))
+    return db.execute(update(pieces).where(held, _OPEN).values(holder=None, done=0)).rowcount > 0
 
 
 def run_of(db: Connection, piece_id: str) -> str | None:

@@ -157,7 +157,7 @@ def _await_others(context: Context, run: Run) -> bool:
 def _take_back_lost(context: Context, run: Run, left: Mapping[str, str | None]) -> None:
     """Free the pieces whose worker sends no heartbeat. What this run holds, an earlier attempt of it has begun."""
     at_work = context.queue.held() - {run.id}
-    lost = [piece_id for piece_id, holder in left.items() if holder not in at_work]
+    lost = {piece_id: holder for piece_id, holder in left.items() if holder not in at_work}
     if lost:
         with context.store.write(durable=False) as db:
             pieces.give_back(db, lost)

@@ -209,7 +209,20 @@ def test_a_result_is_written_once(large, waiting):
         assert pieces.save(db, piece, b"first")
         assert not pieces.save(db, piece, b"second")
         assert pieces.results(db, waiting, 1) == [b"first"]
-        assert not pieces.give_back(db, [piece.id])
+        assert not pieces.give_back(db, {piece.id: piece.id})
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_piece_that_went_to_another_is_not_given_back_by_who_lost_it(large, waiting):
+    planned(large, waiting)
+    lost = taken(large)
+    with large.store.write() as db:
+        assert pieces.take(db, waiting, also_held=True).id == lost.id
+    assert release(large, lost.id) is None
+    with large.store.read() as db:
+        assert pieces.unfinished(db, waiting)[lost.id] == waiting
+    with pytest.raises(Cancelled):
+        score_piece(large, lost)
 
 
 def test_a_piece_of_a_killed_work_horse_is_done_by_another_once(large, alone, waiting, scored_parts):
