@@ -28,7 +28,8 @@ ENV PATH=/opt/treescore/bin:$PATH \
     TREESCORE_BIND=0.0.0.0:8000 \
     TREESCORE_DATA_DIR=/var/lib/treescore
 WORKDIR /var/lib/treescore
-RUN install --directory --owner=10001 --group=10001 /var/cache/treescore
+RUN install --directory --owner=10001 --group=10001 /var/cache/treescore && \
+    install --directory --owner=10001 --group=10001 --mode=700 /var/lib/treescore
 USER 10001:10001
 # Compile the scoring kernels in the image; on another kind of processor they are compiled again at the start.
 RUN python -m treescore.warm

@@ -19,6 +19,8 @@ SECRETS = ("admin_token", "database_url", "redis_url")
 """Fields that may also be given as a file, TREESCORE_<FIELD>_FILE."""
 NEEDED = ("threads", "api_processes", "header_seconds", "body_seconds", "max_unfinished", "max_unfinished_each")
 """Numbers without which no request would be answered: 1 or more."""
+GOLD_FOLDER = "gold-cache"
+"""The folder with gold as it was read."""
 IN_MEMORY = ("", ":memory:")
 LOCAL = "local"
 """The value of `anonymous_jobs` that stands for programs of this machine."""
@@ -57,6 +59,8 @@ class Config:
         spread_bytes: outputs of a submission, unpacked, from which on idle workers share its parts; 0 for never.
         max_attempts: runs of one job before an internal error is final.
         max_queued: runs of one principal that may be queued at once, 0 for any number; organisers have no limit.
+        gold_cache_dir: where the folder with gold as it was read is made, in each machine that scores; empty: data_dir.
+        gold_cache_bytes: size of that folder, beyond which the oldest files are deleted; 0 keeps none.
         max_sentences, max_words, max_depth, max_lineage_cells, max_problems: see treescore.core.limits.
         retain_outputs_days: days after scoring when outputs of submissions are dropped (410 afterwards, scores stay);
             0 keeps them.
@@ -93,6 +97,8 @@ class Config:
     spread_bytes: int = 35_000_000
     max_attempts: int = 3
     max_queued: int = 20
+    gold_cache_dir: str = ""
+    gold_cache_bytes: int = 2_000_000_000
     max_sentences: int = 1_000_000
     max_words: int = 100_000
     max_depth: int = 50_000
@@ -107,6 +113,11 @@ class Config:
     def on_loopback(self) -> bool:
         """Whether only programs of this machine reach the API without a proxy."""
         return self.bind.startswith("unix:") or is_loopback(self.bind)
+
+    @property
+    def gold_folder(self) -> Path:
+        """The folder with gold as it was read."""
+        return (Path(self.gold_cache_dir).absolute() if self.gold_cache_dir else self.data_dir) / GOLD_FOLDER
 
     @property
     def limits(self) -> Limits:

@@ -44,7 +44,10 @@ def close_files(config: Config) -> None:
 
 
 def private_paths(config: Config) -> Iterator[Path]:
-    """Yield what only the owner may use, there or not: the data directory, what is kept in it, an SQLite database."""
+    """Yield what only the owner may use, there or not: the data directory, what is kept in it, an SQLite database.
+
+    The folder of gold may stand elsewhere.
+    """
     folder = config.data_dir
     if folder.is_dir():
         yield folder
@@ -54,6 +57,7 @@ def private_paths(config: Config) -> Iterator[Path]:
     for name in KEPT:
         yield folder / name
     yield from folder.glob("*.sock")
+    yield config.gold_folder
     queue = folder / "queue"
     yield queue
     yield from queue.rglob("*")

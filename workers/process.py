@@ -8,6 +8,7 @@ import os
 from service.files import private_umask
 from service.logs import configure_logs
 from service.queue import LIVE, QUEUES
+from service.usecases.scoring import gold_cache
 from workers.entry import process_context
 from workers.warm_up import warm_up
 from workers.worker import worker_on
@@ -23,6 +24,8 @@ def main() -> None:
     configure_logs()
     context = process_context()
     warm_up(context)
+    gold_cache.prepare(context)
+    context.store.close()  # connections do not survive a fork
     os.environ["TREESCORE_WORKER_PID"] = str(os.getpid())
     worker_on(context, arguments.queue, burst=arguments.burst).work(burst=arguments.burst, logging_level="WARNING")
 

@@ -15,6 +15,7 @@ from service.posix import stop_signal
 from service.queue import REDIS_ERRORS
 from service.store import comparisons, idempotency, jobs, ladders, runs, score_records, submissions, turns
 from service.usecases.events.deliver import deliver_due
+from service.usecases.scoring import gold_cache
 from workers.entry import process_context, release
 
 INTERVAL = 1.0
@@ -73,6 +74,7 @@ class Sweeper:
                 before = now - timedelta(days=context.config.retain_comparisons_days)
                 comparisons.erase(db, comparisons.finished_before(db, before, limit=500), now)
         self._drop_left_over()
+        gold_cache.sweep(context)
 
     def _drop_left_over(self) -> None:
         """Delete scores and ladders of revisions that never became active, whose worker died before it could."""

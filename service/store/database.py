@@ -14,6 +14,23 @@ from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError
 
 LookupQuery = Select[tuple[object, ...]]
 
+SILENT_SERVER = {
+    "connect_timeout": 5,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 11_000,
+}
+"""How soon a client of PostgreSQL gives up a server from which nothing comes: 5 + 3 x 2 = 11 s. The defaults of the
+operating system are hours, in which a process that lost the network would wait for an answer."""
+SILENT_CLIENT = (
+    "SET tcp_keepalives_idle = 5",
+    "SET tcp_keepalives_interval = 2",
+    "SET tcp_keepalives_count = 3",
+    "SET tcp_user_timeout = 11000",
+)
+"""The same for the server: a host that lost the network in a transaction keeps its locks no longer than that."""
+
 
 class Store:
     """Opens short transactions. It connects on first use, so that it can be created before a fork."""
@@ -25,13 +42,16 @@ class Store:
             Path(self.url.database).parent.mkdir(parents=True, exist_ok=True)
         # error messages are logged, and parameters contain gold
         self.engine = create_engine(
-            url, pool_size=8, max_overflow=64, hide_parameters=True, pool_pre_ping=not self.sqlite
-        )
+            url, pool_size=8, max_overflow=64, hide_parameters=True, pool_pre_ping=not self.sqlite,
+            connect_args={} if self.sqlite else SILENT_SERVER,
+        )  # fmt: skip
         self._queries: dict[LookupQuery, _CompiledQuery] = {}
         self._readers: deque[DBAPIConnection] = deque()
         if self.sqlite:
             event.listen(self.engine, "connect", _prepare_sqlite)
             event.listen(self.engine, "begin", _begin_sqlite)
+        else:
+            event.listen(self.engine, "connect", _prepare_postgres)
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -161,6 +181,13 @@ def _prepare_sqlite(connection: DBAPIConnection, _record: object) -> None:
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=30000", "foreign_keys=ON"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
+
+
+def _prepare_postgres(connection: DBAPIConnection, _record: object) -> None:
+    cursor = connection.cursor()
+    cursor.execute("; ".join(SILENT_CLIENT))
+    cursor.close()
+    connection.commit()
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -13,7 +13,7 @@ from service.store import artifacts
 from service.store.benchmarks import Benchmark
 from service.store.packing import pack_array, unpack_array
 from service.store.records import AnyRow, columns_of, json_text, one, record_of
-from service.store.tables import parts, revisions
+from service.store.tables import owned_texts, parts, revisions
 from treescore.core.arrays import IntArray
 
 CHECKING, RESCORING, ACTIVE, SUPERSEDED, FAILED, READY = (
@@ -213,6 +213,15 @@ def digests_of(db: Connection, revision_id: str) -> dict[str, Digests]:
 def ids_of(db: Connection, benchmark_id: str) -> list[str]:
     """List the ids of all revisions of a benchmark."""
     return list(db.scalars(select(revisions.c.id).where(revisions.c.benchmark_id == benchmark_id)))
+
+
+def scored_under(db: Connection, ids: Sequence[str]) -> set[str]:
+    """Return those of the ids whose revision outputs are or will be scored under, and whose gold is stored."""
+    has_gold = select(owned_texts.c.owner).where(owned_texts.c.owner == revisions.c.id).exists()
+    states = (CHECKING, RESCORING, ACTIVE)
+    return set(
+        db.scalars(select(revisions.c.id).where(revisions.c.id.in_(ids), revisions.c.state.in_(states), has_gold))
+    )
 
 
 def ids_by_number(db: Connection, benchmark_id: str) -> dict[int, str]:

@@ -7,7 +7,7 @@ word ranges inside their sentence, from 0.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -229,3 +229,13 @@ class ParallelTreebank:
 
 
 Treebank = ConstituentTreebank | DependencyTreebank | Alignments | ParallelTreebank
+
+
+def with_vocabulary(treebank: Treebank, vocabulary: Vocabulary) -> Treebank:
+    """Return a treebank whose numbers mean the strings of another vocabulary, which begins with those of its own."""
+    if isinstance(treebank, Alignments):
+        return treebank
+    if isinstance(treebank, ParallelTreebank):
+        source, target = (replace(side, vocabulary=vocabulary) for side in (treebank.source, treebank.target))
+        return replace(treebank, source=source, target=target)
+    return replace(treebank, vocabulary=vocabulary)

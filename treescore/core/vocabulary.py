@@ -39,6 +39,21 @@ class Vocabulary:
         self._numbers = _Numbers()
         self.strings: list[str] = self._numbers.strings
 
+    @classmethod
+    def of_strings(cls, strings: Iterable[str]) -> Vocabulary:
+        """Make the vocabulary that has these strings, each once, the empty string first."""
+        made = cls()
+        made.strings[:] = strings
+        made._numbers.update(zip(made.strings, range(len(made.strings)), strict=True))
+        return made
+
+    def copy(self) -> Vocabulary:
+        """Return a vocabulary with the same numbers, which grows on its own."""
+        made = Vocabulary()
+        made.strings[:] = self.strings
+        made._numbers.update(self._numbers)
+        return made
+
     def __len__(self) -> int:
         return len(self.strings)
 

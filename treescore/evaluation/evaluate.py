@@ -3,22 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from treescore.core.arrays import Counts
 from treescore.core.limits import DEFAULT_LIMITS, Limits
 from treescore.core.params import escape
 from treescore.core.registry import ItemInfo, Outcome, Text
-from treescore.core.trees import Treebank
+from treescore.core.trees import Treebank, with_vocabulary
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, Problem, placed
 from treescore.evaluation.slices import with_sentence_slices
 from treescore.evaluation.spec import Entry, FormatChoice, Spec, Step, check_fit
 
 
+@dataclass(frozen=True, slots=True)
+class ReadGold:
+    """Gold as an evaluation has read, transformed and checked it.
+
+    Attributes:
+        vocabulary: of all treebanks.
+        treebanks: gold as it was read, then after each transform, in the order of the metric entries.
+    """
+
+    vocabulary: Vocabulary
+    treebanks: Sequence[Treebank]
+
+    def copy(self) -> ReadGold:
+        """Return the same with a vocabulary that grows on its own."""
+        vocabulary = self.vocabulary.copy()
+        return ReadGold(vocabulary, [with_vocabulary(treebank, vocabulary) for treebank in self.treebanks])
+
+
 class Evaluation:
     """Reads gold once, and scores systems against it, one after the other.
+
+    `gold` may also be what an evaluation of an equal request has read: it is not read or checked again, and the
+    vocabulary in it grows with each system.
 
     Raises:
         ScoringError: gold cannot be read, or the request's items do not fit it.
@@ -27,7 +48,7 @@ class Evaluation:
     def __init__(
         self,
         spec: Spec,
-        gold: Text,
+        gold: Text | ReadGold,
         items: ItemInfo | None = None,
         limits: Limits = DEFAULT_LIMITS,
         pointer: str = "/gold",
@@ -38,16 +59,27 @@ class Evaluation:
         self.limits = limits
         self.part = part
         self._pointer = pointer
+        self._absent: dict[str, Counts] = {}
+        self._stages: dict[tuple[int, ...], Any] = {}
+        self.gold: Treebank
+        if isinstance(gold, ReadGold):
+            self._vocabulary = gold.vocabulary
+            self.gold, *stages = gold.treebanks
+            self._stages |= zip(_stages_of(spec), stages, strict=True)
+            return
         self._vocabulary = Vocabulary()
         with placed(pointer, part):
-            self.gold: Treebank = spec.format.format.read(gold, self._vocabulary, limits)
-        self._stages: dict[tuple[int, ...], Any] = {}
-        self._absent: dict[str, Counts] = {}
+            self.gold = spec.format.format.read(gold, self._vocabulary, limits)
         _check_items(self.items, len(self.gold))
         for entry in spec.entries:
             after = self._gold_after(entry.steps)
             with placed(pointer, part):
                 entry.metric.check_gold(after, self.items, limits)
+
+    @property
+    def read_gold(self) -> ReadGold:
+        """Return gold for further evaluations of an equal request; ask before the first system is read."""
+        return ReadGold(self._vocabulary, [self.gold, *self._stages.values()])
 
     def score(
         self, output: Text, choice: FormatChoice | None = None, pointer: str = "", name: str = ""
@@ -103,13 +135,19 @@ class Evaluation:
     def _gold_after(self, steps: tuple[Step, ...]) -> Any:
         if not steps:
             return self.gold
-        key = tuple(id(step) for step in steps)
+        key = tuple(map(id, steps))
         if key not in self._stages:
             before = self._gold_after(steps[:-1])
             on = steps[-1].on != "system"
             with placed(self._pointer, self.part):
                 self._stages[key] = steps[-1].transform.apply(before, before) if on else before
         return self._stages[key]
+
+
+def _stages_of(spec: Spec) -> dict[tuple[int, ...], tuple[Step, ...]]:
+    """Return the steps that lead to each stage of gold, by their key, in the order of the entries."""
+    stages = [entry.steps[:end] for entry in spec.entries for end in range(1, len(entry.steps) + 1)]
+    return {tuple(map(id, steps)): steps for steps in stages}
 
 
 def _unequal(gold: int, system: int) -> Problem:

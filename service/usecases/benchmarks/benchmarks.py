@@ -39,6 +39,7 @@ from service.usecases.events.record import record_event
 from service.usecases.runs.ending import queue_runs
 from service.usecases.runs.views import TEXT_TYPE, Page, View, body_view, json_view, moment, page_of
 from service.usecases.runs.waiting import wait_for
+from service.usecases.scoring import gold_cache
 from service.usecases.scoring.config import AS_STORED_BEFORE, check_scoring, scoring_config
 from service.usecases.scoring.part_texts import GOLD, items_name, named_texts
 from service.usecases.scoring.published import counts_shown, input_kind
@@ -216,6 +217,7 @@ def delete_benchmark(context: Context, caller: Caller, slug: str) -> None:
         tokens.revoke_all(db, slug, None, now)
         benchmarks.mark_deleted(db, slug, now)
         record_event(db, context, "benchmark.deleted", slug, actor=caller.owner)
+    gold_cache.drop(context.config, ids)
     for revision_id in ids:
         context.queue.stop(revision_id)
 

@@ -18,7 +18,7 @@ from service.usecases.boards.board import Board, board_of, missing_of, positions
 from service.usecases.boards.considered import most_others
 from service.usecases.boards.seeds import seeds_of
 from service.usecases.scoring.documents import Names, documents_in, stored_documents
-from service.usecases.scoring.gold import evaluation_of, load_part
+from service.usecases.scoring.gold_cache import evaluation_against
 from service.usecases.scoring.part_texts import GOLD, items_name, names_of
 from service.usecases.scoring.shares import share_rows, split_of
 from treescore.core.arrays import BoolArray, Counts
@@ -219,7 +219,4 @@ def _documents_of(context: Context, board: Board, part: Part) -> Names:
         stored = stored_documents(db, board.revision.id, part)
     if stored is not None:
         return stored
-    spec = board.scoring.spec
-    with context.store.read() as db:
-        gold = load_part(db, board.revision, part.name, spec)
-    return documents_in(evaluation_of(spec, gold, board.revision, part.name, context.config.limits))
+    return documents_in(evaluation_against(context, board.revision, part, board.scoring.spec))

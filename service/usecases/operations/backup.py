@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sqlalchemy import func, select
 
-from service.config import Config
+from service.config import GOLD_FOLDER, Config
 from service.context import utc_now
 from service.store import archive, runs, tokens
 from service.store.archive import ArchiveError, Manifest
@@ -26,8 +26,8 @@ from treescore.core.version import __version__
 ADMIN_TOKEN = "admin-token"  # noqa: S105 - the name of a file
 KEPT_FILES = (ADMIN_TOKEN,)
 """Files of the data directory that a backup holds beside the store."""
-NOT_STATE = ("lock",)
-"""Files that a data directory may have and still be empty."""
+NOT_STATE = ("lock", GOLD_FOLDER)
+"""What a data directory may have and still be empty."""
 
 
 @dataclass(frozen=True, slots=True)

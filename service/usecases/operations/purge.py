@@ -15,6 +15,7 @@ from service.usecases.access.access import benchmark_of, storable
 from service.usecases.benchmarks.teams import erase_team
 from service.usecases.events.record import record_event
 from service.usecases.operations.tokens import OPERATOR
+from service.usecases.scoring import gold_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,7 @@ def _purge(context: Context, scope: Scope) -> dict[str, int]:
             record_event(db, context, "benchmark.deleted", selected.benchmark, actor=OPERATOR.owner)
         else:
             purging.drop_old(db, selected, now)
+    gold_cache.drop(context.config, selected.revisions)
     for run_id in stopped:
         context.queue.stop(run_id)
     return numbers

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from service.store import secrets, texts
 from service.store.revisions import Revision
-from service.usecases.scoring.part_texts import GOLD, digest_of_part, items_name, names_of, text_of
+from service.usecases.scoring.part_texts import GOLD, Stored, digest_of_part, items_name, names_of, text_of
 from treescore.core.limits import Limits
 from treescore.core.registry import ItemInfo, Text
 from treescore.errors import ScoringError
@@ -42,16 +42,29 @@ def load_part(db: Connection, revision: Revision, part: str, spec: Spec) -> Gold
     Raises:
         RuntimeError: it is not stored any more.
     """
-    about = items_name(part)
-    stored = texts.read(db, revision.id, [*names_of(GOLD, part, spec.format), about])
+    stored = texts.read(db, revision.id, [*names_of(GOLD, part, spec.format), items_name(part)])
     text = text_of(stored, GOLD, part, spec.format)
     if text is None:
         raise RuntimeError(f"gold of {revision.id} is not stored")
-    digest = digest_of_part(stored, GOLD, part, spec.format)
-    if about not in stored:
-        return Gold(text, ItemInfo(), digest)
-    items_digest, body = stored[about]
-    return Gold(text, parse_items(orjson.loads(body)), f"{digest} items={items_digest}")
+    return Gold(text, _items(stored, part), _digest(stored, part, spec))
+
+
+def stored_digest(db: Connection, revision: Revision, part: str, spec: Spec) -> str:
+    """Return the digest of the gold of one part without reading it, as `load_part` does.
+
+    Raises:
+        RuntimeError: it is not stored any more.
+    """
+    about, names = items_name(part), names_of(GOLD, part, spec.format)
+    digests = texts.names(db, revision.id, [*names, about])
+    if any(name not in digests for name in names):
+        raise RuntimeError(f"gold of {revision.id} is not stored")
+    return _digest({name: (digest, b"") for name, digest in digests.items()}, part, spec)
+
+
+def load_items(db: Connection, revision: Revision, part: str) -> ItemInfo:
+    """Return the attributes of the sentences of one part, from the request."""
+    return _items(texts.read(db, revision.id, [items_name(part)]), part)
 
 
 def benchmark_key(db: Connection, benchmark_id: str) -> bytes:
@@ -73,7 +86,7 @@ def keyed_digest(key: bytes, digest: str) -> str:
 
 
 def evaluation_of(spec: Spec, gold: Gold, revision: Revision, part: str, limits: Limits) -> Evaluation:
-    """Return an evaluation against checked gold.
+    """Return an evaluation against checked gold, which is read.
 
     Raises:
         RuntimeError: this version cannot read it, which no submission caused. The message does not quote gold.
@@ -82,3 +95,14 @@ def evaluation_of(spec: Spec, gold: Gold, revision: Revision, part: str, limits:
         return Evaluation(spec, gold.text, gold.items, limits, f"/parts/{part}/gold", part)
     except ScoringError:
         raise RuntimeError(f"gold of {revision.id} cannot be read by this version") from None
+
+
+def _items(stored: Stored, part: str) -> ItemInfo:
+    about = items_name(part)
+    return parse_items(orjson.loads(stored[about][1])) if about in stored else ItemInfo()
+
+
+def _digest(stored: Stored, part: str, spec: Spec) -> str:
+    digest = digest_of_part(stored, GOLD, part, spec.format)
+    about = items_name(part)
+    return f"{digest} items={stored[about][0]}" if about in stored else digest

@@ -23,7 +23,7 @@ from service.usecases.runs.ending import Failure
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from service.usecases.scoring.coverage import coverage_of
 from service.usecases.scoring.documents import blocks_of_part, documents_in, stored_documents
-from service.usecases.scoring.gold import evaluation_of, load_part
+from service.usecases.scoring.gold_cache import evaluation_against
 from service.usecases.scoring.part_results import FAILED, MISSING, SCORED, PartResult, PartShare
 from service.usecases.scoring.part_texts import OUTPUTS, digest_of_part, names_of, text_of
 from service.usecases.scoring.results import ArtifactKey, pack_outcome
@@ -38,11 +38,6 @@ from treescore.evaluation.document import outcome_document, signature_document
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.parts import PartScores, part_scores
 from treescore.evaluation.spec import Entry
-
-USES = 64
-"""Outputs read against one reading of gold: each adds its words to the vocabulary."""
-KEPT_WORDS = 3_000_000
-"""Words of gold that are held in memory for the next submission."""
 
 Note = Callable[[int, int, str], None]
 
@@ -65,7 +60,7 @@ class Scored:
 
 
 class Scorer:
-    """Scores submissions under one revision, one after the other; gold is read as rarely as memory allows."""
+    """Scores submissions under one revision, one after the other."""
 
     def __init__(self, context: Context, revision: Revision) -> None:
         self.context = context
@@ -75,9 +70,8 @@ class Scorer:
             self.parts = revisions.parts_of(db, revision.id)
             benchmark = benchmarks.get(db, revision.benchmark_id)
             self._split = None if benchmark is None else split_of(db, benchmark, revision.id)
-        self._kept: dict[str, tuple[Evaluation, int]] = {}
+        self._absent: dict[tuple[str, str], Counts] = {}
         self._blocks: dict[tuple[str, str | None], IntArray | None] = {}
-        self._keep = sum(part.words or 0 for part in self.parts) <= KEPT_WORDS
 
     def score(self, submission: Submission, note: Note, *, always: bool = False) -> Scored:
         """Score all parts of a submission. Problems of an output become failures of its part.
@@ -131,17 +125,7 @@ class Scorer:
         return text, "" if text is None else digest_of_part(stored, OUTPUTS, part.name, choice)
 
     def _evaluation(self, part: Part) -> Evaluation:
-        kept = self._kept.get(part.name)
-        if kept is not None and kept[1] < USES:
-            self._kept[part.name] = (kept[0], kept[1] + 1)
-            return kept[0]
-        spec = self.scoring.spec
-        with self.context.store.read() as db:
-            gold = load_part(db, self.revision, part.name, spec)
-        evaluation = evaluation_of(spec, gold, self.revision, part.name, self.context.config.limits)
-        if self._keep:
-            self._kept[part.name] = (evaluation, 1)
-        return evaluation
+        return evaluation_against(self.context, self.revision, part, self.scoring.spec)
 
     def _blocks_of(self, part: Part, share: str | None) -> IntArray | None:
         """Return the documents of a part by number, which the intervals redraw; None where they redraw sentences."""
@@ -210,15 +194,19 @@ class Scorer:
         A submission none of whose parts was scored is not charged: it has no score.
         """
         entries = self.scoring.spec.entries
-        charged = [entry.key for entry in entries if charge and self.scoring.charges(entry)]
-        evaluation = self._evaluation(part) if charged else None
         for position, entry in enumerate(entries):
             rows: Counts = np.zeros((part.sentences or 0, len(entry.metric.table.count_names)), np.int64)
-            if evaluation is not None and entry.key in charged:
-                rows = evaluation.absent(entry)
+            if charge and self.scoring.charges(entry):
+                rows = self._absent_rows(part, entry)
             result.shares[entry.key] = PartShare(rows)
             key = ArtifactKey(part.position, position, self.revision.number)
             result.packed[key.name("counts"), 0] = pack_array(rows)
+
+    def _absent_rows(self, part: Part, entry: Entry) -> Counts:
+        """Return what the sentences of a part count against a missing output."""
+        if (part.name, entry.key) not in self._absent:
+            self._absent[part.name, entry.key] = self._evaluation(part).absent(entry)
+        return self._absent[part.name, entry.key]
 
     def _record(self, submission: Submission, results: Sequence[PartResult]) -> ScoreRecord:
         main, figures, metrics = self._figures(results, self._shares[0])

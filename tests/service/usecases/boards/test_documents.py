@@ -109,7 +109,7 @@ def test_gold_is_not_read_again_where_its_documents_are_stored(task, context, mo
     golden_board(task, GOLDEN["blocks"]["cases"][0])
     with context.store.write() as db:
         board_changed(db, context, SLUG)
-    monkeypatch.setattr("service.usecases.boards.compare.load_part", None)
+    monkeypatch.setattr("service.usecases.boards.compare.evaluation_against", None)
     asked(task, context, seed=3)
     assert asked(task, context, seed=3)["units"] == "block"
 

@@ -1,0 +1,292 @@
+"""Gold is read once on a machine; what is kept of it changes no score and is deleted with the revision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from service.context import Context
+from service.schemas.benchmarks import RevisionRequest
+from service.schemas.jobs import JobRequest
+from service.store import benchmarks, revisions, submissions, texts
+from service.usecases.benchmarks.benchmarks import delete_benchmark
+from service.usecases.benchmarks.revisions import create_revision
+from service.usecases.jobs.jobs import submit_job
+from service.usecases.operations import place
+from service.usecases.operations.purge import Scope, purge
+from service.usecases.scoring import gold_cache
+from service.usecases.scoring.gold_cache import Kept, _Entry, _Name
+from service.usecases.scoring.part_scorer import Scorer
+from tests.fixtures.contexts import ORGANISER, SCORER
+from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG, loaded
+from tests.fixtures.tasks import SECOND_PART, SLUG, Task
+from treescore.core.registry import ItemInfo
+from treescore.core.vocabulary import Vocabulary
+from treescore.evaluation.evaluate import ReadGold
+from workers.sweeper import Sweeper
+
+ITEMS = {"attributes": {"genre": ["news", "blog"]}, "blocks": ["one", "two"]}
+PARTS = {"en": {"gold": GOLD_CONLLU, "items": ITEMS}, "de": {"gold": SECOND_PART}}
+OUTPUTS = {"en": ONE_WRONG, "de": SECOND_PART.replace("nsubj", "obj")}
+
+
+@pytest.fixture
+def forget(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Makes this process keep no gold, as one that has just begun."""
+
+    def begin() -> None:
+        monkeypatch.setattr(gold_cache, "_kept", Kept())
+
+    begin()
+    return begin
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The parts whose gold was read, one after the other."""
+    parts: list[str] = []
+    evaluation_of = gold_cache.evaluation_of
+
+    def counted(*given: Any) -> Any:
+        parts.append(given[3])
+        return evaluation_of(*given)
+
+    monkeypatch.setattr(gold_cache, "evaluation_of", counted)
+    return parts
+
+
+@pytest.fixture
+def scored(task: Task, forget: Callable[[], None], read: list[str]) -> str:
+    """A submission with two parts, whose gold was read and kept."""
+    task.make(parts=PARTS, metrics=["attachment", "ud"])
+    submission = task.scored(task.team(), OUTPUTS)
+    assert read == ["en", "de"]
+    read.clear()
+    return submission
+
+
+def active(context: Context) -> revisions.Revision:
+    with context.store.read() as db:
+        revision = revisions.active(db, benchmarks.get(db, SLUG))
+    assert revision is not None
+    return revision
+
+
+def result(context: Context, submission: str) -> Any:
+    """All that scoring a submission again gives, but for the time."""
+    with context.store.read() as db:
+        stored = submissions.get(db, submission)
+    found = Scorer(context, active(context)).score(stored, lambda *_: None)
+    return replace(found, record=replace(found.record, created_at=None))
+
+
+def kept_files(context: Context) -> list[Path]:
+    return sorted(context.config.gold_folder.glob("*/*"))
+
+
+def test_another_process_loads_gold_and_finds_the_same(
+    context: Context, scored: str, forget: Callable[[], None], read: list[str]
+) -> None:
+    fresh = result(replace(context, config=replace(context.config, gold_cache_bytes=0)), scored)
+    forget()
+    loaded = result(context, scored)
+    assert read == []
+    assert result(context, scored) == loaded == fresh
+    assert read == []
+
+
+def test_where_no_files_are_kept_gold_is_read_once_in_a_process(
+    context: Context, task: Task, forget: Callable[[], None], read: list[str]
+) -> None:
+    context = replace(context, config=replace(context.config, gold_cache_bytes=0))
+    task.make(parts=PARTS)
+    with context.store.read() as db:
+        [part, _] = revisions.parts_of(db, active(context).id)
+    scoring = Scorer(context, active(context)).scoring
+    for _ in range(3):
+        gold_cache.evaluation_against(context, active(context), part, scoring.spec)
+    assert read == ["en"]
+    assert kept_files(context) == []
+
+
+@pytest.mark.parametrize("damage", [b"", b"half", None])
+def test_a_damaged_file_is_made_again(
+    context: Context, scored: str, forget: Callable[[], None], read: list[str], damage: bytes | None
+) -> None:
+    expected = result(context, scored)
+    first, second = kept_files(context)
+    whole = first.read_bytes()
+    # a file of another part is of another text
+    first.write_bytes(second.read_bytes() if damage is None else damage)
+    forget()
+    assert result(context, scored) == expected
+    assert read == ["en"]
+    assert first.read_bytes() == whole
+
+
+@pytest.mark.parametrize("change", ["reader", "limits", "items", "metrics"])
+def test_gold_is_read_again_where_anything_differs_that_reading_depends_on(
+    context: Context, scored: str, read: list[str], change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    revision = active(context)
+    spec = Scorer(context, revision).scoring.spec
+    with context.store.write() as db:
+        [part, _] = revisions.parts_of(db, revision.id)
+        if change == "items":
+            texts.drop(db, [revision.id])
+            texts.put(db, revision.id, {"parts/en": GOLD_CONLLU.encode()})
+    if change == "reader":
+        monkeypatch.setattr(gold_cache, "reader_digest", lambda: "sha256:older")
+    elif change == "limits":
+        context = replace(context, config=replace(context.config, max_words=50))
+    elif change == "metrics":
+        revision = replace(revision, scoring={**revision.scoring, "metrics": ["attachment"]})
+    evaluation = gold_cache.evaluation_against(context, revision, part, spec)
+    assert read == ["en"]
+    assert (evaluation.items == ItemInfo()) == (change == "items")
+
+
+def test_words_of_outputs_do_not_stay_in_what_is_kept(context: Context, scored: str) -> None:
+    def strings() -> dict[int, list[str]]:
+        entries = gold_cache._kept._entries.items()
+        return {name.position: list(entry.read.vocabulary.strings) for name, entry in entries}
+
+    before = strings()
+    scorer = Scorer(context, active(context))
+    for number in range(3):
+        scorer.check({"en": ONE_WRONG.replace("\tobj\t", f"\tnew{number}\t").encode()}, lambda *_: None)
+    assert strings() == before
+
+
+def test_deleting_a_benchmark_deletes_its_files(context: Context, task: Task, scored: str) -> None:
+    assert len(kept_files(context)) == 2
+    purge(context, Scope(benchmark=SLUG))
+    assert kept_files(context) == []
+
+
+def test_deleting_a_benchmark_without_submissions_deletes_its_files(
+    context: Context, task: Task, forget: Callable[[], None]
+) -> None:
+    task.make()
+    Scorer(context, active(context)).check({"en": GOLD_CONLLU.encode()}, lambda *_: None)
+    assert len(kept_files(context)) == 1
+    delete_benchmark(context, ORGANISER, SLUG)
+    assert kept_files(context) == []
+
+
+def test_files_of_gold_that_was_deleted_elsewhere_are_swept(context: Context, scored: str) -> None:
+    elsewhere = replace(context, config=replace(context.config, gold_cache_dir="/nonexistent"))
+    purge(elsewhere, Scope(benchmark=SLUG))
+    assert len(kept_files(context)) == 2
+    Sweeper(context).clean_up()
+    assert list(context.config.gold_folder.iterdir()) == []
+
+
+def test_a_process_sweeps_before_its_first_use_of_gold(
+    context: Context, scored: str, forget: Callable[[], None]
+) -> None:
+    (context.config.gold_folder / "rev_unknown").mkdir()
+    (context.config.gold_folder / "rev_unknown" / "0.gold").touch()
+    forget()
+    result(context, scored)
+    assert [path.name for path in context.config.gold_folder.iterdir()] == [active(context).id]
+
+
+def test_a_worker_that_cannot_write_says_so_once_for_the_processes_that_it_forks(
+    context: Context, scored: str, forget: Callable[[], None], read: list[str]
+) -> None:
+    context.config.data_dir.joinpath("file").touch()
+    context = replace(context, config=replace(context.config, gold_cache_dir=str(context.config.data_dir / "file")))
+    with capture_logs() as lines:
+        gold_cache.prepare(context)
+        for _ in range(2):
+            forget()
+            result(context, scored)
+    assert [line["event"] for line in lines] == ["gold-not-kept"]
+    assert read == ["en", "de"] * 2
+
+
+def test_where_files_are_no_longer_kept_those_that_are_there_are_swept(context: Context, scored: str) -> None:
+    gold_cache.sweep(replace(context, config=replace(context.config, gold_cache_bytes=0)))
+    assert kept_files(context) == []
+
+
+def test_files_of_a_superseded_revision_are_swept(context: Context, task: Task, scored: str) -> None:
+    before = active(context).id
+    request = {"parts": {"en": {"gold": GOLD_CONLLU}, "de": {"gold": SECOND_PART}}, "reason": "Corrected gold."}
+    create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, request))
+    task.settle()
+    after = active(context).id
+    gold_cache.sweep(context)
+    assert before != after
+    assert [path.name for path in context.config.gold_folder.iterdir()] == [after]
+
+
+def test_a_file_that_is_written_after_its_gold_was_deleted_does_not_stay(
+    context: Context, scored: str, forget: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    revision = active(context)
+    scorer = Scorer(context, revision)
+    gold_cache.drop(context.config, [revision.id])
+    forget()
+    flat_bytes = gold_cache.flat_bytes
+
+    def deleted(*given: Any) -> bytes:
+        purge(context, Scope(benchmark=SLUG))
+        return flat_bytes(*given)
+
+    monkeypatch.setattr(gold_cache, "flat_bytes", deleted)
+    gold_cache.evaluation_against(context, revision, scorer.parts[0], scorer.scoring.spec)
+    assert kept_files(context) == []
+
+
+def test_gold_of_jobs_is_not_kept(context: Context, work: Callable[[], int], forget: Callable[[], None]) -> None:
+    request = {"format": "conllu", "gold": GOLD_CONLLU, "metrics": ["attachment"]}
+    submit_job(context, SCORER, loaded(JobRequest, {**request, "systems": [{"name": "a", "output": ONE_WRONG}]}))
+    work()
+    assert not gold_cache._kept._entries
+    assert kept_files(context) == []
+
+
+def test_a_folder_that_others_can_use_is_found_and_not_used(
+    context: Context, scored: str, forget: Callable[[], None], read: list[str]
+) -> None:
+    context.config.gold_folder.chmod(0o755)
+    [finding] = [each for each in place.file_modes(context) if each.subject == str(context.config.gold_folder)]
+    assert finding.code == "file-mode"
+    forget()
+    result(context, scored)
+    assert read == ["en", "de"]
+
+
+def entry_of(words: int) -> _Entry:
+    return _Entry(ReadGold(Vocabulary(), ()), ItemInfo(), words)
+
+
+def test_a_process_keeps_what_was_used_last_and_no_more_than_its_bound() -> None:
+    kept = Kept(words=10)
+    first, second, third = (_Name(f"rev_{number}", 0, "key") for number in range(3))
+    kept.put(first, entry_of(4))
+    kept.put(second, entry_of(4))
+    assert kept.get(first) is not None
+    kept.put(third, entry_of(4))
+    assert kept.get(second) is None
+    assert kept.get(first) is not None
+    assert kept.get(third) is not None
+    kept.put(second, entry_of(11))
+    assert kept.get(second) is None
+
+
+def test_a_large_revision_keeps_its_first_parts() -> None:
+    kept = Kept(words=10)
+    names = [_Name("rev_1", position, "key") for position in range(5)]
+    for _ in range(2):
+        for name in names:
+            if kept.get(name) is None:
+                kept.put(name, entry_of(4))
+    assert [kept.get(name) is not None for name in names] == [True, True, False, False, False]
