@@ -32,7 +32,8 @@ from tests.fixtures.requests import DEPENDENCIES, loaded
 from tests.fixtures.service_process import free_port
 from tests.fixtures.tasks import OTHER_WORDS, RIGHT, SLUG, WRONG, Task
 from treescore.core.version import __version__
-from workers.entry import do, next_work, peek, release, run
+from workers.entry import WorkFailed, do, next_work, peek, release, run
+from workers.rq_worker import TimeLimitReached
 from workers.worker import worker_on
 
 
@@ -322,6 +323,38 @@ def test_ended_from_outside_all_stop_and_nothing_is_left(large, waiting, end):
     assert release(large, piece.id) is None
     assert rows(large) == 0
     assert rows(large, tables.scores) == 0
+
+
+@pytest.mark.usefixtures("impatient")
+def test_the_time_limit_of_its_own_worker_is_that_of_the_whole(large, spread, waiting, monkeypatch):
+    claimed = planned(large, waiting)
+    piece = taken(large)
+
+    def reach_limit(*_) -> None:
+        raise TimeLimitReached
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Scorer, "score_parts", reach_limit)
+        run(large, claimed)
+    shown = spread.shown(ORGANISER, waiting)
+    assert (shown["state"], shown["failure"]["kind"]) == (runs.FAILED, "limit")
+    with pytest.raises(Cancelled):
+        score_piece(large, piece)
+    assert rows(large) == 0
+
+
+def test_a_piece_that_reaches_the_limit_in_another_worker_is_given_back(large, waiting, monkeypatch):
+    planned(large, waiting)
+    piece = taken(large)
+
+    def reach_limit(*_) -> None:
+        raise TimeLimitReached
+
+    monkeypatch.setattr(Scorer, "score_parts", reach_limit)
+    with pytest.raises(WorkFailed):
+        run(large, piece)
+    assert release(large, piece.id) == LIVE
+    assert state(large, waiting) == runs.RUNNING
 
 
 def test_cancelling_ends_the_work_horses_of_all_its_pieces(large, waiting, monkeypatch):
