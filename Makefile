@@ -27,7 +27,6 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@echo "Building $(VENV) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable . --group service
-	@echo "Compiling the scoring kernels (once) ..."
 	@$(BIN)/python -m treescore.warm
 	@touch $@
 

@@ -9,6 +9,7 @@ import click
 
 from service.commands.exits import one_line
 from service.files import private_umask
+from treescore.cli.main import COMMANDS
 
 MODULES: Mapping[str, str] = {
     "serve": "service.commands.serve",
@@ -42,6 +43,12 @@ class Commands(click.Group):
             return None
         command: click.Command = getattr(importlib.import_module(MODULES[cmd_name]), cmd_name)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands without loading one."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name].help) for name in MODULES])
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the chosen command; only its owner can read the files that it makes.

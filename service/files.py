@@ -11,10 +11,11 @@ import structlog
 from sqlalchemy import make_url
 
 from service.config import Config
-from service.store.disk import file_of_url
+from service.store.database import file_of_url
+from service.store.line import ENDING
 
 UMASK = 0o077
-SQLITE_FILES = ("", "-wal", "-shm", "-journal")
+SQLITE_FILES = ("", "-wal", "-shm", "-journal", ENDING)
 """Endings of the files of an SQLite database."""
 KEPT = ("lock", "admin-token")
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 ANY_ADDRESS = ("0.0.0.0", "[::]", "")  # noqa: S104 - compared only
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]{2,45}\]|[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?)(:(?P<port>[0-9]{1,5}))?")
+REMEMBERED = 256
+"""Host headers that are remembered: nearly all requests have one of a few."""
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 Host = tuple[str, str | None]
 """A name in lower case, and a port; None for any."""
 
 
+@lru_cache(maxsize=REMEMBERED)
 def parse_host(text: str) -> Host | None:
     """Return name and port of a Host header; None for what is none."""
     match = _HOST.fullmatch(text.lower())
@@ -42,6 +46,7 @@ def is_public_url(text: str) -> bool:
     return parts.scheme in _DEFAULT_PORTS and is_host(parts.netloc) and alone
 
 
+@lru_cache(maxsize=REMEMBERED)
 def is_loopback(text: str) -> bool:
     """Return whether a Host header names this machine."""
     host = parse_host(text)

@@ -27,9 +27,18 @@ def configure_logs() -> None:
         logger_factory=structlog.BytesLoggerFactory(file=sys.stderr.buffer),
         cache_logger_on_first_use=True,
     )
+    logging.getLogger("treescore").handlers = [_Forwarded()]
     # uncaught exceptions are logged like this too, never with a message that may quote a text
     sys.excepthook = _uncaught
     threading.excepthook = lambda args: fault(args.exc_type, args.exc_traceback)
+
+
+class _Forwarded(logging.Handler):
+    """Writes what the library logs as the service does."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one message."""
+        structlog.get_logger(record.name).warning("notice", detail=record.getMessage())
 
 
 def _uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

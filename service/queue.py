@@ -29,6 +29,10 @@ ABANDONED_AFTER = 6
 """Seconds without a heartbeat after which a worker's run goes to another."""
 REDIS_ERRORS = (redis.ConnectionError, redis.TimeoutError, redis.ResponseError)
 """What the client raises while the server does not answer, or refuses to write: full, read-only, its disk failed."""
+WARMING = "treescore:warming:"
+"""Name of the hash of a queue's workers that warm up: name -> time of the Redis server, and steps that are left."""
+WARMING_SECONDS = 10
+"""A worker that warms up and is not heard of for so long has ended."""
 PROBE = "treescore:probe"
 PROBE_SECONDS = 2
 """Health checks give `/readyz` four seconds in all."""
@@ -158,6 +162,29 @@ class Queue:
     def workers(self, name: str) -> int:
         """Return how many workers serve a queue. Raises REDIS_ERRORS if Redis does not answer."""
         return rq_keys.count_workers(self.rq_queue(name))
+
+    def note_warming(self, name: str, worker: str, left: int) -> None:
+        """Note that a worker warms up for a queue. Raises REDIS_ERRORS if Redis does not answer."""
+        self.redis.hset(WARMING + name, worker, f"{self.clock().timestamp()} {left}")
+
+    def end_warming(self, name: str, worker: str) -> None:
+        """Note that a worker has warmed up. Raises REDIS_ERRORS if Redis does not answer."""
+        self.redis.hdel(WARMING + name, worker)
+
+    def warming(self, name: str) -> list[int]:
+        """Return the steps that are left to each worker that warms up for a queue, and forget those that have ended.
+
+        Raises REDIS_ERRORS if Redis does not answer.
+        """
+        oldest = self.clock().timestamp() - WARMING_SECONDS
+        left = []
+        for worker, noted in self.redis.hgetall(WARMING + name).items():
+            seen, steps = noted.split()
+            if float(seen) < oldest:
+                self.redis.hdel(WARMING + name, worker)
+            else:
+                left.append(int(steps))
+        return left
 
     def heartbeats(self) -> dict[str, float]:
         """Return the seconds since the last heartbeat of each worker, by its name."""

@@ -63,7 +63,7 @@ def next_work(context: Context, queue: str, anonymous: int) -> Work | None:
 def peek(context: Context, queue: str, anonymous: int) -> str | None:
     """Return the id of what `next_work` would begin, without beginning it."""
     with context.store.read() as db:
-        run_id = runs.next_id(db, queue, anonymous=anonymous)
+        run_id = runs.next_id(db, queue, context.now(), anonymous=anonymous)
         return run_id or pieces.next_id(db, queue, __version__, context.config.max_attempts)
 
 

@@ -23,7 +23,7 @@ def main() -> None:
     private_umask()
     configure_logs()
     context = process_context()
-    warm_up(context)
+    warm_up(context, arguments.queue)
     gold_cache.prepare(context)
     context.store.close()  # connections do not survive a fork
     os.environ["TREESCORE_WORKER_PID"] = str(os.getpid())

@@ -30,7 +30,10 @@ log = structlog.get_logger("treescore.sweeper")
 
 
 class Sweeper:
-    """Requeues a run when two sweeps in a row find it lost: queued without a wake-up, or running without a worker."""
+    """Requeues a run when two sweeps in a row find it lost: queued without a wake-up, or running without a worker.
+
+    A run that was held and whose time has come has no wake-up either: it is queued likewise.
+    """
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -41,8 +44,9 @@ class Sweeper:
         """Sweep once; return the ids that were requeued."""
         context = self._context
         context.queue.reap()
+        now = context.now()
         with context.store.read() as db:
-            open_runs = runs.unfinished(db, before=context.now() - GRACE)
+            open_runs = runs.unfinished(db, before=now - GRACE, due=now)
         kept = {runs.QUEUED: context.queue.wake_ups(), runs.RUNNING: context.queue.held()}
         lost = {run.id: run for run in open_runs if run.id not in kept[run.state]}
         requeued = [run_id for run_id in lost if run_id in self._suspects]

@@ -1,25 +1,93 @@
-"""Make responses of views and pages: validators, 304, cursors."""
+"""Make responses of views and pages: validators, 304, codings, caching, cursors."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import orjson
-from flask import Response, request
+from flask import Response, current_app, request
+from werkzeug.datastructures import Headers
 
+from service.api.codings import Codings, accepted_codings, known_tag, tag_of
 from service.errors import SOON
 from service.usecases.runs.views import JSON_TYPE, Page, View, json_view
 
+CODED = "treescore.codings"
+"""Where the application keeps the compressed bodies."""
+SHARED = "public, max-age=1, s-maxage=5, stale-while-revalidate=4"
+"""Cache-Control of what every caller may see, where no token came. A shared cache answers with it for 5 seconds, and 4
+more while it asks again; a browser behind a cache that sends no `Age` shows it for 5 seconds more, 14 in all."""
 
-def conditional(view: View, wait: int | None = None) -> Response:
+
+class Kind(StrEnum):
+    """Whose an answer is, and the request headers that it depends on."""
+
+    OWN = "Accept-Encoding"
+    FORMS = "Accept, Accept-Encoding"
+    PUBLIC = "Accept, Accept-Encoding, Authorization"
+
+
+class Asked(NamedTuple):
+    """What of a request decides how a view is answered.
+
+    Attributes:
+        codings: that the client accepts, the best first.
+        known: the validators that it has.
+        shared: whether a shared cache may keep the answer where it is public: no token came.
+    """
+
+    codings: tuple[str, ...]
+    known: str | None
+    shared: bool
+
+
+class Answer(NamedTuple):
+    """Status, headers and body of an answer to a GET."""
+
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+
+
+def asked_of(environ: Mapping[str, Any]) -> Asked:
+    """Return what a request asks of an answer."""
+    codings = accepted_codings(environ.get("HTTP_ACCEPT_ENCODING"))
+    return Asked(codings, environ.get("HTTP_IF_NONE_MATCH"), "HTTP_AUTHORIZATION" not in environ)
+
+
+def answer_of(packer: Codings, view: View, asked: Asked, kind: Kind = Kind.OWN, wait: int | None = None) -> Answer:
+    """Return 200 with the body in a coding that the client accepts, or 304 if it has the body.
+
+    The framework's way and the short one (service.api.finished) send the same answer: it is made here.
+    """
+    headers = [("Vary", str(kind))]
+    if kind is Kind.PUBLIC and asked.shared and wait is None:
+        headers.append(("Cache-Control", SHARED))
+    if wait is not None:
+        headers.append(("Preference-Applied", f"wait={wait}"))
+    if not view.final:
+        headers.extend(SOON.items())
+    known = known_tag(asked.known, asked.codings, view.etag)
+    if known is not None:
+        return Answer(304, [("ETag", f'"{known}"'), *headers], b"")
+    coding = packer.choose(view, asked.codings)
+    body = packer.body(view, coding)
+    head = [("Content-Type", view.content_type), ("Content-Length", str(len(body)))]
+    if coding:
+        head.append(("Content-Encoding", coding))
+    return Answer(200, [*head, ("ETag", f'"{tag_of(view.etag, coding)}"'), *headers], body)
+
+
+def conditional(view: View, wait: int | None = None, kind: Kind = Kind.OWN) -> Response:
     """Return 200 with the body, or 304 if the client has it."""
-    if not request.if_none_match.contains_weak(view.etag):
-        return _waiting(plain(view), view, wait)
-    response = Response(status=304)
-    response.headers.add("ETag", f'"{view.etag}"')
-    del response.headers["Content-Type"]
-    return _waiting(response, view, wait)
+    packer: Codings = current_app.extensions[CODED]
+    answer = answer_of(packer, view, asked_of(request.environ), kind, wait)
+    response = Response(answer.body, answer.status)
+    response.headers = Headers(answer.headers)
+    return response
 
 
 def plain(view: View, status: int = 200) -> Response:
@@ -66,9 +134,10 @@ def unstored(response: Response) -> Response:
     return response
 
 
-def page(shown: Page, name: str = "cursor") -> Response:
+def page(shown: Page, name: str = "cursor", kind: Kind = Kind.OWN) -> Response:
     """Return a page of a list, with `next` in the body and as a link with the parameter `name`."""
-    return linked(conditional(json_view({"items": list(shown.items), "next": shown.next})), shown.next, name)
+    view = json_view({"items": list(shown.items), "next": shown.next})
+    return linked(conditional(view, kind=kind), shown.next, name)
 
 
 def linked(response: Response, cursor: str | None, name: str = "cursor") -> Response:
@@ -79,20 +148,10 @@ def linked(response: Response, cursor: str | None, name: str = "cursor") -> Resp
     return response
 
 
-def varied(response: Response) -> Response:
-    """Return the response with `Vary: Accept`."""
-    response.vary.add("Accept")
-    return response
-
-
 def _made(response: Response, view: View, location: str, wait: int | None, *, repeated: bool) -> Response:
     response.headers["Location"] = location
     if repeated:
         response.headers["Idempotent-Replayed"] = "true"
-    return _waiting(response, view, wait)
-
-
-def _waiting(response: Response, view: View, wait: int | None) -> Response:
     if wait is not None:
         response.headers["Preference-Applied"] = f"wait={wait}"
     if not view.final:

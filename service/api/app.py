@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import TracebackType
 
-from flask import Flask, Response
+from flask import Flask, Response, request
 from sqlalchemy.exc import DBAPIError
 from werkzeug.exceptions import HTTPException, InternalServerError
 
 from service.api import (
-    access_log,
     benchmarks,
     calls,
     comparisons,
     contract,
-    doors,
     events,
     health,
     jobs,
@@ -27,6 +26,12 @@ from service.api import (
     tokens,
     webhooks,
 )
+from service.api.answers import CODED
+from service.api.around import Around, note_of
+from service.api.callers import client_address
+from service.api.codings import Codings
+from service.api.doors import Doors, forwarded
+from service.api.finished import Finished
 from service.config import Config
 from service.context import Context, open_context
 from service.errors import ServiceError, Unavailable
@@ -34,6 +39,7 @@ from service.logs import fault
 from service.queue import REDIS_ERRORS
 from service.server.state import EXTENSION, ServerState
 from service.store.faults import Fault, fault_of
+from treescore.core.registry import load_all
 
 BLUEPRINTS = (
     jobs,
@@ -67,6 +73,7 @@ class App(Flask):
 
 def create_app(config: Config, context: Context | None = None) -> Flask:
     """Build the application. It connects to nothing before the first request, so it can be built before a fork."""
+    load_all()  # no request waits for a metric to load
     app = App("service.api", static_folder=None)
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.url_map.strict_slashes = True
@@ -76,11 +83,13 @@ def create_app(config: Config, context: Context | None = None) -> Flask:
     app.extensions[EXTENSION] = ServerState(config)
     for module in BLUEPRINTS:
         app.register_blueprint(module.blueprint)
-    access_log.install(app)
-    doors.install(app, config)
+    doors = Doors(config)
+    app.before_request(partial(_begin, doors))
     app.after_request(calls.defer_polls)
     app.teardown_request(calls.end_wait)
-    app.after_request(_guard)
+    packer = app.extensions[CODED] = Codings()
+    short = Finished(app.wsgi_app, lambda: app.extensions["treescore"], app.extensions[EXTENSION], packer, doors)
+    app.wsgi_app = forwarded(Around(short, client_address), config)  # type: ignore[assignment,method-assign]
     app.register_error_handler(ServiceError, problems.of_service_error)
     app.register_error_handler(HTTPException, problems.of_http_error)
     app.register_error_handler(InternalServerError, lambda _fault: problems.of_fault())
@@ -107,7 +116,6 @@ def _store_failed(error: DBAPIError) -> Response:
     return problems.of_service_error(Unavailable(detail, slug=f"store-{ill}", title=f"The store is {_ILL[ill]}"))
 
 
-def _guard(response: Response) -> Response:
-    response.headers.add("X-Content-Type-Options", "nosniff")
-    response.headers.setdefault("Cache-Control", "private, no-cache")
-    return response
+def _begin(doors: Doors) -> None:
+    note_of(request.environ).route = None if request.url_rule is None else request.url_rule.rule
+    doors.check(request.environ)

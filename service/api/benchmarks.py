@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, Response, request
 
 from service.api import answers, calls
+from service.api.codings import plain_tags
 from service.schemas import queries
 from service.schemas.benchmarks import BenchmarkChanges, BenchmarkRequest
 from service.usecases.benchmarks import benchmarks
@@ -51,9 +52,8 @@ def patch_benchmark(benchmark: str) -> Response:
     caller = calls.caller("organise")
     calls.query(queries.NOTHING)
     changes = calls.body(BenchmarkChanges())
-    return answers.plain(
-        benchmarks.patch_benchmark(calls.context(), caller, benchmark, changes, request.headers.get("If-Match"))
-    )
+    if_match = plain_tags(request.headers.get("If-Match"))
+    return answers.plain(benchmarks.patch_benchmark(calls.context(), caller, benchmark, changes, if_match))
 
 
 @blueprint.delete("/<benchmark>")

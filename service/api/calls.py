@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -11,27 +10,24 @@ from flask import Request as FlaskRequest
 from flask import Response, current_app, g, request
 
 from service.api import answers, bodies, forms
+from service.api.answers import Kind
+from service.api.around import note_of
+from service.api.callers import caller_of
+from service.api.codings import known_tag
 from service.caller import Caller
 from service.config import Config
 from service.context import Context
 from service.errors import BadRequest, NotAcceptable, Unauthorized, Unprocessable
-from service.hosts import is_loopback
 from service.requests import Request
 from service.schemas.base import Loaded, Strict, load
 from service.server.state import EXTENSION, ServerState
-from service.usecases.access.authentication import authenticate
 from service.usecases.access.idempotency import IdempotencyKey
 from service.usecases.access.throttle import count_failure
 from service.usecases.runs.views import View
 
 LATER = 5
 """Seconds after which to ask again where too many requests wait."""
-_BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9._~+/-]+=*)")
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
-FORWARDING = ("Forwarded", "Via", "X-Real-Ip")
-"""Headers that proxies add, beside all that begin with `X-Forwarded-`."""
-SOCKET = "unix"
-"""What stands for the address of a client on a Unix socket."""
 _WAIT = re.compile(r"""\s*wait\s*=\s*"?([0-9]{1,9})"?\s*(?:;.*)?""", re.IGNORECASE)
 
 
@@ -55,59 +51,16 @@ def caller(*scopes: str) -> Caller:
         TooManyRequests: an invalid one, after too many others from this address.
         Forbidden: the token has none of the scopes.
     """
-    address = client_address()
+    environ = request.environ
     try:
-        known = _authenticated(_bearer(), address)
+        known = caller_of(context(), server(), environ)
     except Unauthorized:
-        count_failure(context(), address)
+        count_failure(context(), note_of(environ).address)
         raise
     g.caller = known
     if scopes:
         known.require(*scopes)
     return known
-
-
-def _authenticated(bearer: str | None, address: str) -> Caller:
-    try:
-        known = authenticate(context(), bearer, address, local=from_this_machine())
-    except Unauthorized:
-        server().organisers.note(bearer or "", organiser=False)
-        raise
-    if bearer is not None and known.organiser:
-        server().organisers.note(bearer, organiser=True)
-    return known
-
-
-def _bearer() -> str | None:
-    given = request.headers.get("Authorization")
-    if given is None:
-        return None
-    match = _BEARER.fullmatch(given.strip())
-    if match is None:
-        raise Unauthorized("Invalid Authorization header. Send `Bearer <token>`.")
-    return match[1]
-
-
-def client_address() -> str:
-    """Return the address of the client, for the log, for limits and for owners.
-
-    It is that of the connection, or what as many proxies as are trusted say (see service.api.doors).
-    """
-    direct = request.environ.get("werkzeug.proxy_fix.orig", request.environ).get("REMOTE_ADDR") or ""
-    return _address(request.environ.get("REMOTE_ADDR") or "") or _address(direct) or SOCKET
-
-
-def from_this_machine() -> bool:
-    """Return whether a program of this machine sent the request, as far as it shows.
-
-    A proxy on this machine has a loopback address too: what it forwards names another host, or has its headers.
-    """
-    peer = request.environ.get("werkzeug.proxy_fix.orig", request.environ).get("REMOTE_ADDR") or ""
-    address = _address(peer)
-    names = [name.title() for name, _ in request.headers]
-    forwarded = any(name in FORWARDING or name.startswith("X-Forwarded-") for name in names)
-    here = not peer or (address is not None and ipaddress.ip_address(address).is_loopback)
-    return here and not forwarded and is_loopback(request.environ.get("HTTP_HOST", ""))
 
 
 def job_key() -> str | None:
@@ -142,16 +95,16 @@ def _given_key() -> str | None:
     return given
 
 
-def polled(look: Callable[[], View], wait_for: Callable[[float, str | None], View]) -> Response:
+def polled(look: Callable[[], View], wait_for: Callable[[float, str | None], View], kind: Kind = Kind.OWN) -> Response:
     """Return what `look` shows; with `Prefer: wait`, once it differs from what the client knows."""
     view = look()
     wait = _preferred_wait()
     if wait and not view.final:
-        known = view.etag if request.if_none_match else None
-        if known is None or request.if_none_match.contains_weak(known):
+        asked = answers.asked_of(request.environ)
+        if not asked.known or known_tag(asked.known, asked.codings, view.etag) is not None:
             wait = wait_seconds()
-            view = wait_for(wait, known) if wait else view
-    return answers.conditional(view, wait)
+            view = wait_for(wait, view.etag if asked.known else None) if wait else view
+    return answers.conditional(view, wait, kind)
 
 
 def body(schema: Strict[Loaded], read_form: Callable[[FlaskRequest, Config], object] | None = None) -> Loaded:
@@ -238,14 +191,3 @@ def _preferred_wait() -> int | None:
         if match is not None:
             return min(int(match[1]), context().config.max_wait_seconds)
     return None
-
-
-def _address(text: str) -> str | None:
-    """Return an IP address in its usual form; None for anything else, as a forged header."""
-    try:
-        parsed = ipaddress.ip_address(text.strip())
-    except ValueError:
-        return None
-    if parsed.version == 4:
-        return str(parsed)
-    return str(parsed.ipv4_mapped or ipaddress.IPv6Address(int(parsed)))  # without a zone, which may be any text

@@ -45,12 +45,12 @@ def get_comparison(comparison: str) -> Response:
         wait = calls.wait_seconds()
         if wait:
             show.wait_for_comparison(context, caller, comparison, wait)
-        return answers.varied(answers.conditional(show.view_comparison(context, caller, comparison, form), wait))
-    return answers.varied(
-        calls.polled(
-            lambda: show.view_comparison(context, caller, comparison),
-            lambda seconds, known: show.wait_for_comparison(context, caller, comparison, seconds, known),
-        )
+        view = show.view_comparison(context, caller, comparison, form)
+        return answers.conditional(view, wait, answers.Kind.PUBLIC)
+    return calls.polled(
+        lambda: show.view_comparison(context, caller, comparison),
+        lambda seconds, known: show.wait_for_comparison(context, caller, comparison, seconds, known),
+        answers.Kind.PUBLIC,
     )
 
 
@@ -76,4 +76,4 @@ def compare_in_series(series_id: str) -> Response:
     """Compare two teams on all benchmarks of a series."""
     caller = calls.caller()
     view = series.compare_in_series(calls.context(), caller, series_id, calls.query(queries.SERIES))
-    return answers.conditional(view)
+    return answers.conditional(view, kind=answers.Kind.PUBLIC)

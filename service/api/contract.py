@@ -45,18 +45,18 @@ def _as_page() -> View:
 @blueprint.get("/openapi.yaml")
 def get_openapi_yaml() -> Response:
     """Show the contract."""
-    return answers.conditional(body_view(written(), YAML))
+    return answers.conditional(body_view(written(), YAML), kind=answers.Kind.PUBLIC)
 
 
 @blueprint.get("/openapi.json")
 def get_openapi_json() -> Response:
     """Show the contract as JSON."""
-    return answers.conditional(_as_json())
+    return answers.conditional(_as_json(), kind=answers.Kind.PUBLIC)
 
 
 @blueprint.get("/docs")
 def get_docs() -> Response:
     """Show the contract as a page that loads nothing from other hosts."""
-    response = answers.conditional(_as_page())
+    response = answers.conditional(_as_page(), kind=answers.Kind.PUBLIC)
     response.headers["Content-Security-Policy"] = PAGE_POLICY
     return response

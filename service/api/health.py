@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from flask import Blueprint, Response
 
 from service.api import answers, calls, problems
@@ -22,12 +24,12 @@ def get_livez() -> Response:
 @blueprint.get("/readyz")
 def get_readyz() -> Response:
     """Show whether work is accepted, which part is ill, and how busy this process is."""
-    ready, checks = health.ready(calls.context())
-    server = calls.server().document()
+    ready, checks, workers = health.ready(calls.context())
+    details = {"checks": checks, "workers": asdict(workers), "server": calls.server().document()}
     if ready:
-        return answers.conditional(json_view({"status": "ready", "checks": checks, "server": server}))
+        return answers.conditional(json_view({"status": "ready", **details}))
     error = Unavailable("A part of the service does not work. See `checks`.")
-    return problems.of_service_error(error, checks=checks, server=server)
+    return problems.of_service_error(error, **details)
 
 
 @blueprint.get("/metrics")

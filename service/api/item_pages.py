@@ -19,7 +19,7 @@ def item_page(page: Page, asked: str | None) -> Response:
     """
     form = calls.form(FORMS, asked)
     if form == "json":
-        return answers.varied(answers.page(page))
+        return answers.page(page, kind=answers.Kind.FORMS)
     shown = render_items(page.items, form)
-    response = answers.conditional(body_view(shown.content, shown.media_type))
-    return answers.varied(answers.linked(response, page.next))
+    view = body_view(shown.content, shown.media_type)
+    return answers.linked(answers.conditional(view, kind=answers.Kind.FORMS), page.next)

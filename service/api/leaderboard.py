@@ -7,9 +7,15 @@ from dataclasses import replace
 from flask import Blueprint, Response, request
 
 from service.api import answers, calls
+from service.api.answers import Asked
+from service.api.codings import only_known
+from service.caller import Caller
+from service.context import Context
 from service.render import LEADERBOARD_FORMATS
+from service.requests import LeaderboardQuery
 from service.schemas import queries
 from service.usecases.boards import leaderboard
+from service.usecases.runs.views import View
 
 blueprint = Blueprint("leaderboard", __name__, url_prefix="/v1/benchmarks/<benchmark>/leaderboard")
 
@@ -20,7 +26,10 @@ def get_leaderboard(benchmark: str) -> Response:
     caller = calls.caller()
     query = calls.query(queries.LEADERBOARD)
     query = replace(query, format=calls.form(LEADERBOARD_FORMATS, query.format))
-    etags = request.if_none_match.as_set()
-    etag = next(iter(etags)) if len(etags) == 1 else None
-    view = leaderboard.leaderboard(calls.context(), caller, benchmark, query, etag)
-    return answers.varied(answers.linked(answers.conditional(view), view.next))
+    view = board_view(calls.context(), caller, benchmark, query, answers.asked_of(request.environ))
+    return answers.linked(answers.conditional(view, kind=answers.Kind.PUBLIC), view.next)
+
+
+def board_view(context: Context, caller: Caller, benchmark: str, query: LeaderboardQuery, asked: Asked) -> View:
+    """Return the board, without a body where the client has it."""
+    return leaderboard.leaderboard(context, caller, benchmark, query, only_known(asked.known, asked.codings))

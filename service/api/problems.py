@@ -6,9 +6,10 @@ import http
 from collections.abc import Mapping
 
 import orjson
-from flask import Response, g
+from flask import Response, request
 from werkzeug.exceptions import HTTPException
 
+from service.api.around import note_of
 from service.errors import ServiceError, error_document
 
 PROBLEM_JSON = "application/problem+json"
@@ -57,7 +58,7 @@ def of_fault() -> Response:
 
 def _problem(document: Mapping[str, object], headers: Mapping[str, str]) -> Response:
     """Return a problem document as a response, with the request's id."""
-    body = orjson.dumps({**document, "instance": f"urn:request:{g.request_id}"})
+    body = orjson.dumps({**document, "instance": f"urn:request:{note_of(request.environ).id}"})
     response = Response(body, str(document["status"]), content_type=PROBLEM_JSON)
     response.headers.extend(headers)
     response.headers["Cache-Control"] = "no-store"

@@ -15,11 +15,11 @@ blueprint = Blueprint("scorers", __name__, url_prefix="/v1/scorers")
 def list_scorers() -> Response:
     """List metrics, formats and transforms."""
     calls.query(queries.NOTHING)
-    return answers.conditional(catalogue.scorers())
+    return answers.conditional(catalogue.scorers(), kind=answers.Kind.PUBLIC)
 
 
 @blueprint.get("/<name>")
 def get_scorer(name: str) -> Response:
     """Show one metric, format or transform."""
     calls.query(queries.NOTHING)
-    return answers.conditional(catalogue.scorer(name))
+    return answers.conditional(catalogue.scorer(name), kind=answers.Kind.PUBLIC)

@@ -12,7 +12,8 @@ import click
 import httpx
 
 from service.config import load_config
-from treescore.cli.tables import comparison_text, scores_table
+from treescore.cli.tables import scores_table
+from treescore.render import render_comparisons
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 BENCHMARKS: Mapping[str, tuple[str, str, list[str]]] = {
@@ -69,7 +70,7 @@ def show(name: str, client: httpx.Client) -> None:
         raise click.ClickException(f"The example job {job['id']} is {job['state']}: {job['failure']}")
     click.echo(f"\n=== examples/{name}: job {job['id']} ===\n")
     click.echo(scores_table(job["results"]))
-    click.echo(comparison_text(job["results"]["comparisons"]))
+    click.echo(render_comparisons(job["results"]["comparisons"], "text").content.decode())
 
 
 def request_for(name: str) -> dict[str, object]:

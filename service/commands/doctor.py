@@ -10,7 +10,7 @@ from sqlalchemy import make_url
 from service.commands.exits import FINE, UNKNOWN, WRONG, CouldNotTell
 from service.commands.operating import config_of, operating_options, show
 from service.context import open_context
-from service.store.disk import file_of_url
+from service.store.database import file_of_url
 from service.usecases.operations import doctor as diagnosis
 from service.usecases.operations.findings import Level, worst
 

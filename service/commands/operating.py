@@ -15,7 +15,7 @@ from sqlalchemy import make_url
 from service.commands.exits import CouldNotTell
 from service.config import Config, load_config
 from service.context import Context, open_context
-from service.store.disk import file_of_url
+from service.store.database import file_of_url
 from service.store.schema import require_current
 from service.store.tokens import Token
 

@@ -36,11 +36,13 @@ from service.config import Config, inherited, load_config, source_of
 from service.ids import new_token
 from service.logs import configure_logs
 from service.posix import stop_signal
-from service.queue import LIVE, REDIS_ERRORS, Queue
 from service.variables import check_secret
 
 READY_WITHIN = 900.0
 """Seconds in which all parts must answer after the start. The first start compiles the scoring kernels."""
+
+SPEAK_EVERY = 5.0
+"""Seconds between two messages on what is left to do before that."""
 
 
 @click.command()
@@ -149,15 +151,23 @@ def start_redis(supervisor: Supervisor, config: Config, listens: Path) -> None:
 
 
 def wait_until_ready(config: Config, supervisor: Supervisor, stop: threading.Event) -> bool:
-    """Wait until /readyz succeeds and a worker is ready; return False where a signal came first."""
-    end = monotonic() + READY_WITHIN
-    queue = Queue(config.redis_url)
-    while monotonic() < end:
+    """Wait until /readyz succeeds and a worker has warmed up; return False where a signal came first.
+
+    Where that takes longer, say what is left.
+    """
+    start = said = monotonic()
+    while monotonic() < start + READY_WITHIN:
         try:
-            if httpx.get(f"{address(config)}/readyz", timeout=2).is_success and queue.workers(LIVE):
-                return True
-        except (httpx.TransportError, *REDIS_ERRORS):
+            answer = httpx.get(f"{address(config)}/readyz", timeout=2)
+        except httpx.TransportError:
             pass
+        else:
+            workers = answer.json()["workers"]
+            if answer.is_success and workers["ready"]:
+                return True
+            if workers["warming"] and monotonic() > said + SPEAK_EVERY:
+                said = monotonic()
+                click.echo(f"The workers warm up; {workers['steps_left']} steps are left.", err=True)
         supervisor.look()
         if stop.wait(0.05):
             return False

@@ -283,6 +283,17 @@ def unfinished_run(db: Connection, benchmark_id: str, revision: int) -> str | No
     return run_id
 
 
+def last_seconds(db: Connection, board: BoardRun) -> float:
+    """Return how long the last run took that has made a board's comparisons; 0 before there is one."""
+    query = (
+        select(runs.c.started_at, runs.c.finished_at)
+        .join(board_runs, board_runs.c.run_id == runs.c.id)
+        .where(_board(board), runs.c.started_at.is_not(None), runs.c.finished_at.is_not(None))
+    )
+    row = db.execute(query).one_or_none()
+    return 0.0 if row is None else max(0.0, (row.finished_at - row.started_at).total_seconds())
+
+
 def _board(board: BoardRun) -> ColumnElement[bool]:
     return and_(board_runs.c.benchmark_id == board.benchmark_id, board_runs.c.revision == board.revision)
 

@@ -8,9 +8,11 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Dialect, Select, create_engine, event, func, make_url, select
+from sqlalchemy import URL, Connection, Dialect, Select, create_engine, event, func, make_url, select
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError
+
+from service.store import line
 
 LookupQuery = Select[tuple[object, ...]]
 
@@ -38,8 +40,10 @@ class Store:
     def __init__(self, url: str) -> None:
         self.url = make_url(url)
         self.sqlite = self.url.get_backend_name() == "sqlite"
-        if self.sqlite and self.url.database:
-            Path(self.url.database).parent.mkdir(parents=True, exist_ok=True)
+        file = file_of_url(self.url)
+        if file is not None:
+            file.parent.mkdir(parents=True, exist_ok=True)
+        self._file = file
         # error messages are logged, and parameters contain gold
         self.engine = create_engine(
             url, pool_size=8, max_overflow=64, hide_parameters=True, pool_pre_ping=not self.sqlite,
@@ -72,13 +76,13 @@ class Store:
 
     @contextmanager
     def write(self, *, durable: bool = True) -> Iterator[Connection]:
-        """Open a transaction that commits at its end, or changes nothing. Writers wait for each other.
+        """Open a transaction that commits at its end, or changes nothing. Writers wait for each other in line.
 
         Args:
             durable: whether the commit must survive a power failure. Without it SQLite does not wait for the disk,
                 which suits work that can be repeated; a killed process loses nothing either way.
         """
-        with self.engine.connect().execution_options(treescore_write=True) as connection:
+        with line.turn(self._file), self.engine.connect().execution_options(treescore_write=True) as connection:
             if self.sqlite and not durable:
                 connection.connection.cursor().execute("PRAGMA synchronous=NORMAL")
             try:
@@ -141,6 +145,12 @@ class Store:
         while self._readers:
             self._readers.pop().close()
         self.engine.dispose()
+
+
+def file_of_url(url: URL) -> Path | None:
+    """Return the file that a URL names; None for a database server and for a database in memory."""
+    sqlite = url.get_backend_name() == "sqlite"
+    return Path(url.database) if sqlite and url.database and url.database != ":memory:" else None
 
 
 def lock(db: Connection, name: str) -> None:

@@ -7,9 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
-from sqlalchemy import URL
-
-from service.store.database import Store
+from service.store.database import Store, file_of_url
 
 FULL_BELOW = 64 * 2**20
 """Bytes. With less, a large upload may fail half-way, so no more work is accepted."""
@@ -49,9 +47,3 @@ def disk_of(store: Store) -> Disk:
 def file_of(store: Store) -> Path | None:
     """Return the file of a store; None for a database server and for a database in memory."""
     return file_of_url(store.url)
-
-
-def file_of_url(url: URL) -> Path | None:
-    """Return the file that a URL names; None for a database server and for a database in memory."""
-    sqlite = url.get_backend_name() == "sqlite"
-    return Path(url.database) if sqlite and url.database and url.database != ":memory:" else None

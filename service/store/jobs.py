@@ -11,15 +11,19 @@ from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from service.store import artifacts, texts
 from service.store.database import Store
+from service.store.packing import pack
 from service.store.records import json_text, record_of
 from service.store.runs import UNFINISHED, Run, run_of
 from service.store.tables import jobs, runs
 from treescore.core.params import Json
 
+PACKED_FROM = 1024
+"""Bytes of an answer from which it is stored packed. Smaller ones are sent plain."""
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One row. `document` is the final answer as it is sent, None before."""
+    """One row. `document` is the final answer as it is stored, None before."""
 
     id: str
     owner: str
@@ -31,7 +35,16 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The final answer of a job and its owner; document and etag are None before."""
+    """The final answer of a job and its owner; document and etag are None before.
+
+    Attributes:
+        owner: of the job.
+        state: of the job.
+        document: as it is stored: packed, unless it is small or of a version before schema 0014.
+        etag: validator of the document that is not packed.
+        deleted: whether the job was deleted.
+        key_hash: of the key that changes a job of an anonymous caller.
+    """
 
     owner: str
     state: str | None
@@ -67,7 +80,9 @@ def answer(store: Store, job_id: str) -> Answer | None:
 
 
 def save_answer(db: Connection, job_id: str, state: str, document: bytes, etag: str) -> None:
-    """Store the final answer. Only the call that finished the run may do so."""
+    """Store the final answer, packed where that is worth it. Only the call that finished the run may do so."""
+    if len(document) >= PACKED_FROM:
+        document = pack(document)
     db.execute(update(jobs).where(jobs.c.id == job_id).values(state=state, document=document, etag=etag))
 
 

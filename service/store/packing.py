@@ -23,6 +23,16 @@ def unpack(body: bytes) -> bytes:
     return zstandard.ZstdDecompressor().decompress(body)
 
 
+def unpacked_size(body: bytes) -> int:
+    """Return how many bytes `unpack` makes of a body."""
+    return zstandard.frame_content_size(body)
+
+
+def is_packed(body: bytes) -> bool:
+    """Return whether `pack` made these bytes; no text in UTF-8 begins like them."""
+    return body.startswith(zstandard.FRAME_HEADER)
+
+
 def pack_array(array: Counts) -> bytes:
     """Pack an array of two dimensions by columns, in the smallest integer type that holds it."""
     integers = np.issubdtype(array.dtype, np.integer) and array.size

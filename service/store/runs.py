@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import orjson
 from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, or_, select, tuple_, update
@@ -24,12 +24,16 @@ AD_HOC = ("job",)
 DIVIDED = ("submission",)
 """Kinds of runs whose work may be divided into pieces."""
 NO_LIMIT = 2**31 - 1
+LONGEST_HOLD = timedelta(hours=1)
+"""No run is held longer: four times the 15 minutes that one may take. A moment further ahead is of a wrong clock, and
+the run begins at once."""
 _ORDER = (runs.c.precedence, runs.c.turn, runs.c.created_at, runs.c.id)
 _OF_QUEUE = runs.c.queue == bindparam("of_queue")
 _WITHOUT_TOKEN = runs.c.principal.like(ANONYMOUS + "%")
 _WITHOUT_TOKEN_RUNNING = select(func.count()).where(_OF_QUEUE, runs.c.state == RUNNING, _WITHOUT_TOKEN)
 _MAY_BEGIN = or_(~_WITHOUT_TOKEN, _WITHOUT_TOKEN_RUNNING.scalar_subquery() < bindparam("anonymous"))
-_NEXT = select(runs.c.id).where(_OF_QUEUE, runs.c.state == QUEUED, _MAY_BEGIN).order_by(*_ORDER).limit(1)
+_DUE = or_(runs.c.not_before.is_(None), runs.c.not_before <= bindparam("now"), runs.c.not_before > bindparam("longest"))
+_NEXT = select(runs.c.id).where(_OF_QUEUE, runs.c.state == QUEUED, _DUE, _MAY_BEGIN).order_by(*_ORDER).limit(1)
 _BEGIN = {
     "state": RUNNING,
     "attempts": runs.c.attempts + 1,
@@ -61,6 +65,7 @@ class Run:
     principal: str
     precedence: int
     turn: int
+    not_before: datetime | None = None
 
     @property
     def final(self) -> bool:
@@ -68,8 +73,17 @@ class Run:
         return self.state not in UNFINISHED
 
 
-def add(db: Connection, run_id: str, kind: str, queue: str, now: datetime, principal: str) -> None:
-    """Store a queued run of a principal, in the principal's next turn."""
+def add(
+    db: Connection,
+    run_id: str,
+    kind: str,
+    queue: str,
+    now: datetime,
+    principal: str,
+    *,
+    not_before: datetime | None = None,
+) -> None:
+    """Store a queued run of a principal, in the principal's next turn. `not_before` holds it until then."""
     precedence = int(kind in AD_HOC)
     db.execute(
         insert(runs).values(
@@ -82,6 +96,7 @@ def add(db: Connection, run_id: str, kind: str, queue: str, now: datetime, princ
             principal=principal,
             precedence=precedence,
             turn=next_turn(db, queue, precedence, principal),
+            not_before=not_before,
         )
     )
 
@@ -105,7 +120,7 @@ def claim(db: Connection, run_id: str, now: datetime) -> Run | None:
 
 
 def claim_next(db: Connection, queue: str, now: datetime, *, anonymous: int = NO_LIMIT) -> Run | None:
-    """Begin the queued run whose turn it is, and count the attempt; None where none may begin.
+    """Begin the queued run whose turn it is, and count the attempt; None where none may begin, or all are held.
 
     Args:
         db: a writing transaction; others that claim from the queue wait for its end.
@@ -114,7 +129,7 @@ def claim_next(db: Connection, queue: str, now: datetime, *, anonymous: int = NO
         anonymous: runs of callers without a token that may be under way in the queue at once.
     """
     lock(db, f"queue {queue}")
-    row = db.execute(_BEGIN_NEXT, {"of_queue": queue, "anonymous": anonymous, "now": now}).one_or_none()
+    row = db.execute(_BEGIN_NEXT, {"of_queue": queue, "anonymous": anonymous, **_at(now)}).one_or_none()
     if row is None:
         return None
     run = run_of(row)
@@ -122,10 +137,16 @@ def claim_next(db: Connection, queue: str, now: datetime, *, anonymous: int = NO
     return run
 
 
-def next_id(db: Connection, queue: str, *, anonymous: int = NO_LIMIT) -> str | None:
+def next_id(db: Connection, queue: str, now: datetime, *, anonymous: int = NO_LIMIT) -> str | None:
     """Return the id of the run that `claim_next` would begin, or None."""
-    run_id: str | None = db.scalar(_NEXT, {"of_queue": queue, "anonymous": anonymous})
+    run_id: str | None = db.scalar(_NEXT, {"of_queue": queue, "anonymous": anonymous, **_at(now)})
     return run_id
+
+
+def let_begin(db: Connection, run_id: str) -> bool:
+    """Hold a queued run no longer. Return whether it was held."""
+    held = (runs.c.id == run_id) & (runs.c.state == QUEUED) & runs.c.not_before.is_not(None)
+    return db.execute(update(runs).where(held).values(not_before=None)).rowcount == 1
 
 
 def release(db: Connection, run_id: str) -> bool:
@@ -172,20 +193,28 @@ def finish(db: Connection, run_id: str, state: str, now: datetime) -> bool:
     return kind is not None
 
 
-def unfinished(db: Connection, before: datetime) -> Sequence[Run]:
-    """List the runs that are not final and older than `before`, oldest first; at most a thousand."""
+def unfinished(db: Connection, before: datetime, *, due: datetime | None = None) -> Sequence[Run]:
+    """List the runs that are not final and older than `before`, oldest first; at most a thousand.
+
+    `due` leaves out those that are held at this moment.
+    """
     query = (
         select(runs)
         .where(runs.c.state.in_(UNFINISHED), runs.c.created_at < before)
         .order_by(runs.c.created_at)
         .limit(1000)
     )
-    return [run_of(row) for row in db.execute(query)]
+    rows = db.execute(query) if due is None else db.execute(query.where(_DUE), _at(due))
+    return [run_of(row) for row in rows]
 
 
 def is_unfinished() -> ColumnElement[bool]:
     """Select the runs that are not final."""
     return runs.c.state.in_(UNFINISHED)
+
+
+def _at(now: datetime) -> dict[str, datetime]:
+    return {"now": now, "longest": now + LONGEST_HOLD}
 
 
 def ahead(db: Connection, run: Run) -> int:
@@ -195,7 +224,7 @@ def ahead(db: Connection, run: Run) -> int:
     of_queue = select(func.count()).where(runs.c.queue == run.queue)
     place = tuple_(run.precedence, run.turn, run.created_at, run.id, types=[column.type for column in _ORDER])
     under_way = of_queue.where(runs.c.state == RUNNING)
-    before = of_queue.where(runs.c.state == QUEUED, tuple_(*_ORDER) < place)
+    before = of_queue.where(runs.c.state == QUEUED, runs.c.not_before.is_(None), tuple_(*_ORDER) < place)
     return int(db.scalar(under_way) or 0) + int(db.scalar(before) or 0)
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, and_, case, func, insert, or_,
 
 from service.store import artifacts, score_records, texts
 from service.store.records import AnyRow, columns_of, json_text, one, record_of
-from service.store.runs import CANCELLED, FAILED, QUEUED, SUCCEEDED
+from service.store.runs import CANCELLED, FAILED, QUEUED, SUCCEEDED, UNFINISHED
 from service.store.tables import runs, scores, submissions
 
 SYSTEM, BASELINE = "system", "baseline"
@@ -216,6 +216,13 @@ def quota_use(db: Connection, benchmark_id: str, team_id: str, utc_day: str, *, 
         .where(c.benchmark_id == benchmark_id, c.team_id == team_id)
     ).one()
     return QuotaUse(int(row[0]), int(row[1]), int(row[2]))
+
+
+def under_way(db: Connection, benchmark_id: str) -> bool:
+    """Return whether a submission of a benchmark is queued or being scored."""
+    c = submissions.c
+    query = select(c.id).join(runs, runs.c.id == c.run_id).where(runs.c.state.in_(UNFINISHED))
+    return db.scalar(query.where(c.benchmark_id == benchmark_id).limit(1)) is not None
 
 
 def recent_seconds(db: Connection, benchmark_id: str, limit: int) -> float:

@@ -74,6 +74,7 @@ runs = Table(
     Column("principal", String(160), nullable=False, server_default="", comment="whose work it is"),
     Column("precedence", Integer, nullable=False, server_default="0", comment="lower ones begin first in a queue"),
     Column("turn", Integer, nullable=False, server_default="0", comment="lower ones begin first in a precedence"),
+    Column("not_before", Utc, comment="held until then; null: not held"),
     Index("ix_runs_state_created_at", "state", "created_at"),
     Index("ix_runs_next", "queue", "state", "precedence", "turn", "created_at"),
     Index("ix_runs_principal_state", "principal", "state", "queue", "precedence", "turn"),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from jsonschema import ValidationError
 
+from service.usecases.status.health import Workers
 from tests.contract.checking import check_answer, check_value, operations, resolved
 from tests.contract.stage import Stage
 
@@ -15,16 +16,17 @@ SENTENCES = {"total": 1, "error": 0, "skip": 0}
 LOAD = {"threads": 32, "busy": 1, "queued": 0, "unfinished": 0, "waiting": 0}
 PART = {"scores": {"las": 1.0}, "counts": {"words": 2}, "sentences": SENTENCES}
 CHECKS = {"store": "ok", "queue": "away", "workers": "unknown", "disk": "low", "schema": "current"}
+WORKERS = {"ready": None, "warming": None, "steps_left": None}
 GOOD = {
     "Team": {"id": "lyon", "name": "Lyon", "created_at": "2026-11-20T12:00:00Z"},
     "TeamPage": {"items": [{"id": "lyon", "name": "Lyon", "created_at": "2026-11-20T12:00:00Z"}], "next": None},
     "PartResult": {**PART, "extra": {"anything": {"at": "all"}}},
     "Scores": {"las": None, "cutoff": {"labelled_f1": 1.0}},
     "Intervals": {"las": {"low": 0.5, "high": 1.0}, "uas": None, "cutoff": {"labelled_f1": {"low": 0.5, "high": 1.0}}},
-    "Readiness": {"status": "ready", "checks": CHECKS, "server": LOAD},
+    "Readiness": {"status": "ready", "checks": CHECKS, "workers": WORKERS, "server": LOAD},
 }
 UNKNOWN = [
-    ("Readiness", {"status": "ready", "checks": {**CHECKS, "more": "ok"}, "server": LOAD}),
+    ("Readiness", {"status": "ready", "checks": {**CHECKS, "more": "ok"}, "workers": WORKERS, "server": LOAD}),
     ("PartResult", {**PART, "more": 1}),
     ("PartResult", {**PART, "sentences": {**SENTENCES, "more": 1}}),
     ("Intervals", {"las": {"low": 0.5, "high": 1.0, "level": 0.95}}),
@@ -52,7 +54,7 @@ def test_clients_may_meet_an_unknown_member_but_the_tests_refuse_it(name: str, a
 def test_the_client_refuses_an_answer_with_an_unknown_member(stage: Stage) -> None:
     stage.client().get("/readyz")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("service.usecases.status.health.ready", lambda _: (True, {**CHECKS, "x": "ok"}))
+        patch.setattr("service.usecases.status.health.ready", lambda _: (True, {**CHECKS, "x": "ok"}, Workers()))
         with pytest.raises(ValidationError, match="'x' was unexpected"):
             stage.client().get("/readyz")
 

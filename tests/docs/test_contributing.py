@@ -31,6 +31,8 @@ def examples() -> dict[str, str]:
 @pytest.fixture
 def printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mapping[str, Path]]:
     """The printed files in a folder that the packages of formats and metrics look into."""
+    known = {id(names): dict(names) for names in (FORMATS, METRICS)}
+    loaded = {name: module for name, module in sys.modules.items() if name.startswith(PRINTED)}
     paths = {}
     for name, source in examples().items():
         paths[name] = tmp_path / name
@@ -39,8 +41,6 @@ def printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mapping
     for package in (treescore.formats, treescore.metrics):
         folder = str(tmp_path / package.__name__.replace(".", "/"))
         monkeypatch.setattr(package, "__path__", [folder, *package.__path__])
-    known = {id(names): dict(names) for names in (FORMATS, METRICS)}
-    loaded = {name: module for name, module in sys.modules.items() if name.startswith(PRINTED)}
     for name in NAMES:
         FORMATS.pop(name, None)
         METRICS.pop(name, None)

@@ -82,7 +82,7 @@ def test_side_files_have_the_mode_of_the_database(tmp_path: Path) -> None:
         with store.write() as db:
             db.exec_driver_sql("CREATE TABLE runs (id TEXT)")
             assert {path.name: mode_of(path) for path in tmp_path.iterdir()} == {
-                f"treescore.db{ending}": 0o600 for ending in ("", "-wal", "-shm")
+                f"treescore.db{ending}": 0o600 for ending in ("", "-wal", "-shm", "-line")
             }
         store.close()
     finally:

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import treescore
 from treescore import InputError, LimitError, ScoringError, compare, score
-from treescore.cli.score import compare as compare_command
+from treescore.cli.compare import compare as compare_command
 from treescore.cli.score import score as score_command
 from treescore.core.limits import Limits
 from treescore.core.registry import FORMATS, METRICS

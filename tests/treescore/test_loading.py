@@ -25,22 +25,46 @@ print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
 """
 
 AFTER_WARMING = """
-import json, sys
+import gc, json, sys
+from treescore.core.jit import _Compiled
+from treescore.core.registry import METRICS, ItemInfo
+from treescore.evaluation.parts import part_scores
 from treescore.evaluation.report import System, evaluate_systems
 from treescore.evaluation.spec import parse_spec
 from treescore.warm import warm
-warm()
-before = set(sys.modules)
-for format, metrics, gold, output in json.loads(sys.argv[1]):
-    spec = parse_spec({"format": format, "metrics": metrics})
-    systems = [System(name, output.encode(), name, spec.format, f"/systems/{name}") for name in ("0", "1")]
-    report = evaluate_systems(spec, gold.encode(), "digest", systems, significance={})
-    for outcomes in report.outcomes:
-        for outcome in outcomes.values():
-            outcome.extra(), dict(outcome.slices()), outcome.details(0)
-print(json.dumps(sorted(set(sys.modules) - before)))
-"""
 
+def run(request, gold, outputs, **asked):
+    spec = parse_spec(request)
+    systems = [System(str(n), text, str(n), spec.format, f"/systems/{n}") for n, text in enumerate(outputs)]
+    report = evaluate_systems(spec, gold, "digest", systems, **asked)
+    for outcomes in report.outcomes:
+        for entry in spec.entries:
+            outcome = outcomes[entry.key]
+            outcome.extra(), dict(outcome.slices()), outcome.details(0)
+            part_scores(entry.metric.table, [outcome.rows] * 2)
+
+def reached():
+    compiled = [one for one in gc.get_objects() if isinstance(one, _Compiled) and "_dispatcher" in vars(one)]
+    types = {f"{one.plain.__name__}{each}" for one in compiled for each in one._dispatcher.signatures}
+    return types | set(sys.modules)
+
+warm()
+before = reached()
+for format, metrics, gold, output in json.loads(sys.argv[1]):
+    run({"format": format, "metrics": metrics}, gold.encode(), [output.encode()] * 2, significance={})
+for metric in METRICS.values():
+    for example in metric.examples:
+        request = example.request(metric.name)
+        scores = [f"{metric.name}.{one.name}" for one in parse_spec(request).entries[0].metric.table.scores]
+        for times in (1, 12):
+            chosen = [*range(len(example.sentences))] * times
+            gold, output = example.gold(chosen), example.output(chosen)
+            items = ItemInfo(blocks=[str(number // 2) for number in chosen])
+            run(request, gold, [output])
+            run(request, gold, [output, gold], significance={})
+            run(request, gold, [output, gold], significance={"scores": scores}, items=items)
+print(json.dumps(sorted(reached() - before)))
+"""
 
 NOT_WARMED = """
 import gc, json
@@ -79,7 +103,7 @@ def test_warming_reaches_every_compiled_function() -> None:
     assert said(NOT_WARMED) == []
 
 
-def test_after_warming_no_job_loads_a_module() -> None:
+def test_after_warming_no_job_loads_a_module_or_compiles_a_function_for_other_types() -> None:
     trees = "(S (NP (DT the) (NN dog)) (VP (VBD ran)))\n"
     jobs = [
         ("conllu", ["attachment", "ud", "enhanced", "dependency_relations"], GOLD, OUTPUT),

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
-import orjson
 
 from treescore.api import Output, Result, evaluate
+from treescore.cli.arguments import Asked, named_value, split_name
 from treescore.cli.exits import WRONG_INPUT
 from treescore.cli.limits import read_limits
 from treescore.core.params import Json
@@ -18,23 +18,12 @@ from treescore.evaluation.spec import FormatChoice
 from treescore.sources import Source, format_choice, run_name
 
 
-def named_value(text: str) -> Json:
-    """Return a name as it is, JSON as its value, and of `@PATH` the JSON in the file.
-
-    Raises:
-        click.BadParameter: the text begins as JSON does and is not valid JSON, or the file cannot be read.
-    """
-    if text.startswith("@"):
-        try:
-            text = Path(text[1:]).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise click.BadParameter(f"{text} cannot be read: {error}") from error
-    if not text.startswith(("{", "[")):
-        return text
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError as error:
-        raise click.BadParameter(f"{text!r} is not valid JSON: {error}") from error
+def evaluated(asked: Asked, request: Mapping[str, Json]) -> Result:
+    """Score the files that the options name, as `evaluate_files`."""
+    system_format = None if asked["system_format"] is None else named_value(asked["system_format"])
+    return evaluate_files(
+        request, asked["gold"], asked["outputs"], system_format, asked["runs"], asked["output_formats"]
+    )
 
 
 def evaluate_files(
@@ -72,12 +61,6 @@ def ended(error: ScoringError) -> SystemExit:
     if error.total > len(error.problems):
         click.echo(f"... and {error.total - len(error.problems)} more", err=True)
     return SystemExit(WRONG_INPUT)
-
-
-def split_name(argument: str) -> tuple[str, str]:
-    """Return name and path of `NAME=PATH` or of `PATH`, which is named by its stem."""
-    name, sign, path = argument.partition("=")
-    return (name, path) if sign else (Path(argument).stem, argument)
 
 
 def _with_runs(outputs: Sequence[tuple[str, str]], runs: Sequence[str]) -> list[tuple[str, str, str | None]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ class Entry:
     """Where a command is and its help: both are known before its module is loaded.
 
     Attributes:
-        help: one line.
+        help: one line, the first sentence of the command's own help.
         module: where the command is; empty for a command of the service.
     """
 
@@ -25,22 +26,34 @@ class Entry:
 
 
 COMMANDS: Mapping[str, Entry] = {
-    "score": Entry("Score outputs against gold.", "treescore.cli.score"),
-    "compare": Entry("Compare outputs and print which differences are real.", "treescore.cli.score"),
-    "repeat": Entry("Make a benchmark's comparison again, from files.", "treescore.cli.repeat"),
-    "submit": Entry("Send outputs to a benchmark and wait for the score.", "treescore.cli.submit"),
-    "serve": Entry("Start the whole service on this machine."),
-    "demo": Entry("Start the service and score the example benchmark."),
-    "api": Entry("Run the HTTP API."),
+    "score": Entry(
+        "Score OUTPUTS (each PATH or NAME=PATH) against GOLD and print the document that a job would hold.",
+        "treescore.cli.score",
+    ),
+    "compare": Entry(
+        "Compare two or more OUTPUTS (each PATH or NAME=PATH) and print which differences are real.",
+        "treescore.cli.compare",
+    ),
+    "repeat": Entry(
+        "Score files again and print the answer of COMPARISON, a comparison of submissions as JSON.",
+        "treescore.cli.repeat",
+    ),
+    "submit": Entry(
+        "Send outputs to a benchmark, wait, and print score, interval, rank and whether a difference is real.",
+        "treescore.cli.submit",
+    ),
+    "serve": Entry("Start everything (store, Redis, API, workers, sweeper) and keep it running until Ctrl-C."),
+    "demo": Entry("Start the service, score the example benchmark over HTTP and print scores and cross-tables."),
+    "api": Entry("Run the HTTP API (gunicorn) at TREESCORE_BIND."),
     "worker": Entry("Run one worker process."),
-    "sweeper": Entry("Run the sweeper."),
+    "sweeper": Entry("Run the sweeper, which requeues unfinished runs that no worker holds."),
     "migrate": Entry("Bring the store's tables up to date."),
-    "backup": Entry("Write store, keys and organise token to one file."),
-    "restore": Entry("Restore a backup into an empty place."),
-    "check": Entry("Check everything that is stored, and where."),
-    "purge": Entry("List or delete what is kept no longer."),
+    "backup": Entry("Write store, keys and organise token to a new FILE that only its owner can read."),
+    "restore": Entry("Verify the backup FILE, then restore it into an empty data directory or database."),
+    "check": Entry("Check texts, artifacts, scores, references, files, schema, queue and disk."),
+    "purge": Entry("List, and with --yes delete, what is kept no longer."),
     "token": Entry("Make, list, revoke and replace tokens."),
-    "doctor": Entry("Say of each part of the service whether it works."),
+    "doctor": Entry("Look at configuration, files, disk, clocks, versions, store, queue and workers."),
 }
 
 
@@ -60,6 +73,8 @@ class Commands(click.Group):
             return None
         if not entry.module:
             return service_command(cmd_name, entry.help)
+        # No command gains by threads of the linear algebra; starting them costs each one time and memory.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         command: click.Command = getattr(importlib.import_module(entry.module), cmd_name)
         return command
 

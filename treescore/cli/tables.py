@@ -9,8 +9,6 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from treescore.render import render_comparisons
-
 SHOWN = 6
 """Scores shown of each metric; the document holds all."""
 
@@ -32,13 +30,6 @@ def _metric_table(key: str, systems: Sequence[Mapping[str, Any]]) -> str:
         scores = system["metrics"][key]["scores"]
         table.add_row(system["name"], *("-" if scores[name] is None else f"{scores[name]:.4f}" for name in names))
     return printed(table)
-
-
-def comparison_text(
-    comparisons: Sequence[Mapping[str, Any]], form: str = "text", across: Mapping[str, Any] | None = None
-) -> str:
-    """Return comparisons as text, Markdown, LaTeX, CSV, JSON or SVG, with those of several scores as one family."""
-    return render_comparisons(comparisons, form, across).content.decode()
 
 
 def printed(table: Table) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property, update_wrapper
 from types import FunctionType
 from typing import Any, Generic, ParamSpec, TypeVar, cast
@@ -22,18 +22,21 @@ def compiled(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
     It releases the interpreter lock. `treescore.warm.warm` calls every compiled function once, with tiny arrays.
     """
-    return _Compiled(function, {"cache": True, "nogil": True})
+    return _Compiled(function, {"nogil": True})
 
 
 def inlined(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Copy the decorated function into the compiled loops that call it (a call would count references)."""
-    return _Compiled(function, {"cache": True, "nogil": True, "inline": "always"})
+    return _Compiled(function, {"nogil": True, "inline": "always"})
 
 
-def interpreted(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Return the Python function of a compiled one; the compiled functions that it calls stay compiled."""
+def interpreted(function: Callable[_P, _R], **instead: Callable[..., Any]) -> Callable[_P, _R]:
+    """Return the Python function of a compiled one.
+
+    The compiled functions that it calls stay compiled, but for those that `instead` replaces, by their names.
+    """
     assert isinstance(function, _Compiled)  # noqa: S101 - made by the decorators above
-    return cast("Callable[_P, _R]", function.plain)
+    return cast("Callable[_P, _R]", function.with_names(instead))
 
 
 def compiler_loaded() -> bool:
@@ -43,7 +46,7 @@ def compiler_loaded() -> bool:
 
 def load_compiler() -> None:
     """Load the compiler now. Without it, readers of small texts do not."""
-    importlib.import_module("numba")
+    importlib.import_module("treescore.core.compiling")
 
 
 class _Compiled(Generic[_P, _R]):
@@ -59,12 +62,15 @@ class _Compiled(Generic[_P, _R]):
 
     @cached_property
     def _dispatcher(self) -> Callable[_P, _R]:
-        from numba import njit  # noqa: PLC0415 - what this class is for
+        from treescore.core.compiling import compilable  # noqa: PLC0415 - what this class is for
 
         # The compiler knows its own functions only: it is shown those, under the names by which the code calls them.
         code = self.plain.__code__
         known = self.plain.__globals__
         called = {name: known[name] for name in code.co_names if isinstance(known.get(name), _Compiled)}
-        names = {**known, **{name: one._dispatcher for name, one in called.items()}}  # noqa: SLF001 - of this class
-        function = FunctionType(code, names, argdefs=self.plain.__defaults__)
-        return cast("Callable[_P, _R]", njit(**self._options)(function))
+        function = self.with_names({name: one._dispatcher for name, one in called.items()})  # noqa: SLF001 - of this class
+        return cast("Callable[_P, _R]", compilable(function, self._options))
+
+    def with_names(self, names: Mapping[str, Any]) -> FunctionType:
+        """Return the Python function, which finds these values under the names of its module."""
+        return FunctionType(self.plain.__code__, {**self.plain.__globals__, **names}, argdefs=self.plain.__defaults__)

@@ -6,9 +6,6 @@ module `metric`. Its class is registered with `@register`; nothing else names it
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +16,7 @@ from numpy.typing import NDArray
 
 from treescore.core.absence import charged
 from treescore.core.arrays import BoolArray, Counts, IntArray
+from treescore.core.classes import Classes
 from treescore.core.disclosure import NOTHING, Disclosure
 from treescore.core.params import Json, Param, checked, schema_of
 from treescore.core.trees import Treebank
@@ -325,11 +323,14 @@ class Metric(Component):
         }
 
 
-FORMATS: dict[str, type[Format]] = {}
-TRANSFORMS: dict[str, type[Transform]] = {}
-METRICS: dict[str, type[Metric]] = {}
-
 _Kind = TypeVar("_Kind", bound=type[Component])
+_C = TypeVar("_C", bound=Component)
+
+
+FORMATS: Classes[Format] = Classes(Format)
+TRANSFORMS: Classes[Transform] = Classes(Transform)
+METRICS: Classes[Metric] = Classes(Metric)
+REGISTRIES: tuple[Classes[Any], ...] = (FORMATS, TRANSFORMS, METRICS)
 
 
 def register(component: _Kind) -> _Kind:
@@ -338,26 +339,14 @@ def register(component: _Kind) -> _Kind:
     Raises:
         ValueError: another class has the name.
     """
-    lists: dict[type[Component], dict[str, Any]] = {Format: FORMATS, Transform: TRANSFORMS, Metric: METRICS}
-    known = next(names for base, names in lists.items() if issubclass(component, base))
-    holder = known.setdefault(component.name, component)
-    if holder is not component:
-        raise ValueError(f"{component.name!r} is already registered by {holder.__module__}.{holder.__qualname__}")
+    next(known for known in REGISTRIES if known.takes(component)).add(component)
     return component
 
 
-def import_siblings(package: str, path: Sequence[str]) -> None:
-    """Import every module of a package, so that their classes register themselves."""
-    for module in pkgutil.iter_modules(path):
-        importlib.import_module(f"{package}.{module.name}")
-
-
-def import_packages(package: str, path: Sequence[str], module: str) -> None:
-    """Import `module` of every package below `package` that has one, so that its classes register themselves."""
-    for found in pkgutil.iter_modules(path):
-        name = f"{package}.{found.name}.{module}"
-        if found.ispkg and importlib.util.find_spec(name) is not None:
-            importlib.import_module(name)
+def load_all() -> None:
+    """Load every format, transform and metric now: a process that lives does it before its first request."""
+    for known in REGISTRIES:
+        known.load_all()
 
 
 def make_format(name: str, options: Mapping[str, Json]) -> Format:
@@ -375,10 +364,7 @@ def make_metric(name: str, params: Mapping[str, Json]) -> Metric:
     return _make("metric", METRICS, name, params)
 
 
-_C = TypeVar("_C", bound=Component)
-
-
-def _make(kind: str, known: Mapping[str, type[_C]], name: str, params: Mapping[str, Json]) -> _C:
+def _make(kind: str, known: Classes[_C], name: str, params: Mapping[str, Json]) -> _C:
     component = known.get(name)
     if component is None:
         names = ", ".join(sorted(known))

@@ -126,7 +126,7 @@ class Subject:
         seeds: Seeds | None,
         untested: Sequence[Mapping[str, str]],
         question: QuestionDocument,
-        earlier: Mapping[str, Json] | None = None,
+        earlier: Sequence[Mapping[str, Json]] = (),
     ) -> dict[str, Json]:
         """Compare candidates and return the answer that the service stores.
 
@@ -136,7 +136,7 @@ class Subject:
             seeds: of each pair; None where the settings have one seed for all.
             untested: further submissions, with the reason why they are not compared.
             question: is part of the answer.
-            earlier: an answer about other submissions; what it has of the same pairs is not computed again.
+            earlier: answers about other submissions; what they have of the same pairs is not computed again.
 
         Raises:
             InputError: the data lack the unit of the question.
@@ -282,12 +282,29 @@ def submissions_of(rows: Sequence[RowDocument]) -> list[str]:
 
 
 def still_answered(earlier: Mapping[str, Json], rows: Sequence[RowDocument]) -> dict[str, Json]:
-    """Return what an earlier answer has of rows that have the same runs and were picked from the same since."""
+    """Return what an earlier answer has of rows that have the same runs.
+
+    A pair keeps its interval, and its p where the row ahead was picked from the same since: p does not depend on what
+    the other one was picked from.
+    """
     before = {row["name"]: row for row in earlier.get("question", {}).get("systems", ())}
-    same = {row["name"] for row in rows if before.get(row["name"]) == row}
-    systems = [system for system in earlier["systems"] if system["name"] in same]
-    pairs = [pair for pair in earlier["pairs"] if {pair["a"], pair["b"]} <= same]
-    return {**earlier, "systems": systems, "pairs": pairs}
+    now = {row["name"]: row for row in rows if before.get(row["name"], {}).get("runs") == row["runs"]}
+    systems = [system for system in earlier["systems"] if system["name"] in now]
+    pairs = [pair for pair in earlier["pairs"] if {pair["a"], pair["b"]} <= now.keys()]
+
+    def with_same_p(pair: Mapping[str, Json]) -> Mapping[str, Json]:
+        ahead = _ahead(pair, higher_is_better=earlier["higher_is_better"])
+        same = all(before[ahead][member] == now[ahead][member] for member in ("considered", "unknown"))
+        return pair if same else {**pair, "p_kind": None}
+
+    return {**earlier, "systems": systems, "pairs": [with_same_p(pair) for pair in pairs]}
+
+
+def _ahead(pair: Mapping[str, Json], *, higher_is_better: bool) -> str:
+    """Return the better one of a tested pair by what was tested, the first where both are equal."""
+    difference = pair["difference"] if pair.get("difference_tested") is None else pair["difference_tested"]
+    behind = difference is not None and (difference < 0 if higher_is_better else difference > 0)
+    return str(pair["b"] if behind else pair["a"])
 
 
 def subject_of(document: Mapping[str, Json]) -> tuple[Spec, Subject]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import treescore.formats
 import treescore.metrics
-import treescore.transforms  # noqa: F401 - importing the three packages fills the registry
+import treescore.transforms  # noqa: F401 - they tell the registries where to look
 from treescore.core.params import Json
 from treescore.core.registry import Format, ItemInfo, Metric, Transform, make_format, make_metric, make_transform
 from treescore.core.trees import ConstituentTreebank, DependencyTreebank

@@ -1,5 +1,5 @@
-"""File formats, one file each. Importing the package registers them."""
+"""File formats, one file each, loaded when they are named."""
 
-from treescore.core.registry import import_siblings
+from treescore.core.registry import FORMATS
 
-import_siblings(__name__, __path__)
+FORMATS.look_in(__name__)

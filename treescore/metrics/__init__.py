@@ -1,5 +1,5 @@
-"""One package per metric: importing this package registers each sub-package that has a module `metric`."""
+"""One package per metric, with a module `metric`, which is loaded when the metric is named."""
 
-from treescore.core.registry import import_packages
+from treescore.core.registry import METRICS
 
-import_packages(__name__, __path__, "metric")
+METRICS.look_in(__name__, "metric")

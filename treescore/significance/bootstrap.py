@@ -18,6 +18,8 @@ from scipy.special import ndtr, ndtri
 
 from treescore.core.arrays import Bits, Counts, FloatArray, IntArray, offsets_of
 from treescore.significance.kernels import draw_weights
+from treescore.significance.resample_kernels import LANE_BITS, LANE_MOST, LANES, lane_sums
+from treescore.significance.states import many_states
 from treescore.significance.units import Sample
 
 BATCH_DRAWS = 2_000_000
@@ -39,6 +41,8 @@ _STREAM = 0xB007
 PERCENTILE = "percentile bootstrap"
 _THREADS = 4
 """Threads, the same number on every machine, so that memory is bounded."""
+LARGEST_IN_LANE = 2_000
+"""Largest count that is packed: lanes are then emptied every 32 words, which costs less than drawing these."""
 EXACT_SINGLE = 2.0**24
 """Below this limit float32 holds every whole number."""
 
@@ -161,11 +165,25 @@ class _Terms(NamedTuple):
         stack: whole numbers, (n, columns), the units of a part one after the other.
         scales: the value of 1 in each column.
         starts: the first unit of each part, and the end, (parts + 1,).
+        lanes: the same numbers packed, where they are few and small.
     """
 
     stack: Any
     scales: FloatArray
     starts: IntArray
+    lanes: Lanes | None
+
+
+class Lanes(NamedTuple):
+    """Few small counts, all columns of a unit in one word.
+
+    Attributes:
+        packed: uint64 (n,), a column in each lane.
+        at_once: words of a stream whose units fit into a lane together.
+    """
+
+    packed: Bits
+    at_once: int
 
 
 def _terms_of(sample: Sample) -> _Terms:
@@ -175,7 +193,19 @@ def _terms_of(sample: Sample) -> _Terms:
         sample.integer and float(np.abs(columns).max(initial=0)) * max(1, int(sizes.max(initial=0))) < EXACT_SINGLE
     )
     dtype: type[Any] = np.float32 if exact_in_float32 else np.float64
-    return _Terms(np.ascontiguousarray(columns[:, order].T, dtype), scales, offsets_of(sizes))
+    lanes = _lanes(columns[:, order]) if sample.integer else None
+    return _Terms(np.ascontiguousarray(columns[:, order].T, dtype), scales, offsets_of(sizes), lanes)
+
+
+def _lanes(columns: Counts) -> Lanes | None:
+    """Pack whole numbers (columns, n); None where there are more columns than lanes, or too large or negative ones."""
+    largest = int(columns.max(initial=0))
+    if len(columns) > LANES or columns.min(initial=0) < 0 or largest > LARGEST_IN_LANE:
+        return None
+    packed = np.zeros(columns.shape[1], np.uint64)
+    for lane, column in enumerate(columns):
+        packed |= column.astype(np.uint64) << np.uint64(LANE_BITS * lane)
+    return Lanes(packed, LANE_MOST // max(1, largest))
 
 
 def _stacked(sample: Sample) -> tuple[Counts, FloatArray]:
@@ -206,7 +236,7 @@ def _seeded(sample: Sample, terms: _Terms, resamples: int, seed: int) -> Iterato
     for start in range(0, resamples, step):
         size = min(step, resamples - start)
         seeds = np.random.SeedSequence([seed, _STREAM, start // step])
-        states = np.asarray(seeds.generate_state(size * parts, np.uint64), np.uint64).reshape(parts, size)
+        states = many_states(seeds, size * parts).reshape(parts, size)
         for first in range(0, size, few):
             yield start + first, states[:, first : first + few]
 
@@ -214,15 +244,26 @@ def _seeded(sample: Sample, terms: _Terms, resamples: int, seed: int) -> Iterato
 def _scores(sample: Sample, terms: _Terms, states: Bits) -> FloatArray:
     """Return the scores of all systems in the resamples of some seeds (parts, few): (N, few)."""
     systems, few = sample.systems, states.shape[1]
-    sums = np.empty((len(states), few, terms.stack.shape[1]), terms.stack.dtype)
-    for part, (start, end) in enumerate(pairwise(terms.starts.tolist())):
-        weights = np.zeros((few, end - start), terms.stack.dtype)
-        draw_weights(states[part], weights)
-        np.matmul(weights, terms.stack[start:end], out=sums[part])
+    sums = _drawn_sums(terms, states)
     columns = np.ascontiguousarray(sums.T, np.float64)
     columns *= terms.scales[:, None, None]
     tops_and_bottoms = columns.reshape(len(sample.tops), 2, systems, few, len(states))
     return sample.joined([(top, bottom) for top, bottom in tops_and_bottoms])
+
+
+def _drawn_sums(terms: _Terms, states: Bits) -> Any:
+    """Return the sums of all terms in the resamples of some seeds (parts, few): (parts, few, columns)."""
+    shape = (*states.shape, terms.stack.shape[1])
+    if terms.lanes is not None:
+        in_lanes = np.zeros((*states.shape, LANES))
+        lane_sums(states, terms.lanes.packed, terms.starts, terms.lanes.at_once, in_lanes)
+        return in_lanes[..., : shape[-1]]
+    sums = np.empty(shape, terms.stack.dtype)
+    for part, (start, end) in enumerate(pairwise(terms.starts.tolist())):
+        weights = np.zeros((len(states[part]), end - start), terms.stack.dtype)
+        draw_weights(states[part], weights)
+        np.matmul(weights, terms.stack[start:end], out=sums[part])
+    return sums
 
 
 def _without_each(sample: Sample, terms: Counts) -> Counts:

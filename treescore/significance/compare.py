@@ -45,7 +45,7 @@ def compare(
     parts: IntArray | PooledParts | None = None,
     gold_digest: str | None = None,
     seed_of: SeedOf | None = None,
-    earlier: Mapping[str, Json] | None = None,
+    earlier: Sequence[Mapping[str, Json]] = (),
 ) -> dict[str, Json]:
     """Test all unordered pairs of systems on one score, from counts alone.
 
@@ -62,8 +62,8 @@ def compare(
         gold_digest: for the signature.
         seed_of: a seed for each system and each pair by their names, instead of the settings' one for all. Then each
             pair is tested by itself: p and intervals do not depend on which other systems are compared.
-        earlier: the document of a comparison of the same counts with other systems too or without some: with seeds by
-            name, its answers are taken and not computed again.
+        earlier: documents of comparisons of the same counts with other systems too or without some: with seeds by
+            name, their answers are taken and not computed again.
 
     Raises:
         InputError: the counts do not have the requested unit or runs (pointers below the settings' object).
@@ -84,28 +84,29 @@ def compare(
     return document
 
 
-def _answers(question: Question, draws: Draws) -> Answers:
-    """Answer for all systems together."""
+def _answers(question: Question, draws: Draws, known: Answers | None = None) -> Answers:
+    """Answer for all systems together. Intervals are taken from what is known."""
     most = PART_TESTS if question.seed_of is None else ALONE_PART_TESTS
     tests, extras = _tests(question)
     picked = allowing_for_picking(question, tests)
-    return Answers(picked, extras, *own_intervals(question, draws), _part_tests(question, most))
+    intervals = own_intervals(question, draws) if known is None else (known.system_intervals, known.pair_intervals)
+    return Answers(picked, extras, *intervals, _part_tests(question, most))
 
 
-def _each_alone(question: Question, gold_digest: str | None, earlier: Mapping[str, Json] | None) -> Answers:
-    """Answer for each system and each pair as if no other were there, from an earlier document where it knows."""
+def _each_alone(question: Question, gold_digest: str | None, earlier: Sequence[Mapping[str, Json]]) -> Answers:
+    """Answer for each system and each pair as if no other were there, from earlier documents where they know."""
     known = {}
-    if earlier is not None and question.seed_of is not None:
+    if question.seed_of is not None:
         known = answers_in(earlier, signature(question, (), gold_digest), question.seed_of)
     defined = [index for index, value in enumerate(question.values) if math.isfinite(value)]
     asked = [(index,) for index in defined] + list(question.pairs)
 
     def answer(systems: tuple[int, ...]) -> Answers:
-        names = tuple(question.candidates[system].name for system in systems)
-        if names in known:
-            return known[names]
+        found = known.get(tuple(question.candidates[system].name for system in systems))
+        if found is not None and len(found.tests) == len(systems) - 1:
+            return found
         alone = question.alone(*systems)
-        return _answers(alone, Draws(alone))
+        return _answers(alone, Draws(alone), found)
 
     with ThreadPoolExecutor(THREADS) as pool:
         found = list(pool.map(answer, asked))
@@ -202,6 +203,8 @@ def _tests(question: Question) -> tuple[list[Test], list[dict[str, Json]]]:
 def _part_tests(question: Question, most: int) -> list[dict[str, list[float]]] | None:
     """Compute for each pair the one-sided p of each part in both directions; None if pairs times parts exceed most."""
     sample, settings = question.sample, question.settings
+    if not question.pairs:
+        return []
     if settings.test != "permutation" or question.unit == "part" or len(question.pairs) * sample.part_count > most:
         return None
     tests_of_pairs: list[dict[str, list[float]]] = [{"greater": [], "less": []} for _ in question.pairs]

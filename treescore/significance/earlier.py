@@ -1,4 +1,4 @@
-"""Read answers back from an earlier comparison document: what has a seed of its own need not be computed twice."""
+"""Read answers back from earlier comparison documents: what has a seed of its own need not be computed twice."""
 
 from __future__ import annotations
 
@@ -24,15 +24,27 @@ class Answers(NamedTuple):
 
 
 def answers_in(
-    document: Mapping[str, Json], signature: Mapping[str, Json], seed_of: SeedOf
+    documents: Sequence[Mapping[str, Json]], signature: Mapping[str, Json], seed_of: SeedOf
 ) -> dict[tuple[str, ...], Answers]:
-    """Return the answers of a document for each system and each pair, by their names.
+    """Return the answers of documents for each system and each pair, by their names.
 
     Args:
-        document: of a permutation test with seeds by name, over the same counts and parts.
-        signature: of the new comparison; nothing is known where the document's differs.
+        documents: of permutation tests with seeds by name, over the same counts and parts. A pair that has an interval
+            but no p has answers without a test.
+        signature: of the new comparison; nothing is known where a document's differs.
         seed_of: the seeds of the new comparison; what has another seed is not known.
     """
+    known: dict[tuple[str, ...], Answers] = {}
+    for document in documents:
+        for names, answers in _answers_in(document, signature, seed_of).items():
+            if names not in known or not known[names].tests:
+                known[names] = answers
+    return known
+
+
+def _answers_in(
+    document: Mapping[str, Json], signature: Mapping[str, Json], seed_of: SeedOf
+) -> dict[tuple[str, ...], Answers]:
     if any(document["signature"].get(name) != value for name, value in signature.items() if name != "shuffles"):
         return {}
     known: dict[tuple[str, ...], Answers] = {}
@@ -43,10 +55,13 @@ def answers_in(
         names = (pair["a"], pair["b"])
         if "runs_test" in pair:
             continue  # a closed form, whose interval is the test's own: made again at no cost
-        if pair["p_kind"] is None or not all(_same_seed(each, seed_of, names) for each in (pair, pair["ci"])):
+        if not all(_same_seed(each, seed_of, names) for each in (pair, pair["ci"])):
             continue
         interval = None if pair["ci"] is None else _read(pair["ci"])
-        known[names] = Answers((_test(pair),), ({},), {}, (interval,), _part_tests(pair))
+        if pair["p_kind"] is not None:
+            known[names] = Answers((_test(pair),), ({},), {}, (interval,), _part_tests(pair))
+        elif interval is not None:
+            known[names] = Answers((), (), {}, (interval,), None)
     return known
 
 

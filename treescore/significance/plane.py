@@ -27,6 +27,8 @@ _MOST_TABLE = 4_000_000
 """Entries of each of the two tables of factors (32 MB each)."""
 _MOST_PLANE = 1 << 26
 """Points of the whole transform: looking at each takes 4 nanoseconds or more, 0.3 s in all."""
+LEAST_COST = 3e6
+"""Nanoseconds (estimated) of the smallest transform."""
 _STEEPEST = 300.0
 """The largest power of a tilt whose exponential does not overflow in products."""
 
@@ -70,10 +72,11 @@ class _Extent:
 
 def plane_cost(plane: Plane) -> float:
     """Estimate the nanoseconds of the transform; infinite where it cannot be used."""
-    return math.inf if _tilt(plane) is None else _transform_cost(plane)
+    return math.inf if _tilt(plane) is None else transform_cost(plane)
 
 
-def _transform_cost(plane: Plane) -> float:
+def transform_cost(plane: Plane) -> float:
+    """Estimate the nanoseconds of the transform; infinite where it is too large. It may need a tilt that is none."""
     extent = _extent(plane, np.zeros(len(plane.us)))
     size = max(extent.width, extent.height)
     if len(plane.us) * size > _MOST_TABLE or extent.width * extent.height > _MOST_PLANE:
@@ -82,7 +85,7 @@ def _transform_cost(plane: Plane) -> float:
     # a factor of n copies is (1 / 2)^n in the middle: so many are looked at before a point is known to add nothing
     factors_tested = 1 + int(np.searchsorted(np.cumsum(np.sort(plane.copies)[::-1]) * LN2, -NOTHING))
     search = (2.0 + 2.0 * min(factors_tested, len(plane.us))) * extent.width * extent.height
-    return 3e6 + tables + search + 1e4 * extent.height
+    return LEAST_COST + tables + search + 1e4 * extent.height
 
 
 def log_mass(plane: Plane) -> float | None:
@@ -91,7 +94,7 @@ def log_mass(plane: Plane) -> float | None:
     None where the error bound is not small enough.
     """
     tilt = _tilt(plane)
-    if tilt is None or math.isinf(_transform_cost(plane)):
+    if tilt is None or math.isinf(transform_cost(plane)):
         return None
     extent = _extent(plane, tilt.x * plane.us + tilt.y * plane.vs)
     order = np.argsort(-plane.copies * np.minimum(np.abs(plane.us) + plane.vs, 3), kind="stable")

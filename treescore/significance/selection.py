@@ -21,7 +21,7 @@ from treescore.significance.linear import TooLargeError, differences_of, tail
 from treescore.significance.macro import formula_holds, macro_pair, parts_of, upper_tail
 from treescore.significance.montecarlo import shuffled_sums, swapped_differences
 from treescore.significance.permutation import ShufflePlan, Test
-from treescore.significance.plane import log_mass, plane_cost
+from treescore.significance.plane import LEAST_COST, log_mass, transform_cost
 from treescore.significance.ratio import LISTED_UNITS, extreme, pair_of
 from treescore.significance.units import Sample
 
@@ -232,11 +232,13 @@ def _tail(sample: Sample, first: int, second: int, observed: float, budget: floa
 def _exact_tail(sample: Sample, first: int, second: int, observed: float, budget: float) -> _Tail | None:
     if np.array_equal(sample.bottoms[0][first], sample.bottoms[0][second]):
         return _linear_tail(sample, first, second, observed)
+    if budget < LEAST_COST:  # before the differences are counted, which takes as long as the rest
+        return None
     pair = pair_of(sample, first, second)
     if math.isinf(law_cost(pair)):
         return None
     plane = plane_of(pair, observed, strict=False)
-    cost = plane_cost(plane)
+    cost = transform_cost(plane)
     log_tail = log_mass(plane) if cost <= budget else None
     return None if log_tail is None else _Tail(math.exp(log_tail), None, cost)
 

@@ -1,5 +1,5 @@
-"""Transforms, one file each. Importing the package registers them."""
+"""Transforms, one file each, loaded when they are named."""
 
-from treescore.core.registry import import_siblings
+from treescore.core.registry import TRANSFORMS
 
-import_siblings(__name__, __path__)
+TRANSFORMS.look_in(__name__)

@@ -47,10 +47,10 @@ class BoardCache:
     def _keep(self, view: View) -> None:
         with self._lock:
             self._views[view.etag] = view
-            self._bytes += len(view.body)
+            self._bytes += len(view.content)
             while self._bytes > self._most_bytes and self._views:
                 _, dropped = self._views.popitem(last=False)
-                self._bytes -= len(dropped.body)
+                self._bytes -= len(dropped.content)
 
 
 _CACHES: WeakKeyDictionary[Store, BoardCache] = WeakKeyDictionary()

@@ -43,15 +43,15 @@ COUNTS_DELETED = "its counts were deleted"
 
 
 def compare_submissions(
-    context: Context, question: Question, earlier: Mapping[str, Json] | None = None
+    context: Context, question: Question, earlier: Sequence[Mapping[str, Json]] = ()
 ) -> dict[str, Json]:
     """Return the significance document that answers a question.
 
     Args:
         context: store and configuration.
         question: what is compared.
-        earlier: an answer about other submissions; what it has of the same pairs is not computed again, unless their
-            teams have picked from something else since.
+        earlier: answers about other submissions on the same score, part and share; what they have of the same pairs is
+            not computed again, unless the team ahead has picked from something else since.
 
     Raises:
         InputError: the data lack the unit of the question.
@@ -86,7 +86,7 @@ def compare_submissions(
         board.scoring.spec.format, subject.entry, parts, rows, missing, charged=charged, picked=subject.picked
     )
     further = [{"name": each, "reason": reason} for each, reason in untested.items()]
-    known = None if earlier is None else still_answered(earlier, rows)
+    known = [still_answered(answer, rows) for answer in earlier]
     return subject.answer(candidates, _documents(context, board, chosen), seeds, further, record, known)
 
 

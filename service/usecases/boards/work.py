@@ -1,14 +1,15 @@
 """The comparisons behind a leaderboard, made by a worker whenever the board changes.
 
 At most one run of a revision's board is unfinished at any time. The board's version counts what changes while it works,
-and at its end the run sees whether another one is needed. So many submissions at once queue one comparison.
+and at its end the run sees whether another one is needed. While submissions are under way the run is held in the store,
+for a bounded time. So many submissions at once cost one comparison.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import Connection
 
@@ -18,7 +19,7 @@ from service.ids import new_id
 from service.policy.split import shares_of, shown_share
 from service.queue import BULK
 from service.requests import PUBLIC
-from service.store import benchmarks, boards, runs
+from service.store import benchmarks, boards, runs, submissions
 from service.store.benchmarks import Benchmark
 from service.store.boards import BoardBody, BoardComparison, BoardRun, RequestedBoard
 from service.usecases.boards.board import (
@@ -35,6 +36,10 @@ from service.usecases.runs.ending import Ending, Failure, QueuedRun
 from service.usecases.runs.progress import Progress
 
 BOARD_KIND = "board"
+HOLD = timedelta(seconds=30)
+"""The longest wait of a comparison for submissions that are under way, where the one before took a quarter of it."""
+HOLD_RUNS = 4
+"""How many times the last comparison a longer one waits: five times its time passes between the ends of two."""
 MOST_ASKED = 16
 """Maximum number of boards whose comparisons are kept up to date for one revision, and for each share of a split."""
 
@@ -51,20 +56,42 @@ class _Compared:
 def schedule_board_comparison(db: Connection, context: Context, benchmark_id: str) -> Sequence[QueuedRun]:
     """Schedule new comparisons of a board, in the transaction that changes the board.
 
+    While submissions of the benchmark are under way the run is held, so that many at once cost one comparison. The end
+    of the last of them lets it begin; if they do not end, its moment comes, and the sweeper wakes a worker.
+
     Returns:
-        The new run, to be queued after the transaction. Nothing where an unfinished run will see the change, and
-        where no revision is active.
+        The run to be queued after the transaction. Nothing where it is held, where an unfinished run will see the
+        change, and where no revision is active.
     """
     benchmark = benchmarks.get(db, benchmark_id)
     if benchmark is None or benchmark.active_revision is None or benchmark.deleted_at is not None:
         return ()
-    if boards.unfinished_run(db, benchmark_id, benchmark.active_revision) is not None:
-        return ()
+    board = BoardRun(benchmark_id, benchmark.active_revision)
+    arriving = submissions.under_way(db, benchmark_id)
+    unfinished = boards.unfinished_run(db, *board)
+    if unfinished is not None:
+        return () if arriving or not runs.let_begin(db, unfinished) else (QueuedRun(unfinished, BULK),)
     now = context.now()
     run_id = new_id("brd", now)
-    runs.add(db, run_id, BOARD_KIND, BULK, now, principal_of(benchmark_id))
-    boards.set_run(db, BoardRun(benchmark_id, benchmark.active_revision), run_id)
-    return (QueuedRun(run_id, BULK),)
+    hold = _longest_hold(boards.last_seconds(db, board)) if arriving else None
+    not_before = None if hold is None else now + hold
+    runs.add(db, run_id, BOARD_KIND, BULK, now, principal_of(benchmark_id), not_before=not_before)
+    boards.set_run(db, board, run_id)
+    return () if arriving else (QueuedRun(run_id, BULK),)
+
+
+def let_board_begin(db: Connection, benchmark_id: str) -> Sequence[QueuedRun]:
+    """Let a held comparison begin where a submission that ended without scores was the last one under way."""
+    benchmark = benchmarks.get(db, benchmark_id)
+    if benchmark is None or benchmark.active_revision is None or submissions.under_way(db, benchmark_id):
+        return ()
+    held = boards.unfinished_run(db, benchmark_id, benchmark.active_revision)
+    return () if held is None or not runs.let_begin(db, held) else (QueuedRun(held, BULK),)
+
+
+def _longest_hold(last_seconds: float) -> timedelta:
+    """Return how long a comparison waits for submissions: workers spend at most a fifth of their time on one board."""
+    return min(max(HOLD, HOLD_RUNS * timedelta(seconds=last_seconds)), runs.LONGEST_HOLD)
 
 
 def board_changed(db: Connection, context: Context, benchmark_id: str) -> Sequence[QueuedRun]:
@@ -94,10 +121,10 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending:
     with context.store.read() as db:
         known = boards.keys(db, benchmark.id, board_run.revision)
         to_compare = _boards_to_compare(db, context, benchmark, board_run.revision)
-    compared = []
-    for done, (board, asked) in enumerate(to_compare):
-        progress.note(done, len(to_compare), f"comparing {board.score}")
-        compared.append(_compared(context, board, asked))
+    compared: list[_Compared] = []
+    for board, asked in to_compare:
+        progress.note(len(compared), len(to_compare), f"comparing {board.score}")
+        compared.append(_compared(context, board, asked, compared))
     return _ending(context, run, benchmark, board_run.revision, known, compared)
 
 
@@ -141,8 +168,12 @@ def _boards_to_compare(
     return [*live.values(), *frozen]
 
 
-def _compared(context: Context, board: Board, asked: RequestedBoard | None) -> _Compared:
-    """Compare the rows of a board, unless the stored comparison is of the same rows."""
+def _compared(context: Context, board: Board, asked: RequestedBoard | None, others: Sequence[_Compared]) -> _Compared:
+    """Compare the rows of a board, unless the stored comparison is of the same rows.
+
+    What the one before has of the same pairs is not computed again, nor what other boards of the same figures have: the
+    board as it was frozen begins with the pairs of the live one.
+    """
     with context.store.read() as db:
         rows = rows_of(db, board)
         ids, untested = tested_of(db, board, rows)
@@ -153,8 +184,14 @@ def _compared(context: Context, board: Board, asked: RequestedBoard | None) -> _
     if kept is not None and not fresh:
         body["comparison"] = kept.body["comparison"]
     elif len(ids) > 1:
-        body["comparison"] = compare_submissions(context, question, None if kept is None else kept.body["comparison"])
+        alike = [each.body["comparison"] for each in others if _of_one_figure(each.board, board)]
+        earlier = [*alike, None if kept is None else kept.body["comparison"]]
+        body["comparison"] = compare_submissions(context, question, [each for each in earlier if each is not None])
     return _Compared(board, body, fresh=fresh)
+
+
+def _of_one_figure(one: Board, other: Board) -> bool:
+    return (one.score, one.part, one.share) == (other.score, other.part, other.share)
 
 
 def _ending(

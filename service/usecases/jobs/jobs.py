@@ -16,9 +16,10 @@ from service.ids import new_id, new_job_key, token_hash
 from service.queue import LIVE
 from service.requests import JobRequest, JobsQuery
 from service.store import jobs, runs, texts
+from service.store.packing import is_packed
 from service.usecases.access.idempotency import IdempotencyKey, claim_key
 from service.usecases.runs.adding import add_run
-from service.usecases.runs.views import Page, View, etag_of, json_view, page_of, run_summary, state_document
+from service.usecases.runs.views import Page, View, json_view, page_of, run_summary, state_document
 from service.usecases.runs.waiting import wait_for
 from service.usecases.scoring.part_texts import named_texts
 from treescore.core.params import Json, escape
@@ -59,7 +60,7 @@ def submit_job(
     """
     caller.require("score")
     _check(request)
-    named = _texts(request)
+    packed = texts.pack_texts(_texts(request))
     now = context.now()
     job_id = new_id(KIND, now)
     key = new_job_key() if caller.anonymous else None
@@ -70,7 +71,7 @@ def submit_job(
                 return Submitted(earlier, new=False)
             add_run(db, context, caller, job_id, KIND, LIVE, now)
             jobs.add(db, job_id, caller.owner, request.without_texts(), key_hash=key and token_hash(key))
-            texts.put(db, job_id, named)
+            texts.put_packed(db, job_id, packed)
     except IntegrityError as error:
         detail = "Another request with this Idempotency-Key is in progress. Retry."
         raise Conflict(detail, headers=SOON) from error
@@ -99,7 +100,7 @@ def view_job(context: Context, caller: Caller, job_id: str) -> View:
     if known.deleted:
         raise Gone(f"The job {job_id} was deleted.")
     if known.document is not None:
-        return View(known.document, known.etag or etag_of(known.document), final=True, state=known.state or "")
+        return View(known.document, known.etag or "", state=known.state or "", packed=is_packed(known.document))
     with context.store.read() as db:
         run = runs.get(db, job_id)
     if run is None:

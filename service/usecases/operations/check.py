@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 
 from sqlalchemy import Connection, select
 from sqlalchemy.exc import DatabaseError
+from zstandard import ZstdError
 
 from service.context import Context
 from service.store import integrity
 from service.store.faults import Fault, fault_of, line_of
 from service.store.integrity import Flaw
+from service.store.packing import is_packed, unpack
 from service.store.schema import State, schema_of
 from service.store.tables import jobs
 from service.usecases.operations import place
@@ -71,7 +73,11 @@ def _damaged_answers(db: Connection) -> Iterator[Flaw]:
     """Compare the stored answers of jobs with their validators."""
     query = select(jobs.c.id, jobs.c.document, jobs.c.etag).where(jobs.c.document.is_not(None))
     for row in db.execute(query, execution_options={"yield_per": 50}):
-        if etag_of(row.document) != row.etag:
+        try:
+            document = unpack(row.document) if is_packed(row.document) else row.document
+        except ZstdError:
+            document = b""
+        if etag_of(document) != row.etag:
             yield Flaw("answer-damaged", row.id, "The answer of the job is not the one that its validator names.")
 
 

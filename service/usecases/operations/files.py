@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from service.files import SQLITE_FILES
+
 OWNER_ONLY = 0o600
 
 
@@ -29,8 +31,8 @@ def appearing(path: Path) -> Iterator[Path]:
         os.link(partial, path)
         sync(path.parent)
     finally:
-        for name in (partial.name, f"{partial.name}-wal", f"{partial.name}-shm", f"{partial.name}-journal"):
-            partial.with_name(name).unlink(missing_ok=True)
+        for ending in SQLITE_FILES:
+            partial.with_name(partial.name + ending).unlink(missing_ok=True)
 
 
 def sync(path: Path) -> None:

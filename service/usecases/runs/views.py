@@ -11,6 +11,7 @@ from typing import Protocol, TypeVar
 import orjson
 
 from service.store import runs
+from service.store.packing import unpack, unpacked_size
 
 JSON_TYPE = "application/json"
 TEXT_TYPE = "text/plain; charset=utf-8"
@@ -29,20 +30,32 @@ class View:
     """A body ready to send.
 
     Attributes:
-        body: the bytes.
-        etag: strong validator, without quotes.
+        content: the bytes, or what `pack` made of them.
+        etag: strong validator of the bytes, without quotes.
         final: whether the body never changes again.
         state: of the resource, if it has one.
         content_type: of the body.
         next: cursor of the next page, if the body is one page of several.
+        packed: whether `content` is packed, as it is stored.
     """
 
-    body: bytes
+    content: bytes
     etag: str
     final: bool = True
     state: str = ""
     content_type: str = JSON_TYPE
     next: str | None = None
+    packed: bool = False
+
+    @property
+    def body(self) -> bytes:
+        """The bytes."""
+        return unpack(self.content) if self.packed else self.content
+
+    @property
+    def size(self) -> int:
+        """How many bytes there are."""
+        return unpacked_size(self.content) if self.packed else len(self.content)
 
 
 @dataclass(frozen=True, slots=True)

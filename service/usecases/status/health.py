@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
@@ -29,21 +30,45 @@ _BOUNDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0)
 """Of the histogram of waits, in seconds."""
 
 
-def ready(context: Context) -> tuple[bool, dict[str, str]]:
-    """Return whether work can be accepted, and the state of each part.
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """The workers that take live work; None where Redis does not answer.
+
+    Attributes:
+        ready: how many take it.
+        warming: how many load and compile before they do.
+        steps_left: of the one that is ready first; None where none warms up.
+    """
+
+    ready: int | None = None
+    warming: int | None = None
+    steps_left: int | None = None
+
+    @property
+    def state(self) -> str:
+        """Whether live work is taken."""
+        if self.ready is None:
+            return "unknown"
+        return "ok" if self.ready else "warming" if self.warming else "none"
+
+
+def ready(context: Context) -> tuple[bool, dict[str, str], Workers]:
+    """Return whether work can be accepted, the state of each part, and the workers.
 
     It can be without Redis and without workers: what is stored is queued and done once they are back.
     """
     schema = schema_state(context)
     queue = context.queue.alive()
+    workers = workers_of(context) if queue else Workers()
     checks = {
         "store": "ok" if context.store.alive() else "away",
         "queue": "ok" if queue else "away",
-        "workers": worker_state(context) if queue else "unknown",
+        "workers": workers.state,
         "disk": disk_of(context.store).state,
         "schema": schema,
     }
-    return checks["store"] == "ok" and schema == State.CURRENT and checks["disk"] != DiskState.FULL, checks
+    accepts = checks["store"] == "ok" and schema == State.CURRENT and checks["disk"] != DiskState.FULL
+    return accepts, checks, workers
 
 
 def schema_state(context: Context) -> str:
@@ -55,12 +80,13 @@ def schema_state(context: Context) -> str:
         return "unknown"
 
 
-def worker_state(context: Context) -> str:
-    """Return whether a worker takes live work."""
+def workers_of(context: Context) -> Workers:
+    """Count the workers that take live work, and those that will."""
     try:
-        return "ok" if context.queue.workers(LIVE) else "none"
+        ready_now, left = context.queue.workers(LIVE), context.queue.warming(LIVE)
     except REDIS_ERRORS:
-        return "unknown"
+        return Workers()
+    return Workers(ready_now, len(left), min(left, default=None))
 
 
 def metrics_text(context: Context) -> bytes:

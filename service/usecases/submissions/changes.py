@@ -16,11 +16,11 @@ from service.requests import MISSING, PRIVATE, SubmissionChanges
 from service.store import comparisons, runs, submissions, texts
 from service.store.submissions import Submission
 from service.usecases.access.access import locked_submission, require_open, submission_of
-from service.usecases.boards.work import board_changed
+from service.usecases.boards.work import board_changed, let_board_begin
 from service.usecases.events.record import record_event
 from service.usecases.runs.adding import add_run
 from service.usecases.runs.ending import queue_runs
-from service.usecases.runs.views import TEXT_TYPE, View, body_view, json_view
+from service.usecases.runs.views import TEXT_TYPE, View, json_view
 from service.usecases.scoring.part_texts import OUTPUTS
 from service.usecases.submissions import quotas
 from service.usecases.submissions.views import SUBMISSION_KIND, view_of
@@ -78,8 +78,10 @@ def cancel_submission(context: Context, caller: Caller, submission_id: str) -> V
         if not runs.finish(db, submission.run_id, runs.CANCELLED, now):
             raise Conflict(f"The submission {submission_id} has finished. Only unfinished ones can be cancelled.")
         submissions.change(db, submission_id, state=runs.CANCELLED, finished_at=now)
+        freed = let_board_begin(db, submission.benchmark_id)
         _record(context, db, caller, "submission.cancelled", submission)
         view = view_of(db, context, caller, benchmark, submission_of(db, caller, submission_id))
+    queue_runs(context, freed)
     context.queue.stop(submission.run_id)
     return view
 
@@ -168,10 +170,12 @@ def submission_output(context: Context, caller: Caller, submission_id: str, part
             sent = list(submission.outputs)
             raise NotFound(f"{reason} Parts with outputs: {', '.join(sent[:20])}{' ...' if len(sent) > 20 else ''}.")
         prefix = f"{OUTPUTS}/{part}"
-        wanted = [name for name in texts.names(db, submission_id) if name == prefix or name.startswith(prefix + "/")]
+        alone = texts.packed(db, submission_id, prefix)
+        if alone is not None:
+            digest, body = alone
+            return View(body, digest, content_type=TEXT_TYPE, packed=True)
+        wanted = [name for name in texts.names(db, submission_id) if name.startswith(prefix + "/")]
         stored = texts.read(db, submission_id, wanted)
-    if prefix in stored:
-        return body_view(stored[prefix][1], TEXT_TYPE)
     sides = {name.removeprefix(prefix + "/"): text.decode("utf-8", "replace") for name, (_, text) in stored.items()}
     return json_view(sides)
 

@@ -14,7 +14,7 @@ from service.store import benchmarks, revisions, runs, score_records, submission
 from service.store.revisions import Revision
 from service.store.submissions import Submission
 from service.usecases.access.access import benchmark_of
-from service.usecases.boards.work import board_changed
+from service.usecases.boards.work import board_changed, let_board_begin
 from service.usecases.events.record import record_event
 from service.usecases.runs.ending import Ending, Failure, Outdated, QueuedRun
 from service.usecases.runs.progress import Progress
@@ -107,7 +107,7 @@ def _end(
     failure: Mapping[str, object] | None = None,
     outputs: Mapping[str, Mapping[str, object]] | None = None,
 ) -> Sequence[QueuedRun]:
-    """Store the end of an attempt and record its event; return the board run that it schedules."""
+    """Store the end of an attempt and record its event; return the board run to be queued."""
     submissions.change(
         db,
         submission.id,
@@ -119,7 +119,9 @@ def _end(
     )
     kind = "submission.scored" if failure is None else "submission.failed"
     record_event(db, context, kind, submission.benchmark_id, team_id=submission.team_id, subject=submission.id)
-    return board_changed(db, context, submission.benchmark_id) if failure is None else ()
+    if failure is None:
+        return board_changed(db, context, submission.benchmark_id)
+    return let_board_begin(db, submission.benchmark_id)
 
 
 def failure_of_parts(failures: Mapping[str, Failure]) -> dict[str, object]:

@@ -18,7 +18,7 @@ from service.schemas.jobs import JobRequest
 from service.store import benchmarks, boards, comparisons, jobs, runs, submissions
 from service.store.boards import BoardComparison, BoardRun
 from service.store.migrate import migrate
-from service.store.packing import pack, unpack
+from service.store.packing import is_packed, pack, unpack
 from service.store.tables import metadata
 from service.usecases.boards.board import comparison_id
 from service.usecases.boards.leaderboard import leaderboard
@@ -37,6 +37,7 @@ from workers.entry import do
 ASKED = ({}, {"part": "en"}, {"part": "pooled", "pick": "all"}, {"score": "attachment.uas"}, {"format": "csv"})
 SINCE_UNITS = (
     "DROP TABLE pieces",
+    "ALTER TABLE runs DROP COLUMN not_before",
     "ALTER TABLE submissions DROP COLUMN run_of",
     *(f"ALTER TABLE scores DROP COLUMN private_{name}" for name in ("main", "figures", "metrics")),
 )
@@ -86,7 +87,7 @@ def make_old(db: Connection) -> int:
     for table, keys in KEYS.items():
         for row in db.execute(text(f"SELECT {', '.join(keys)}, document FROM {table}")).all():  # noqa: S608
             packed = table != "jobs"
-            body = unpack(row.document) if packed else row.document
+            body = unpack(row.document) if is_packed(row.document) else row.document
             where = " AND ".join(f"{name} = :{name}" for name in keys)
             changed += old_names(body) != body
             values = {"body": pack(old_names(body)) if packed else old_names(body), "etag": etag_of(old_names(body))}

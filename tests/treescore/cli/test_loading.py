@@ -1,22 +1,34 @@
 """What the library and its command load: nothing of the service, and nothing heavy before it is needed."""
 
+import importlib
 import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from service.__main__ import MODULES
+from service.__main__ import main as service
+from treescore.cli.main import COMMANDS, main
 
 ROOT = Path(__file__).parents[3]
 SERVICE = {"alembic", "flask", "marshmallow", "redis", "rq", "sqlalchemy", "structlog", "service", "workers"}
+MULTIWORD = "1-2\tab\t_\t_\t_\t_\t_\t_\t_\t_\n1\t{0}\t_\tX\t_\t_\t2\tdet\t_\t_\n2\tb\t_\tX\t_\t_\t0\troot\t_\t_\n\n"
 SPARED = SERVICE | {"httpx", "jsonschema", "matplotlib", "numba", "scipy"}
+KINDS = {
+    kind: [path.stem for path in (ROOT / "treescore" / kind).glob("[!_]*.py")] for kind in ("formats", "transforms")
+}
 PROGRAM = """
-import json, sys
+import json, os, sys
 from click.testing import CliRunner
 from treescore.cli.main import main
 done = CliRunner().invoke(main, sys.argv[1:])
 loaded = sorted({name.partition(".")[0] for name in sys.modules})
-print(json.dumps({"exit": done.exit_code, "printed": done.output, "loaded": loaded}))
+own = sorted(name.removeprefix("treescore.") for name in sys.modules if name.startswith("treescore."))
+threads = os.environ.get("OPENBLAS_NUM_THREADS")
+print(json.dumps({"exit": done.exit_code, "printed": done.output, "loaded": loaded, "own": own, "threads": threads}))
 """
 IMPORT = """
 import json, sys
@@ -26,10 +38,10 @@ print(json.dumps(sorted(set(sys.modules) - before)))
 """
 
 
-def printed_by(program: str, *arguments: str) -> str:
+def printed_by(program: str, *arguments: str, **environment: str) -> str:
     done = subprocess.run(
         [sys.executable, "-c", program, *arguments],
-        env={"PYTHONPATH": str(ROOT)},
+        env={"PYTHONPATH": str(ROOT), **environment},
         capture_output=True,
         text=True,
         check=True,
@@ -61,14 +73,35 @@ def test_the_help_of_a_command_loads_nothing_of_the_service(command: str) -> Non
     answer = json.loads(printed_by(PROGRAM, command, "--help"))
     assert answer["exit"] == 0
     assert not set(answer["loaded"]) & (SERVICE | {"matplotlib", "numba", "scipy"})
+    if command == "score":
+        assert not set(answer["loaded"]) & {"numpy", "rich"}
 
 
-def test_scoring_a_file_loads_neither_the_service_nor_the_compiler(tmp_path: Path) -> None:
-    gold = tmp_path / "gold.conllu"
-    gold.write_text("1\ta\t_\tX\t_\t_\t2\tdet\t_\t_\n2\tb\t_\tX\t_\t_\t0\troot\t_\t_\n\n")
-    command = ["score", "--format", "conllu", "--metric", "attachment", "--metric", "ud", str(gold), str(gold)]
-    answer = json.loads(printed_by(PROGRAM, *command))
+def test_the_lists_of_commands_have_the_first_sentence_of_each() -> None:
+    for name, entry in COMMANDS.items():
+        command = getattr(importlib.import_module(entry.module or MODULES[name]), name)
+        assert command.get_short_help_str(limit=200) == entry.help
+    assert set(MODULES) == {name for name, entry in COMMANDS.items() if not entry.module}
+    for group in (main, service):
+        help_text = " ".join(CliRunner().invoke(group, ["--help"]).output.split())
+        assert all(f" {name} {COMMANDS[name].help}" in help_text for name in group.list_commands(None))
+
+
+@pytest.mark.parametrize("given", [{}, {"OPENBLAS_NUM_THREADS": "3"}])
+def test_scoring_words_that_differ_inside_tokens_loads_what_it_uses_and_one_thread(
+    tmp_path: Path, given: dict[str, str]
+) -> None:
+    gold, output = tmp_path / "gold.conllu", tmp_path / "output.conllu"
+    gold.write_text(MULTIWORD.format("a"))
+    output.write_text(MULTIWORD.format("x"))
+    command = ["score", "--format", "conllu", "--metric", "ud", str(gold), str(output)]
+    answer = json.loads(printed_by(PROGRAM, *command, **given))
     assert answer["exit"] == 0
-    assert json.loads(answer["printed"])["results"]["systems"][0]["metrics"]["attachment"]["scores"]["las"] == 1.0
+    scores = json.loads(answer["printed"])["results"]["systems"][0]["metrics"]["ud"]["scores"]
+    assert scores["words_f1"] == 0.5
     assert {"numpy", "treescore"} <= set(answer["loaded"])
-    assert not set(answer["loaded"]) & SPARED
+    assert not set(answer["loaded"]) & (SPARED | {"rich", "ulid"})
+    assert set(answer["own"]) & {f"{kind}.{name}" for kind in KINDS for name in KINDS[kind]} == {"formats.conllu"}
+    assert {name for name in answer["own"] if name.endswith(".metric")} == {"metrics.ud.metric"}
+    assert "render" not in answer["own"]
+    assert answer["threads"] == given.get("OPENBLAS_NUM_THREADS", "1")

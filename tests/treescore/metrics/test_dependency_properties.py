@@ -5,6 +5,7 @@ from __future__ import annotations
 from unittest.mock import patch
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,8 +15,8 @@ from treescore.core.registry import Outcome
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
 from treescore.formats.shared import fields
-from treescore.metrics.shared import segmentation
-from treescore.metrics.shared.align import common_subsequence
+from treescore.metrics.shared import align, segmentation
+from treescore.metrics.shared.align import PlainTables, common_subsequence
 from treescore.metrics.ud.metric import ROWS
 
 SPEC = parse_spec({"format": "conllu", "metrics": ["attachment", "ud", "enhanced"]})
@@ -134,4 +135,27 @@ def plain_reading(first: list[int], second: list[int]) -> list[list[int]]:
 def test_common_subsequences_are_read_as_from_the_table(lists: tuple[list[int], list[int]]) -> None:
     first, second = lists
     arrays: list[IntArray] = [np.array(values, np.int64) for values in (first, second)]
-    assert common_subsequence(arrays[0], arrays[1]).tolist() == plain_reading(first, second)
+    expected = plain_reading(first, second)
+    assert common_subsequence(arrays[0], arrays[1]).tolist() == expected
+    assert PlainTables()(memoryview(arrays[0]), memoryview(arrays[1])).tolist() == expected
+
+
+@pytest.mark.parametrize(("name", "most"), [("PLAIN_CELLS", 5), ("PLAIN_CELLS_IN_ALL", 11)])
+def test_the_compiler_takes_tables_that_are_large_and_those_after_many(
+    name: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled: list[int] = []
+
+    def counted(first: IntArray, second: IntArray) -> IntArray:
+        compiled.append(len(first) * len(second))
+        return common_subsequence(first, second)
+
+    monkeypatch.setattr(align, name, most)
+    monkeypatch.setattr(align, "common_subsequence", counted)
+    tables = PlainTables()
+    view = memoryview(np.arange(2))
+    assert tables(view, view).tolist() == [[0, 0], [1, 1]]
+    assert compiled == []
+    view = memoryview(np.arange(3))
+    assert tables(view, view).tolist() == [[0, 0], [1, 1], [2, 2]]
+    assert compiled == [9]

@@ -148,7 +148,7 @@ def test_figures_of_a_pair_alone_are_taken_from_an_earlier_document() -> None:
     settings = Settings(resamples=200, shuffles=500)
     earlier = compare("m.f1", F1, NAMES, candidates[:3], settings, seed_of=of_names)
     fresh = compare("m.f1", F1, NAMES, candidates, settings, seed_of=of_names)
-    assert compare("m.f1", F1, NAMES, candidates, settings, seed_of=of_names, earlier=earlier) == fresh
+    assert compare("m.f1", F1, NAMES, candidates, settings, seed_of=of_names, earlier=[earlier]) == fresh
 
 
 @pytest.mark.parametrize("units", [0, 1, 2])

@@ -118,5 +118,5 @@ def test_an_answer_of_before_is_taken_with_both_of_its_p() -> None:
     question = ("accuracy", ACCURACY, ("right", "all"), (team(case), opponent), Settings())
     first = compare(*question, seed_of=lambda _: 7)
     first["pairs"][0]["p"] = 0.25
-    again = compare(*question, seed_of=lambda _: 7, earlier=first)
+    again = compare(*question, seed_of=lambda _: 7, earlier=[first])
     assert (again["pairs"][0]["p"], again["pairs"][0]["p_unselected"]) == (0.25, case["expected"]["p_unselected"])

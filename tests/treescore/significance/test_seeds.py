@@ -91,7 +91,7 @@ def test_what_an_earlier_document_answers_is_not_computed_again(parts, monkeypat
     alone = Question.alone
     monkeypatch.setattr(Question, "alone", lambda *given: computed.append(given[1:]) or alone(*given))
     stored = orjson.loads(orjson.dumps(few))
-    again = compare("f1", SCORES[1], NAMES, systems(4), SETTINGS, seed_of=seed_of, parts=parts, earlier=stored)
+    again = compare("f1", SCORES[1], NAMES, systems(4), SETTINGS, seed_of=seed_of, parts=parts, earlier=[stored])
     assert again == fresh
     assert sorted(computed) == [(0, 3), (1, 3), (2, 3), (3,)]
 
@@ -101,4 +101,4 @@ def test_an_earlier_document_with_other_settings_or_seeds_answers_nothing():
     fresh = compare("f1", SCORES[1], NAMES, systems(2), SETTINGS, seed_of=seed_of)
     for settings, seeds in ((other, seed_of), (SETTINGS, lambda _: 5)):
         earlier = compare("f1", SCORES[1], NAMES, systems(2), settings, seed_of=seeds)
-        assert compare("f1", SCORES[1], NAMES, systems(2), SETTINGS, seed_of=seed_of, earlier=earlier) == fresh
+        assert compare("f1", SCORES[1], NAMES, systems(2), SETTINGS, seed_of=seed_of, earlier=[earlier]) == fresh

@@ -248,3 +248,10 @@ def test_draws_stop_where_plenty_reached_it() -> None:
     assert found.shuffles is not None
     assert found.shuffles < 200_000
     assert found.error == pytest.approx(0.02, rel=0.5)
+
+
+def test_once_the_budget_is_spent_no_differences_are_counted(monkeypatch: Any) -> None:
+    sample = sample_of(F1, NAMES, submissions(2, 40), None, None)
+    assert selection._exact_tail(sample, 1, 0, 0.01, 2e7) is not None
+    monkeypatch.setattr(selection, "pair_of", None)
+    assert selection._exact_tail(sample, 1, 0, 0.01, selection.LEAST_COST - 1) is None

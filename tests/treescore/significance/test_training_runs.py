@@ -218,7 +218,7 @@ def test_an_earlier_document_changes_nothing_of_a_pair_of_runs(macro: bool) -> N
     candidates = [Candidate(str(runs), tuple(runs_of(runs, runs))) for runs in (1, 2, 3)]
     of = {"parts": np.arange(40) % 4 if macro else None, "seed_of": lambda names: len("".join(names))}
     fresh = compare("m.s", F1, NAMES, candidates, Settings(resamples=200), **of)
-    again = compare("m.s", F1, NAMES, candidates, Settings(resamples=200), **of, earlier=fresh)
+    again = compare("m.s", F1, NAMES, candidates, Settings(resamples=200), **of, earlier=[fresh])
     assert again == fresh
 
 

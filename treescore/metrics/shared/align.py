@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,11 @@ from treescore.core.jit import compiled
 Bits = NDArray[np.uint64]
 
 _ALL = 0xFFFFFFFFFFFFFFFF
+
+PLAIN_CELLS = 10_000
+"""Cells of a table that Python fills in some 2 ms."""
+PLAIN_CELLS_IN_ALL = 2_000_000
+"""Cells that Python fills in the time in which the compiler is loaded (with 120 MB)."""
 
 
 class Spans(NamedTuple):
@@ -92,6 +98,44 @@ def align_words(gold: Spans, system: Spans, max_steps: int) -> tuple[IntArray, b
                 pairs[aligned, 1] = first_system + found[index, 1]
                 aligned += 1
     return pairs[:aligned], True
+
+
+class PlainTables:
+    """`common_subsequence` for the stretches of one text in Python; it leaves long ones, and many, to the compiler."""
+
+    def __init__(self) -> None:
+        self._left = PLAIN_CELLS_IN_ALL
+
+    def __call__(self, first: memoryview, second: memoryview) -> IntArray:
+        """Return the pairs (l, 2) of `common_subsequence`."""
+        cells = len(first) * len(second)
+        self._left -= cells
+        if cells > PLAIN_CELLS or self._left < 0:
+            return common_subsequence(np.asarray(first), np.asarray(second))
+        return np.array(plain_subsequence(first.tolist(), second.tolist()), np.int64).reshape(-1, 2)
+
+
+def plain_subsequence(first: Sequence[int], second: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the pairs that `common_subsequence` aligns, read from the whole table."""
+    lengths = [[0] * (len(second) + 1)]  # of the longest common subsequences of the rests, last row of the table first
+    for element in reversed(first):
+        below, row = lengths[-1], [0]
+        for s in range(len(second) - 1, -1, -1):
+            row.append(below[s + 1] + 1 if element == second[s] else max(below[s], row[-1]))
+        lengths.append(row[::-1])
+    lengths.reverse()
+    pairs = []
+    g = s = 0
+    while g < len(first) and s < len(second):
+        if first[g] == second[s]:
+            pairs.append((g, s))
+            g += 1
+            s += 1
+        elif lengths[g + 1][s] == lengths[g][s]:
+            g += 1
+        else:
+            s += 1
+    return pairs
 
 
 @compiled

@@ -18,7 +18,7 @@ from treescore.core.jit import compiler_loaded, interpreted
 from treescore.core.trees import DependencyTreebank
 from treescore.errors import InputError, LimitError, Problem
 from treescore.formats.shared.columns import short, without_spaces
-from treescore.metrics.shared.align import Spans, align_words
+from treescore.metrics.shared.align import PlainTables, Spans, align_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,8 @@ def _with_multiwords(gold: Segmentation, system: Segmentation) -> tuple[IntArray
     gold_spans, system_spans = _spans(gold, keys[0]), _spans(system, keys[1])
     walk = align_words
     if not compiler_loaded() and len(gold.multiword) + len(system.multiword) < WORDS_TO_COMPILE_FOR:
-        walk, gold_spans, system_spans = interpreted(align_words), _views(gold_spans), _views(system_spans)
+        walk = interpreted(align_words, common_subsequence=PlainTables())
+        gold_spans, system_spans = _views(gold_spans), _views(system_spans)
     pairs, complete = walk(gold_spans, system_spans, MAX_STEPS)
     if not complete:
         detail = (
@@ -171,8 +172,8 @@ def _spans(side: Segmentation, keys: IntArray) -> Spans:
 
 def _views(spans: Spans) -> Spans:
     """Wrap the arrays that Python reads number by number: it reads a view of an array as fast as a list."""
-    columns: list[Any] = [*spans[:3]]
-    return Spans._make([*(memoryview(column) for column in columns), spans.keys])
+    columns: list[Any] = list(spans)
+    return Spans._make(map(memoryview, columns))
 
 
 def _keys(gold: Segmentation, system: Segmentation) -> tuple[IntArray, IntArray]:

@@ -19,6 +19,7 @@ from service.schemas.comparisons import ComparisonRequest
 from service.store import benchmarks, boards, runs
 from service.usecases.boards.board import board_of, question_of
 from service.usecases.boards.cache import BoardCache
+from service.usecases.boards.compare import compare_submissions
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.boards.work import BOARD_KIND, board_changed
 from service.usecases.comparisons.ask import ask
@@ -125,6 +126,23 @@ def test_where_the_tested_rows_stay_nothing_is_computed_again(board, context, mo
     board.submit(lyon, spoilt(9))
     board.settle()
     assert board.leaderboard()["significance"]["pending"] is False
+
+
+def test_the_board_as_it_was_frozen_begins_with_the_pairs_of_the_live_one(board, monkeypatch):
+    given = []
+
+    def noted(context, question, earlier):
+        given.append([len(answer["pairs"]) for answer in earlier])
+        return compare_submissions(context, question, earlier)
+
+    monkeypatch.setattr("service.usecases.boards.work.compare_submissions", noted)
+    board.submit(board.team("lyon"), spoilt(5))
+    board.submit(board.team("prague"), spoilt(1))
+    board.settle()
+    assert given == [[]]
+    board.patch(leaderboard={"frozen_at": board.context.now().isoformat()})
+    board.settle()
+    assert given == [[], [1]]
 
 
 def test_best_last_chosen_and_all(board):

@@ -1,0 +1,104 @@
+"""What surrounds every request, however it is answered: its name, fixed headers, and one line of JSON in the log.
+
+The line never has the body, the query, the token or ids of the path.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from random import getrandbits
+from time import perf_counter
+from typing import Any
+
+import structlog
+
+from service.caller import Caller
+from service.server.state import PROBES
+
+Environ = dict[str, Any]
+Wsgi = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
+
+NOTE = "treescore.note"
+MAX_METHOD = 20
+UNSHARED = "private, no-cache"
+_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}", re.ASCII)
+
+logger: structlog.stdlib.BoundLogger = structlog.get_logger("service.api")
+
+
+@dataclass(slots=True)
+class Note:
+    """What is known of a request while it is answered.
+
+    Attributes:
+        id: of the request: the client's, or a new one.
+        began: by `perf_counter`.
+        address: of the client, as soon as it is known.
+        caller: once authenticated.
+        route: the rule that its path matched, None for an unknown address.
+    """
+
+    id: str
+    began: float = field(default_factory=perf_counter)
+    address: str = ""
+    caller: Caller | None = None
+    route: str | None = None
+
+
+def note_of(environ: Environ) -> Note:
+    """Return the note of a request."""
+    note: Note = environ[NOTE]
+    return note
+
+
+class Around:
+    """Names each request, adds the headers that every answer has, and calls `done` when its answer begins."""
+
+    def __init__(self, app: Wsgi, address_of: Callable[[Environ], str]) -> None:
+        self._app = app
+        self._address_of = address_of
+
+    def __call__(self, environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
+        """Answer a request."""
+        note = environ[NOTE] = Note(_id_of(environ), address=self._address_of(environ))
+        # a thread serves one request at a time: the id of the last one is overwritten
+        structlog.contextvars.bind_contextvars(request_id=note.id)
+
+        def begin(status: str, headers: list[tuple[str, str]], *failed: Any) -> Any:
+            given = {name.lower(): value for name, value in headers}
+            added = [("Request-Id", note.id), ("X-Content-Type-Options", "nosniff")]
+            if "cache-control" not in given:
+                added.append(("Cache-Control", UNSHARED))
+            length = given.get("content-length")
+            done(environ, note, int(status[:3]), None if length is None else int(length))
+            return start_response(status, headers + added, *failed)
+
+        return self._app(environ, begin)
+
+
+def done(environ: Environ, note: Note, status: int, length: int | None) -> None:
+    """Note what became of a request: every answer of the application passes here once, with its route and duration."""
+    seconds = perf_counter() - note.began
+    if status == 200 and environ.get("PATH_INFO") in PROBES:
+        return  # polled every few seconds
+    logger.info(
+        "request",
+        client=note.address,
+        token=note.caller and note.caller.token_id,
+        team=note.caller and note.caller.team,
+        method=environ["REQUEST_METHOD"][:MAX_METHOD],
+        route=note.route,
+        status=status,
+        bytes=length,
+        milliseconds=round(1000 * seconds, 1),
+    )
+
+
+def _id_of(environ: Environ) -> str:
+    for name in ("HTTP_REQUEST_ID", "HTTP_X_REQUEST_ID"):
+        given = environ.get(name)
+        if given is not None and _ID.fullmatch(given):
+            return str(given)
+    return f"req_{getrandbits(96):024x}"
