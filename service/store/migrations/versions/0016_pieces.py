@@ -5,14 +5,14 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0014"
-down_revision = "0013"
+revision = "0016"
+down_revision = "0015"
 branch_labels = None
 depends_on = None
 
 
 def upgrade() -> None:
-    """Upgrade from 0013."""
+    """Upgrade from 0015."""
     op.create_table(
         "pieces",
         sa.Column("id", sa.String(64), primary_key=True),
