@@ -33,3 +33,17 @@ def sums_by(owners: IntArray, size: int, weights: IntArray | BoolArray | None = 
     if weights is None:
         return np.bincount(owners, minlength=size).astype(np.int64)
     return np.bincount(owners, weights=weights, minlength=size).astype(np.int64)
+
+
+def sums_of_rows(owners: IntArray, size: int, rows: Counts) -> Counts:
+    """Sum the rows (n, k) of each of `size` groups: (size, k); real counts one by one, in the order of the rows."""
+    sums: Counts = np.zeros((size, rows.shape[1]), rows.dtype)  # type: ignore[assignment]
+    if rows.dtype.kind == "f":
+        np.add.at(sums, owners, rows)
+        return sums
+    order = np.argsort(owners, kind="stable")
+    starts = np.searchsorted(owners[order], np.arange(size + 1))
+    filled = np.flatnonzero(np.diff(starts))
+    if len(filled):
+        sums[filled] = np.add.reduceat(rows[order], starts[filled], axis=0)
+    return sums

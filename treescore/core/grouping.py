@@ -1,4 +1,4 @@
-"""Number equal values alike without sorting them."""
+"""Number equal values alike without sorting them: in order of appearance, or of value."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from treescore.core.arrays import IntArray
 from treescore.core.jit import compiled
 
 _START = 1024
+_SPAN = 16
+"""Places for each value up to which counting over the span of the values is faster than sorting them."""
+_LEAST_SPAN = 4096
 
 
 def grouped(values: IntArray) -> tuple[IntArray, IntArray]:
@@ -22,6 +25,26 @@ def grouped(values: IntArray) -> tuple[IntArray, IntArray]:
     groups = np.empty(len(values), np.int64)
     firsts = number_groups(values, groups, _START)
     return groups, firsts
+
+
+def ranked(values: IntArray) -> tuple[IntArray, IntArray]:
+    """Number equal values alike, in order of value, as `np.unique` does: by counting where their span is small.
+
+    Args:
+        values: int64 (n,).
+
+    Returns:
+        The distinct values, ascending, int64 (g,), and the group of each value, int64 (n,).
+    """
+    low = int(values.min(initial=0))
+    span = int(values.max(initial=0)) - low + 1
+    if span > max(_LEAST_SPAN, _SPAN * len(values)):
+        distinct, groups = np.unique(values, return_inverse=True)
+        return distinct, groups
+    present = np.zeros(span, np.bool_)
+    present[values - low] = True
+    numbers = np.cumsum(present) - 1
+    return np.flatnonzero(present) + low, numbers[values - low]
 
 
 @compiled

@@ -16,6 +16,11 @@ from treescore.core.arrays import Counts, FloatArray
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+_EXACT = 2.0**53
+"""Below this limit float64 holds every whole number, so that sums of whole numbers are exact in any order."""
+_MANTISSA_OF_POWER = 0.5
+"""What `frexp` splits off a power of two: the product with one is exact."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
@@ -146,15 +151,88 @@ def f1_score(name: str, doc: str, correct: str, gold: str, system: str, undefine
 def weighted(weights: Mapping[str, float], names: Sequence[str], counts: Counts) -> Counts:
     """Return the weighted sum of named columns: counts (..., k) -> (...); integer counts and weights stay integer."""
     column_of = {name: column for column, name in enumerate(names)}
-    columns = counts[..., [column_of[name] for name in weights]]
     factors = np.array(list(weights.values()), np.float64)
     if np.issubdtype(counts.dtype, np.integer) and (factors == np.rint(factors)).all():
-        return np.asarray(columns @ factors.astype(np.int64), np.int64)
-    return np.asarray(columns @ factors, np.float64)
+        total = np.zeros(counts.shape[:-1], np.int64)
+        for name, factor in weights.items():
+            total = total + np.asarray(counts[..., column_of[name]], np.int64) * int(factor)
+        return total
+    return np.asarray(counts[..., [column_of[name] for name in weights]] @ factors, np.float64)
 
 
 def _weights(given: str | Mapping[str, float]) -> Mapping[str, float]:
     return {given: 1} if isinstance(given, str) else given
+
+
+class Formulas:
+    """The ratios of all scores as two constant matrices: one product sums the numerators, one the denominators.
+
+    A product adds up in an order of its own, so it stands for `weighted` only where every order gives the same bits:
+    sums of whole numbers below 2^53, and sums of at most two counts whose weights are powers of two, which round once.
+    Other terms are summed one by one.
+    """
+
+    def __init__(self, names: Sequence[str], scores: Sequence[Score]) -> None:
+        """Lay out the ratios of scores over counts of these names, equal ratios once."""
+        known: dict[object, tuple[int, Ratio]] = {}
+        self._places = [[known.setdefault(_key(each), (len(known), each))[0] for each in one.ratios] for one in scores]
+        self._ratios = [ratio for _, ratio in known.values()]
+        self._joins = [score.join for score in scores]
+        self._names = names
+        self._tops = _matrix([ratio.numerator for ratio in self._ratios], names)
+        self._bottoms = _matrix([ratio.denominator for ratio in self._ratios], names)
+        self._one_minus = [place for place, ratio in enumerate(self._ratios) if ratio.one_minus]
+        weights = np.concatenate([self._tops, self._bottoms])
+        self._whole = bool((weights == np.rint(weights)).all())
+        self._reach = float(np.abs(weights).sum(axis=1).max(initial=1.0))
+        used, powers = weights != 0, np.abs(np.frexp(weights)[0]) == _MANTISSA_OF_POWER
+        counts = used.sum(axis=1)
+        self._one_rounding = bool(((counts < 2) | ((counts == 2) & (powers | ~used).all(axis=1))).all())
+
+    def of(self, totals: Counts) -> FloatArray:
+        """Return all scores of summed counts: totals (k, m) -> (s, m); NaN where undefined."""
+        tops, bottoms = self._terms(totals)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = np.divide(tops, bottoms)
+        values[bottoms == 0] = np.nan
+        values[self._one_minus] = 1.0 - values[self._one_minus]
+        rows = [
+            values[places[0]] if join is None else join([values[place] for place in places])
+            for places, join in zip(self._places, self._joins, strict=True)
+        ]
+        return np.stack(rows)
+
+    def _terms(self, totals: Counts) -> tuple[FloatArray, FloatArray]:
+        """Return the numerators and the denominators of all ratios: totals (k, m) -> two float64 (ratios, m)."""
+        if self._any_order(totals):
+            numbers = np.asarray(totals, np.float64)
+            return self._tops @ numbers, self._bottoms @ numbers
+        terms = [ratio.terms(self._names, totals.T) for ratio in self._ratios]
+        tops, bottoms = (np.array([pair[side] for pair in terms], np.float64) for side in (0, 1))
+        return tops, bottoms
+
+    def _any_order(self, totals: Counts) -> bool:
+        """Tell whether terms have the same bits in whichever order they are added up."""
+        if totals.dtype.kind == "f" and self._one_rounding:
+            return True
+        if float(np.abs(totals).max(initial=0)) * self._reach >= _EXACT:
+            return False
+        if totals.dtype.kind == "f":
+            return self._whole and bool((totals == np.rint(totals)).all())
+        return self._whole or self._one_rounding
+
+
+def _key(ratio: Ratio) -> object:
+    return tuple(ratio.numerator.items()), tuple(ratio.denominator.items()), ratio.one_minus
+
+
+def _matrix(terms: Sequence[Mapping[str, float]], names: Sequence[str]) -> FloatArray:
+    """Return the weights of each term's counts, (terms, k)."""
+    weights = np.zeros((len(terms), len(names)))
+    column_of = {name: column for column, name in enumerate(names)}
+    for row, term in enumerate(terms):
+        weights[row, [column_of[name] for name in term]] = list(term.values())
+    return weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,10 +242,23 @@ class ScoreTable:
     count_names: tuple[str, ...]
     scores: tuple[Score, ...]
     by_name: Mapping[str, Score] = field(init=False)
+    _formulas: Formulas = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "by_name", {score.name: score for score in self.scores})
+        object.__setattr__(self, "_formulas", Formulas(self.count_names, self.scores))
+
+    def of(self, totals: Counts) -> FloatArray:
+        """Return all scores of summed counts: totals (..., k) -> (..., s)."""
+        by_count: Counts = np.ascontiguousarray(totals.reshape(-1, totals.shape[-1]).T)  # type: ignore[assignment]
+        columns = self.of_columns(by_count)
+        return np.ascontiguousarray(columns.T).reshape(*totals.shape[:-1], len(self.scores))
+
+    def of_columns(self, totals: Counts) -> FloatArray:
+        """Return all scores of summed counts, a row for each count and each score: totals (k, m) -> (s, m)."""
+        return self._formulas.of(totals)
 
     def values(self, totals: Counts) -> dict[str, FloatArray]:
         """Return every score of summed counts: totals (..., k) -> name -> (...)."""
-        return {score.name: score.of(self.count_names, totals) for score in self.scores}
+        scores = self.of(totals)
+        return {score.name: scores[..., column] for column, score in enumerate(self.scores)}

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from treescore.core.arrays import Counts, IntArray
+from treescore.core.arrays import Counts, IntArray, sums_of_rows
 from treescore.core.params import Json
 from treescore.core.registry import ItemInfo, Outcome
 from treescore.core.scores import ScoreTable
 from treescore.core.trees import Alignments, ParallelTreebank, Treebank
-from treescore.core.values import count_values, score_values
+from treescore.core.values import count_rows, score_rows
 
 MAX_VALUES = 200
 """Limit of values of an attribute in comments; one with more (`text`) names sentences and is not a grouping."""
@@ -61,18 +61,15 @@ def _rows(table: ScoreTable, counts: Counts, values: Sequence[Json]) -> list[dic
     used = sorted({value for value in values if value is not None}, key=_in_order)
     group_of = {value: number for number, value in enumerate(used)}
     groups = np.array([group_of.get(value, len(used)) for value in values], np.int64)
-    totals = np.zeros((len(used) + 1, counts.shape[1]), counts.dtype)
-    np.add.at(totals, groups, counts)
-    sentences = np.bincount(groups, minlength=len(used) + 1).tolist()
-    return [
-        {
-            "value": value,
-            "counts": count_values(table.count_names, totals[number]),
-            "scores": score_values(table, totals[number])[0],
-            "sentences": sentences[number],
-        }
-        for number, value in enumerate(used)
-    ]
+    totals = sums_of_rows(groups, len(used) + 1, counts)[:-1]
+    columns = (
+        used,
+        count_rows(table.count_names, totals),
+        score_rows(table, totals),
+        np.bincount(groups, minlength=len(used) + 1)[:-1].tolist(),
+    )
+    members = ("value", "counts", "scores", "sentences")
+    return [dict(zip(members, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def _in_order(value: str) -> tuple[int, str]:

@@ -24,7 +24,7 @@ from service.usecases.scoring.config import ScoringConfig, scoring_config
 from treescore.core.scores import Score
 from treescore.errors import ScoringError
 from treescore.evaluation.benchmark import lacked_by_all_runs
-from treescore.evaluation.parts import RESAMPLES
+from treescore.evaluation.part_intervals import RESAMPLES
 from treescore.evaluation.report import full_address
 from treescore.evaluation.spec import Entry
 from treescore.significance import Settings

@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray
+from treescore.core.grouping import ranked
 from treescore.core.params import Json
 from treescore.core.trees import DependencyTreebank
-from treescore.metrics.shared.groupings import GROUPINGS, Groups, WordAttributes, groups_by
+from treescore.metrics.shared.group_tables import Row, ratios, rows_of
+from treescore.metrics.shared.groupings import GROUPINGS, Grouping, Groups, WordAttributes, groups_by
 from treescore.metrics.shared.malteval.error_groupings import ERROR_GROUPINGS, clustering, clustering_2, pre_and_post
 from treescore.metrics.shared.malteval.right_words import SELF, WordFacts
 from treescore.metrics.shared.malteval.slice_choice import SliceChoice
@@ -51,12 +53,19 @@ class AttachmentSlices(Mapping[str, Sequence[Mapping[str, Json]]]):
         self._right["both"] = right["las"][scoring]
         self._right |= {name: self._facts.by(name)[scoring] for name in choice.metrics if name != SELF}
         self._scores = _SCORES | {name: name for name in choice.metrics}
+        self._made: dict[Grouping, list[Row]] = {}
 
     def __getitem__(self, name: str) -> Sequence[Mapping[str, Json]]:
         if name == "Clustering":
-            return list(self._clustering())
+            return self._clustering()
+        grouping = GROUPINGS.get(name)
+        if grouping is not None and grouping in self._made:  # under another name
+            return self._made[grouping]
         groups = self._groups(name)
-        return list(self._rows(groups, self._counts(groups)))
+        rows = self._rows(groups, self._counts(groups))
+        if grouping is not None:
+            self._made[grouping] = rows
+        return rows
 
     def __iter__(self) -> Iterator[str]:
         return iter((*GROUPINGS, *ERROR_GROUPINGS, *self._groupings))
@@ -90,51 +99,65 @@ class AttachmentSlices(Mapping[str, Sequence[Mapping[str, Json]]]):
         return {**self._right, SELF: self_right}
 
     def _counts(self, groups: Groups) -> dict[str, IntArray]:
-        def count_by(members: IntArray, mask: BoolArray | None = None) -> IntArray:
-            return np.bincount(members if mask is None else members[mask], minlength=groups.size).astype(np.int64)
-
-        same = groups.gold == groups.system
-        counts = {
-            "gold": count_by(groups.gold),
-            "system": count_by(groups.system),
-            "correct": count_by(groups.gold, same),
-            "correct_with_head": count_by(groups.gold, same & self._right["head"]),
-        }
         columns = self._columns(groups)
-        for side, members in (("gold", groups.gold), ("system", groups.system)):
-            for name, bits in columns.items():
-                counts[f"{side}_correct_{name}"] = count_by(members, bits)
+        patterns, bits = _patterns(columns)
+        same = groups.gold == groups.system
+        gold = _tally(groups.gold, 2 * patterns + same, groups.size, 2 * len(bits)).reshape(groups.size, len(bits), 2)
+        correct = gold[:, :, 1]
+        of_sides = {"gold": gold.sum(axis=2), "system": _tally(groups.system, patterns, groups.size, len(bits))}
+        counts = {side: by_pattern.sum(axis=1) for side, by_pattern in of_sides.items()}
+        counts["correct"] = correct.sum(axis=1)
+        counts["correct_with_head"] = correct @ bits[:, list(columns).index("head")]
+        for side, by_pattern in of_sides.items():
+            counts |= {f"{side}_correct_{name}": by_pattern @ bits[:, at] for at, name in enumerate(columns)}
         return counts
 
-    def _rows(self, groups: Groups, counts: dict[str, IntArray]) -> Iterator[Mapping[str, Json]]:
+    def _rows(self, groups: Groups, counts: dict[str, IntArray]) -> list[Row]:
         by_size = np.argsort(-(counts["gold"] + counts["system"]), kind="stable")
         listed, rest = by_size[:MAX_ROWS], by_size[MAX_ROWS:]
         if groups.ordered:
             listed = np.sort(listed)
-        for group in listed.tolist():
-            yield self._row(groups.value(group), {name: int(column[group]) for name, column in counts.items()})
+        values = list(map(groups.value, listed.tolist()))
+        columns = {name: column[listed] for name, column in counts.items()}
         if len(rest):
-            yield self._row(None, {name: int(column[rest].sum()) for name, column in counts.items()})
+            values.append(None)
+            columns = {name: np.append(column, counts[name][rest].sum()) for name, column in columns.items()}
+        return self._table(values, columns)
 
-    def _clustering(self) -> Iterator[Mapping[str, Json]]:
-        for distance, pairs, right in clustering(self._no_error, self._owners, self._columns()):
-            counts = {"gold": pairs, "system": pairs, "correct": pairs, "correct_with_head": right["head"]}
-            for side in ("gold", "system"):
-                counts |= {f"{side}_correct_{name}": count for name, count in right.items()}
-            yield self._row(distance, counts)
+    def _clustering(self) -> list[Row]:
+        found = list(clustering(self._no_error, self._owners, self._columns()))
+        pairs = np.array([pairs for _, pairs, _ in found], np.int64)
+        counts = {"gold": pairs, "system": pairs, "correct": pairs}
+        right = {name: np.array([right[name] for _, _, right in found], np.int64) for name in self._columns()}
+        counts["correct_with_head"] = right["head"]
+        for side in ("gold", "system"):
+            counts |= {f"{side}_correct_{name}": column for name, column in right.items()}
+        return self._table([distance for distance, _, _ in found], counts)
 
-    def _row(self, value: Json, counts: Mapping[str, int]) -> Mapping[str, Json]:
-        scores: dict[str, Json] = {}
+    def _table(self, values: Sequence[Json], counts: Mapping[str, IntArray]) -> list[Row]:
+        """Make a row for each value from the columns of counts, each (values,)."""
+        scores: dict[str, list[float | None]] = {}
         for prefix, side in (("", "gold"), ("system_", "system")):
             for score, name in self._scores.items():
-                scores[prefix + score] = _ratio(counts[f"{side}_correct_{name}"], counts[side])
+                scores[prefix + score] = ratios(counts[f"{side}_correct_{name}"], counts[side])
         for suffix in ("", "_with_head"):
             correct = counts[f"correct{suffix}"]
-            scores[f"precision{suffix}"] = _ratio(correct, counts["system"])
-            scores[f"recall{suffix}"] = _ratio(correct, counts["gold"])
-            scores[f"f1{suffix}"] = _ratio(2 * correct, counts["gold"] + counts["system"])
-        return {"value": value, "counts": counts, "scores": scores}
+            scores[f"precision{suffix}"] = ratios(correct, counts["system"])
+            scores[f"recall{suffix}"] = ratios(correct, counts["gold"])
+            scores[f"f1{suffix}"] = ratios(2 * correct, counts["gold"] + counts["system"])
+        return rows_of(values, {name: column.tolist() for name, column in counts.items()}, scores)
 
 
-def _ratio(numerator: int, denominator: int) -> float | None:
-    return numerator / denominator if denominator else None
+def _patterns(columns: Mapping[str, BoolArray]) -> tuple[IntArray, IntArray]:
+    """Return which combination of the columns each word has, (w,), and the bits of the p combinations, (p, columns)."""
+    codes = np.zeros(len(next(iter(columns.values()))), np.int64)
+    for column in columns.values():
+        codes = ranked(2 * codes + column)[1]
+    firsts = np.zeros(int(codes.max(initial=-1)) + 1, np.int64)
+    firsts[codes] = np.arange(len(codes))
+    return codes, np.stack([column[firsts] for column in columns.values()], axis=1).astype(np.int64)
+
+
+def _tally(groups: IntArray, patterns: IntArray, size: int, width: int) -> IntArray:
+    """Count the words of each group and pattern: (size, width)."""
+    return np.bincount(groups * width + patterns, minlength=size * width).reshape(size, width).astype(np.int64)

@@ -36,6 +36,7 @@ from treescore.metrics.leaf_ancestor.kernel import (
     word_scores,
 )
 from treescore.metrics.shared.examples import DEPENDENCIES, TREES
+from treescore.metrics.shared.group_tables import rows_of
 
 COUNT_NAMES = ("words", "word_score_sum", "sentences", "sentence_score_sum", "error", "skip")
 NOTHING_SCORED = "no sentence could be compared"
@@ -277,15 +278,13 @@ class _Scored:
         used = (groups >= 0) & ~np.isnan(self.scores)
         counts = np.bincount(groups[used], minlength=len(names))
         sums = np.bincount(groups[used], weights=self.scores[used], minlength=len(names))
-        return [
-            {
-                "value": names[group],
-                "counts": {"words": int(counts[group]), "word_score_sum": float(sums[group])},
-                "scores": {"word_mean": float(sums[group] / counts[group])},
-            }
-            for group in np.argsort(-counts, kind="stable").tolist()
-            if counts[group]
-        ]
+        order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+        counts, sums = counts[order], sums[order]
+        return rows_of(
+            [names[group] for group in order.tolist()],
+            {"words": counts.tolist(), "word_score_sum": sums.tolist()},
+            {"word_mean": (sums / counts).tolist()},
+        )
 
     @cached_property
     def _labels(self) -> IntArray:

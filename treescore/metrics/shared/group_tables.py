@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, Counts, IntArray, sums_by
+from treescore.core.arrays import BoolArray, Counts, IntArray, sums_by, sums_of_rows
 from treescore.core.params import Json
 from treescore.core.registry import ItemInfo
 from treescore.core.scores import ScoreTable
+from treescore.core.values import defined
 
 Row = dict[str, Json]
 Values = Sequence[str | int | None]
@@ -18,18 +18,32 @@ Values = Sequence[str | int | None]
 
 def table_rows(table: ScoreTable, values: Sequence[Json], counts: Counts) -> list[Row]:
     """Return one row per value: its counts (values, k) and their scores, null where undefined."""
-    names = [score.name for score in table.scores]
-    scores = np.stack(list(table.values(counts).values()), axis=-1).tolist()
+    scores = dict(zip((score.name for score in table.scores), map(defined, table.of(counts).T), strict=True))
+    return rows_of(values, dict(zip(table.count_names, counts.T.tolist(), strict=True)), scores)
+
+
+def rows_of(
+    values: Sequence[Json], counts: Mapping[str, Sequence[Json]], scores: Mapping[str, Sequence[Json]]
+) -> list[Row]:
+    """Return one row per value from columns of counts and of scores, each with a member for each value."""
     return [
         {
             "value": value,
-            "counts": dict(zip(table.count_names, row, strict=True)),
-            "scores": {
-                name: None if math.isnan(score) else score for name, score in zip(names, values_of_scores, strict=True)
-            },
+            "counts": dict(zip(counts, own, strict=True)),
+            "scores": dict(zip(scores, of_them, strict=True)),
         }
-        for value, row, values_of_scores in zip(values, counts.tolist(), scores, strict=True)
+        for value, own, of_them in zip(
+            values, zip(*counts.values(), strict=True), zip(*scores.values(), strict=True), strict=True
+        )
     ]
+
+
+def ratios(numerators: IntArray, denominators: IntArray) -> list[float | None]:
+    """Divide column by column, None where the denominator is 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        quotients = numerators / denominators
+    quotients[denominators == 0] = np.nan
+    return defined(quotients)
 
 
 def sentence_tables(
@@ -55,8 +69,7 @@ def grouped(
     group_of = {value: number for number, value in enumerate(used)}
     groups = np.array([group_of.get(value, len(used)) for value in values_of_sentences], np.int64)
     size = len(used) + 1
-    sums = np.stack([sums_by(groups, size, rows[:, column]) for column in range(rows.shape[1])], axis=1)
-    group_rows = table_rows(table, used, sums[:-1])
+    group_rows = table_rows(table, used, sums_of_rows(groups, size, rows)[:-1])
     for row, sentences in zip(group_rows, sums_by(groups, size).tolist(), strict=False):
         row["sentences"] = sentences
     return group_rows, groups

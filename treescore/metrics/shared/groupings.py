@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, owners_of
+from treescore.core.grouping import ranked
 from treescore.core.heads import resolved_heads
 from treescore.core.params import Json
 from treescore.core.trees import DependencyTreebank
@@ -86,24 +88,20 @@ class WordAttributes:
         A frame lists the relations of the dependents in order, with the word's own in asterisks at its place.
         """
         treebank = self.treebank
-        strings = treebank.vocabulary.strings
-        deprels = [strings[number] for number in treebank.deprels.tolist()]
-        inside = ~self.shape.outside & (self.heads > 0)
-        parents = np.where(inside, treebank.word_offsets[self.owners] + self.heads - 1, -1)
-        frames: list[list[str]] = [[] for _ in deprels]
-        own_written = [False] * len(deprels)
-        for word, parent in enumerate(parents.tolist()):
-            if parent < 0:
-                continue
-            if word > parent and not own_written[parent]:
-                frames[parent].append(f"*{deprels[parent]}*")
-                own_written[parent] = True
-            if word != parent:
-                frames[parent].append(deprels[word])
-        texts = [
-            " ".join(frame if done else [*frame, f"*{deprel}*"])
-            for frame, done, deprel in zip(frames, own_written, deprels, strict=True)
+        words = np.arange(len(self.owners), dtype=np.int64)
+        inside = ~self.shape.outside & (self.heads > 0) & (self.heads != self.positions)
+        parents = (treebank.word_offsets[self.owners] + self.heads - 1)[inside]
+        frames = np.concatenate([parents, words])
+        members = np.concatenate([words[inside], words])
+        order = np.lexsort((members, frames))
+        frames, members = frames[order], members[order]
+        relations = treebank.vocabulary.strings
+        texts_of = [
+            f"*{relations[number]}*" if own else relations[number]
+            for number, own in zip(treebank.deprels[members].tolist(), (frames == members).tolist(), strict=True)
         ]
+        ends = np.searchsorted(frames, words, "right").tolist()
+        texts = [" ".join(texts_of[start:end]) for start, end in pairwise([0, *ends])]
         return treebank.vocabulary.numbers(texts)
 
 
@@ -148,7 +146,7 @@ def groups_by(name: str, sides: tuple[WordAttributes, WordAttributes], scoring: 
     """Group the scoring words, bool (w,), by a grouping of this name. Raises KeyError."""
     grouping = GROUPINGS[name]
     keys = [grouping.keys(side)[scoring] for side in sides]
-    distinct, groups = np.unique(np.concatenate(keys), return_inverse=True)
+    distinct, groups = ranked(np.concatenate(keys))
     gold, system = np.split(groups, 2)
     treebank = sides[0].treebank
     return Groups(
@@ -181,27 +179,28 @@ def _column(name: str) -> Grouping:
     return Grouping(lambda side: np.asarray(getattr(side.treebank, name), np.int64), _string)
 
 
+_UPOS, _XPOS, _DEPREL, _FORM = map(_column, ("upos", "xpos", "deprels", "forms"))
 _DIRECTION = Grouping(WordAttributes.directions, _name(DIRECTIONS), ordered=True)
 _DISTANCE = Grouping(WordAttributes.distances, _name(DISTANCES), ordered=True)
 _DEPTH = Grouping(lambda side: side.shape.depths, _number, ordered=True)
 
 GROUPINGS: Mapping[str, Grouping] = {
-    "upos": _column("upos"),
-    "xpos": _column("xpos"),
-    "deprel": _column("deprels"),
+    "upos": _UPOS,
+    "xpos": _XPOS,
+    "deprel": _DEPREL,
     "direction": _DIRECTION,
     "distance": _DISTANCE,
     "sentence_length": Grouping(lambda side: (side.lengths - 1) // 10, _tens, ordered=True),
     "projectivity": Grouping(lambda side: (~side.projective).astype(np.int64), _name(PROJECTIVITIES), ordered=True),
     "depth": _DEPTH,
-    "word": _column("forms"),
+    "word": _FORM,
     "Token": Grouping(lambda side: np.arange(len(side.owners), dtype=np.int64), _number, ordered=True),
-    "Wordform": _column("forms"),
+    "Wordform": _FORM,
     "Lemma": _column("lemmas"),
-    "Cpostag": _column("upos"),
-    "Postag": _column("xpos"),
+    "Cpostag": _UPOS,
+    "Postag": _XPOS,
     "Feats": _column("feats"),
-    "Deprel": _column("deprels"),
+    "Deprel": _DEPREL,
     "Frame": Grouping(WordAttributes.frames, _string),
     "Sentence": Grouping(lambda side: side.owners + 1, _number, ordered=True),
     "SentenceLength": Grouping(lambda side: side.lengths, _number, ordered=True),

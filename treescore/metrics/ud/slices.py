@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from treescore.core.arrays import BoolArray
+from treescore.core.grouping import ranked
 from treescore.core.params import Json
 from treescore.core.trees import DependencyTreebank
 from treescore.metrics.attachment.slices import MAX_ROWS
+from treescore.metrics.shared.group_tables import ratios, rows_of
 from treescore.metrics.shared.groupings import GROUPINGS, WordAttributes
 
 NAMES = ("upos", "xpos", "deprel", "direction", "distance", "sentence_length", "depth", "word")
@@ -33,34 +35,29 @@ class UdSlices(Mapping[str, Sequence[Mapping[str, Json]]]):
             raise KeyError(name)
         grouping = GROUPINGS[name]
         keys = [grouping.keys(side) for side in self._sides]
-        distinct, groups = np.unique(np.concatenate(keys), return_inverse=True)
+        distinct, groups = ranked(np.concatenate(keys))
         both = groups[: len(keys[0])], groups[len(keys[0]) :]
-        names = ("gold", "system", "gold_correct", "system_correct")
         columns = [np.bincount(side, minlength=len(distinct)) for side in both]
         columns += [
             np.bincount(side[bits], minlength=len(distinct)) for side, bits in zip(both, self._right, strict=True)
         ]
         order = np.argsort(-(columns[0] + columns[1]), kind="stable")[:MAX_ROWS]
         order = np.sort(order) if grouping.ordered else order
+        gold, system, gold_correct, system_correct = (column[order] for column in columns)
         treebank = self._sides[0].treebank
-        return [
-            _row(
-                grouping.value(int(distinct[group]), treebank),
-                {count: int(column[group]) for count, column in zip(names, columns, strict=True)},
-            )
-            for group in order.tolist()
-        ]
+        return rows_of(
+            [grouping.value(key, treebank) for key in distinct[order].tolist()],
+            {
+                "gold": gold.tolist(),
+                "system": system.tolist(),
+                "gold_correct": gold_correct.tolist(),
+                "system_correct": system_correct.tolist(),
+            },
+            {"las_recall": ratios(gold_correct, gold), "las_precision": ratios(system_correct, system)},
+        )
 
     def __iter__(self) -> Iterator[str]:
         return iter(NAMES)
 
     def __len__(self) -> int:
         return len(NAMES)
-
-
-def _row(value: Json, counts: dict[str, int]) -> Mapping[str, Json]:
-    scores = {
-        "las_recall": counts["gold_correct"] / counts["gold"] if counts["gold"] else None,
-        "las_precision": counts["system_correct"] / counts["system"] if counts["system"] else None,
-    }
-    return {"value": value, "counts": counts, "scores": scores}
