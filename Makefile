@@ -1,9 +1,9 @@
 # make run        the service on its embedded default, with the example benchmark scored   (ONCE=1: end after printing)
 # make venv       the library, the command and the service in .venv
 # make test       lint, types and all tests that need Python only
-# make test-all   make test with the lines that it covers, the wheel in an empty environment, the contract under two
-#                 linters (Node.js) and in a generated client, the services on hosts of their own (root, nginx,
-#                 PostgreSQL); what CI runs
+# make test-all   make test with the lines that it covers, the wheel in an empty environment, the workers on the lowest
+#                 and the newest RQ, the contract under two linters (Node.js) and in a generated client, the services on
+#                 hosts of their own (root, nginx, PostgreSQL); what CI runs
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 CONTRACT := tools/contract
 NODE_BIN := $(CONTRACT)/node_modules/.bin
 
-.PHONY: run venv dev test test-all hosts contract-lint contract-client lint types unit format clean
+.PHONY: run venv dev test test-all hosts rq-range contract-lint contract-client lint types unit format clean
 .DEFAULT_GOAL := run
 
 run: venv
@@ -50,13 +50,23 @@ unit: dev
 
 # tracing lines costs more than half of the time of the tests
 test-all: COVERED := --cov --cov-report=term
-test-all: test packaging hosts contract-lint contract-client
+test-all: test packaging hosts rq-range contract-lint contract-client
 
 packaging: dev
 	$(BIN)/python -m pytest -m packaging
 
 hosts: dev
 	$(BIN)/python -m pytest -m hosts
+
+# each version lies over the environment, which keeps its own
+rq-range: dev
+	@mkdir -p build && $(BIN)/python tools/rq_range.py > build/rq-range.txt
+	@while read -r wanted; do \
+	  place=build/rq-range/$$(echo "$$wanted" | tr -c 'a-z0-9.\n' '_') && rm -rf "$$place" && \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target "$$place" $$wanted && \
+	  echo "Workers on $$wanted:" && \
+	  PYTHONPATH="$$place:." $(BIN)/python -m pytest -q -n 2 --dist loadfile tests/workers < /dev/null || exit 1; \
+	done < build/rq-range.txt
 
 contract-lint: $(CONTRACT)/node_modules/.installed
 	REDOCLY_SUPPRESS_UPDATE_NOTICE=true $(NODE_BIN)/redocly lint --config $(CONTRACT)/redocly.yaml openapi.yaml

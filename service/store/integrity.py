@@ -21,6 +21,7 @@ from service.store.tables import (
     metadata,
     owned_texts,
     parts,
+    pieces,
     scores,
     submissions,
     teams,
@@ -77,11 +78,12 @@ def damaged_artifacts(db: Connection) -> Iterator[Flaw]:
 
 
 def damaged_documents(db: Connection) -> Iterator[Flaw]:
-    """Decompress the stored answers of comparisons, boards and revisions."""
+    """Decompress the stored answers of comparisons, boards and revisions, and the results of pieces."""
     columns = (
         (comparisons.c.id, comparisons.c.document),
         (board_comparisons.c.benchmark_id + "/" + board_comparisons.c.key, board_comparisons.c.document),
         (revisions_table.c.id, revisions_table.c.moved),
+        (pieces.c.id, pieces.c.body),
     )
     for name, document in columns:
         for subject, body in db.execute(select(name, document).where(document.is_not(None))):
@@ -169,6 +171,8 @@ def left_over(db: Connection) -> Iterator[Flaw]:
         query = select(table.c.owner).where(gone).distinct()
         what = "texts" if table is owned_texts else "artifacts"
         yield from _flaws(db, query, f"{what}-without-owner", f"The {what} belong to nothing that is stored.")
+    of_ended = select(pieces.c.id).join(runs_table, runs_table.c.id == pieces.c.run_id).where(~runs.is_unfinished())
+    yield from _flaws(db, of_ended, "piece-left-over", "The run of the piece has ended.")
     for slug, number in score_records.left_over(db):
         detail = "The revision never became active and still has scores; the sweeper deletes them."
         yield Flaw("scores-left-over", f"{slug} revision {number}", detail)

@@ -15,7 +15,8 @@ from service.store.packing import unpack_array
 from service.store.records import AnyRow, columns_of, json_text, one, record_of
 from service.store.revisions import NEVER_ACTIVE
 from service.store.runs import SUCCEEDED
-from service.store.tables import Utc, revisions, scores, submissions
+from service.store.tables import revisions, scores, submissions
+from service.store.times import Utc
 from treescore.core.arrays import Counts
 from treescore.core.params import Json
 

@@ -20,6 +20,7 @@ from service.usecases.runs.ending import Ending, Failure, Outdated, QueuedRun
 from service.usecases.runs.progress import Progress
 from service.usecases.scoring.ladder import place
 from service.usecases.scoring.part_scorer import Scored, Scorer
+from service.usecases.submissions.spreading import score_together
 
 SHOWN = 20
 """Problems in the failure of a whole submission."""
@@ -37,7 +38,8 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
         )
     if source is not None:
         return _copied(context, submission, revision, source)
-    scored = Scorer(context, revision).score(submission, progress.note)
+    scorer = Scorer(context, revision)
+    scored = score_together(context, run, scorer, submission) or scorer.score(submission, progress.note)
     return _scored(context, submission, revision, scored)
 
 
