@@ -23,7 +23,7 @@ def _score(metric: str, example: Example) -> None:
     for outcome in evaluation.score(example.output())[0].values():
         outcome.extra()
         dict(outcome.slices())
-        outcome.details(0)
+        outcome.item(0)
 
 
 if __name__ == "__main__":

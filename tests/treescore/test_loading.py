@@ -37,7 +37,7 @@ for format, metrics, gold, output in json.loads(sys.argv[1]):
     report = evaluate_systems(spec, gold.encode(), "digest", systems, significance={})
     for outcomes in report.outcomes:
         for outcome in outcomes.values():
-            outcome.extra(), dict(outcome.slices()), outcome.details(0)
+            outcome.extra(), dict(outcome.slices()), outcome.item(0)
 print(json.dumps(sorted(set(sys.modules) - before)))
 """
 
