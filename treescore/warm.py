@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from treescore.core.jit import load_compiler
 from treescore.core.registry import METRICS, Example
+from treescore.core.ten_fields import put_together, taken_apart
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
 from treescore.significance.warm import warm_kernels
+
+_TEXT = b"1\tA\ta\t_\t_\t_\t0\troot\t_\t_\n"
 
 
 def warm() -> None:
@@ -16,6 +19,9 @@ def warm() -> None:
         for example in metric.examples:
             _score(metric.name, example)
     warm_kernels()
+    streams = taken_apart(_TEXT)
+    if streams is not None:
+        put_together(streams, len(_TEXT))
 
 
 def _score(metric: str, example: Example) -> None:

@@ -97,7 +97,7 @@ class _Writer:
                     values[odd] = -1 - self._number_of[id(strings)][-1 - values[odd]]
                 return ["numerals", self.arrays.add(values, rows)]
             case Quotients(dividends, divisors):
-                return ["quotients", self._held(dividends), self._held(divisors)]
+                return ["quotients", [*map(self._held, dividends)], [*map(self._held, divisors)]]
             case Anything(values):
                 return ["anything", list(values)]
             case Some(known, of, left_out):
@@ -154,8 +154,8 @@ def _read(kind: list[Any], arrays: Sequence[Array], strings: Sequence[str]) -> A
             return Strings(arrays[number], strings)
         case ["numerals", int(number)]:
             return Numerals(arrays[number], strings)
-        case ["quotients", int(dividends), int(divisors)]:
-            return Quotients(arrays[dividends], arrays[divisors])
+        case ["quotients", dividends, divisors]:
+            return Quotients([arrays[number] for number in dividends], [arrays[number] for number in divisors])
         case ["anything", values]:
             return Anything(values)
         case ["some", int(known), bool(left_out), of]:

@@ -109,18 +109,25 @@ class Some:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quotients:
-    """Numbers divided by others: float64 as the division gives it, null where the divisor is 0; each int64 (n,)."""
+    """Sums of whole numbers divided by others: float64 as the division gives it, null where the divisor is 0.
 
-    dividends: IntArray
-    divisors: IntArray
+    Attributes:
+        dividends: arrays that are added, int64 (n,); one may stand several times.
+        divisors: the same below the line.
+    """
+
+    dividends: Sequence[IntArray]
+    divisors: Sequence[IntArray]
 
     def __len__(self) -> int:
-        return len(self.divisors)
+        return len(self.divisors[0])
 
     def documents(self, start: int, stop: int) -> list[Json]:
         """Return the values from `start` to `stop`."""
-        pairs = zip(self.dividends[start:stop].tolist(), self.divisors[start:stop].tolist(), strict=True)
-        return [above / below if below else None for above, below in pairs]
+        above, below = (
+            np.sum([each[start:stop] for each in terms], axis=0).tolist() for terms in (self.dividends, self.divisors)
+        )
+        return [one / other if other else None for one, other in zip(above, below, strict=True)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

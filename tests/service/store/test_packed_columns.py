@@ -60,9 +60,9 @@ def leaves(draw: st.DrawFn, size: int) -> Made:
             return Numerals(array(numbers), POOL), written
         case "quotients":
             above, below = several(st.integers(0, 9)), several(st.integers(0, 9))
-            return Quotients(array(above), array(below)), [
-                a / b if b else None for a, b in zip(above, below, strict=True)
-            ]
+            shown = [2 * a / (a + b) if a + b else None for a, b in zip(above, below, strict=True)]
+            twice, both = array(above), array(below)
+            return Quotients([twice, twice], [twice, both]), shown
     return Anything(values := several(st.sampled_from([None, 1, "x", [1, {"y": 2.5}]]))), values
 
 
