@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import orjson
@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Select, exists, func, literal,
 
 from service.store import revisions, runs, score_records
 from service.store import texts as owned
+from service.store.packed_texts import unpack_text
 from service.store.packing import unpack
 from service.store.tables import (
     artifacts,
@@ -62,7 +63,7 @@ def damaged_pages(db: Connection) -> Iterator[Flaw]:
 def damaged_texts(db: Connection) -> Iterator[Flaw]:
     """Compare every stored text with its digest and its size."""
     for row in _rows(db, select(texts.c.digest, texts.c.size, texts.c.body)):
-        body = _unpacked(row.body)
+        body = _unpacked(row.body, unpack_text)
         if body is None:
             yield Flaw("text-unreadable", row.digest, "The text cannot be decompressed.")
         elif digest_of(body) != row.digest or len(body) != row.size:
@@ -234,8 +235,8 @@ def _rows(db: Connection, query: Select[Any]) -> Iterator[Any]:
     yield from db.execute(query, execution_options={"yield_per": 50})
 
 
-def _unpacked(body: bytes) -> bytes | None:
+def _unpacked(body: bytes, how: Callable[[bytes], bytes] = unpack) -> bytes | None:
     try:
-        return unpack(body)
+        return how(body)
     except (zstandard.ZstdError, MemoryError):  # a damaged size may ask for any amount of memory
         return None

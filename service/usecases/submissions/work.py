@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from service.context import Context
 from service.errors import counted
 from service.policy.misfits import CLOSED
-from service.store import benchmarks, revisions, runs, score_records, submissions
+from service.store import benchmarks, revisions, runs, score_records, submissions, texts
 from service.store.revisions import Revision
 from service.store.submissions import Submission
 from service.usecases.access.access import benchmark_of
@@ -66,12 +66,15 @@ def _active(db: Connection, submission: Submission) -> Revision:
 
 def _scored(context: Context, submission: Submission, revision: Revision, scored: Scored) -> Ending:
     outputs = {part: {**known, **scored.sizes.get(part, {})} for part, known in submission.outputs.items()}
+    with context.store.read() as db:
+        smaller = {} if scored.record is None else texts.smaller(db, submission.id)
 
     def save(db: Connection, now: datetime) -> Sequence[QueuedRun]:
         _require_active(db, submission, revision)
         if scored.record is None:
             return _end(db, context, submission, now, failure=failure_of_parts(scored.failures), outputs=outputs)
         score_records.save(db, scored.record, scored.packed)
+        texts.replace(db, smaller)
         place(db, benchmark_of(db, submission.benchmark_id), revision, submission)
         return _end(db, context, submission, now, outputs=outputs)
 
