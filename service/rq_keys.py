@@ -26,9 +26,10 @@ KEEP_FAILED = 3600
 
 
 class AtWork(NamedTuple):
-    """A worker: its name, the id of what it works on (None: of nothing), and its last heartbeat."""
+    """A worker: its name, its queue, the id of what it works on (None: of nothing), and its last heartbeat."""
 
     name: str
+    queue: str
     current: str | None
     seen: datetime
 
@@ -109,13 +110,14 @@ def workers(connection: redis.Redis) -> Iterator[AtWork]:
     """Yield all registered workers that have sent a heartbeat.
 
     Relies on: `Worker.all_keys` lists their hashes, `redis_worker_namespace_prefix` and the name; the fields are
-    `current_job`, the id that `set_current_job_id` has set, and `last_heartbeat`, which `utcparse` reads.
+    `queues`, their names, `current_job`, the id that `set_current_job_id` has set, and `last_heartbeat`, which
+    `utcparse` reads.
     """
     for key in rq.Worker.all_keys(connection=connection):
-        current, seen = connection.hmget(key, "current_job", "last_heartbeat")
+        queues, current, seen = connection.hmget(key, "queues", "current_job", "last_heartbeat")
         if seen:
             name = key.removeprefix(rq.Worker.redis_worker_namespace_prefix)
-            yield AtWork(name, as_text(current) if current else None, utcparse(as_text(seen)))
+            yield AtWork(name, as_text(queues or b""), as_text(current) if current else None, utcparse(as_text(seen)))
 
 
 def age(worker: AtWork) -> timedelta:

@@ -135,7 +135,7 @@ def test_workers_are_found_with_what_they_noted_and_when(worker, queue):
     worker.register_birth()
     worker.note_work(WORK)
     [found] = rq_keys.workers(queue.redis)
-    assert (found.name, found.current) == (worker.name, WORK)
+    assert (found.name, found.queue, found.current) == (worker.name, LIVE, WORK)
     assert timedelta(0) <= rq_keys.age(found) < timedelta(seconds=60)
     queue.redis.hset(worker.key, "last_heartbeat", utcformat(now() - timedelta(seconds=90)))
     [found] = rq_keys.workers(queue.redis)
