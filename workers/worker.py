@@ -56,12 +56,12 @@ class Worker(RqWorker):
             return False
         finally:
             self._report()
+            traces.flush()  # only here: a collector that is unavailable costs seconds
         return True
 
     def _report(self) -> None:
-        """Hand on what this process has counted and traced."""
+        """Hand on what this process has counted."""
         self.context.queue.add_counts()
-        traces.flush()
         self._reported = monotonic()
 
     def left_behind(self, name: str) -> None:
