@@ -67,6 +67,7 @@ class Config:
         retain_jobs_days: days after which finished jobs are dropped (410 afterwards); 0 keeps them.
         retain_comparisons_days: days after which answered comparisons are dropped, without those that a leaderboard
             shows; 0 keeps them.
+        otlp_endpoint: where traces are sent by OTLP over HTTP, as http://collector:4318; empty for nowhere.
         webhooks_private: whether webhooks may go to private, local and reserved addresses.
     """
 
@@ -107,6 +108,7 @@ class Config:
     retain_outputs_days: int = 0
     retain_jobs_days: int = 0
     retain_comparisons_days: int = 90
+    otlp_endpoint: str = ""
     webhooks_private: bool = False
 
     @property
@@ -210,6 +212,8 @@ def _check_address(name: str, text: str) -> None:
         for host in listed(text):
             if not is_host(host):
                 raise ConfigError(f"{variable} has {host!r}; set names as scores.example.org, separated by commas.")
+    if name == "otlp_endpoint" and text and not text.startswith(("http://", "https://")):
+        raise ConfigError(f"{variable} is {text!r}; set the address of a collector, as http://collector:4318.")
     if name == "database_url" and not text.startswith(STORES):
         raise ConfigError(f"{variable} must begin with sqlite: or postgresql:, as postgresql+psycopg://host/name.")
     if name == "database_url" and text.startswith("sqlite") and text.partition("://")[2].lstrip("/") in IN_MEMORY:

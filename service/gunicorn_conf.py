@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from typing import Any
 
 from gunicorn import util  # type: ignore[import-untyped]
 
@@ -33,6 +34,18 @@ limit_request_line = 8190
 def on_starting(_server: object) -> None:
     """Close what the processes of the API make to other users, also where gunicorn is started by itself."""
     private_umask()
+
+
+def post_worker_init(worker: Any) -> None:
+    """Begin to hand on what a process of the API counts."""
+    from service.context import report_counts  # noqa: PLC0415 - the arbiter loads nothing of the application
+
+    worker.end_counts = report_counts(worker.wsgi.extensions["treescore"])
+
+
+def worker_exit(_server: object, worker: Any) -> None:
+    """Hand on the rest, if the process had begun."""
+    getattr(worker, "end_counts", lambda: None)()
 
 
 def write_problem(sock: socket.socket, status_int: int, reason: str, mesg: str) -> None:

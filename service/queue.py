@@ -8,10 +8,11 @@ submission have wake-ups too, as many as there are workers that could help.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 import redis
 import rq
@@ -19,6 +20,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from service import rq_keys
+from service.meters import Meters
 from service.store.pieces import piece_of
 
 ENTRY = "workers.entry.wake_up"
@@ -29,6 +31,10 @@ ABANDONED_AFTER = 6
 """Seconds without a heartbeat after which a worker's run goes to another."""
 REDIS_ERRORS = (redis.ConnectionError, redis.TimeoutError, redis.ResponseError)
 """What the client raises while the server does not answer, or refuses to write: full, read-only, its disk failed."""
+COUNTS = "treescore:counts"
+"""The hash of what all processes have counted."""
+WORKER_LIVES = 30
+"""Seconds since its last heartbeat for which a worker counts as alive: an idle one sends them every 15."""
 WARMING = "treescore:warming:"
 """Name of the hash of a queue's workers that warm up: name -> time of the Redis server, and steps that are left."""
 WARMING_SECONDS = 10
@@ -48,10 +54,12 @@ class WorksOn(Protocol):
 class Queue:
     """The queues of one Redis. Connects when first used."""
 
-    def __init__(self, url: str, job_timeout: int = 900) -> None:
+    def __init__(self, url: str, job_timeout: int = 900, meters: Meters | None = None) -> None:
+        self.meters = Meters() if meters is None else meters
         # no retries: a repeated EXEC would queue twice; and no driver info, which each fork would send again
         self._open = partial(redis.Redis.from_url, url, socket_connect_timeout=2, retry=Retry(NoBackoff(), 0))
         self.redis = self._open(socket_timeout=5)
+        _count_trips(self.redis.connection_pool, self.meters)
         self.timeout = job_timeout
         """Seconds that a run may take."""
 
@@ -200,9 +208,47 @@ class Queue:
         info = self.redis.info("server")
         return f"{info.get('server_name', 'redis')} {info.get('valkey_version') or info['redis_version']}"
 
+    def add_counts(self) -> None:
+        """Add what this process has counted to the sums of all. Where Redis does not answer, it is kept."""
+        counts = self.meters.take()
+        if not counts:
+            return
+        try:
+            with self.redis.pipeline() as commands:
+                for field, number in counts.items():
+                    commands.hincrbyfloat(COUNTS, field, number)
+                commands.execute()
+        except REDIS_ERRORS:
+            self.meters.give_back(counts)
+
+    def counts(self) -> dict[str, float]:
+        """Return the sums over all processes. Raises REDIS_ERRORS if Redis does not answer."""
+        found: dict[bytes, bytes] = self.redis.hgetall(COUNTS)  # type: ignore[assignment]
+        return {field.decode(): float(number) for field, number in found.items()}
+
+    def load(self) -> Counter[tuple[str, str]]:
+        """Return how many living workers each queue has, by queue and `busy` or `idle`.
+
+        Raises REDIS_ERRORS if Redis does not answer.
+        """
+        found = rq_keys.workers(self.redis)
+        oldest = timedelta(seconds=WORKER_LIVES)
+        return Counter((each.queue, "busy" if each.current else "idle") for each in found if each.age < oldest)
+
     def lengths(self) -> dict[str, int]:
         """Return how many wake-ups wait in each queue."""
         return {name: int(self.rq_queue(name).count) for name in QUEUES}
+
+
+def _count_trips(pool: redis.ConnectionPool, meters: Meters) -> None:
+    """Count what the connections of a pool send: each command, pipeline or transaction is one round trip."""
+
+    class Counting(pool.connection_class):  # type: ignore[name-defined,misc]
+        def send_packed_command(self, *args: Any, **options: Any) -> None:
+            meters.redis_trip()
+            super().send_packed_command(*args, **options)
+
+    pool.connection_class = Counting
 
 
 class Listener:

@@ -23,7 +23,7 @@ ERRORS = ("zero", "exclude")
 INPUTS = (False, True, "words", "text")
 LEADERBOARD = "leaderboard"
 """What a comparison request names instead of submissions."""
-SCOPES = ("organise", "submit", "score", "read")
+SCOPES = ("organise", "submit", "score", "read", "metrics")
 EVENT_KINDS = (
     *("benchmark.created", "benchmark.changed", "benchmark.deleted"),
     *("revision.created", "revision.active", "revision.ready", "revision.failed"),

@@ -32,9 +32,10 @@ HEARTBEAT_KEPT = timedelta(minutes=2)
 
 
 class AtWork(NamedTuple):
-    """A worker: its name, the id of what it works on (None: of nothing), and the time since its last heartbeat."""
+    """A worker: its name, queue, the id of what it works on (None: of nothing), and the age of its last heartbeat."""
 
     name: str
+    queue: str
     current: str | None
     age: timedelta
 
@@ -114,21 +115,21 @@ def reap(queue: rq.Queue) -> None:
 def workers(connection: redis.Redis) -> Iterator[AtWork]:
     """Yield all registered workers that have sent a heartbeat. Only the clock of Redis counts.
 
-    Relies on: `Worker.all_keys` lists their hashes, `redis_worker_namespace_prefix` and the name; the field
-    `current_job` is the id that `set_current_job_id` has set.
+    Relies on: `Worker.all_keys` lists their hashes, `redis_worker_namespace_prefix` and the name; the fields are
+    `queues`, their names, and `current_job`, the id that `set_current_job_id` has set.
     """
     names = [
         key.removeprefix(rq.Worker.redis_worker_namespace_prefix) for key in rq.Worker.all_keys(connection=connection)
     ]
     with connection.pipeline(transaction=False) as commands:
         for name in names:
-            commands.hget(rq.Worker.redis_worker_namespace_prefix + name, "current_job")
+            commands.hmget(rq.Worker.redis_worker_namespace_prefix + name, "queues", "current_job")
             commands.pttl(HEARTBEAT + name)
         found = commands.execute()
-    for name, current, left in zip(names, found[::2], found[1::2], strict=True):
+    for name, (queues, current), left in zip(names, found[::2], found[1::2], strict=True):
         if left > 0:
             age = HEARTBEAT_KEPT - timedelta(milliseconds=left)
-            yield AtWork(name, as_text(current) if current else None, age)
+            yield AtWork(name, as_text(queues or b""), as_text(current) if current else None, age)
 
 
 def note_heartbeat(worker: rq.Worker, commands: redis.Redis) -> None:

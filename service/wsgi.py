@@ -3,6 +3,9 @@
 from service.api.app import create_app
 from service.config import load_config
 from service.logs import configure_logs
+from service.traces import configure_traces
 
 configure_logs()
-app = create_app(load_config())
+_config = load_config()
+configure_traces(_config.otlp_endpoint, "api")
+app = create_app(_config)

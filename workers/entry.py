@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import lru_cache
+from time import perf_counter
 from types import TracebackType
 
+import structlog
+
+from service import traces
 from service.config import load_config
 from service.context import Context, open_context
 from service.logs import fault
+from service.origin import at_work
 from service.store import pieces, runs
 from service.store.pieces import Piece
 from service.usecases.kinds import KINDS
@@ -20,6 +25,7 @@ from treescore.errors import Problem
 from workers.rq_worker import TimeLimitReached
 
 Work = runs.Run | Piece
+log = structlog.get_logger("treescore.worker")
 
 
 class WorkFailed(Exception):
@@ -88,11 +94,11 @@ def run(context: Context, claimed: Work) -> None:
     Raises:
         WorkFailed: for any unexpected error. Released, it begins again, which counts as another attempt.
     """
-    with _HideDetails(claimed.id):
-        if isinstance(claimed, Piece):
-            with suppress(Cancelled):
-                score_piece(context, claimed)
-        else:
+    if isinstance(claimed, Piece):
+        with at_work(claimed.run_id, None, piece=claimed.id), _HideDetails(claimed.id), suppress(Cancelled):
+            _score_piece(context, claimed)
+    else:
+        with at_work(claimed.id, claimed.request_id), _HideDetails(claimed.id):
             _perform(context, claimed)
 
 
@@ -101,7 +107,20 @@ def do(context: Context, run_id: str) -> None:
     with context.store.write(durable=False) as db:
         claimed_run = runs.claim(db, run_id, context.now())
     if claimed_run is not None:
-        _perform(context, claimed_run)
+        with at_work(run_id, claimed_run.request_id):
+            _perform(context, claimed_run)
+
+
+def _score_piece(context: Context, piece: Piece) -> None:
+    """Score a piece of a run; its lines and spans are those of the run's origin."""
+    with context.store.read() as db:
+        owner = runs.get(db, piece.run_id)
+    if owner is None:
+        return
+    start = perf_counter()
+    with at_work(owner.id, owner.request_id), traces.span("piece", owner.trace, run=owner.id, piece=piece.id):
+        score_piece(context, piece)
+        log.info("piece", first=piece.first, last=piece.last, milliseconds=round(1000 * (perf_counter() - start), 1))
 
 
 def _perform(context: Context, claimed_run: runs.Run) -> None:

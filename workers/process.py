@@ -8,6 +8,7 @@ import os
 from service.files import private_umask
 from service.logs import configure_logs
 from service.queue import LIVE, QUEUES
+from service.traces import configure_traces
 from service.usecases.scoring import gold_cache
 from workers.entry import process_context
 from workers.warm_up import warm_up
@@ -23,6 +24,8 @@ def main() -> None:
     private_umask()
     configure_logs()
     context = process_context()
+    context.meters.process = "worker"
+    configure_traces(context.config.otlp_endpoint, "worker")
     warm_up(context, arguments.queue)
     gold_cache.prepare(context)
     context.store.close()  # connections do not survive a fork

@@ -8,12 +8,13 @@ from datetime import timedelta
 import structlog
 from sqlalchemy.exc import DBAPIError
 
-from service.context import Context
+from service.context import REPORT_SECONDS, Context
 from service.files import private_umask
 from service.logs import configure_logs, fault
 from service.posix import stop_signal
 from service.queue import REDIS_ERRORS
 from service.store import comparisons, idempotency, jobs, ladders, runs, score_records, submissions, turns
+from service.traces import configure_traces
 from service.usecases.events.deliver import deliver_due
 from service.usecases.scoring import gold_cache
 from workers.entry import process_context, release
@@ -24,6 +25,7 @@ GRACE = timedelta(seconds=2)
 """A younger run may be on its way into the queue."""
 KEEP_KEYS = timedelta(days=1)
 HOUSEKEEPING_EVERY = 600
+REPORT_EVERY = int(REPORT_SECONDS / INTERVAL)
 DROPPED_AT_ONCE = 200
 
 log = structlog.get_logger("treescore.sweeper")
@@ -56,6 +58,8 @@ class Sweeper:
             context.queue.put(run_id, lost[run_id].queue)
             log.warning("requeued", run=run_id)
         self._suspects = set(lost).difference(requeued)
+        if self._sweeps % REPORT_EVERY == 0:
+            context.queue.add_counts()
         if self._sweeps % HOUSEKEEPING_EVERY == 0:
             self.clean_up()
         self._sweeps += 1
@@ -105,9 +109,12 @@ def main() -> None:
     """Sweep until a signal; while Redis or the store is not available, wait for it."""
     private_umask()
     configure_logs()
-    sweeper = Sweeper(process_context())
+    context = process_context()
+    context.meters.process = "sweeper"
+    configure_traces(context.config.otlp_endpoint, "sweeper")
+    sweeper = Sweeper(context)
     stop = stop_signal()
-    threading.Thread(target=deliver, args=(process_context(), stop), daemon=True, name="webhooks").start()
+    threading.Thread(target=deliver, args=(context, stop), daemon=True, name="webhooks").start()
     while not stop.wait(INTERVAL):
         try:
             sweeper.sweep()

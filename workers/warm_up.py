@@ -17,6 +17,8 @@ from typing import IO
 import structlog
 
 from service.context import Context
+from service.meters import Meters
+from service.origin import at_work
 from service.queue import REDIS_ERRORS
 from service.store import jobs, runs, texts
 from service.store.database import RollbackStore
@@ -98,14 +100,15 @@ def _noted(context: Context, queue: str) -> Iterator[Callable[[int], None]]:
 
 
 def _perform_job(context: Context) -> None:
-    rollback_context = replace(context, store=RollbackStore(context.store))
-    with rollback_context.store.write() as db:
-        runs.add(db, RUN, KIND, QUEUE, rollback_context.now(), "warm-up")
-        jobs.add(db, RUN, "warm-up", _REQUEST)
-        texts.put(db, RUN, _TEXTS)
-    claimed_run = next_work(rollback_context, QUEUE, 1)
-    assert claimed_run is not None  # noqa: S101 - no other run is in this queue
-    run(rollback_context, claimed_run)
+    rollback_context = replace(context, store=RollbackStore(context.store), meters=Meters())
+    with at_work(RUN, None):
+        with rollback_context.store.write() as db:
+            runs.add(db, RUN, KIND, QUEUE, rollback_context.now(), "warm-up")
+            jobs.add(db, RUN, "warm-up", _REQUEST)
+            texts.put(db, RUN, _TEXTS)
+        claimed_run = next_work(rollback_context, QUEUE, 1)
+        assert claimed_run is not None  # noqa: S101 - no other run is in this queue
+        run(rollback_context, claimed_run)
     # with no run left they look for pieces too
     peek(rollback_context, QUEUE, 1)
     next_work(rollback_context, QUEUE, 1)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import resource
 from time import monotonic
+from typing import Any
 
 from sqlalchemy.exc import OperationalError
 
+from service import traces
 from service.context import Context
 from service.logs import fault
 from service.queue import LIVE, REDIS_ERRORS
@@ -20,6 +22,8 @@ MAX_AGE = 30.0
 """Seconds after which a work-horse takes no further run: RQ counts its time from the fork, and kills a minute late."""
 MAX_GROWTH = 256 * 1024
 """KiB by which a work-horse may have grown and still take a further run: only its end surely frees the memory."""
+REPORT_SECONDS = 1.0
+"""Seconds between two reports of a work-horse that is busy: a report costs a round trip."""
 POLL_SECONDS = 0.5
 """Seconds between two checks whether the worker was asked to stop."""
 
@@ -38,9 +42,11 @@ class Worker(RqWorker):
         super().__init__(context.queue.rq_queue(queue), context.queue.redis)
         self.context = context
         self.linger = linger
+        self._reported = 0.0
 
     def woken(self, queue: str, name: str) -> bool:
         """Perform the runs that wait."""
+        self.context.meters.forget()
         try:
             self._work_off(queue, name)
         except REDIS_ERRORS:
@@ -48,13 +54,26 @@ class Worker(RqWorker):
         except OperationalError as error:
             fault(type(error), error.__traceback__)
             return False
+        finally:
+            self._report()
+            traces.flush()  # only here: a collector that is unavailable costs seconds
         return True
+
+    def _report(self) -> None:
+        """Hand on what this process has counted."""
+        self.context.queue.add_counts()
+        self._reported = monotonic()
 
     def left_behind(self, name: str) -> None:
         """Give back what the work-horse left unfinished."""
         self._give_back(name)
         # the next work-horse must not inherit a connection
         self.context.store.close()
+
+    def monitor_work_horse(self, job: Any, queue: Any) -> None:
+        """Wait until the work-horse has ended; then hand on what the worker itself has counted."""
+        super().monitor_work_horse(job, queue)
+        self.context.queue.add_counts()
 
     def _work_off(self, queue: str, woken_by: str) -> None:
         """Perform runs until none comes, or until this process should end; then wake a worker for what is left."""
@@ -102,6 +121,8 @@ class Worker(RqWorker):
             return False
         finally:
             self.note_work(None)
+            if monotonic() > self._reported + REPORT_SECONDS:
+                self._report()
         return monotonic() < start + limit
 
     def _give_back(self, name: str) -> None:

@@ -79,7 +79,7 @@ def create_app(config: Config, context: Context | None = None) -> Flask:
     app.url_map.strict_slashes = True
     app.url_map.merge_slashes = False
     app.config["PROPAGATE_EXCEPTIONS"] = False
-    app.extensions["treescore"] = context if context is not None else open_context(config)
+    opened = app.extensions["treescore"] = context if context is not None else open_context(config)
     app.extensions[EXTENSION] = ServerState(config)
     for module in BLUEPRINTS:
         app.register_blueprint(module.blueprint)
@@ -89,7 +89,8 @@ def create_app(config: Config, context: Context | None = None) -> Flask:
     app.teardown_request(calls.end_wait)
     packer = app.extensions[CODED] = Codings()
     short = Finished(app.wsgi_app, lambda: app.extensions["treescore"], app.extensions[EXTENSION], packer, doors)
-    app.wsgi_app = forwarded(Around(short, client_address), config)  # type: ignore[assignment,method-assign]
+    around = Around(short, client_address, opened.meters)
+    app.wsgi_app = forwarded(around, config)  # type: ignore[assignment,method-assign]
     app.register_error_handler(ServiceError, problems.of_service_error)
     app.register_error_handler(HTTPException, problems.of_http_error)
     app.register_error_handler(InternalServerError, lambda _fault: problems.of_fault())

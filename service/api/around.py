@@ -1,6 +1,7 @@
 """What surrounds every request, however it is answered: its name, fixed headers, and one line of JSON in the log.
 
-The line never has the body, the query, the token or ids of the path.
+The line never has the body, the query, the token or ids of the path. Where the request stores a run, it has the run's
+id (see service.logs).
 """
 
 from __future__ import annotations
@@ -15,13 +16,19 @@ from typing import Any
 import structlog
 
 from service.caller import Caller
+from service.meters import REQUESTS, Meters
 from service.server.state import PROBES
+from service.traces import span
 
 Environ = dict[str, Any]
 Wsgi = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
 
 NOTE = "treescore.note"
 MAX_METHOD = 20
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+"""That are counted by name; clients may send any."""
+UNKNOWN = "none"
+"""The route of requests that matched none."""
 UNSHARED = "private, no-cache"
 _ID = re.compile(r"[A-Za-z0-9._:-]{1,128}", re.ASCII)
 
@@ -54,16 +61,18 @@ def note_of(environ: Environ) -> Note:
 
 
 class Around:
-    """Names each request, adds the headers that every answer has, and calls `done` when its answer begins."""
+    """Names and times each request, adds the headers that every answer has, and calls `done` when its answer begins."""
 
-    def __init__(self, app: Wsgi, address_of: Callable[[Environ], str]) -> None:
+    def __init__(self, app: Wsgi, address_of: Callable[[Environ], str], meters: Meters) -> None:
+        self._meters = meters
         self._app = app
         self._address_of = address_of
 
     def __call__(self, environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
         """Answer a request."""
         note = environ[NOTE] = Note(_id_of(environ), address=self._address_of(environ))
-        # a thread serves one request at a time: the id of the last one is overwritten
+        # a thread serves one request after the other: what the last one has bound goes
+        structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(request_id=note.id)
 
         def begin(status: str, headers: list[tuple[str, str]], *failed: Any) -> Any:
@@ -72,15 +81,20 @@ class Around:
             if "cache-control" not in given:
                 added.append(("Cache-Control", UNSHARED))
             length = given.get("content-length")
-            done(environ, note, int(status[:3]), None if length is None else int(length))
+            seconds = perf_counter() - note.began
+            self._meters.observe(REQUESTS, seconds, note.route or UNKNOWN, _method(environ), f"{status[0]}xx")
+            done(environ, note, int(status[:3]), None if length is None else int(length), seconds)
             return start_response(status, headers + added, *failed)
 
-        return self._app(environ, begin)
+        with span(_method(environ), environ.get("HTTP_TRACEPARENT"), request_id=note.id) as traced:
+            answer = self._app(environ, begin)
+            if traced is not None:
+                traced.update_name(f"{_method(environ)} {note.route or UNKNOWN}")
+            return answer
 
 
-def done(environ: Environ, note: Note, status: int, length: int | None) -> None:
+def done(environ: Environ, note: Note, status: int, length: int | None, seconds: float) -> None:
     """Note what became of a request: every answer of the application passes here once, with its route and duration."""
-    seconds = perf_counter() - note.began
     if status == 200 and environ.get("PATH_INFO") in PROBES:
         return  # polled every few seconds
     logger.info(
@@ -94,6 +108,11 @@ def done(environ: Environ, note: Note, status: int, length: int | None) -> None:
         bytes=length,
         milliseconds=round(1000 * seconds, 1),
     )
+
+
+def _method(environ: Environ) -> str:
+    method: str = environ["REQUEST_METHOD"]
+    return method if method in METHODS else "other"
 
 
 def _id_of(environ: Environ) -> str:

@@ -9,7 +9,7 @@ from flask import Blueprint, Response
 from service.api import answers, calls, problems
 from service.errors import Unavailable
 from service.usecases.runs.views import body_view, json_view
-from service.usecases.status import health
+from service.usecases.status import health, metrics
 
 blueprint = Blueprint("health", __name__)
 METRICS_TEXT = "text/plain; version=0.0.4; charset=utf-8"
@@ -34,5 +34,8 @@ def get_readyz() -> Response:
 
 @blueprint.get("/metrics")
 def get_metrics() -> Response:
-    """Show metrics as Prometheus text."""
-    return answers.conditional(body_view(health.metrics_text(calls.context()), METRICS_TEXT))
+    """Show metrics as Prometheus text: to all callers what tells nothing of results, to a monitoring token all."""
+    context = calls.context()
+    if not calls.caller().allowed("metrics"):
+        return answers.conditional(body_view(health.metrics_text(context), METRICS_TEXT))
+    return answers.conditional(body_view(health.metrics_text(context) + metrics.private_text(context), METRICS_TEXT))

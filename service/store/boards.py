@@ -294,6 +294,18 @@ def last_seconds(db: Connection, board: BoardRun) -> float:
     return 0.0 if row is None else max(0.0, (row.finished_at - row.started_at).total_seconds())
 
 
+def last_began(db: Connection, board: BoardRun) -> datetime | None:
+    """Return when the last run began whose comparisons of a board are stored."""
+    c = board_comparisons.c
+    query = (
+        select(func.max(runs.c.started_at, type_=runs.c.started_at.type))
+        .join(board_comparisons, c.run_id == runs.c.id)
+        .where(c.benchmark_id == board.benchmark_id, c.revision == board.revision)
+    )
+    began: datetime | None = db.scalar(query)
+    return began
+
+
 def _board(board: BoardRun) -> ColumnElement[bool]:
     return and_(board_runs.c.benchmark_id == board.benchmark_id, board_runs.c.revision == board.revision)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,8 @@ SILENT_CLIENT = (
 class Store:
     """Opens short transactions. It connects on first use, so that it can be created before a fork."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, count_trip: Callable[[], None] = lambda: None) -> None:
+        self._count_trip = count_trip
         self.url = make_url(url)
         self.sqlite = self.url.get_backend_name() == "sqlite"
         file = file_of_url(self.url)
@@ -56,6 +57,8 @@ class Store:
             event.listen(self.engine, "begin", _begin_sqlite)
         else:
             event.listen(self.engine, "connect", _prepare_postgres)
+        for sent in ("before_cursor_execute", "commit", "rollback"):
+            event.listen(self.engine, sent, lambda *_: count_trip())
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -106,6 +109,7 @@ class Store:
             compiled = self._queries[query] = _CompiledQuery(query, self.engine.dialect)
         try:
             with self._reader() as connection, closing(connection.cursor()) as cursor:
+                self._count_trip()
                 cursor.execute(compiled.text, compiled.arguments(values))
                 return compiled.convert(cursor.fetchone())
         except self.engine.dialect.loaded_dbapi.OperationalError as error:
@@ -211,7 +215,7 @@ class RollbackStore(Store):
 
     def __init__(self, store: Store) -> None:
         self.url, self.sqlite, self.engine = store.url, store.sqlite, store.engine
-        self._queries, self._readers = {}, deque()
+        self._queries, self._readers, self._count_trip = {}, deque(), store._count_trip  # noqa: SLF001 - its own kind
         self._connection = self.engine.connect().execution_options(treescore_write=True)
         self._connection.begin()
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 import orjson
 from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, or_, select, tuple_, update
 
+from service.origin import note_stored
 from service.store import pieces
 from service.store.database import lock
 from service.store.records import AnyRow, json_text, one, record_of
@@ -66,11 +68,23 @@ class Run:
     precedence: int
     turn: int
     not_before: datetime | None = None
+    request_id: str | None = None
+    trace: str | None = None
 
     @property
     def final(self) -> bool:
         """Return whether its state is final."""
         return self.state not in UNFINISHED
+
+
+class OpenCount(NamedTuple):
+    """How many runs of a queue, kind and state there are, and since when the oldest waits."""
+
+    queue: str
+    kind: str
+    state: str
+    number: int
+    oldest: datetime
 
 
 def add(
@@ -97,6 +111,7 @@ def add(
             precedence=precedence,
             turn=next_turn(db, queue, precedence, principal),
             not_before=not_before,
+            **note_stored(run_id)._asdict(),
         )
     )
 
@@ -246,6 +261,17 @@ def counts_by_state(db: Connection) -> dict[tuple[str, str], int]:
     """Count runs by kind and state."""
     query = select(runs.c.kind, runs.c.state, func.count()).group_by(runs.c.kind, runs.c.state)
     return {(kind, state): number for kind, state, number in db.execute(query)}
+
+
+def open_counts(db: Connection) -> list[OpenCount]:
+    """Count the runs that are not final, by queue, kind and state. A run that is held waits from its moment on."""
+    since = func.coalesce(runs.c.not_before, runs.c.created_at, type_=runs.c.created_at.type)
+    query = (
+        select(runs.c.queue, runs.c.kind, runs.c.state, func.count(), func.min(since))
+        .where(is_unfinished())
+        .group_by(runs.c.queue, runs.c.kind, runs.c.state)
+    )
+    return [OpenCount(*row) for row in db.execute(query)]
 
 
 def run_of(row: AnyRow) -> Run:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -212,6 +212,14 @@ def scored_ids(db: Connection, revision: int, submission_ids: Sequence[str]) -> 
         scores.c.revision == revision, scores.c.submission_id.in_(list(submission_ids))
     )
     return set(db.scalars(query))
+
+
+def last_made(db: Connection, revision: int, submission_ids: Collection[str]) -> datetime | None:
+    """Return when the last of the submissions was scored under a revision; None where none is."""
+    made = select(func.max(scores.c.created_at, type_=scores.c.created_at.type))
+    query = made.where(scores.c.revision == revision, scores.c.submission_id.in_(list(submission_ids)))
+    last: datetime | None = db.scalar(query)
+    return last
 
 
 def counts(db: Connection, submission_id: str, revision: int, part: int, metric: int) -> Counts | None:

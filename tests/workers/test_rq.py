@@ -141,7 +141,7 @@ def test_workers_are_found_with_what_they_noted_and_when(worker, queue):
     worker.register_birth()
     worker.note_work(WORK)
     [found] = rq_keys.workers(queue.redis)
-    assert (found.name, found.current) == (worker.name, WORK)
+    assert (found.name, found.queue, found.current) == (worker.name, LIVE, WORK)
     assert timedelta(0) <= found.age < timedelta(seconds=60)
     age_by(queue, worker, timedelta(seconds=90))
     [found] = rq_keys.workers(queue.redis)

@@ -50,6 +50,7 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
         revision = revisions.by_id(db, run.id)
     if revision is None:
         return None
+    progress.measures(entry.metric.name for entry in scoring_config(revision.scoring).spec.entries)
     if revision.state == revisions.CHECKING:
         _check_gold(context, revision, progress)
     return _rescore(context, run, revision)

@@ -11,17 +11,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+import structlog
 from sqlalchemy import Connection
 
 from service.caller import principal_of
 from service.context import Context
 from service.ids import new_id
+from service.meters import BOARDS
 from service.policy.split import shares_of, shown_share
 from service.queue import BULK
 from service.requests import PUBLIC
-from service.store import benchmarks, boards, runs, submissions
+from service.store import benchmarks, boards, runs, score_records, submissions
 from service.store.benchmarks import Benchmark
 from service.store.boards import BoardBody, BoardComparison, BoardRun, RequestedBoard
+from service.traces import span
 from service.usecases.boards.board import (
     Board,
     board_of,
@@ -34,23 +37,32 @@ from service.usecases.boards.compare import compare_submissions
 from service.usecases.boards.considered import board_question
 from service.usecases.runs.ending import Ending, Failure, QueuedRun
 from service.usecases.runs.progress import Progress
+from service.usecases.scoring.config import scoring_config
 
 BOARD_KIND = "board"
 HOLD = timedelta(seconds=30)
 """The longest wait of a comparison for submissions that are under way, where the one before took a quarter of it."""
 HOLD_RUNS = 4
 """How many times the last comparison a longer one waits: five times its time passes between the ends of two."""
+NAMED = 1000
+"""New submissions that the line of a board names."""
 MOST_ASKED = 16
 """Maximum number of boards whose comparisons are kept up to date for one revision, and for each share of a split."""
+
+log = structlog.get_logger("treescore.boards")
 
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """The comparison of one board, `fresh` unless it was kept because the tested rows are the same."""
+    """The comparison of one board, `fresh` unless it was kept because the tested rows are the same.
+
+    `new` are the submissions that the comparison before this one did not have.
+    """
 
     board: Board
     body: BoardBody
     fresh: bool
+    new: frozenset[str]
 
 
 def schedule_board_comparison(db: Connection, context: Context, benchmark_id: str) -> Sequence[QueuedRun]:
@@ -120,12 +132,21 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending:
         return Ending(runs.SUCCEEDED)
     with context.store.read() as db:
         known = boards.keys(db, benchmark.id, board_run.revision)
+        before = boards.last_began(db, board_run)
         to_compare = _boards_to_compare(db, context, benchmark, board_run.revision)
     compared: list[_Compared] = []
     for board, asked in to_compare:
         progress.note(len(compared), len(to_compare), f"comparing {board.score}")
-        compared.append(_compared(context, board, asked, compared))
-    return _ending(context, run, benchmark, board_run.revision, known, compared)
+        with span("comparing", score=board.score):
+            compared.append(_compared(context, board, asked, compared))
+    progress.measures(_metric_of(board) for board, _ in to_compare)
+    ending = _ending(context, run, benchmark, board_run.revision, known, compared)
+    new = frozenset().union(*(each.new for each in compared))
+    return replace(ending, after=lambda: _note_new(context, board_run, new, before))
+
+
+def _metric_of(board: Board) -> str:
+    return scoring_config(board.revision.scoring).score(board.score)[0].metric.name
 
 
 def fail(context: Context, run: runs.Run, _failure: Failure) -> Ending:
@@ -187,7 +208,14 @@ def _compared(context: Context, board: Board, asked: RequestedBoard | None, othe
         alike = [each.body["comparison"] for each in others if _of_one_figure(each.board, board)]
         earlier = [*alike, None if kept is None else kept.body["comparison"]]
         body["comparison"] = compare_submissions(context, question, [each for each in earlier if each is not None])
-    return _Compared(board, body, fresh=fresh)
+    return _Compared(board, body, fresh=fresh, new=_new_of(ids, kept))
+
+
+def _new_of(ids: Sequence[str], kept: BoardComparison | None) -> frozenset[str]:
+    if kept is None:
+        return frozenset(ids)
+    before = kept.body["question"]
+    return frozenset() if before is None else frozenset(ids).difference(before["submissions"])
 
 
 def _of_one_figure(one: Board, other: Board) -> bool:
@@ -217,3 +245,20 @@ def _ending(
         return schedule_board_comparison(db, context, seen.id)
 
     return Ending(runs.SUCCEEDED, save, lock=seen.id)
+
+
+def _note_new(context: Context, board: BoardRun, new: frozenset[str], before: datetime | None) -> None:
+    """Measure how late the boards have their new scores, and name the new submissions in the log.
+
+    Scores from before the last comparison began may be new on a board too, where a team has picked another submission.
+    """
+    if not new:
+        return
+    with context.store.read() as db:
+        last = score_records.last_made(db, board.revision, new)
+    if last is not None and (before is None or last >= before):
+        seconds = (context.now() - last).total_seconds()
+        context.meters.observe(BOARDS, seconds)
+        log.info(
+            "board", benchmark=board.benchmark_id, submissions=sorted(new)[:NAMED], number=len(new), seconds=seconds
+        )

@@ -13,14 +13,17 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 from http import HTTPStatus
 
 import orjson
+import structlog
 from sqlalchemy import Connection
 
 from service import outbound
 from service.caller import ADMIN, Caller
 from service.context import Context
+from service.meters import DELIVERIES
 from service.outbound import BadAddress, NoAnswer
 from service.store import teams, tokens, webhooks
 from service.store.webhooks import Delivery, Webhook
@@ -38,7 +41,17 @@ AT_ONCE = 8
 IN_A_ROW = 4
 """Deliveries to one webhook in one round, so that a busy webhook does not delay the others."""
 LOOKED_AT = 256
+log = structlog.get_logger("treescore.webhooks")
 Send = Callable[[str, bytes, Mapping[str, str]], int]
+
+
+class Outcome(StrEnum):
+    """How an attempt at a delivery ended: FAILED is tried again, DROPPED may not be sent any more."""
+
+    DELIVERED = "delivered"
+    FAILED = "failed"
+    GIVEN_UP = "given_up"
+    DROPPED = "dropped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +114,24 @@ def _deliver(context: Context, batch: Sequence[Delivery], send: Send) -> int:
             message = None if caller is None else _message(db, context, caller, delivery)
         if message is None:
             _drop(context, delivery, end_webhook=caller is None)
+            _note(context, delivery, Outcome.DROPPED, None)
             continue
         tried += 1
         status = _status(send, delivery.webhook.url, message)
-        failed = not _settle(context, delivery, status)
+        outcome = _settle(context, delivery, status)
+        _note(context, delivery, outcome, status)
+        failed = outcome is not Outcome.DELIVERED
     return tried
+
+
+def _note(context: Context, delivery: Delivery, outcome: Outcome, status: int | None) -> None:
+    """Count an attempt, and write its line: `run` is the id of what the event is about."""
+    context.meters.count(DELIVERIES, outcome)
+    event = delivery.event
+    log.info(
+        "delivery", run=event.subject, type=event.kind, event_id=event.id, webhook=delivery.webhook.id,
+        outcome=outcome, status=status, attempt=delivery.attempts + 1,
+    )  # fmt: skip
 
 
 def _status(send: Send, url: str, message: Message) -> int | None:
@@ -148,15 +174,15 @@ def _reader(db: Connection, context: Context, hook: Webhook) -> Caller | None:
     return Caller(row.id, frozenset(row.scopes.split()), row.team_id, row.benchmark_id)
 
 
-def _settle(context: Context, delivery: Delivery, status: int | None) -> bool:
-    """Record how an attempt ended. Return whether it was received."""
+def _settle(context: Context, delivery: Delivery, status: int | None) -> Outcome:
+    """Record how an attempt ended, and return it."""
     received = status is not None and HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES
     now = context.now()
     with context.store.write() as db:
         failures = webhooks.count_failures(db, delivery.webhook.id, delivered=received)
         if received:
             webhooks.drop_delivery(db, delivery.id)
-            return True
+            return Outcome.DELIVERED
         attempts = delivery.attempts + 1
         if status == HTTPStatus.GONE or (attempts >= ATTEMPTS and failures >= ATTEMPTS):
             _disable(db, context, delivery.webhook)
@@ -165,7 +191,8 @@ def _settle(context: Context, delivery: Delivery, status: int | None) -> bool:
             webhooks.drop_delivery(db, delivery.id)
         else:
             webhooks.reschedule(db, delivery.id, attempts, now + PAUSES[attempts - 1], status)
-    return False
+            return Outcome.FAILED
+    return Outcome.GIVEN_UP
 
 
 def _drop(context: Context, delivery: Delivery, *, end_webhook: bool) -> None:

@@ -43,6 +43,7 @@ def fail(_context: Context, run: runs.Run, failure: Failure) -> Ending:
 def _evaluate(context: Context, job: Job, stored: Stored, progress: Progress) -> Report:
     request = JobRequest.stored(job.request)
     spec = parse_spec(request.scoring)
+    progress.measures(entry.metric.name for entry in spec.entries)
     systems = [
         System(
             name=system.name,

@@ -16,8 +16,10 @@ from service.policy.misfits import CLOSED
 from service.store import artifacts, benchmarks, jobs, runs, texts
 from service.store.runs import Run
 from service.store.score_records import PackedArtifacts
+from service.traces import span
 from service.usecases.runs.progress import Progress
 from service.usecases.runs.views import etag_of, moment, state_document
+from service.usecases.runs.watch import watched
 from treescore.errors import Problem, ScoringError
 
 
@@ -98,13 +100,19 @@ class Kind(Protocol):
 def perform(context: Context, kind: Kind, run: Run) -> None:
     """Do the work of a claimed run and save its end; start again when it was outdated."""
     progress = Progress(context, run.id)
-    while True:
-        try:
-            ending = kind.work(context, run, progress)
-        except ScoringError as error:
-            ending = kind.fail(context, run, Failure.of(error))
-        if ending is None or finish(context, run, ending):
-            return
+    with watched(context, run, progress) as attempt:
+        while True:
+            try:
+                ending = kind.work(context, run, progress)
+            except ScoringError as error:
+                ending = kind.fail(context, run, Failure.of(error))
+            if ending is None:
+                return
+            with span("saving"):
+                ended = finish(context, run, ending)
+            if ended:
+                attempt.state = ending.state
+                return
 
 
 def finish(context: Context, run: Run, ending: Ending) -> bool:

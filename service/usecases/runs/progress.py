@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from time import monotonic
 
 from sqlalchemy import Connection
@@ -10,6 +11,7 @@ from service.context import Context
 from service.store import pieces, runs
 from service.store.pieces import Piece
 
+SEVERAL = "several"
 INTERVAL = 0.5
 """Seconds between two stored notes of one run; work that ends sooner stores none."""
 
@@ -19,12 +21,22 @@ class Cancelled(Exception):
 
 
 class Progress:
-    """Stores the progress of one run, and stops the work when the run was cancelled."""
+    """Stores the progress of one run, and stops the work when the run was cancelled.
+
+    Attributes:
+        metric: that the work scores, for its seconds: a name, SEVERAL, or empty.
+    """
 
     def __init__(self, context: Context, run_id: str) -> None:
         self._context = context
         self._run_id = run_id
+        self.metric = ""
         self._last = monotonic()
+
+    def measures(self, metrics: Iterable[str]) -> None:
+        """Say which metrics the work scores. Jobs name as many as they like: those of several count together."""
+        names = set(metrics)
+        self.metric = names.pop() if len(names) == 1 else SEVERAL
 
     def note(self, done: int, total: int, step: str) -> None:
         """Store how far the run is, unless the last note is younger than INTERVAL.

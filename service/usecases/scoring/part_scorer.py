@@ -19,6 +19,7 @@ from service.store.packing import pack_array
 from service.store.revisions import Part, Revision
 from service.store.score_records import PackedArtifacts, PrivateFigures, ScoreRecord
 from service.store.submissions import Submission
+from service.traces import span
 from service.usecases.runs.ending import Failure
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from service.usecases.scoring.coverage import coverage_of
@@ -156,9 +157,11 @@ class Scorer:
     def _score(self, part: Part, text: Text, scored: PartResult) -> None:
         evaluation = self._evaluation(part)
         pointer = f"/outputs/{part.name}"
-        system = evaluation.read(text, self.scoring.spec.format, pointer)
+        with span("reading", part=part.name):
+            system = evaluation.read(text, self.scoring.spec.format, pointer)
         scored.sizes = {"sentences": len(system), "words": word_count(system)}
-        outcomes = evaluation.compare(system, self.scoring.spec.format, pointer)
+        with span("comparing", part=part.name):
+            outcomes = evaluation.compare(system, self.scoring.spec.format, pointer)
         scored.warnings += [_warning(problem.at(pointer, part.name)) for problem in system.sentences.warnings]
         for position, entry in enumerate(self.scoring.spec.entries):
             outcome = outcomes[entry.key]

@@ -106,6 +106,7 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
     if revision is None or benchmark is None:
         raise RuntimeError(f"the revision of {run.id} was deleted")
     scorer = Scorer(context, revision)
+    progress.measures(entry.metric.name for entry in scorer.scoring.spec.entries)
     choice = scorer.scoring.spec.format
     texts_of_parts = {part.name: text_of(stored, OUTPUTS, part.name, choice) for part in scorer.parts}
     outputs = {name: text for name, text in texts_of_parts.items() if text is not None}

@@ -39,6 +39,7 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
     if source is not None:
         return _copied(context, submission, revision, source)
     scorer = Scorer(context, revision)
+    progress.measures(entry.metric.name for entry in scorer.scoring.spec.entries)
     scored = score_together(context, run, scorer, submission) or scorer.score(submission, progress.note)
     return _scored(context, submission, revision, scored)
 

@@ -13,9 +13,11 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import orjson
 import pytest
+from structlog.testing import capture_logs
 
 from service import outbound
 from service.errors import Conflict, NotFound, Unprocessable
+from service.meters import DELIVERIES
 from service.outbound import BadAddress, NoAnswer, check_url, post, public
 from service.requests import EventsQuery, PageQuery, TokenRequest, WebhookRequest
 from service.store import webhooks as store
@@ -91,6 +93,19 @@ def test_an_event_is_sent_signed_and_thin(context, organiser, task, receiver):
     expected = "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
     assert headers["webhook-signature"] == expected
     assert deliver_due(later(context, days=10), receiver) == 0
+
+
+def test_each_attempt_is_counted_and_has_a_line_with_the_id_of_what_it_is_about(context, organiser, task):
+    hook(context, organiser, kinds=["submission.scored"])
+    submission = task.scored(task.team())
+    context.meters.take()
+    with capture_logs() as logs:
+        deliver_due(context, Receiver(503))
+        deliver_due(later(context, seconds=6), Receiver(204))
+    told = [(line["run"], line["outcome"], line["status"]) for line in logs if line["event"] == "delivery"]
+    assert told == [(submission, "failed", 503), (submission, "delivered", 204)]
+    counted = {field for field in context.meters.take() if field.startswith(DELIVERIES.name)}
+    assert {outcome for _, outcome, _ in (field.split("\x1f") for field in counted)} == {"failed", "delivered"}
 
 
 def test_the_signature_is_that_of_the_standards_own_example():
