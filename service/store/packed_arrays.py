@@ -42,6 +42,8 @@ class ArrayWriter:
         self.heads: list[list[Any]] = []
         self.bodies: list[bytes] = []
         self._written: list[Array] = []
+        self._integers_of: dict[int, list[int]] = {}
+        """Length -> the numbers of arrays of integers."""
 
     def add(self, values: Array, rows: int | None = None) -> int:
         """Write an array of int64, float64 or bool (n,) and return its number.
@@ -76,6 +78,8 @@ class ArrayWriter:
         return self._append(values, [kind[0], len(values), dtype, *kind[1:]], _planes(stored.astype(dtype)))
 
     def _append(self, values: Array, head: list[Any], body: bytes) -> int:
+        if values.dtype.kind == "i":
+            self._integers_of.setdefault(len(values), []).append(len(self._written))
         self._written.append(values)
         self.heads.append(head)
         self.bodies.append(body)
@@ -89,8 +93,7 @@ class ArrayWriter:
         """Return the near array of which most values are those of `values`, or None."""
         size = len(values) if rows is None else len(self._written[rows])
         best, most = None, len(values) // 2
-        near = [number for number, each in enumerate(self._written) if len(each) == size and each.dtype.kind == "i"]
-        for number in near[-_NEAR:]:
+        for number in self._integers_of.get(size, [])[-_NEAR:]:
             same = int(np.count_nonzero(self._rows(number, rows) == values))
             if same > most:
                 best, most = number, same

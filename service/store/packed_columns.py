@@ -25,6 +25,7 @@ from treescore.core.columns import (
     Strings,
     Trees,
 )
+from treescore.core.grouping import grouped
 from treescore.core.params import Json
 
 LEVEL = 6
@@ -57,17 +58,19 @@ class _Writer:
         self._number_of = self._numbered(column)
 
     def _numbered(self, column: Column) -> dict[int, IntArray]:
-        """Collect the strings that are used; return their new numbers by their old, for each list of strings."""
+        """Collect the strings that are used; return their new numbers by their old, for each list of strings.
+
+        They are numbered in order of appearance, so that the numbers of a column with each string once are 0, 1, 2 ...
+        """
         used: dict[int, tuple[Sequence[str], list[IntArray]]] = {}
         for strings, numbers in _used_strings(column):
             used.setdefault(id(strings), (strings, []))[1].append(numbers)
         tables = {}
         for key, (strings, each) in used.items():
-            mask = np.zeros(len(strings), np.bool_)
-            for numbers in each:
-                mask[numbers] = True
-            distinct = np.flatnonzero(mask)
-            tables[key] = np.cumsum(mask) - 1 + len(self.strings)
+            together = np.concatenate(each)
+            distinct = together[grouped(together)[1]]
+            tables[key] = np.zeros(len(strings), np.int64)
+            tables[key][distinct] = np.arange(len(distinct)) + len(self.strings)
             self.strings += map(strings.__getitem__, distinct.tolist())
         return tables
 

@@ -6,10 +6,10 @@ of offsets over another column. Strings are numbers of a list that several colum
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -109,14 +109,14 @@ class Some:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quotients:
-    """Sums of whole numbers divided by others: float64 as the division gives it, null where the divisor is 0.
+    """Sums of numbers divided by sums of whole ones: float64 as the division gives it, null where the divisor is 0.
 
     Attributes:
-        dividends: arrays that are added, int64 (n,); one may stand several times.
-        divisors: the same below the line.
+        dividends: arrays that are added, int64 (n,), or one of float64; one may stand several times.
+        divisors: the same below the line, int64.
     """
 
-    dividends: Sequence[IntArray]
+    dividends: Sequence[IntArray] | Sequence[FloatArray]
     divisors: Sequence[IntArray]
 
     def __len__(self) -> int:
@@ -230,6 +230,36 @@ class Trees:
         """Return the trees from `start` to `stop`."""
         both = zip(self.nodes.documents(start, stop), self.words.documents(start, stop), strict=True)
         return [tree_text(nodes, words, square=self.square) for nodes, words in both]
+
+
+class Documents(Sequence[dict[str, Any]]):
+    """The objects of a column one after the other, made when asked; equal to a list of the same."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, column: Column) -> None:
+        self.column = column
+
+    def __len__(self) -> int:
+        return len(self.column)
+
+    @overload
+    def __getitem__(self, index: int) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[dict[str, Any]]: ...
+    def __getitem__(self, index: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
+        if isinstance(index, slice):
+            return list(self)[index]
+        place = range(len(self))[index]
+        [document] = self.column.documents(place, place + 1)
+        found: dict[str, Any] = document
+        return found
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.column.documents(0, len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
 
 
 Column = Numbers | Strings | Numerals | Some | Quotients | Anything | Lists | Joined | Rows | Records | Trees

@@ -11,6 +11,8 @@ _START = 1024
 _SPAN = 16
 """Places for each value up to which counting over the span of the values is faster than sorting them."""
 _LEAST_SPAN = 4096
+_FACTOR = 0x9E3779B97F4A7C15
+"""2^64 over the golden ratio, odd: its powers spread the places of a list over 64 bits (Knuth 1998, 6.4)."""
 
 
 def grouped(values: IntArray) -> tuple[IntArray, IntArray]:
@@ -25,6 +27,31 @@ def grouped(values: IntArray) -> tuple[IntArray, IntArray]:
     groups = np.empty(len(values), np.int64)
     firsts = number_groups(values, groups, _START)
     return groups, firsts
+
+
+def grouped_lists(values: IntArray, offsets: IntArray) -> tuple[IntArray, IntArray]:
+    """Number equal lists alike, in order of appearance.
+
+    Args:
+        values: of all lists, int64 (m,).
+        offsets: list i is `values[offsets[i]:offsets[i + 1]]`, none is empty; int64 (n + 1,).
+
+    Returns:
+        As `grouped`, for each list. Should two lists that differ have the same hash, no two lists are numbered alike.
+    """
+    if not len(values):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    lengths = np.diff(offsets)
+    places = np.arange(len(values)) - np.repeat(offsets[:-1], lengths)
+    powers = np.cumprod(np.full(int(lengths.max()), _FACTOR, np.uint64))
+    hashes = np.add.reduceat((values + 1).astype(np.uint64) * powers[places], offsets[:-1])
+    groups, firsts = grouped(hashes.view(np.int64))
+    first_of = firsts[groups]
+    if np.array_equal(lengths, lengths[first_of]):
+        same = np.repeat(offsets[first_of], lengths) + places
+        if np.array_equal(values, values[same]):
+            return groups, firsts
+    return np.arange(len(lengths)), np.arange(len(lengths))
 
 
 def ranked(values: IntArray) -> tuple[IntArray, IntArray]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from treescore.core.absence import charged
 from treescore.core.arrays import BoolArray, Counts, IntArray
 from treescore.core.classes import Classes
-from treescore.core.columns import Records
+from treescore.core.columns import Documents, Records
 from treescore.core.disclosure import NOTHING, Disclosure
 from treescore.core.params import Json, Param, checked, schema_of
 from treescore.core.trees import Treebank
@@ -154,7 +154,7 @@ def _no_details(_start: int, _stop: int) -> Records:
     return Records({})
 
 
-def _no_slices() -> dict[str, list[dict[str, Json]]]:
+def _no_slices() -> dict[str, Documents]:
     return {}
 
 
@@ -185,7 +185,7 @@ class Outcome:
     warnings: Sequence[Problem] = ()
     details: Callable[[int, int], Records] = _no_details
     sizes: IntArray | None = None
-    slices: Callable[[], Mapping[str, Sequence[Mapping[str, Json]]]] = _no_slices
+    slices: Callable[[], Mapping[str, Documents]] = _no_slices
     extra: Callable[[], Mapping[str, Json]] = dict
 
     @property

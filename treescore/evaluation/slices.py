@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from treescore.core.arrays import Counts, IntArray, sums_of_rows
+from treescore.core.columns import Documents, Numbers
 from treescore.core.params import Json
 from treescore.core.registry import ItemInfo, Outcome
 from treescore.core.scores import ScoreTable
+from treescore.core.slice_rows import column_of, counts_and_scores, rows_of
 from treescore.core.trees import Alignments, ParallelTreebank, Treebank
-from treescore.core.values import count_rows, score_rows
 
 MAX_VALUES = 200
 """Limit of values of an attribute in comments; one with more (`text`) names sentences and is not a grouping."""
@@ -19,7 +20,7 @@ MAX_VALUES = 200
 _BIN = 10
 
 
-def with_sentence_slices(outcome: Outcome, table: ScoreTable, gold: Treebank, items: ItemInfo) -> dict[str, Json]:
+def with_sentence_slices(outcome: Outcome, table: ScoreTable, gold: Treebank, items: ItemInfo) -> dict[str, Documents]:
     """Return all groupings of an outcome: grouping -> its rows. A metric's own grouping of a name comes first."""
     groupings = _groupings(gold, items)
     own = dict(outcome.slices())
@@ -56,20 +57,14 @@ def _bin(length: int) -> str:
     return f"{number * _BIN + 1}-{(number + 1) * _BIN}" if length else "0"
 
 
-def _rows(table: ScoreTable, counts: Counts, values: Sequence[Json]) -> list[dict[str, Json]]:
+def _rows(table: ScoreTable, counts: Counts, values: Sequence[Json]) -> Documents:
     """Make a row for each value, in order; sentences without a value are in no row."""
     used = sorted({value for value in values if value is not None}, key=_in_order)
     group_of = {value: number for number, value in enumerate(used)}
     groups = np.array([group_of.get(value, len(used)) for value in values], np.int64)
     totals = sums_of_rows(groups, len(used) + 1, counts)[:-1]
-    columns = (
-        used,
-        count_rows(table.count_names, totals),
-        score_rows(table, totals),
-        np.bincount(groups, minlength=len(used) + 1)[:-1].tolist(),
-    )
-    members = ("value", "counts", "scores", "sentences")
-    return [dict(zip(members, row, strict=True)) for row in zip(*columns, strict=True)]
+    sentences = Numbers(np.bincount(groups, minlength=len(used) + 1)[:-1])
+    return rows_of(column_of(used), *counts_and_scores(table, totals), sentences=sentences)
 
 
 def _in_order(value: str) -> tuple[int, str]:

@@ -52,7 +52,7 @@ def job_slices(context: Context, caller: Caller, job_id: str, query: SlicesQuery
     if groupings is None:
         raise NotFound(NOT_KEPT)
     head = {"system": query.system, "metric": query.metric}
-    return slices_view(head, sorted(groupings), query.by, groupings.__getitem__)
+    return slices_view(head, sorted(groupings), query.by, lambda by: list(groupings[by]))
 
 
 def job_report(context: Context, caller: Caller, job_id: str, query: ReportQuery) -> View:

@@ -119,7 +119,7 @@ def test_groupings_by_errors_are_what_their_definitions_say(sentences: list[list
                     pairs.setdefault(other - place, []).append(sentence[other])
     assert pre_and_post(right, owners).gold.tolist() == follow
     found = clustering_2(right, owners)
-    assert [found.value(place) for place in found.gold.tolist()] == distances
+    assert found.values(found.gold).documents(0, len(distances)) == distances
     assert list(clustering(right, owners, {"x": right})) == [
         (distance, len(pairs[distance]), {"x": sum(pairs[distance])}) for distance in sorted(pairs)
     ]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray
+from treescore.core.columns import Column, Documents, Numbers, Quotients, nullable
 from treescore.core.grouping import ranked
-from treescore.core.params import Json
+from treescore.core.slice_rows import rows_of
 from treescore.core.trees import DependencyTreebank
-from treescore.metrics.shared.group_tables import Row, ratios, rows_of
 from treescore.metrics.shared.groupings import GROUPINGS, Grouping, Groups, WordAttributes, groups_by
 from treescore.metrics.shared.malteval.error_groupings import ERROR_GROUPINGS, clustering, clustering_2, pre_and_post
 from treescore.metrics.shared.malteval.right_words import SELF, WordFacts
@@ -22,7 +23,7 @@ MAX_ROWS = 2000
 _SCORES = {"las": "both", "uas": "head", "label_accuracy": "label"}
 
 
-class AttachmentSlices(Mapping[str, Sequence[Mapping[str, Json]]]):
+class AttachmentSlices(Mapping[str, Documents]):
     """A mapping from a grouping's name to its rows, computed on access.
 
     Each row counts the scoring words whose key on gold's side (`gold`), on the system's (`system`) and on both
@@ -53,9 +54,9 @@ class AttachmentSlices(Mapping[str, Sequence[Mapping[str, Json]]]):
         self._right["both"] = right["las"][scoring]
         self._right |= {name: self._facts.by(name)[scoring] for name in choice.metrics if name != SELF}
         self._scores = _SCORES | {name: name for name in choice.metrics}
-        self._made: dict[Grouping, list[Row]] = {}
+        self._made: dict[Grouping, Documents] = {}
 
-    def __getitem__(self, name: str) -> Sequence[Mapping[str, Json]]:
+    def __getitem__(self, name: str) -> Documents:
         if name == "Clustering":
             return self._clustering()
         grouping = GROUPINGS.get(name)
@@ -98,9 +99,13 @@ class AttachmentSlices(Mapping[str, Sequence[Mapping[str, Json]]]):
         self_right = groups.gold == groups.system if groups is not None and groups.own_metric else self._right["both"]
         return {**self._right, SELF: self_right}
 
+    @cached_property
+    def _patterns(self) -> tuple[IntArray, IntArray]:
+        return _patterns(self._right)
+
     def _counts(self, groups: Groups) -> dict[str, IntArray]:
         columns = self._columns(groups)
-        patterns, bits = _patterns(columns)
+        patterns, bits = _patterns(columns) if SELF in columns else self._patterns
         same = groups.gold == groups.system
         gold = _tally(groups.gold, 2 * patterns + same, groups.size, 2 * len(bits)).reshape(groups.size, len(bits), 2)
         correct = gold[:, :, 1]
@@ -112,19 +117,19 @@ class AttachmentSlices(Mapping[str, Sequence[Mapping[str, Json]]]):
             counts |= {f"{side}_correct_{name}": by_pattern @ bits[:, at] for at, name in enumerate(columns)}
         return counts
 
-    def _rows(self, groups: Groups, counts: dict[str, IntArray]) -> list[Row]:
+    def _rows(self, groups: Groups, counts: dict[str, IntArray]) -> Documents:
         by_size = np.argsort(-(counts["gold"] + counts["system"]), kind="stable")
         listed, rest = by_size[:MAX_ROWS], by_size[MAX_ROWS:]
         if groups.ordered:
             listed = np.sort(listed)
-        values = list(map(groups.value, listed.tolist()))
+        values = groups.values(listed)
         columns = {name: column[listed] for name, column in counts.items()}
         if len(rest):
-            values.append(None)
+            values = nullable(np.arange(len(listed) + 1) < len(listed), values)
             columns = {name: np.append(column, counts[name][rest].sum()) for name, column in columns.items()}
         return self._table(values, columns)
 
-    def _clustering(self) -> list[Row]:
+    def _clustering(self) -> Documents:
         found = list(clustering(self._no_error, self._owners, self._columns()))
         pairs = np.array([pairs for _, pairs, _ in found], np.int64)
         counts = {"gold": pairs, "system": pairs, "correct": pairs}
@@ -132,20 +137,20 @@ class AttachmentSlices(Mapping[str, Sequence[Mapping[str, Json]]]):
         counts["correct_with_head"] = right["head"]
         for side in ("gold", "system"):
             counts |= {f"{side}_correct_{name}": column for name, column in right.items()}
-        return self._table([distance for distance, _, _ in found], counts)
+        return self._table(Numbers(np.array([distance for distance, _, _ in found], np.int64)), counts)
 
-    def _table(self, values: Sequence[Json], counts: Mapping[str, IntArray]) -> list[Row]:
+    def _table(self, values: Column, counts: Mapping[str, IntArray]) -> Documents:
         """Make a row for each value from the columns of counts, each (values,)."""
-        scores: dict[str, list[float | None]] = {}
+        scores: dict[str, Column] = {}
         for prefix, side in (("", "gold"), ("system_", "system")):
             for score, name in self._scores.items():
-                scores[prefix + score] = ratios(counts[f"{side}_correct_{name}"], counts[side])
+                scores[prefix + score] = Quotients([counts[f"{side}_correct_{name}"]], [counts[side]])
         for suffix in ("", "_with_head"):
             correct = counts[f"correct{suffix}"]
-            scores[f"precision{suffix}"] = ratios(correct, counts["system"])
-            scores[f"recall{suffix}"] = ratios(correct, counts["gold"])
-            scores[f"f1{suffix}"] = ratios(2 * correct, counts["gold"] + counts["system"])
-        return rows_of(values, {name: column.tolist() for name, column in counts.items()}, scores)
+            scores[f"precision{suffix}"] = Quotients([correct], [counts["system"]])
+            scores[f"recall{suffix}"] = Quotients([correct], [counts["gold"]])
+            scores[f"f1{suffix}"] = Quotients([correct, correct], [counts["gold"], counts["system"]])
+        return rows_of(values, {name: Numbers(column) for name, column in counts.items()}, scores)
 
 
 def _patterns(columns: Mapping[str, BoolArray]) -> tuple[IntArray, IntArray]:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of
-from treescore.core.columns import Column, Joined, Lists, Numbers, Records, Some, Strings
+from treescore.core.columns import Column, Documents, Joined, Lists, Numbers, Quotients, Records, Some, Strings
 from treescore.core.grouping import grouped
 from treescore.core.params import Json
+from treescore.core.slice_rows import rows_of
 from treescore.core.structure import NONE, Structure
 from treescore.core.treebank_columns import ranges_of, strings_of
 from treescore.core.trees import NO_TAG, ConstituentTreebank
@@ -50,7 +51,7 @@ class KeyReport:
         lengths = np.diff(np.searchsorted(kept, offsets))[usable]
         return Some(usable, Lists(offsets_of(lengths), self._constituents(kept)), left_out=True)
 
-    def slices(self) -> dict[str, list[dict[str, Json]]]:
+    def slices(self) -> dict[str, Documents]:
         """Return rows of key constituents by label and by depth."""
         strings = self.gold.vocabulary.strings
         compared = self.usable[owners_of(self.key.offsets)]
@@ -59,27 +60,21 @@ class KeyReport:
             "depth": self._slice(self.key.depths, compared, None),
         }
 
-    def _slice(self, groups: IntArray, compared: BoolArray, names: Sequence[str] | None) -> list[dict[str, Json]]:
+    def _slice(self, groups: IntArray, compared: BoolArray, names: Sequence[str] | None) -> Documents:
         values, inverse = np.unique(groups[compared], return_inverse=True)
         total, matched, violated = (
             np.bincount(inverse, weights=weights, minlength=len(values)).astype(np.int64)
             for weights in (None, self.matches.matched[compared], self.matches.crossed[compared])
         )
-        return [
+        return rows_of(
+            Numbers(values) if names is None else Strings(values, names),
             {
-                "value": names[value] if names is not None else value,
-                "counts": {
-                    "key_constituents": int(total[row]),
-                    "matched": int(matched[row]),
-                    "key_constituents_violated": int(violated[row]),
-                },
-                "scores": {
-                    "recall": float(matched[row] / total[row]),
-                    "conformance": float(1 - violated[row] / total[row]),
-                },
-            }
-            for row, value in enumerate(values.tolist())
-        ]
+                "key_constituents": Numbers(total),
+                "matched": Numbers(matched),
+                "key_constituents_violated": Numbers(violated),
+            },
+            {"recall": Quotients([matched], [total]), "conformance": Numbers(1 - violated / total)},
+        )
 
     def tables(self) -> dict[str, Json]:
         """Return the kinds of missed and of violated key constituents, most frequent first, with examples."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, sums_by
+from treescore.core.columns import Column, Documents, Numbers, Quotients, nullable
 from treescore.core.registry import ItemInfo
 from treescore.core.scores import Ratio, Score, ScoreTable, harmonic, ratio_score
+from treescore.core.slice_rows import counts_and_scores, rows_of
+from treescore.core.treebank_columns import strings_of
 from treescore.core.trees import DependencyTreebank
-from treescore.metrics.shared.group_tables import Row, Values, attributes_of, grouped, table_rows
+from treescore.metrics.shared.group_tables import Values, attributes_of, grouped, numbered
 
 COUNT_NAMES = ("answer", "key", "answer_correct", "key_found")
 _NO_ANSWER = "the answer has no selected dependency"
@@ -97,7 +100,7 @@ class Matches:
         )
 
 
-def tables_of(pair: Matches, items: ItemInfo) -> Mapping[str, Sequence[Row]]:
+def tables_of(pair: Matches, items: ItemInfo) -> Mapping[str, Documents]:
     """Make every table: relation (also `deprel`), word, category, each sentence attribute, sentence length.
 
     Rows of word groups count each side by its own annotation. Rows of sentence groups also have the number of
@@ -118,16 +121,18 @@ def tables_of(pair: Matches, items: ItemInfo) -> Mapping[str, Sequence[Row]]:
     }
 
 
-def _by_string(pair: Matches, key_values: IntArray, answer_values: IntArray) -> list[Row]:
+def _by_string(pair: Matches, key_values: IntArray, answer_values: IntArray) -> Documents:
     """Make one row per string, most frequent in the key first."""
     strings = pair.key.treebank.vocabulary.strings
     used = np.unique(np.concatenate([key_values[pair.key_selected], answer_values[pair.answer_selected]]))
-    if not len(used):
-        return []
     counts = pair.counts(_indices(used, key_values), _indices(used, answer_values), len(used))
     nonzero = counts.any(axis=1)
-    rows = table_rows(TABLE, [strings[number] for number in used[nonzero].tolist()], counts[nonzero])
-    return sorted(rows, key=lambda row: (-row["counts"]["key"], -row["counts"]["answer"], row["value"]))
+    used, counts = used[nonzero], counts[nonzero]
+    values = [strings[number] for number in used.tolist()]
+    by_value = np.array(sorted(range(len(values)), key=values.__getitem__), np.int64)
+    answers, keys = counts[by_value, :2].T
+    order = by_value[np.lexsort((-answers, -keys))]
+    return rows_of(strings_of(used[order], pair.key.treebank.vocabulary), *counts_and_scores(TABLE, counts[order]))
 
 
 def _indices(used: IntArray, values: IntArray) -> IntArray:
@@ -135,19 +140,20 @@ def _indices(used: IntArray, values: IntArray) -> IntArray:
     return np.minimum(np.searchsorted(used, values), len(used) - 1)
 
 
-def _by_sentence(pair: Matches, items: ItemInfo, values: Values) -> list[Row]:
+def _by_sentence(pair: Matches, items: ItemInfo, values: Values) -> Documents:
     """Make one row per value of a sentence attribute, in order of the values."""
-    table, groups = grouped(TABLE, pair.rows(), values, pair.sentences)
-    words = sums_by(groups, len(table) + 1, np.diff(pair.key.treebank.word_offsets))
+    used, groups = numbered(values, pair.sentences)
+    size = len(used) + 1
+    words = sums_by(groups, size, np.diff(pair.key.treebank.word_offsets))[:-1]
+    sentences = sums_by(groups, size)[:-1]
+    more: dict[str, Column] = {"words": Numbers(words), "mean_length": Quotients([words], [sentences])}
     seconds = items.seconds.get(items.system)
-    seconds_of_groups = None if seconds is None else np.bincount(groups, np.array(seconds, np.float64), len(table) + 1)
-    for number, row in enumerate(table):
-        row |= {"words": int(words[number]), "mean_length": int(words[number]) / row["sentences"]}
-        if seconds_of_groups is not None:
-            total = float(seconds_of_groups[number])
-            row |= {
-                "seconds": total,
-                "seconds_per_sentence": total / row["sentences"],
-                "words_per_second": int(words[number]) / total if total > 0 else None,
-            }
-    return table
+    if seconds is not None:
+        total = np.bincount(groups, np.array(seconds, np.float64), size)[:-1]
+        timed = total > 0
+        more |= {
+            "seconds": Numbers(total),
+            "seconds_per_sentence": Quotients([total], [sentences]),
+            "words_per_second": nullable(timed, Numbers(words[timed] / total[timed])),
+        }
+    return grouped(TABLE, pair.rows(), used, groups, more)

@@ -11,13 +11,14 @@ import numpy as np
 
 from treescore.core.absence import ZERO, errors_param
 from treescore.core.arrays import FloatArray, IntArray
-from treescore.core.columns import Column, Lists, Numbers, Records, Some
+from treescore.core.columns import Column, Documents, Lists, Numbers, Quotients, Records, Some, Strings
 from treescore.core.disclosure import Disclosure, Fields
 from treescore.core.grouping import grouped
 from treescore.core.limits import Limits
 from treescore.core.params import BOOLEAN, Json, Param
 from treescore.core.registry import ERROR, OK, SKIP, Example, ItemInfo, Metric, Outcome, register
 from treescore.core.scores import ScoreTable, ratio_score
+from treescore.core.slice_rows import rows_of
 from treescore.core.structure import NONE
 from treescore.core.treebank_columns import ranges_of, strings_of
 from treescore.core.trees import NO_TAG, ConstituentTreebank, DependencyTreebank
@@ -39,7 +40,6 @@ from treescore.metrics.leaf_ancestor.kernel import (
     word_scores,
 )
 from treescore.metrics.shared.examples import DEPENDENCIES, TREES
-from treescore.metrics.shared.group_tables import rows_of
 
 COUNT_NAMES = ("words", "word_score_sum", "sentences", "sentence_score_sum", "error", "skip")
 NOTHING_SCORED = "no sentence could be compared"
@@ -278,20 +278,20 @@ class _Scored:
     def _names(self) -> list[str]:
         return symbol_names(self.gold.vocabulary)
 
-    def slices(self) -> dict[str, list[dict[str, Json]]]:
+    def slices(self) -> dict[str, Documents]:
         """Return scores by word form, tag and lowest label, most words first."""
         return {name: self._slice(*self._groups[name]) for name in ("word", "tag", "label")}
 
-    def _slice(self, groups: IntArray, names: Sequence[str]) -> list[dict[str, Json]]:
+    def _slice(self, groups: IntArray, names: Sequence[str]) -> Documents:
         used = (groups >= 0) & ~np.isnan(self.scores)
         counts = np.bincount(groups[used], minlength=len(names))
         sums = np.bincount(groups[used], weights=self.scores[used], minlength=len(names))
         order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
         counts, sums = counts[order], sums[order]
         return rows_of(
-            [names[group] for group in order.tolist()],
-            {"words": counts.tolist(), "word_score_sum": sums.tolist()},
-            {"word_mean": (sums / counts).tolist()},
+            Strings(order, names),
+            {"words": Numbers(counts), "word_score_sum": Numbers(sums)},
+            {"word_mean": Quotients([sums], [counts])},
         )
 
     @cached_property

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray, owners_of
-from treescore.core.columns import Lists, Numbers, Records, Rows
+from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_of_rows
+from treescore.core.columns import Documents, Lists, Numbers, Quotients, Records, Rows
 from treescore.core.params import Json
 from treescore.core.registry import OK
 from treescore.core.scores import harmonic
+from treescore.core.slice_rows import column_of, counts_and_scores, real_numbers, rows_of
 from treescore.core.treebank_columns import ranges_of, strings_of, trees_of
 from treescore.core.trees import NO_TAG, ConstituentTreebank
-from treescore.core.values import count_values, score_values
 from treescore.metrics.parseval.choices import Choices
 from treescore.metrics.parseval.kernel import collect
 from treescore.metrics.parseval.scores import COUNTS, score_table
@@ -109,24 +109,22 @@ class ComparedTreebanks:
         used = (ranks < sizes[owners]) & (self.status[owners] == OK)
         return owners[used], brackets[used]
 
-    def slices(self) -> dict[str, list[dict[str, Json]]]:
+    def slices(self) -> dict[str, Documents]:
         """Return scores by sentence length and by label."""
         return {"length": self._by_length(), "label": self._by_label()}
 
-    def _by_length(self) -> list[dict[str, Json]]:
+    def _by_length(self) -> Documents:
         table = score_table(zero=self.choices.zero)
         lengths = self.rows[:, table.count_names.index("length")]
-        bins = np.maximum(lengths - 1, 0) // BIN
-        slices = []
-        for number in np.unique(bins).tolist():
-            totals = self.rows[bins == number].sum(axis=0)
-            low = number * BIN + 1 if number else 0
-            scores, counts = score_values(table, totals)[0], count_values(COUNTS, totals[: len(COUNTS)])
-            scores.pop("cutoff")
-            slices.append({"value": f"{low}-{number * BIN + BIN}", "counts": counts, "scores": scores})
-        return slices
+        numbers, groups = np.unique(np.maximum(lengths - 1, 0) // BIN, return_inverse=True)
+        counts, scores = counts_and_scores(table, sums_of_rows(groups, len(numbers), self.rows))
+        return rows_of(
+            column_of([f"{number * BIN + 1 if number else 0}-{number * BIN + BIN}" for number in numbers.tolist()]),
+            {name: counts[name] for name in COUNTS},
+            {name: column for name, column in scores.items() if not name.startswith("cutoff.")},
+        )
 
-    def _by_label(self) -> list[dict[str, Json]]:
+    def _by_label(self) -> Documents:
         """Return precision, recall and F1 of each label, most gold brackets first."""
         gold, system = self._scored
         size = len(self.gold.vocabulary)
@@ -136,21 +134,18 @@ class ComparedTreebanks:
         matched_system = np.bincount(system[system[:, 4] > 0, 3], minlength=size)
         labels = np.flatnonzero(golds + systems)
         order = labels[np.lexsort((labels, -systems[labels], -golds[labels]))]
-        return [
-            {
-                "value": self.gold.vocabulary.strings[label],
-                "counts": {"gold": gold_count, "system": system_count, "matched": matched},
-                "scores": _label_scores(matched, gold_count, matched_by_system, system_count),
-            }
-            for label, gold_count, system_count, matched, matched_by_system in zip(
-                order.tolist(),
-                golds[order].tolist(),
-                systems[order].tolist(),
-                matched_gold[order].tolist(),
-                matched_system[order].tolist(),
-                strict=True,
-            )
-        ]
+        golds, systems, matched_gold, matched_system = (
+            of_labels[order] for of_labels in (golds, systems, matched_gold, matched_system)
+        )
+        # with equal labels `matched`, gold's, differs from the system's
+        recall, precision = Quotients([matched_gold], [golds]), Quotients([matched_system], [systems])
+        with np.errstate(invalid="ignore"):
+            f1 = harmonic([matched_system / systems, matched_gold / golds])
+        return rows_of(
+            strings_of(order, self.gold.vocabulary),
+            {"gold": Numbers(golds), "system": Numbers(systems), "matched": Numbers(matched_gold)},
+            {"f1": real_numbers(f1), "precision": precision, "recall": recall},
+        )
 
     def tables(self) -> dict[str, Json]:
         """Return confusions of labels over equal spans, and the kinds of errors, most frequent first."""
@@ -189,16 +184,6 @@ class ComparedTreebanks:
             {"gold": strings[pair // len(strings)], "system": strings[pair % len(strings)], "count": count}
             for pair, count in zip(pairs[order].tolist(), counts[order].tolist(), strict=True)
         ]
-
-
-def _label_scores(matched: int, gold: int, matched_system: int, system: int) -> dict[str, float | None]:
-    """Compute the scores of a label. With equal labels `matched`, gold's, differs from `matched_system`."""
-    recall = matched / gold if gold else None
-    precision = matched_system / system if system else None
-    f1 = None
-    if recall is not None and precision is not None:
-        f1 = float(harmonic([np.array(precision), np.array(recall)]))
-    return {"f1": f1, "precision": precision, "recall": recall}
 
 
 def _aligned(gold: IntArray, system: IntArray, columns: Sequence[int]) -> tuple[IntArray, IntArray]:

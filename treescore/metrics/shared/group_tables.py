@@ -6,73 +6,47 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, Counts, IntArray, sums_by, sums_of_rows
-from treescore.core.params import Json
+from treescore.core.arrays import BoolArray, IntArray, sums_by, sums_of_rows
+from treescore.core.columns import Column, Documents, Numbers
 from treescore.core.registry import ItemInfo
 from treescore.core.scores import ScoreTable
-from treescore.core.values import defined
+from treescore.core.slice_rows import column_of, counts_and_scores, rows_of
 
-Row = dict[str, Json]
 Values = Sequence[str | int | None]
-
-
-def table_rows(table: ScoreTable, values: Sequence[Json], counts: Counts) -> list[Row]:
-    """Return one row per value: its counts (values, k) and their scores, null where undefined."""
-    scores = dict(zip((score.name for score in table.scores), map(defined, table.of(counts).T), strict=True))
-    return rows_of(values, dict(zip(table.count_names, counts.T.tolist(), strict=True)), scores)
-
-
-def rows_of(
-    values: Sequence[Json], counts: Mapping[str, Sequence[Json]], scores: Mapping[str, Sequence[Json]]
-) -> list[Row]:
-    """Return one row per value from columns of counts and of scores, each with a member for each value."""
-    return [
-        {
-            "value": value,
-            "counts": dict(zip(counts, own, strict=True)),
-            "scores": dict(zip(scores, of_them, strict=True)),
-        }
-        for value, own, of_them in zip(
-            values, zip(*counts.values(), strict=True), zip(*scores.values(), strict=True), strict=True
-        )
-    ]
-
-
-def ratios(numerators: IntArray, denominators: IntArray) -> list[float | None]:
-    """Divide column by column, None where the denominator is 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        quotients = numerators / denominators
-    quotients[denominators == 0] = np.nan
-    return defined(quotients)
 
 
 def sentence_tables(
     table: ScoreTable, rows: IntArray, groupings: Mapping[str, Values], mask: BoolArray | None = None
-) -> dict[str, list[Row]]:
+) -> dict[str, Documents]:
     """Return a table for each grouping (name -> value of each sentence) of the rows (n, k) in `mask`, bool (n,)."""
-    return {name: grouped(table, rows, values, mask)[0] for name, values in groupings.items()}
+    tables = {}
+    for name, values in groupings.items():
+        used, groups = numbered(values, mask)
+        tables[name] = grouped(table, rows, used, groups, {})
+    return tables
+
+
+def numbered(values: Values, mask: BoolArray | None = None) -> tuple[list[str | int], IntArray]:
+    """Group sentences that share a value, and are in `mask`, bool (n,).
+
+    Returns:
+        The values in order; and the group of each sentence, int64 (n,). That of sentences without a value, or not in
+        `mask`, is the number of values.
+    """
+    if mask is not None:
+        values = [value if keep else None for value, keep in zip(values, mask.tolist(), strict=True)]
+    used = sorted((value for value in set(values) if value is not None), key=lambda each: (isinstance(each, str), each))
+    group_of = {value: number for number, value in enumerate(used)}
+    return used, np.array([len(used) if value is None else group_of[value] for value in values], np.int64)
 
 
 def grouped(
-    table: ScoreTable, rows: IntArray, values: Values, mask: BoolArray | None = None
-) -> tuple[list[Row], IntArray]:
-    """Sum the rows of sentences that share a value.
-
-    Returns:
-        One row per value, in order of the values, with the number of `sentences`; and the group of each sentence,
-        int64 (n,). Sentences without a value, or not in `mask`, are in no row; their group is the number of rows.
-    """
-    values_of_sentences = (
-        list(values) if mask is None else [v if keep else None for v, keep in zip(values, mask, strict=True)]
-    )
-    used = sorted(set(values_of_sentences) - {None}, key=lambda value: (isinstance(value, str), value))
-    group_of = {value: number for number, value in enumerate(used)}
-    groups = np.array([group_of.get(value, len(used)) for value in values_of_sentences], np.int64)
+    table: ScoreTable, rows: IntArray, used: Sequence[str | int], groups: IntArray, more: Mapping[str, Column]
+) -> Documents:
+    """Sum the rows of each group of `numbered`: a row per value, with the number of `sentences` and further members."""
     size = len(used) + 1
-    group_rows = table_rows(table, used, sums_of_rows(groups, size, rows)[:-1])
-    for row, sentences in zip(group_rows, sums_by(groups, size).tolist(), strict=False):
-        row["sentences"] = sentences
-    return group_rows, groups
+    counts, scores = counts_and_scores(table, sums_of_rows(groups, size, rows)[:-1])
+    return rows_of(column_of(used), counts, scores, sentences=Numbers(sums_by(groups, size)[:-1]), **more)
 
 
 def attributes_of(treebank_attributes: Mapping[str, Sequence[str | None]], items: ItemInfo) -> dict[str, Values]:

@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray, owners_of
-from treescore.core.grouping import ranked
+from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of
+from treescore.core.columns import Column, Numbers, Strings
+from treescore.core.grouping import grouped_lists, ranked
 from treescore.core.heads import resolved_heads
-from treescore.core.params import Json
+from treescore.core.slice_rows import column_of
+from treescore.core.treebank_columns import strings_of
 from treescore.core.trees import DependencyTreebank
 from treescore.metrics.shared.heads import Shape, positions_of, shape_of
 from treescore.metrics.shared.projectivity import projective_arcs
@@ -95,14 +96,17 @@ class WordAttributes:
         members = np.concatenate([words[inside], words])
         order = np.lexsort((members, frames))
         frames, members = frames[order], members[order]
+        codes = 2 * treebank.deprels[members] + (frames == members)
+        offsets = offsets_of(np.bincount(frames, minlength=len(words)))
+        groups, firsts = grouped_lists(codes, offsets)
         relations = treebank.vocabulary.strings
-        texts_of = [
-            f"*{relations[number]}*" if own else relations[number]
-            for number, own in zip(treebank.deprels[members].tolist(), (frames == members).tolist(), strict=True)
-        ]
-        ends = np.searchsorted(frames, words, "right").tolist()
-        texts = [" ".join(texts_of[start:end]) for start, end in pairwise([0, *ends])]
-        return treebank.vocabulary.numbers(texts)
+        names = {
+            code: f"*{relations[code >> 1]}*" if code & 1 else relations[code >> 1] for code in set(codes.tolist())
+        }
+        named = list(map(names.__getitem__, codes.tolist()))
+        bounds = zip(offsets[firsts].tolist(), offsets[firsts + 1].tolist(), strict=True)
+        texts = [" ".join(named[start:end]) for start, end in bounds]
+        return treebank.vocabulary.numbers(texts)[groups]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +115,12 @@ class Grouping:
 
     Attributes:
         keys: the key of each word, int64 (w,).
-        value: returns a key as it is shown.
+        values: returns keys (k,) as they are shown.
         ordered: whether rows are ordered by key instead of frequency.
     """
 
     keys: Callable[[WordAttributes], IntArray]
-    value: Callable[[int, DependencyTreebank], Json]
+    values: Callable[[IntArray, DependencyTreebank], Column]
     ordered: bool = False
 
 
@@ -128,7 +132,7 @@ class Groups:
         gold: the group of each scoring word by gold's key, int64 (w,).
         system: the same by the system's key.
         size: how many groups there are.
-        value: returns a group's key as it is shown.
+        values: returns the keys of groups (k,) as they are shown.
         ordered: whether rows are ordered by group instead of frequency.
         own_metric: whether MaltEval's metric `self` tests that both sides agree on the group. It tests LAS where
             the group depends on words and their places alone, which both sides share.
@@ -137,7 +141,7 @@ class Groups:
     gold: IntArray
     system: IntArray
     size: int
-    value: Callable[[int], Json]
+    values: Callable[[IntArray], Column]
     ordered: bool = False
     own_metric: bool = False
 
@@ -153,26 +157,26 @@ def groups_by(name: str, sides: tuple[WordAttributes, WordAttributes], scoring: 
         gold,
         system,
         len(distinct),
-        lambda group: grouping.value(int(distinct[group]), treebank),
+        lambda chosen: grouping.values(distinct[chosen], treebank),
         grouping.ordered,
         own_metric=name not in _OF_WORDS,
     )
 
 
-def _string(key: int, treebank: DependencyTreebank) -> str:
-    return treebank.vocabulary.strings[key]
+def _string(keys: IntArray, treebank: DependencyTreebank) -> Column:
+    return strings_of(keys, treebank.vocabulary)
 
 
-def _number(key: int, _: DependencyTreebank) -> int:
-    return key
+def _number(keys: IntArray, _: DependencyTreebank) -> Column:
+    return Numbers(keys)
 
 
-def _name(names: tuple[str, ...]) -> Callable[[int, DependencyTreebank], str]:
-    return lambda key, _: names[key]
+def _name(names: tuple[str, ...]) -> Callable[[IntArray, DependencyTreebank], Column]:
+    return lambda keys, _: Strings(keys, names)
 
 
-def _tens(key: int, _: DependencyTreebank) -> str:
-    return f"{key * 10 + 1}-{key * 10 + 10}"
+def _tens(keys: IntArray, _: DependencyTreebank) -> Column:
+    return column_of([f"{key * 10 + 1}-{key * 10 + 10}" for key in keys.tolist()])
 
 
 def _column(name: str) -> Grouping:

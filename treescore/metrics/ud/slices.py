@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from treescore.core.arrays import BoolArray
+from treescore.core.columns import Documents, Numbers, Quotients
 from treescore.core.grouping import ranked
-from treescore.core.params import Json
+from treescore.core.slice_rows import rows_of
 from treescore.core.trees import DependencyTreebank
 from treescore.metrics.attachment.slices import MAX_ROWS
-from treescore.metrics.shared.group_tables import ratios, rows_of
 from treescore.metrics.shared.groupings import GROUPINGS, WordAttributes
 
 NAMES = ("upos", "xpos", "deprel", "direction", "distance", "sentence_length", "depth", "word")
 
 
-class UdSlices(Mapping[str, Sequence[Mapping[str, Json]]]):
+class UdSlices(Mapping[str, Documents]):
     """A mapping from a grouping's name to its rows, computed on access.
 
     Gold's words are grouped by gold's keys (`gold`, and of them `gold_correct`, right under LAS), the system's by its
@@ -30,7 +30,7 @@ class UdSlices(Mapping[str, Sequence[Mapping[str, Json]]]):
         self._sides = WordAttributes(gold), WordAttributes(system)
         self._right = gold_right, system_right
 
-    def __getitem__(self, name: str) -> Sequence[Mapping[str, Json]]:
+    def __getitem__(self, name: str) -> Documents:
         if name not in NAMES:
             raise KeyError(name)
         grouping = GROUPINGS[name]
@@ -46,14 +46,17 @@ class UdSlices(Mapping[str, Sequence[Mapping[str, Json]]]):
         gold, system, gold_correct, system_correct = (column[order] for column in columns)
         treebank = self._sides[0].treebank
         return rows_of(
-            [grouping.value(key, treebank) for key in distinct[order].tolist()],
+            grouping.values(distinct[order], treebank),
             {
-                "gold": gold.tolist(),
-                "system": system.tolist(),
-                "gold_correct": gold_correct.tolist(),
-                "system_correct": system_correct.tolist(),
+                "gold": Numbers(gold),
+                "system": Numbers(system),
+                "gold_correct": Numbers(gold_correct),
+                "system_correct": Numbers(system_correct),
             },
-            {"las_recall": ratios(gold_correct, gold), "las_precision": ratios(system_correct, system)},
+            {
+                "las_recall": Quotients([gold_correct], [gold]),
+                "las_precision": Quotients([system_correct], [system]),
+            },
         )
 
     def __iter__(self) -> Iterator[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray
+from treescore.core.slice_rows import column_of
 from treescore.core.trees import DependencyTreebank
 from treescore.metrics.shared.groupings import GROUPINGS, Groups, WordAttributes
 
@@ -47,7 +48,12 @@ class ComplexGrouping:
         gold, system = np.split(groups, 2)
         treebank = sides[0].treebank
         return Groups(
-            gold, system, len(first), lambda group: self._value([int(c[first[group]]) for c in columns], treebank)
+            gold,
+            system,
+            len(first),
+            lambda chosen: column_of(
+                [self._value(keys, treebank) for keys in np.stack(columns, axis=1)[first[chosen]].tolist()]
+            ),
         )
 
     def _value(self, keys: Sequence[int], treebank: DependencyTreebank) -> str:
@@ -80,4 +86,4 @@ def _row_codes(columns: Sequence[IntArray]) -> IntArray:
 def _printed(name: str, key: int, treebank: DependencyTreebank) -> str:
     if key in (BEFORE, AFTER):
         return "^" if key == BEFORE else "$"
-    return f'"{GROUPINGS[name].value(key, treebank)}"'
+    return f'"{GROUPINGS[name].values(np.array([key]), treebank).documents(0, 1)[0]}"'

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray
+from treescore.core.columns import Numbers, Strings
 from treescore.metrics.shared.groupings import Groups
 
 ERROR_GROUPINGS = ("PreAndPost", "Clustering", "Clustering2")
@@ -26,7 +27,7 @@ def pre_and_post(right: BoolArray, owners: IntArray) -> Groups:
     errors = (~right).astype(np.int64)
     errors_before: IntArray = np.cumsum(errors) - errors
     follow: IntArray = (errors_before > errors_before[_starts(owners)]).astype(np.int64)
-    return Groups(follow, follow, len(_TYPES), lambda group: _TYPES[group], ordered=True)
+    return Groups(follow, follow, len(_TYPES), lambda chosen: Strings(chosen, _TYPES), ordered=True)
 
 
 def clustering_2(right: BoolArray, owners: IntArray) -> Groups:
@@ -39,7 +40,7 @@ def clustering_2(right: BoolArray, owners: IntArray) -> Groups:
     last_right[1:] = np.maximum.accumulate(np.where(right, indices, -1))[:-1]
     distances = indices - np.maximum(last_right, _starts(owners) - 1)
     distinct, groups = np.unique(distances, return_inverse=True)
-    return Groups(groups, groups, len(distinct), lambda group: int(distinct[group]), ordered=True)
+    return Groups(groups, groups, len(distinct), lambda chosen: Numbers(distinct[chosen]), ordered=True)
 
 
 def clustering(

@@ -1,0 +1,30 @@
+"""Equal lists are numbered alike, in order of appearance."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from treescore.core import grouping
+from treescore.core.arrays import offsets_of
+from treescore.core.grouping import grouped_lists
+
+
+def numbered(lists: list[list[int]]) -> tuple[list[int], list[int]]:
+    values = np.array([value for each in lists for value in each], np.int64)
+    groups, firsts = grouped_lists(values, offsets_of(np.array(list(map(len, lists)), np.int64)))
+    return groups.tolist(), firsts.tolist()
+
+
+@given(st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=3)))
+def test_lists_get_numbers_as_their_tuples_do(lists):
+    numbers: dict[tuple[int, ...], int] = {}
+    groups = [numbers.setdefault(tuple(each), len(numbers)) for each in lists]
+    assert numbered(lists) == (groups, [groups.index(group) for group in range(len(numbers))])
+
+
+def test_lists_with_one_hash_that_differ_are_not_taken_for_equal(monkeypatch):
+    monkeypatch.setattr(grouping, "_FACTOR", 0)
+    assert numbered([[1], [2], [1]]) == ([0, 1, 2], [0, 1, 2])
+    assert numbered([[1], [1, 1]]) == ([0, 1], [0, 1])

@@ -1,0 +1,106 @@
+"""Rows of slices as columns: a value, counts, and scores, most of which are quotients of the counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+import numpy as np
+
+from treescore.core.arrays import Counts, FloatArray, IntArray
+from treescore.core.columns import (
+    Anything,
+    Column,
+    Documents,
+    Numbers,
+    Quotients,
+    Records,
+    Some,
+    Strings,
+    nullable,
+)
+from treescore.core.params import Json
+from treescore.core.scores import Score, ScoreTable
+from treescore.core.values import whole
+
+_MOST_TIMES = 2
+"""How often a count may stand in a quotient: as often as the correct ones in F1."""
+_EXACT = 2**53
+"""Below this limit float64 holds every whole number."""
+
+
+def rows_of(value: Column, counts: Mapping[str, Column], scores: Mapping[str, Column], **more: Column) -> Documents:
+    """Return one row per value from columns of counts and of scores, dots in their names nested, and further members.
+
+    Arrays that stand in several columns are stored once where they are the same object.
+    """
+    return Documents(Records({"value": value, "counts": nested(counts), "scores": nested(scores), **more}))
+
+
+def counts_and_scores(table: ScoreTable, totals: Counts) -> tuple[dict[str, Column], dict[str, Column]]:
+    """Return the counts (rows, k) and the scores of a table by name; scores are null where undefined."""
+    columns: Counts = np.ascontiguousarray(totals.T)  # type: ignore[assignment]
+    arrays: dict[str, Counts] = dict(zip(table.count_names, columns, strict=True))
+    counts = {name: whole_numbers(array) for name, array in arrays.items()}
+    integers = cast("dict[str, IntArray]", arrays) if totals.dtype.kind == "i" else {}
+    scores = {
+        score.name: _quotient(score, integers) or real_numbers(values)
+        for score, values in zip(table.scores, table.of_columns(columns), strict=True)
+    }
+    return counts, scores
+
+
+def _quotient(score: Score, counts: Mapping[str, IntArray]) -> Quotients | None:
+    """Return a score as the quotient of counts that it is; None for any other."""
+    ratio = score.ratios[0]
+    weights = {*ratio.numerator.values(), *ratio.denominator.values()}
+    if not counts or score.join or len(score.ratios) > 1 or ratio.one_minus or not weights <= {1, _MOST_TIMES}:
+        return None
+    above, below = (
+        [counts[name] for name, weight in terms.items() for _ in range(int(weight))]
+        for terms in (ratio.numerator, ratio.denominator)
+    )
+    return Quotients(above, below)
+
+
+def nested(columns: Mapping[str, Column]) -> Records:
+    """Nest columns by name: one with dots becomes a member of objects in objects."""
+    inner: dict[str, dict[str, Column]] = {}
+    for name, column in columns.items():
+        head, _, rest = name.partition(".")
+        inner.setdefault(head, {})[rest] = column
+    return Records({head: below[""] if "" in below else nested(below) for head, below in inner.items()})
+
+
+def real_numbers(values: FloatArray) -> Column:
+    """Return scores, float64 (n,), as a column; NaN is null."""
+    known = ~np.isnan(values)
+    return nullable(known, Numbers(values if known.all() else values[known]))
+
+
+def whole_numbers(values: Counts) -> Column:
+    """Return counts (n,) as a column; those that are whole numbers are integers."""
+    if values.dtype.kind == "i":
+        return Numbers(values)
+    is_whole = values == np.rint(values)
+    if is_whole.all() and np.abs(values).max(initial=0) < _EXACT:
+        return Numbers(values.astype(np.int64))
+    return Anything(list(map(whole, values.tolist()))) if is_whole.any() else Numbers(values)
+
+
+def column_of(values: Sequence[Json]) -> Column:
+    """Turn JSON values of one kind, some of which may be null, into a column; others stay as they are."""
+    kinds = set(map(type, values))
+    if type(None) in kinds and len(kinds) > 1:
+        known = np.array([value is not None for value in values], np.bool_)
+        return Some(known, column_of([value for value in values if value is not None]))
+    if kinds == {int}:
+        return Numbers(np.array(values)) if all(-(2**63) <= value < 2**63 for value in values) else Anything(values)
+    if kinds == {float}:
+        return Numbers(np.array(values))
+    if kinds == {str}:
+        numbers: dict[str, int] = {}
+        return Strings(np.array([numbers.setdefault(value, len(numbers)) for value in values]), list(numbers))
+    if kinds == {dict} and values[0] and len({tuple(value) for value in values}) == 1:
+        return Records({name: column_of([value[name] for value in values]) for name in values[0]})
+    return Anything(values)
