@@ -6,6 +6,9 @@
 #                 PostgreSQL); what CI runs
 # make bench      every benchmark beside its peers, into docs/benchmarks.md  (QUICK=1: small sizes, printed only;
 #                 ONLY="jobs reading": some scripts, printed only)
+# make test-all   make test with the lines that it covers, the wheel in an empty environment, the workers on the lowest
+#                 and the newest RQ, the contract under two linters (Node.js) and in a generated client, the services on
+#                 hosts of their own (root, nginx, PostgreSQL); what CI runs
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -14,7 +17,7 @@ CONTRACT := tools/contract
 NODE_BIN := $(CONTRACT)/node_modules/.bin
 BENCH := build/bench
 
-.PHONY: run venv dev test test-all bench hosts contract-lint contract-client lint types unit format clean
+.PHONY: run venv dev test test-all bench hosts rq-range contract-lint contract-client lint types unit format clean
 .DEFAULT_GOAL := run
 
 run: venv
@@ -53,7 +56,7 @@ unit: dev
 
 # tracing lines costs more than half of the time of the tests
 test-all: COVERED := --cov --cov-report=term
-test-all: test packaging hosts contract-lint contract-client
+test-all: test packaging hosts rq-range contract-lint contract-client
 
 packaging: dev
 	$(BIN)/python -m pytest -m packaging
@@ -74,6 +77,15 @@ $(BENCH)/.installed: pyproject.toml constraints.txt
 	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target $(BENCH)/conll18 stanfordnlp==0.2.0
 	@$(BENCH)/bin/python -m treescore.warm
 	@touch $@
+# each version lies over the environment, which keeps its own
+rq-range: dev
+	@mkdir -p build && $(BIN)/python tools/rq_range.py > build/rq-range.txt
+	@while read -r wanted; do \
+	  place=build/rq-range/$$(echo "$$wanted" | tr -c 'a-z0-9.\n' '_') && rm -rf "$$place" && \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target "$$place" $$wanted && \
+	  echo "Workers on $$wanted:" && \
+	  PYTHONPATH="$$place:." $(BIN)/python -m pytest -q -n 2 --dist loadfile tests/workers < /dev/null || exit 1; \
+	done < build/rq-range.txt
 
 contract-lint: $(CONTRACT)/node_modules/.installed
 	REDOCLY_SUPPRESS_UPDATE_NOTICE=true $(NODE_BIN)/redocly lint --config $(CONTRACT)/redocly.yaml openapi.yaml

@@ -56,6 +56,7 @@ class Config:
         max_systems: systems of one job.
         max_wait_seconds: the longest `Prefer: wait`.
         max_job_seconds: run time of one job.
+        spread_bytes: outputs of a submission, unpacked, from which on idle workers share its parts; 0 for never.
         max_attempts: runs of one job before an internal error is final.
         max_queued: runs of one principal that may be queued at once, 0 for any number; organisers have no limit.
         gold_cache_dir: where the folder with gold as it was read is made, in each machine that scores; empty: data_dir.
@@ -93,6 +94,7 @@ class Config:
     max_systems: int = 200
     max_wait_seconds: int = 60
     max_job_seconds: int = 900
+    spread_bytes: int = 35_000_000
     max_attempts: int = 3
     max_queued: int = 20
     gold_cache_dir: str = ""

@@ -2,31 +2,29 @@
 
 A queued run has a wake-up in RQ, a job that does nothing and has the run's id. A worker that it wakes begins the run
 whose turn it is in the store, which may be another, and takes away the wake-up of that run. So each queued run has one,
-but for moments: a wake-up too many finds nothing to do, and the sweeper sends those that are lost.
+but for moments: a wake-up too many finds nothing to do, and the sweeper sends those that are lost. Pieces of a large
+submission have wake-ups too, as many as there are workers that could help.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Self
+from typing import Protocol, Self
 
 import redis
 import rq
 from redis.backoff import NoBackoff
 from redis.retry import Retry
-from rq.command import send_command
-from rq.exceptions import InvalidJobOperation, NoSuchJobError
-from rq.registry import StartedJobRegistry
-from rq.serializers import JSONSerializer
-from rq.utils import as_text, now, utcparse
+
+from service import rq_keys
+from service.store.pieces import piece_of
 
 ENTRY = "workers.entry.wake_up"
 LIVE, BULK = "live", "bulk"
 QUEUES = (LIVE, BULK)
 WAKE = "treescore:wake:"
-RETRIES = 2
 ABANDONED_AFTER = 6
 """Seconds without a heartbeat after which a worker's run goes to another."""
 REDIS_ERRORS = (redis.ConnectionError, redis.TimeoutError, redis.ResponseError)
@@ -38,6 +36,13 @@ WARMING_SECONDS = 10
 PROBE = "treescore:probe"
 PROBE_SECONDS = 2
 """Health checks give `/readyz` four seconds in all."""
+
+
+class WorksOn(Protocol):
+    """A worker that can note what it works on."""
+
+    def note_work(self, name: str | None, pipeline: redis.client.Pipeline | None = None) -> None:
+        """Note the id of what is being worked on, None for nothing."""
 
 
 class Queue:
@@ -52,25 +57,25 @@ class Queue:
 
     def rq_queue(self, name: str) -> rq.Queue:
         """Return RQ's own queue object."""
-        return rq.Queue(name, connection=self.redis, serializer=JSONSerializer, default_timeout=self.timeout)
+        return rq_keys.queue_of(self.redis, name, self.timeout)
 
     def put(self, run_id: str, queue: str) -> bool:
         """Send a run's wake-up. Return False if Redis does not answer: the sweeper will send it."""
+        return self.put_all([run_id], queue)
+
+    def put_all(self, names: Sequence[str], queue: str) -> bool:
+        """Send the wake-ups of runs or pieces in one round trip. Return False if Redis does not answer."""
+        if not names:
+            return True
         try:
-            self.rq_queue(queue).enqueue(
-                ENTRY,
-                job_id=run_id,
-                result_ttl=0,
-                failure_ttl=3600,
-                retry=rq.Retry(max=RETRIES),
-            )
+            rq_keys.send(self.rq_queue(queue), ENTRY, names)
         except REDIS_ERRORS:
             return False
         return True
 
     def ensure(self, run_id: str, queue: str) -> None:
         """Send a run's wake-up unless it waits in the queue. Raises REDIS_ERRORS if Redis does not answer."""
-        if self.rq_queue(queue).get_job_position(run_id) is None:
+        if not rq_keys.waits(self.rq_queue(queue), run_id):
             self.put(run_id, queue)
 
     def take(self, queue: str, seconds: float) -> str | None:
@@ -78,14 +83,9 @@ class Queue:
 
         Raises REDIS_ERRORS if Redis does not answer.
         """
-        popped = self.redis.blpop(self.rq_queue(queue).key, seconds)
-        if popped is None:
-            return None
-        woken_by = str(as_text(popped[1]))
-        self.redis.delete(rq.job.Job.key_for(woken_by))
-        return woken_by
+        return rq_keys.take_first(self.rq_queue(queue), seconds)
 
-    def begin(self, worker: rq.Worker, run_id: str, queue: str, woken_by: str | None) -> None:
+    def begin(self, worker: WorksOn, run_id: str, queue: str, woken_by: str | None) -> None:
         """Note which run a worker is working on, and take that run's wake-up away.
 
         A worker that was woken by the wake-up of another run sends it again, because that run still waits.
@@ -93,29 +93,29 @@ class Queue:
         Raises REDIS_ERRORS if Redis does not answer.
         """
         with self.redis.pipeline(transaction=False) as commands:
-            worker.set_current_job_id(run_id, pipeline=commands)
-            commands.lrem(self.rq_queue(queue).key, 1, run_id)
-            _, removed = commands.execute()
+            worker.note_work(run_id, pipeline=commands)
+            rq_keys.take_out_of(self.rq_queue(queue), run_id, commands)
+            removed = commands.execute()[-1]
         if not removed:
             return
-        self.redis.delete(rq.job.Job.key_for(run_id))
+        rq_keys.forget(self.redis, run_id)
         if woken_by not in (None, run_id):
             self.put(woken_by, queue)
 
     def stop(self, run_id: str) -> None:
-        """Take a run out of the queue, or end its work-horse; then wake those who wait for it."""
+        """Take a run out of the queue, or end its work-horse and those of its pieces; then wake those who wait."""
         self._take_out(run_id)
         self.wake(run_id)
 
     def _take_out(self, run_id: str) -> None:
-        """Take a run out of the queue, or end its work-horse. Does nothing if Redis does not answer."""
+        """Take a run out of the queue, or end all that work on it. Does nothing if Redis does not answer."""
         try:
-            for worker, current in self._at_work():
-                if current == run_id:
-                    send_command(self.redis, worker, "stop-job", job_id=run_id)
-                    return
-            rq.job.Job.fetch(run_id, connection=self.redis, serializer=JSONSerializer).delete()
-        except (NoSuchJobError, InvalidJobOperation, *REDIS_ERRORS):
+            at_work = [(name, at) for name, at in self._at_work() if at == run_id or piece_of(at, run_id)]
+            for name, at in at_work:
+                rq_keys.end_work(self.redis, name, at)
+            if not at_work:
+                rq_keys.cancel(self.redis, run_id)
+        except REDIS_ERRORS:
             return
 
     def wake(self, run_id: str) -> None:
@@ -132,29 +132,24 @@ class Queue:
     def wake_ups(self) -> set[str]:
         """Return the runs whose wake-ups wait for a worker, or wake one now."""
         ids: set[str] = set()
-        for name in QUEUES:
-            queue = self.rq_queue(name)
-            ids.update(queue.job_ids)
-            started = StartedJobRegistry(queue=queue).get_job_ids(cleanup=False)
-            ids.update(entry.partition(":")[0] for entry in started)
+        for queue in map(self.rq_queue, QUEUES):
+            ids |= {*queue.job_ids, *rq_keys.begun(queue)}
         return ids
 
     def held(self) -> set[str]:
-        """Return the runs that are being worked on."""
-        return {run_id for _, run_id in self._at_work()}
+        """Return the runs, and the pieces, that are being worked on."""
+        return {at for _, at in self._at_work()}
 
-    def _at_work(self) -> Iterator[tuple[str, str]]:
-        """Yield worker name and run id of each busy worker with a recent heartbeat."""
-        oldest = now() - timedelta(seconds=ABANDONED_AFTER)
-        for key in rq.Worker.all_keys(connection=self.redis):
-            current, seen = self.redis.hmget(key, "current_job", "last_heartbeat")
-            if current and seen and utcparse(as_text(seen)) > oldest:
-                yield key.removeprefix(rq.Worker.redis_worker_namespace_prefix), as_text(current)
+    def _at_work(self) -> list[tuple[str, str]]:
+        """Return worker name and run id of each busy worker with a recent heartbeat."""
+        oldest = timedelta(seconds=ABANDONED_AFTER)
+        found = rq_keys.workers(self.redis)
+        return [(each.name, each.current) for each in found if each.current and rq_keys.age(each) < oldest]
 
     def reap(self) -> None:
         """Let RQ requeue (or give up) the wake-ups whose worker sends no heartbeat."""
-        for name in QUEUES:
-            StartedJobRegistry(queue=self.rq_queue(name)).cleanup()
+        for queue in map(self.rq_queue, QUEUES):
+            rq_keys.reap(queue)
 
     def alive(self) -> bool:
         """Return whether Redis answers and takes what is written; it has PROBE_SECONDS."""
@@ -166,7 +161,7 @@ class Queue:
 
     def workers(self, name: str) -> int:
         """Return how many workers serve a queue. Raises REDIS_ERRORS if Redis does not answer."""
-        return int(rq.Worker.count(queue=self.rq_queue(name)))
+        return rq_keys.count_workers(self.rq_queue(name))
 
     def note_warming(self, name: str, worker: str, left: int) -> None:
         """Note that a worker warms up for a queue. Raises REDIS_ERRORS if Redis does not answer."""
@@ -193,13 +188,7 @@ class Queue:
 
     def heartbeats(self) -> dict[str, float]:
         """Return the seconds since the last heartbeat of each worker, by its name."""
-        ages = {}
-        for key in rq.Worker.all_keys(connection=self.redis):
-            seen = self.redis.hget(key, "last_heartbeat")
-            if seen:
-                name = key.removeprefix(rq.Worker.redis_worker_namespace_prefix)
-                ages[name] = (now() - utcparse(as_text(seen))).total_seconds()
-        return ages
+        return {each.name: rq_keys.age(each).total_seconds() for each in rq_keys.workers(self.redis)}
 
     def clock(self) -> datetime:
         """Return the time of the Redis server, in UTC."""

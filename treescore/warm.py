@@ -9,9 +9,12 @@ import treescore.evaluation.parts
 import treescore.significance.across  # noqa: F401 - both are loaded on demand
 from treescore.core.jit import load_compiler
 from treescore.core.registry import METRICS, Example, load_all
+from treescore.core.ten_fields import put_together, taken_apart
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
 from treescore.significance.warm import warm_kernels
+
+_TEXT = b"1\tA\ta\t_\t_\t_\t0\troot\t_\t_\n"
 
 
 def warm(left: Callable[[int], None] | None = None) -> None:
@@ -23,7 +26,7 @@ def warm(left: Callable[[int], None] | None = None) -> None:
     load_compiler()
     load_all()
     examples = [(metric.name, example) for metric in METRICS.values() for example in metric.examples]
-    steps: list[Callable[[], None]] = [*(partial(_score, *each) for each in examples), warm_kernels]
+    steps: list[Callable[[], None]] = [*(partial(_score, *each) for each in examples), warm_kernels, _take_apart]
     for done, step in enumerate(steps):
         if left is not None:
             left(len(steps) - done)
@@ -36,7 +39,13 @@ def _score(metric: str, example: Example) -> None:
     for outcome in evaluation.score(example.output(twice))[0].values():
         outcome.extra()
         dict(outcome.slices())
-        outcome.details(0)
+        outcome.item(0)
+
+
+def _take_apart() -> None:
+    streams = taken_apart(_TEXT)
+    if streams is not None:
+        put_together(streams, len(_TEXT))
 
 
 if __name__ == "__main__":

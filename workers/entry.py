@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import lru_cache
 from types import TracebackType
-
-from rq.timeouts import JobTimeoutException
 
 from service.config import load_config
 from service.context import Context, open_context
 from service.logs import fault
-from service.store import runs
+from service.store import pieces, runs
+from service.store.pieces import Piece
 from service.usecases.kinds import KINDS
 from service.usecases.runs.ending import Failure, finish, perform
 from service.usecases.runs.progress import Cancelled
+from service.usecases.submissions.spreading import channel, score_piece
+from treescore.core.version import __version__
 from treescore.errors import Problem
+from workers.rq_worker import TimeLimitReached
+
+Work = runs.Run | Piece
 
 
 class WorkFailed(Exception):
@@ -48,34 +53,47 @@ def wake_up(*_: str) -> None:
     """Do nothing: RQ's job only wakes a worker, which then begins runs by their turns (see workers.worker)."""
 
 
-def next_run(context: Context, queue: str, anonymous: int) -> runs.Run | None:
-    """Begin the run whose turn it is; for `anonymous` see store.runs.claim_next."""
+def next_work(context: Context, queue: str, anonymous: int) -> Work | None:
+    """Begin the run whose turn it is (for `anonymous` see store.runs.claim_next); without one, a piece of another."""
     with context.store.write(durable=False) as db:
-        return runs.claim_next(db, queue, context.now(), anonymous=anonymous)
+        run = runs.claim_next(db, queue, context.now(), anonymous=anonymous)
+        return run or pieces.take_next(db, queue, __version__, context.config.max_attempts)
 
 
 def peek(context: Context, queue: str, anonymous: int) -> str | None:
-    """Return the id of the run whose turn it is, without beginning it."""
+    """Return the id of what `next_work` would begin, without beginning it."""
     with context.store.read() as db:
-        return runs.next_id(db, queue, context.now(), anonymous=anonymous)
+        run_id = runs.next_id(db, queue, context.now(), anonymous=anonymous)
+        return run_id or pieces.next_id(db, queue, __version__, context.config.max_attempts)
 
 
-def release(context: Context, run_id: str) -> str | None:
-    """Let another worker begin a run that was not finished. Return its queue; None where it has ended."""
+def release(context: Context, name: str) -> str | None:
+    """Let another worker begin a run or a piece that was not finished. Return its queue; None where it has ended."""
     with context.store.write(durable=False) as db:
-        released = runs.release(db, run_id)
+        run_id = pieces.run_of(db, name) if pieces.is_piece(name) else name
+        if run_id is None:
+            return None
+        released = runs.release(db, name) if run_id == name else pieces.give_back(db, {name: name})
         run = runs.get(db, run_id)
-    return run.queue if released and run is not None else None
+    if not released or run is None:
+        return None
+    if run_id != name:
+        context.queue.wake(channel(run_id))
+    return run.queue
 
 
-def run(context: Context, claimed_run: runs.Run) -> None:
-    """Perform a claimed run.
+def run(context: Context, claimed: Work) -> None:
+    """Perform a claimed run or piece.
 
     Raises:
-        WorkFailed: for any unexpected error. Released, the run begins again, which counts as another attempt.
+        WorkFailed: for any unexpected error. Released, it begins again, which counts as another attempt.
     """
-    with _HideDetails(claimed_run.id):
-        _perform(context, claimed_run)
+    with _HideDetails(claimed.id):
+        if isinstance(claimed, Piece):
+            with suppress(Cancelled):
+                score_piece(context, claimed)
+        else:
+            _perform(context, claimed)
 
 
 def do(context: Context, run_id: str) -> None:
@@ -99,7 +117,7 @@ def _perform(context: Context, claimed_run: runs.Run) -> None:
         perform(context, kind, claimed_run)
     except Cancelled:
         return
-    except JobTimeoutException:
+    except TimeLimitReached:
         detail = f"Scoring exceeds the limit of {config.max_job_seconds} s for one job. Send fewer or shorter texts."
         problem = Problem(code="job-timeout", detail=detail)
         finish(context, claimed_run, kind.fail(context, claimed_run, Failure("limit", [problem], 1)))

@@ -23,7 +23,7 @@ from service.store.database import RollbackStore
 from service.usecases.jobs.jobs import KIND
 from treescore.core.compiling import before_compiling
 from treescore.warm import warm
-from workers.entry import next_run, peek, run
+from workers.entry import next_work, peek, run
 
 NOTE_SECONDS = 2.0
 """Pause between two notes: a step may take a minute."""
@@ -103,8 +103,10 @@ def _perform_job(context: Context) -> None:
         runs.add(db, RUN, KIND, QUEUE, rollback_context.now(), "warm-up")
         jobs.add(db, RUN, "warm-up", _REQUEST)
         texts.put(db, RUN, _TEXTS)
-    peek(rollback_context, QUEUE, 1)
-    claimed_run = next_run(rollback_context, QUEUE, 1)
+    claimed_run = next_work(rollback_context, QUEUE, 1)
     assert claimed_run is not None  # noqa: S101 - no other run is in this queue
     run(rollback_context, claimed_run)
+    # with no run left they look for pieces too
+    peek(rollback_context, QUEUE, 1)
+    next_work(rollback_context, QUEUE, 1)
     rollback_context.store.close()

@@ -1,26 +1,19 @@
-"""RQ's forking worker, whose work-horse begins run after run, each as its turn comes in the store."""
+"""A worker whose work-horse begins run after run, each as its turn comes in the store."""
 
 from __future__ import annotations
 
-import os
 import resource
 from time import monotonic
-from typing import Any
 
-import rq
-from rq.exceptions import InvalidJobOperation
-from rq.serializers import JSONSerializer
-from rq.timeouts import JobTimeoutException
 from sqlalchemy.exc import OperationalError
 
 from service.context import Context
 from service.logs import fault
-from service.posix import die_with_parent
-from service.queue import ABANDONED_AFTER, LIVE, REDIS_ERRORS
-from service.store.runs import NO_LIMIT, Run
-from workers.entry import WorkFailed, next_run, peek, release, run
+from service.queue import LIVE, REDIS_ERRORS
+from service.store.runs import NO_LIMIT
+from workers.entry import Work, WorkFailed, next_work, peek, release, run
+from workers.rq_worker import RqWorker
 
-HEARTBEAT_SECONDS = 2
 LINGER = 5.0
 """Seconds for which a work-horse waits for another run before it ends."""
 MAX_AGE = 30.0
@@ -31,39 +24,37 @@ POLL_SECONDS = 0.5
 """Seconds between two checks whether the worker was asked to stop."""
 
 
-class Worker(rq.Worker):  # type: ignore[misc]
-    """Sends heartbeats often, ends its work-horse when it dies, and forks once for many short runs.
+class Worker(RqWorker):
+    """Forks once for many short runs, and gives back what a work-horse leaves unfinished.
 
     RQ forks for every job, which costs a small job more than its scoring: a new process copies each page it touches
     and opens new connections. So RQ's own job does nothing, and the work-horse that it has forked begins the runs whose
-    turn it is, one after the other, until none is left. The id of the current run is in the worker's `current_job`,
-    where RQ keeps that of its job: the run counts as held while the worker sends heartbeats, and RQ's command to stop a
-    job finds it.
+    turn it is, one after the other, until none is left; then pieces of large submissions. The id of the current run or
+    piece is in the worker's `current_job`, where RQ keeps that of its job: it counts as held while the worker sends
+    heartbeats, and RQ's command to stop a job finds it.
     """
 
-    context: Context
-    linger: float
+    def __init__(self, context: Context, queue: str, linger: float = LINGER) -> None:
+        super().__init__(context.queue.rq_queue(queue), context.queue.redis)
+        self.context = context
+        self.linger = linger
 
-    def get_heartbeat_ttl(self, job: Any) -> int:  # noqa: ARG002 - RQ's signature
-        """Return how long a started job counts as alive."""
-        return ABANDONED_AFTER
-
-    def main_work_horse(self, job: Any, queue: Any) -> None:
-        """Run RQ's job in the forked process."""
-        die_with_parent(parent=int(os.environ["TREESCORE_WORKER_PID"]))
-        super().main_work_horse(job, queue)
-
-    def perform_job(self, job: Any, queue: Any) -> bool:
-        """Perform RQ's job, then the runs that wait, in the forked process."""
-        woken = bool(super().perform_job(job, queue))
+    def woken(self, queue: str, name: str) -> bool:
+        """Perform the runs that wait."""
         try:
-            self._work_off(queue.name, job.id)
+            self._work_off(queue, name)
         except REDIS_ERRORS:
             return False
         except OperationalError as error:
             fault(type(error), error.__traceback__)
             return False
-        return woken
+        return True
+
+    def left_behind(self, name: str) -> None:
+        """Give back what the work-horse left unfinished."""
+        self._give_back(name)
+        # the next work-horse must not inherit a connection
+        self.context.store.close()
 
     def _work_off(self, queue: str, woken_by: str) -> None:
         """Perform runs until none comes, or until this process should end; then wake a worker for what is left."""
@@ -83,11 +74,11 @@ class Worker(rq.Worker):  # type: ignore[misc]
         """
         deadline = monotonic() + self.linger
         look = True
-        while not self.connection.hexists(self.key, "shutdown_requested_date"):
-            claimed_run = next_run(self.context, queue, anonymous) if look else None
-            if claimed_run is not None:
-                self.context.queue.begin(self, claimed_run.id, queue, woken_by)
-                return self._perform_run(claimed_run)
+        while not self.asked_to_stop():
+            claimed = next_work(self.context, queue, anonymous) if look else None
+            if claimed is not None:
+                self.context.queue.begin(self, claimed.id, queue, woken_by)
+                return self._perform_work(claimed)
             remaining = deadline - monotonic()
             if remaining <= 0:
                 return False
@@ -95,8 +86,8 @@ class Worker(rq.Worker):  # type: ignore[misc]
             look = woken_by is not None
         return False
 
-    def _perform_run(self, claimed_run: Run) -> bool:
-        """Work on a run under its time limit; return whether this process may take another.
+    def _perform_work(self, claimed: Work) -> bool:
+        """Work on a run or a piece under the time limit; return whether this process may take another.
 
         It must end after a run that failed, which waits again, and after one that reached its limit: a signal that ends
         a run may leave this process in any state.
@@ -104,59 +95,29 @@ class Worker(rq.Worker):  # type: ignore[misc]
         limit = self.context.queue.timeout
         start = monotonic()
         try:
-            with self.death_penalty_class(limit, JobTimeoutException):
-                run(self.context, claimed_run)
+            with self.time_limit(limit):
+                run(self.context, claimed)
         except WorkFailed:
-            self._give_back(claimed_run.id)
+            self._give_back(claimed.id)
             return False
         finally:
-            self.set_current_job_id(None)
+            self.note_work(None)
         return monotonic() < start + limit
 
-    def _give_back(self, run_id: str) -> None:
-        """Let another worker begin a run. Where the store does not answer, the sweeper does it."""
+    def _give_back(self, name: str) -> None:
+        """Let another worker begin a run or a piece. Where the store does not answer, the sweeper does it."""
         try:
-            queue = release(self.context, run_id)
+            queue = release(self.context, name)
         except OperationalError as error:
-            fault(type(error), error.__traceback__, run=run_id)
+            fault(type(error), error.__traceback__, run=name)
             return
         if queue is not None:
-            self.context.queue.put(run_id, queue)
-
-    def monitor_work_horse(self, job: Any, queue: Any) -> None:
-        """Wait until the work-horse has ended; give back the run that it left unfinished."""
-        super().monitor_work_horse(job, queue)
-        run_id = self.get_current_job_id()
-        if run_id is None:
-            return
-        self.set_current_job_id(None)
-        self._give_back(run_id)
-        # the next work-horse must not inherit a connection
-        self.context.store.close()
-
-    def maintain_heartbeats(self, job: Any) -> None:
-        """Maintain RQ's heartbeats while its job exists, and only the worker's own afterwards."""
-        try:
-            job.get_status()
-        except InvalidJobOperation:
-            self.heartbeat(self.job_monitoring_interval + 60)
-        else:
-            super().maintain_heartbeats(job)
+            self.context.queue.put(name, queue)
 
 
 def worker_on(context: Context, queue: str, *, burst: bool = False) -> Worker:
-    """Return a worker on exactly one queue: with several, RQ can lose a job between two commands."""
-    worker = Worker(
-        [context.queue.rq_queue(queue)],
-        connection=context.queue.redis,
-        serializer=JSONSerializer,
-        job_monitoring_interval=HEARTBEAT_SECONDS,
-        worker_ttl=30,
-        maintenance_interval=60,
-    )
-    worker.context = context
-    worker.linger = 0.0 if burst else LINGER
-    return worker
+    """Return a worker on a queue; with `burst` it ends when nothing is left."""
+    return Worker(context, queue, 0.0 if burst else LINGER)
 
 
 def _peak() -> int:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import orjson
-from sqlalchemy import Connection, delete, insert, literal, select
+from sqlalchemy import Connection, delete, func, insert, literal, select
 
 from service.store.packing import pack, unpack
 from service.store.tables import artifacts
@@ -26,6 +26,15 @@ def get(db: Connection, owner: str, name: str, page: int = 0) -> bytes | None:
     )
     body: bytes | None = db.scalar(query)
     return body
+
+
+def get_pages(db: Connection, owner: str, name: str, start: int, stop: int) -> Iterator[tuple[int, bytes]]:
+    """Return number and body of the last page that begins at `start` or before, and of all that begin before `stop`."""
+    mine = (artifacts.c.owner == owner) & (artifacts.c.name == name)
+    first = select(func.max(artifacts.c.page)).where(mine, artifacts.c.page <= start).scalar_subquery()
+    query = select(artifacts.c.page, artifacts.c.body).where(mine, artifacts.c.page >= first, artifacts.c.page < stop)
+    for row in db.execute(query.order_by(artifacts.c.page)):
+        yield row.page, row.body
 
 
 def copy_below(db: Connection, owner: str, other: str, prefix: str) -> None:

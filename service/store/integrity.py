@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import orjson
@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Select, exists, func, literal,
 
 from service.store import revisions, runs, score_records
 from service.store import texts as owned
+from service.store.packed_texts import unpack_text
 from service.store.packing import unpack
 from service.store.tables import (
     artifacts,
@@ -21,6 +22,7 @@ from service.store.tables import (
     metadata,
     owned_texts,
     parts,
+    pieces,
     scores,
     submissions,
     teams,
@@ -61,7 +63,7 @@ def damaged_pages(db: Connection) -> Iterator[Flaw]:
 def damaged_texts(db: Connection) -> Iterator[Flaw]:
     """Compare every stored text with its digest and its size."""
     for row in _rows(db, select(texts.c.digest, texts.c.size, texts.c.body)):
-        body = _unpacked(row.body)
+        body = _unpacked(row.body, unpack_text)
         if body is None:
             yield Flaw("text-unreadable", row.digest, "The text cannot be decompressed.")
         elif digest_of(body) != row.digest or len(body) != row.size:
@@ -77,11 +79,12 @@ def damaged_artifacts(db: Connection) -> Iterator[Flaw]:
 
 
 def damaged_documents(db: Connection) -> Iterator[Flaw]:
-    """Decompress the stored answers of comparisons, boards and revisions."""
+    """Decompress the stored answers of comparisons, boards and revisions, and the results of pieces."""
     columns = (
         (comparisons.c.id, comparisons.c.document),
         (board_comparisons.c.benchmark_id + "/" + board_comparisons.c.key, board_comparisons.c.document),
         (revisions_table.c.id, revisions_table.c.moved),
+        (pieces.c.id, pieces.c.body),
     )
     for name, document in columns:
         for subject, body in db.execute(select(name, document).where(document.is_not(None))):
@@ -169,6 +172,8 @@ def left_over(db: Connection) -> Iterator[Flaw]:
         query = select(table.c.owner).where(gone).distinct()
         what = "texts" if table is owned_texts else "artifacts"
         yield from _flaws(db, query, f"{what}-without-owner", f"The {what} belong to nothing that is stored.")
+    of_ended = select(pieces.c.id).join(runs_table, runs_table.c.id == pieces.c.run_id).where(~runs.is_unfinished())
+    yield from _flaws(db, of_ended, "piece-left-over", "The run of the piece has ended.")
     for slug, number in score_records.left_over(db):
         detail = "The revision never became active and still has scores; the sweeper deletes them."
         yield Flaw("scores-left-over", f"{slug} revision {number}", detail)
@@ -230,8 +235,8 @@ def _rows(db: Connection, query: Select[Any]) -> Iterator[Any]:
     yield from db.execute(query, execution_options={"yield_per": 50})
 
 
-def _unpacked(body: bytes) -> bytes | None:
+def _unpacked(body: bytes, how: Callable[[bytes], bytes] = unpack) -> bytes | None:
     try:
-        return unpack(body)
+        return how(body)
     except (zstandard.ZstdError, MemoryError):  # a damaged size may ask for any amount of memory
         return None

@@ -13,9 +13,9 @@ LEVEL = 3
 SIZES = (np.int8, np.int16, np.int32, np.int64)
 
 
-def pack(body: bytes) -> bytes:
+def pack(body: bytes, level: int = LEVEL) -> bytes:
     """Compress with zstd; a checksum tells `unpack` of a byte that the disk has changed."""
-    return zstandard.ZstdCompressor(level=LEVEL, write_content_size=True, write_checksum=True).compress(body)
+    return zstandard.ZstdCompressor(level=level, write_content_size=True, write_checksum=True).compress(body)
 
 
 def unpack(body: bytes) -> bytes:

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 import orjson
 from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, or_, select, tuple_, update
 
+from service.store import pieces
 from service.store.database import lock
 from service.store.records import AnyRow, json_text, one, record_of
 from service.store.tables import runs
@@ -20,6 +21,8 @@ ANONYMOUS = "anonymous"
 """What the principals of callers without a token begin with."""
 AD_HOC = ("job",)
 """Kinds of runs that begin after all others of their queue."""
+DIVIDED = ("submission",)
+"""Kinds of runs whose work may be divided into pieces."""
 NO_LIMIT = 2**31 - 1
 LONGEST_HOLD = timedelta(hours=1)
 """No run is held longer: four times the 15 minutes that one may take. A moment further ahead is of a wrong clock, and
@@ -178,13 +181,16 @@ def requeue(db: Connection, run: Run) -> None:
 
 
 def finish(db: Connection, run_id: str, state: str, now: datetime) -> bool:
-    """Set a final state. Return whether this call did: only the first one does."""
-    result = db.execute(
+    """Set a final state and delete the pieces. Return whether this call did: only the first one does."""
+    kind = db.scalar(
         update(runs)
         .where(runs.c.id == run_id, runs.c.state.in_(UNFINISHED))
         .values(state=state, finished_at=now, progress=None)
+        .returning(runs.c.kind)
     )
-    return result.rowcount == 1
+    if kind in DIVIDED:
+        pieces.drop(db, run_id)
+    return kind is not None
 
 
 def unfinished(db: Connection, before: datetime, *, due: datetime | None = None) -> Sequence[Run]:

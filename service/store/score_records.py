@@ -15,7 +15,8 @@ from service.store.packing import unpack_array
 from service.store.records import AnyRow, columns_of, json_text, one, record_of
 from service.store.revisions import NEVER_ACTIVE
 from service.store.runs import SUCCEEDED
-from service.store.tables import Utc, revisions, scores, submissions
+from service.store.tables import revisions, scores, submissions
+from service.store.times import Utc
 from treescore.core.arrays import Counts
 from treescore.core.params import Json
 
@@ -95,9 +96,10 @@ def coverage_of(stored: str | None) -> Sequence[int] | None:
 def artifact_name(revision: int, kind: str, part: int, metric: int) -> str:
     """Name an artifact of one part and one metric entry, both by position.
 
-    Kinds: `counts` (array, one row a sentence; zeros for a part that is missing or failed), `items` (pages without
-    scores and counts, read by usecases.scoring.results.load_items), `slices` (all groupings), `tokens` (offsets
-    of tokens by sentence, and `tokens/<score>`, their bits, where a score says of each token whether it is right).
+    Kinds: `counts` (array, one row a sentence; zeros for a part that is missing or failed), `columns` (items without
+    scores and counts, in pages numbered by their first item), `groupings` (slices), `tokens` (offsets of tokens by
+    sentence, and `tokens/<score>`, their bits, where a score says of each token whether it is right). Earlier versions
+    stored `items` (pages of 100) and `slices` as JSON. Readers: usecases.scoring.results.
     """
     return f"r{revision}/{kind}/{part}/{metric}"
 

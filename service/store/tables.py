@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
-
 from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
-    DateTime,
-    Dialect,
     Float,
     ForeignKey,
     Index,
@@ -20,14 +15,10 @@ from sqlalchemy import (
     String,
     Table,
     Text,
-    TypeDecorator,
     UniqueConstraint,
 )
 
-if TYPE_CHECKING:
-    UtcDecorator = TypeDecorator[datetime]
-else:
-    UtcDecorator = TypeDecorator
+from service.store.times import Utc
 
 metadata = MetaData(
     naming_convention={
@@ -37,21 +28,6 @@ metadata = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
-
-
-class Utc(UtcDecorator):
-    """An aware time in UTC, also on databases that store no time zone."""
-
-    impl = DateTime(timezone=True)
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
-        """Convert to UTC."""
-        return None if value is None else value.astimezone(UTC)
-
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
-        """Add the time zone, which SQLite does not store."""
-        return value.replace(tzinfo=UTC) if value is not None and value.tzinfo is None else value
 
 
 def _id(name: str = "id", **options: bool) -> Column[str]:
@@ -114,6 +90,22 @@ turns = Table(
     Column("principal", String(160), primary_key=True, comment="empty for the last turn of all"),
     Column("turn", Integer, nullable=False),
     comment="the last turn that was begun, by principal",
+)
+
+pieces = Table(
+    "pieces",
+    metadata,
+    _id(primary_key=True),
+    Column("run_id", String(64), ForeignKey("runs.id"), nullable=False, index=True),
+    Column("revision", Integer, nullable=False),
+    Column("version", String(40), nullable=False, comment="of the program"),
+    Column("first", Integer, nullable=False, comment="position of its first part"),
+    Column("last", Integer, nullable=False, comment="position after its last part"),
+    Column("attempts", Integer, nullable=False),
+    Column("done", Integer, nullable=False, comment="parts"),
+    Column("holder", String(64), comment="what names the work on it in Redis; null where it is free"),
+    Column("body", LargeBinary, comment="zstd: the result; null until there is one"),
+    comment="parts of a large submission under way, deleted when its run ends",
 )
 
 jobs = Table(

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from sqlalchemy import Connection, delete, insert, literal, select
+from sqlalchemy import Connection, delete, insert, literal, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.sql.dml import Insert
 from sqlalchemy.sql.schema import Table
 
-from service.store.packing import pack, unpack
+from service.store.packed_texts import is_apart, packed_apart, unpack_text
+from service.store.packing import pack
 from service.store.tables import owned_texts, texts
 from treescore.core.digests import digest_of
+
+WORTH_PACKING = 4096
+"""Bytes of a text from which on packing it once more saves more than a row's own size."""
 
 PackedTexts = Mapping[str, tuple[str, int, bytes]]
 """Texts ready to be stored: name -> (digest, size, zstd)."""
@@ -48,7 +52,29 @@ def read(db: Connection, owner: str, names: Iterable[str] | None = None) -> dict
     query = select(owned_texts.c.name, texts.c.digest, texts.c.body).join(texts).where(owned_texts.c.owner == owner)
     if names is not None:
         query = query.where(owned_texts.c.name.in_(list(names)))
-    return {row.name: (row.digest, unpack(row.body)) for row in db.execute(query)}
+    return {row.name: (row.digest, unpack_text(row.body)) for row in db.execute(query)}
+
+
+def smaller(db: Connection, owner: str) -> Mapping[str, bytes]:
+    """Pack once more those of an owner's texts that take fewer bytes apart: digest -> body, for `replace`.
+
+    A body says itself how it is packed and depends on no other text. One text is held at a time. New texts are packed
+    quickly, for those who wait; this is for those that stay.
+    """
+    found: dict[str, bytes] = {}
+    for digest in set(names(db, owner).values()):
+        body = db.scalar(select(texts.c.body).where(texts.c.digest == digest, texts.c.size >= WORTH_PACKING))
+        if body is not None and not is_apart(body):
+            apart = packed_apart(unpack_text(body))
+            if apart is not None and len(apart) < len(body):
+                found[digest] = apart
+    return found
+
+
+def replace(db: Connection, bodies: Mapping[str, bytes]) -> None:
+    """Store other bodies of the same texts (digest -> body), for all their owners; texts that are gone stay gone."""
+    for digest, body in bodies.items():
+        db.execute(update(texts).where(texts.c.digest == digest).values(body=body))
 
 
 def packed(db: Connection, owner: str, name: str) -> tuple[str, bytes] | None:

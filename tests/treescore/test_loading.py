@@ -40,7 +40,7 @@ def run(request, gold, outputs, **asked):
     for outcomes in report.outcomes:
         for entry in spec.entries:
             outcome = outcomes[entry.key]
-            outcome.extra(), dict(outcome.slices()), outcome.details(0)
+            outcome.extra(), dict(outcome.slices()), outcome.item(0)
             part_scores(entry.metric.table, [outcome.rows] * 2)
 
 def reached():

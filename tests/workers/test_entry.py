@@ -61,6 +61,6 @@ def test_redis_and_the_log_get_the_kind_and_the_places(context, broken, rq_work,
 @pytest.mark.usefixtures("broken")
 def test_what_is_raised_says_nothing(context):
     with pytest.raises(entry.WorkFailed) as caught:
-        entry.run(context, entry.next_run(context, "live", runs.NO_LIMIT))
+        entry.run(context, entry.next_work(context, "live", runs.NO_LIMIT))
     assert SECRET not in str(caught.value)
     assert caught.value.__suppress_context__

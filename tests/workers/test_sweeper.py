@@ -17,7 +17,7 @@ from service.usecases.jobs.jobs import submit_job, view_job
 from tests.fixtures.contexts import ORGANISER, SCORER, later, with_config
 from tests.fixtures.requests import DEPENDENCIES, loaded
 from tests.fixtures.tasks import SLUG, WRONG
-from workers.entry import do, next_run
+from workers.entry import do, next_work
 from workers.sweeper import Sweeper
 from workers.worker import worker_on
 
@@ -63,7 +63,7 @@ def test_a_job_taken_from_the_queue_by_a_worker_that_died_at_once_is_queued_agai
 
 
 def test_a_run_that_a_worker_began_and_died_before_it_said_so_is_begun_again(context, job, rq_work):
-    assert next_run(context, "live", runs.NO_LIMIT).id == job
+    assert next_work(context, "live", runs.NO_LIMIT).id == job
     sweeper = Sweeper(later(context, minutes=1))
     assert [sweeper.sweep(), sweeper.sweep()] == [[], [job]]
     assert state(context, job) == runs.QUEUED
@@ -97,7 +97,7 @@ def at_work(context, run_id, seen):
     """A worker whose work-horse has gone on to a further run, and which was last heard of then."""
     worker = worker_on(context, "live")
     worker.register_birth()
-    assert next_run(context, "live", runs.NO_LIMIT).id == run_id
+    assert next_work(context, "live", runs.NO_LIMIT).id == run_id
     context.queue.begin(worker, run_id, "live", None)
     context.queue.redis.hset(worker.key, "last_heartbeat", utcformat(seen))
     assert worker.get_current_job_id() == run_id

@@ -15,7 +15,7 @@ from service.store import jobs, runs, texts
 from service.usecases.jobs.jobs import KIND
 from treescore.core import compiling
 from workers import warm_up as module
-from workers.entry import next_run, peek, run
+from workers.entry import next_work, peek, run
 from workers.warm_up import warm_up
 
 
@@ -40,7 +40,7 @@ def test_no_statement_is_left_to_compile_for_a_job_and_nothing_is_stored(context
         jobs.add(db, "job_later", "somebody", module._REQUEST)
         texts.put(db, "job_later", module._TEXTS)
     before = set(known)
-    claimed_run = next_run(context, LIVE, 1)
+    claimed_run = next_work(context, LIVE, 1)
     run(context, claimed_run)
     assert peek(context, LIVE, 1) is None
     assert set(known) == before

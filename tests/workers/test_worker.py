@@ -99,13 +99,13 @@ def test_a_work_horse_that_fails_gives_its_run_back(context, two, monkeypatch):
     worker_on(context, LIVE, burst=True)._work_off(LIVE, two[0])
     assert states(context) == {runs.QUEUED}
     assert sorted(waiting(context)) == two
-    assert entry.next_run(context, LIVE, runs.NO_LIMIT).attempts == 2
+    assert entry.next_work(context, LIVE, runs.NO_LIMIT).attempts == 2
 
 
 @pytest.mark.parametrize(("workers", "share"), [(0, 1), (1, 1), (2, 1), (3, 1), (4, 2), (7, 3)])
 def test_work_without_a_token_takes_half_of_the_live_workers(context, monkeypatch, workers, share):
     asked = []
-    monkeypatch.setattr(worker, "next_run", lambda *given: asked.append(given[2]))
+    monkeypatch.setattr(worker, "next_work", lambda *given: asked.append(given[2]))
     monkeypatch.setattr(context.queue, "workers", lambda _: workers)
     worker_on(context, LIVE, burst=True)._work_off(LIVE, "job_1")
     worker_on(context, "bulk", burst=True)._work_off("bulk", "job_1")

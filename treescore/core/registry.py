@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from treescore.core.absence import charged
 from treescore.core.arrays import BoolArray, Counts, IntArray
 from treescore.core.classes import Classes
+from treescore.core.columns import Records
 from treescore.core.disclosure import NOTHING, Disclosure
 from treescore.core.params import Json, Param, checked, schema_of
 from treescore.core.trees import Treebank
@@ -149,8 +150,8 @@ class TokenBits:
     offsets: IntArray
 
 
-def _no_details(_index: int) -> dict[str, Json]:
-    return {}
+def _no_details(_start: int, _stop: int) -> Records:
+    return Records({})
 
 
 def _no_slices() -> dict[str, list[dict[str, Json]]]:
@@ -169,7 +170,9 @@ class Outcome:
         problems: sentence number from 0 -> why its status is ERROR.
         tokens: score name -> one bit per token.
         warnings: unusual input that was scored.
-        details: sentence number from 0 -> members of its item beside scores and counts (`words`, ...).
+        details: computes for the sentences from one number to another the members of their items beside scores and
+            counts (`words`, ...), as columns.
+        sizes: how much the details of each sentence hold at most, int64 (n,), where that is far more than its words.
         slices: computes grouping name -> rows `{"value": ..., "counts": {...}, "scores": {...}}`.
         extra: computes further tables of the whole text (confusions, frequent errors, diagnosis).
     """
@@ -180,7 +183,8 @@ class Outcome:
     problems: Mapping[int, Problem] = field(default_factory=dict)
     tokens: Mapping[str, TokenBits] = field(default_factory=dict)
     warnings: Sequence[Problem] = ()
-    details: Callable[[int], dict[str, Json]] = _no_details
+    details: Callable[[int, int], Records] = _no_details
+    sizes: IntArray | None = None
     slices: Callable[[], Mapping[str, Sequence[Mapping[str, Json]]]] = _no_slices
     extra: Callable[[], Mapping[str, Json]] = dict
 
@@ -189,6 +193,12 @@ class Outcome:
         """Return the summed counts, (len(count_names),)."""
         totals: Counts = self.rows.sum(axis=0)
         return totals
+
+    def item(self, index: int) -> dict[str, Json]:
+        """Return the members of one sentence's item beside scores and counts."""
+        [members] = self.details(index, index + 1).documents(0, 1)
+        document: dict[str, Json] = members
+        return document
 
     @property
     def answered(self) -> BoolArray:

@@ -14,7 +14,7 @@ import numpy as np
 from treescore.core.arrays import Counts, FloatArray
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 _EXACT = 2.0**53
 """Below this limit float64 holds every whole number, so that sums of whole numbers are exact in any order."""
@@ -235,12 +235,23 @@ def _matrix(terms: Sequence[Mapping[str, float]], names: Sequence[str]) -> Float
     return weights
 
 
+def _as_they_are(rows: Counts) -> Counts:
+    return rows
+
+
 @dataclass(frozen=True, slots=True)
 class ScoreTable:
-    """The scores of one metric, main score first, with the names of its counts."""
+    """The scores of one metric, main score first, with the names of its counts.
+
+    Attributes:
+        count_names: of the columns of rows.
+        scores: functions of summed counts.
+        shown: the counts that the item of a sentence shows, of its rows (n, k).
+    """
 
     count_names: tuple[str, ...]
     scores: tuple[Score, ...]
+    shown: Callable[[Counts], Counts] = _as_they_are
     by_name: Mapping[str, Score] = field(init=False)
     _formulas: Formulas = field(init=False, repr=False, compare=False)
 

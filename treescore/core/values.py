@@ -11,16 +11,18 @@ from treescore.core.arrays import Counts, FloatArray
 from treescore.core.params import Json
 from treescore.core.scores import ScoreTable
 
-_HEAD = ("item", "sent_id", "status", "problem")
+HEAD = ("item", "sent_id", "status", "problem")
+"""Members of an item before its scores and counts."""
 
 
 def with_values(table: ScoreTable, rows: Counts, documents: Sequence[dict[str, Json]]) -> list[dict[str, Json]]:
     """Add scores and counts to documents of `item_details`: rows (n, k), one for each document."""
+    rows = table.shown(rows)
     values = {name: array.tolist() for name, array in table.values(rows).items()}
     numbers = rows.tolist()
     return [
         {
-            **{name: document[name] for name in _HEAD if name in document},
+            **{name: document[name] for name in HEAD if name in document},
             "scores": nested_values((name, _defined(column[row])) for name, column in values.items()),
             "counts": nested_values(zip(table.count_names, map(_whole, numbers[row]), strict=True)),
             **document,

@@ -5,8 +5,10 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+import numpy as np
 import orjson
 
+from treescore.core.columns import Numbers, Records, Some, Strings
 from treescore.core.registry import ERROR, SKIP, STATUS_NAMES, Outcome
 from treescore.core.values import count_values, score_values
 from treescore.core.version import __version__
@@ -15,6 +17,7 @@ from treescore.errors import Problem
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from treescore.core.columns import Column
     from treescore.core.params import Json
     from treescore.core.trees import Treebank
     from treescore.evaluation.spec import Entry, FormatChoice
@@ -38,21 +41,31 @@ def outcome_document(entry: Entry, outcome: Outcome) -> dict[str, Json]:
     return document
 
 
+def item_columns(outcome: Outcome, gold: Treebank, start: int, stop: int) -> Records:
+    """Make items of sentences `start` to `stop` as columns, without scores and counts, which `with_values` adds."""
+    members: dict[str, Column] = {"item": Numbers(np.arange(start + 1, stop + 1))}
+    sent_ids = gold.sentences.sent_ids[start:stop]
+    if len(sent_ids):
+        named = np.array([sent_id is not None for sent_id in sent_ids], np.bool_)
+        names = [sent_id for sent_id in sent_ids if sent_id is not None]
+        members["sent_id"] = Some(named, Strings(np.arange(len(names)), names), left_out=True)
+    members["status"] = Strings(outcome.status[start:stop].astype(np.int64), STATUS_NAMES)
+    problems = [(index, outcome.problems.get(index)) for index in range(start, stop)] if outcome.problems else []
+    failed = {index - start: problem for index, problem in problems if problem is not None}
+    if failed:
+        found = np.zeros(stop - start, np.bool_)
+        found[list(failed)] = True
+        codes = [problem.code for problem in failed.values()]
+        texts = [problem.gold_detail or problem.detail for problem in failed.values()]
+        rows = np.arange(len(failed))
+        document = Records({"code": Strings(rows, codes), "detail": Strings(rows, texts)})
+        members["problem"] = Some(found, document, left_out=True)
+    return Records({**members, **outcome.details(start, stop).members})
+
+
 def item_details(outcome: Outcome, gold: Treebank, start: int, stop: int) -> list[dict[str, Json]]:
     """Make documents of sentences `start` to `stop` without scores and counts, which `with_values` adds."""
-    sent_ids = gold.sentences.sent_ids
-    documents = []
-    for index in range(start, stop):
-        document: dict[str, Json] = {"item": index + 1}
-        if len(sent_ids) and sent_ids[index] is not None:
-            document["sent_id"] = sent_ids[index]
-        document["status"] = STATUS_NAMES[int(outcome.status[index])]
-        problem = outcome.problems.get(index)
-        if problem is not None:
-            document["problem"] = {"code": problem.code, "detail": problem.gold_detail or problem.detail}
-        document.update(outcome.details(index))
-        documents.append(document)
-    return documents
+    return item_columns(outcome, gold, start, stop).documents(0, stop - start)
 
 
 def signature_document(

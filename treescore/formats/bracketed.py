@@ -13,6 +13,7 @@ from treescore.core.limits import Limits
 from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
 from treescore.core.text import BOM, checked_bytes, place
+from treescore.core.treebank_columns import trees_of
 from treescore.core.trees import NO_TAG, ConstituentTreebank, Sentences
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, LimitError, Problem
@@ -179,34 +180,5 @@ def tree_lines(treebank: ConstituentTreebank, *, square: bool) -> list[str]:
     An empty node is written inside the deepest node before it that it touches; a lone word without a tag in a
     round constituent of its own is written so that it reads back as one.
     """
-    return [tree_text(treebank, index, square=square) for index in range(len(treebank))]
-
-
-def tree_text(treebank: ConstituentTreebank, index: int, *, square: bool) -> str:
-    """Write sentence `index` in brackets, on one line."""
-    strings = treebank.vocabulary.strings
-    left, right = ("[", "]") if square else ("(", ")")
-    nodes = slice(*treebank.node_offsets[index : index + 2].tolist())
-    labels, starts, ends = (a[nodes].tolist() for a in (treebank.labels, treebank.starts, treebank.ends))
-    span = slice(*treebank.word_offsets[index : index + 2].tolist())
-    forms, tags = treebank.words[span].tolist(), treebank.tags[span].tolist()
-    pieces: list[str] = []
-    open_ends: list[int] = []
-    node = 0
-    for position in range(len(forms) + 1):
-        while node < len(labels) and starts[node] == position:
-            # A node with words leaves what ends here; an empty one stays in the lowest that touches its place.
-            while open_ends and (open_ends[-1] < position or (open_ends[-1] == position < ends[node])):
-                open_ends.pop()
-                pieces.append(right)
-            pieces.append(f" {left}{strings[labels[node]]}")
-            open_ends.append(ends[node])
-            node += 1
-        while open_ends and open_ends[-1] <= position:
-            open_ends.pop()
-            pieces.append(right)
-        if position < len(forms):
-            form = strings[forms[position]]
-            tagged = tags[position] != NO_TAG
-            pieces.append(f" {left}{strings[tags[position]]} {form}{right}" if tagged else f" {form}")
-    return "".join(pieces).strip()
+    texts: list[str] = trees_of(treebank, 0, len(treebank), square=square).documents(0, len(treebank))
+    return texts

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from service.context import Context
 from service.store import artifacts, benchmarks, score_records, texts
 from service.store.comparisons import Question
-from service.store.packing import unpack_array
+from service.store.packed_arrays import unpack_values
 from service.store.revisions import Part
 from service.store.score_records import artifact_name
 from service.usecases.boards.board import Board, board_of, missing_of, positions_of, untestable
@@ -201,7 +201,7 @@ def _tokens(db: Connection, board: Board, submission: str, chosen: Sequence[Bool
 def _bits(right: bytes | None, starts: bytes | None) -> TokenBits | None:
     if right is None or starts is None:
         return None
-    return TokenBits(unpack_array(right).astype(np.bool_), unpack_array(starts).astype(np.int64))
+    return TokenBits(unpack_values(right).astype(np.bool_), unpack_values(starts).astype(np.int64))
 
 
 def _documents(context: Context, board: Board, chosen: Sequence[BoolArray]) -> list[str | None] | None:

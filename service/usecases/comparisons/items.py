@@ -23,7 +23,7 @@ from service.usecases.boards.released import release_of_revision
 from service.usecases.comparisons.show import Visible, visible_comparison
 from service.usecases.runs.views import Page
 from service.usecases.scoring.config import visibility_key
-from service.usecases.scoring.results import ArtifactKey, load_items, scores_of
+from service.usecases.scoring.results import ArtifactKey, StoredItems, scores_of
 from treescore.core.arrays import FloatArray, IntArray
 
 
@@ -67,13 +67,15 @@ def comparison_items(context: Context, caller: Caller, comparison_id: str, query
         shown = gate.differences_shown(level, *address)
         differing = _differing(db, board, parts, (first, second), shown=shown)
         sides = _Sides(db, board, seen, (first, second))
-        items = [
-            sides.item(parts[int(differing.part[at])], int(differing.sentence[at]))
+        stop = start + query.limit
+        listed = range(start, min(stop, len(differing.difference)))
+        # in the order in which they are stored, so that each page is read once
+        items = {
+            at: sides.item(parts[int(differing.part[at])], int(differing.sentence[at]))
             | {"difference": gate.difference_view(level, *address, float(differing.difference[at]))}
-            for at in range(start, min(start + query.limit, len(differing.difference)))
-        ]
-    stop = start + query.limit
-    return Page(items, str(stop) if stop < len(differing.difference) else None)
+            for at in sorted(listed, key=lambda at: (differing.part[at], differing.sentence[at]))
+        }
+    return Page([items[at] for at in listed], str(stop) if stop < len(differing.difference) else None)
 
 
 def _two(ids: Sequence[str], a: str | None, b: str | None) -> tuple[str, str]:
@@ -126,6 +128,7 @@ class _Sides:
         self._db = db
         self._level = seen.level
         self._pair = pair
+        self._kept: dict[str, tuple[int, StoredItems]] = {}
         self._entry = board.scored_by[0]
         self._position = board.scoring.spec.entries.index(self._entry)
         self._revision = board.revision.number
@@ -133,12 +136,20 @@ class _Sides:
         self._release = release_of_revision(db, benchmark, board.revision, seen.level, board.share)
         self._closed = misfits.hidden(seen.level, benchmark)
 
+    def _stored(self, submission: str, part: Part) -> StoredItems:
+        """Return the items of a submission in a part; those of the last part are kept."""
+        kept = self._kept.get(submission)
+        if kept is None or kept[0] != part.position:
+            key = ArtifactKey(part.position, self._position, self._revision)
+            kept = part.position, StoredItems(self._db, submission, key, self._entry.metric.table)
+            self._kept[submission] = kept
+        return kept[1]
+
     def item(self, part: Part, sentence: int) -> dict[str, object]:
         """Return one sentence of both, without their difference."""
         document: dict[str, object] = {"part": part.name, "item": sentence + 1}
-        key = ArtifactKey(part.position, self._position, self._revision)
         for side, each in zip("ab", self._pair, strict=True):
-            items = load_items(self._db, each, key, self._entry.metric.table, sentence, sentence + 1)
+            items = self._stored(each, part).read(sentence, sentence + 1)
             documents = misfits.closed_items(items) if self._closed else items
             shown = [gate.item_view(self._level, visibility_key(self._entry), item) for item in documents]
             listed = self._release.of_items(self._entry.key, scores_of(self._entry), shown)

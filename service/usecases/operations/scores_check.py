@@ -15,7 +15,7 @@ from service.store.integrity import Flaw
 from service.store.revisions import Part
 from service.store.score_records import ScoreRecord
 from service.usecases.scoring.config import ScoringConfig, scoring_config
-from service.usecases.scoring.part_scorer import SCORED
+from service.usecases.scoring.part_results import SCORED
 from service.usecases.scoring.shares import share_rows, split_of
 from treescore.core.arrays import Counts, FloatArray
 from treescore.evaluation.parts import macro_mean

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import compress
 
 import numpy as np
@@ -24,6 +24,7 @@ from service.usecases.scoring.config import ScoringConfig, scoring_config
 from service.usecases.scoring.coverage import coverage_of
 from service.usecases.scoring.documents import blocks_of_part, documents_in, stored_documents
 from service.usecases.scoring.gold_cache import evaluation_against
+from service.usecases.scoring.part_results import FAILED, MISSING, SCORED, PartResult, PartShare
 from service.usecases.scoring.part_texts import OUTPUTS, digest_of_part, names_of, text_of
 from service.usecases.scoring.results import ArtifactKey, pack_outcome
 from service.usecases.scoring.shares import share_rows, split_of
@@ -37,8 +38,6 @@ from treescore.evaluation.document import outcome_document, signature_document
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.parts import PartScores, part_scores
 from treescore.evaluation.spec import Entry
-
-SCORED, FAILED, MISSING = "scored", "failed", "missing"
 
 Note = Callable[[int, int, str], None]
 
@@ -58,28 +57,6 @@ class Scored:
     packed: PackedArtifacts
     sizes: Mapping[str, Mapping[str, int]]
     failures: Mapping[str, Failure]
-
-
-@dataclass(frozen=True, slots=True)
-class _Share:
-    """One part under one metric entry: all its counts, and a document for each share (None: all sentences)."""
-
-    rows: Counts
-    documents: Mapping[str | None, dict[str, Json]] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class _Part:
-    """One part of a submission; `shares` are by metric key, `covered` counts the sentences with a scored output."""
-
-    state: str
-    covered: int = 0
-    shares: dict[str, _Share] = field(default_factory=dict)
-    packed: dict[tuple[str, int], bytes] = field(default_factory=dict)
-    sizes: Mapping[str, int] = field(default_factory=dict)
-    warnings: list[dict[str, object]] = field(default_factory=list)
-    digest: str = ""
-    failure: Failure | None = None
 
 
 class Scorer:
@@ -104,10 +81,18 @@ class Scorer:
             note: called with (done, total, step) before each part.
             always: make a record also where no part could be scored.
         """
-        results: list[_Part] = []
-        for done, part in enumerate(self.parts):
+        return self.join(submission, self.score_parts(submission, self.parts, note), always=always)
+
+    def score_parts(self, submission: Submission, parts: Sequence[Part], note: Note) -> list[PartResult]:
+        """Score some parts of a submission; `note` is called before each, with those of them that are done."""
+        results: list[PartResult] = []
+        for done, part in enumerate(parts):
             note(done, len(self.parts), f"scoring {part.name}")
             results.append(self._part(part, *self._output(submission, part)))
+        return results
+
+    def join(self, submission: Submission, results: Sequence[PartResult], *, always: bool = False) -> Scored:
+        """Return the result of a submission from those of all its parts, in their order; for `always` see `score`."""
         some = any(part.state == SCORED for part in results)
         for part, result in zip(self.parts, results, strict=True):
             if result.state != SCORED:
@@ -153,11 +138,11 @@ class Scorer:
             self._blocks[part.name, share] = blocks_of_part(list(compress(names, rows)), int(rows.sum()))
         return self._blocks[part.name, share]
 
-    def _part(self, part: Part, text: Text | None, digest: str) -> _Part:
+    def _part(self, part: Part, text: Text | None, digest: str) -> PartResult:
         """Score one part, if it has an output that can be scored."""
         if text is None:
-            return _Part(MISSING)
-        scored = _Part(SCORED, digest=digest)
+            return PartResult(MISSING)
+        scored = PartResult(SCORED, digest=digest)
         try:
             self._score(part, text, scored)
         except ScoringError as error:
@@ -165,10 +150,10 @@ class Scorer:
             if scored.sizes and any(map(misfits.is_misfit, failure.problems)):
                 # the text could be read, so that what failed was the comparison with gold
                 failure = replace(failure, closed=Failure("input", [_closed(part)], 1))
-            return _Part(FAILED, sizes=scored.sizes, failure=failure)
+            return PartResult(FAILED, sizes=scored.sizes, failure=failure)
         return scored
 
-    def _score(self, part: Part, text: Text, scored: _Part) -> None:
+    def _score(self, part: Part, text: Text, scored: PartResult) -> None:
         evaluation = self._evaluation(part)
         pointer = f"/outputs/{part.name}"
         system = evaluation.read(text, self.scoring.spec.format, pointer)
@@ -178,7 +163,7 @@ class Scorer:
         for position, entry in enumerate(self.scoring.spec.entries):
             outcome = outcomes[entry.key]
             documents = {share: self._document(part, entry, outcome, share) for share in self._shares}
-            scored.shares[entry.key] = _Share(outcome.rows, documents)
+            scored.shares[entry.key] = PartShare(outcome.rows, documents)
             for problem in outcome.warnings:
                 warning = _warning(problem.at(pointer, part.name), entry.key)
                 if misfits.is_misfit(problem):
@@ -203,7 +188,7 @@ class Scorer:
             outcome = replace(outcome, rows=counts, status=outcome.status[rows], extra=extra)
         return {"undefined": {}, **outcome_document(entry, outcome)}
 
-    def _add_absent(self, part: Part, result: _Part, *, charge: bool) -> None:
+    def _add_absent(self, part: Part, result: PartResult, *, charge: bool) -> None:
         """Add the counts of a part without a scored output: zeros, or what it costs where its metric charges that.
 
         A submission none of whose parts was scored is not charged: it has no score.
@@ -213,7 +198,7 @@ class Scorer:
             rows: Counts = np.zeros((part.sentences or 0, len(entry.metric.table.count_names)), np.int64)
             if charge and self.scoring.charges(entry):
                 rows = self._absent_rows(part, entry)
-            result.shares[entry.key] = _Share(rows)
+            result.shares[entry.key] = PartShare(rows)
             key = ArtifactKey(part.position, position, self.revision.number)
             result.packed[key.name("counts"), 0] = pack_array(rows)
 
@@ -223,7 +208,7 @@ class Scorer:
             self._absent[part.name, entry.key] = self._evaluation(part).absent(entry)
         return self._absent[part.name, entry.key]
 
-    def _record(self, submission: Submission, results: Sequence[_Part]) -> ScoreRecord:
+    def _record(self, submission: Submission, results: Sequence[PartResult]) -> ScoreRecord:
         main, figures, metrics = self._figures(results, self._shares[0])
         private = None if self._split is None else PrivateFigures(*self._figures(results, PRIVATE))
         covered = [part.covered for part in results]
@@ -249,7 +234,7 @@ class Scorer:
         return ScoreRecord(submission.id, self.revision.number, main, figures, document, covered, now, private=private)
 
     def _figures(
-        self, results: Sequence[_Part], share: str | None
+        self, results: Sequence[PartResult], share: str | None
     ) -> tuple[float | None, bytes, dict[str, dict[str, object]]]:
         """Return the main score, all figures and the metrics' documents over the sentences of a share."""
         lacking = [part.state != SCORED for part in results]
@@ -266,7 +251,7 @@ class Scorer:
         figures = Figures.of_scores(layout, by_metric)
         return figures.value(MACRO, self.scoring.main_score), figures.to_bytes(), documents
 
-    def _rows(self, entry: Entry, results: Sequence[_Part], share: str | None) -> list[Counts]:
+    def _rows(self, entry: Entry, results: Sequence[PartResult], share: str | None) -> list[Counts]:
         """Return the counts of each part under a metric entry, of the sentences of a share."""
         whole = [part.shares[entry.key].rows for part in results]
         if share is None:
@@ -297,7 +282,7 @@ class Scorer:
             "parts": dict(zip([part.name for part in self.parts], parts, strict=True)),
         }
 
-    def _signature(self, entry: Entry, results: Sequence[_Part]) -> dict[str, object]:
+    def _signature(self, entry: Entry, results: Sequence[PartResult]) -> dict[str, object]:
         choice = self.scoring.spec.format
         gold = {part.name: part.gold_key or "" for part in self.parts}
         output = {

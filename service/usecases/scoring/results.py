@@ -1,32 +1,41 @@
 """Artifacts of one output under one metric: counts, slices, items, token bits, reports.
 
-Items are stored without scores and counts, nine tenths of their size: `load_items` adds them from the count array.
+Items and slices are stored as columns, from which documents are made when asked. Items are stored without scores and
+counts, nine tenths of their size: `load_items` adds them from the count array.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from sqlalchemy import Connection
 
 from service.errors import NotFound
 from service.store import artifacts
+from service.store.packed_arrays import pack_values
+from service.store.packed_columns import pack_columns, unpack_columns
 from service.store.packing import pack_array, unpack_array
 from service.store.score_records import PackedArtifacts, artifact_name
 from service.usecases.runs.views import View, json_view
+from service.usecases.scoring.slices import pack_slices, unpack_slices
+from treescore.core.arrays import Counts, offsets_of
+from treescore.core.columns import Records
 from treescore.core.registry import Outcome
 from treescore.core.scores import ScoreTable
 from treescore.core.trees import Treebank
-from treescore.core.values import with_values
-from treescore.evaluation.document import item_details
+from treescore.core.values import HEAD, with_values
+from treescore.evaluation.document import item_columns
 from treescore.evaluation.spec import Entry
 
-ITEMS_PER_PAGE = 100
-"""Items in one stored page."""
-
-Slices = dict[str, list[dict[str, object]]]
+ITEMS_PER_PAGE = 1_000
+"""Items in one stored page, whose number is that of its first item: what a request for one item reads."""
+VALUES_PER_PAGE = 4_000_000
+"""What the items of one page hold at most together, where metrics count it and one item alone has not more (32 MB)."""
+ITEMS_PER_JSON_PAGE = 100
+"""Items in one page of a version that stored them as JSON; pages had numbers from 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,44 +70,89 @@ def pack_outcome(
     """Return what is stored of an outcome: (name, page) -> packed body; token bits and reports where asked for."""
     packed = {
         (key.name("counts"), 0): pack_array(outcome.rows),
-        (key.name("slices"), 0): artifacts.pack_json(dict(outcome.slices())),
+        (key.name("groupings"), 0): pack_slices(outcome.slices()),
     }
     if reports:
         texts = {style: entry.metric.report(style, outcome) for style in entry.metric.styles}
         packed[key.name("reports"), 0] = artifacts.pack_json(texts)
-    size = len(outcome.rows)
-    for page, start in enumerate(range(0, size, ITEMS_PER_PAGE)):
-        details = item_details(outcome, gold, start, min(start + ITEMS_PER_PAGE, size))
-        packed[key.name("items"), page] = artifacts.pack_json(details)
+    for start, stop in pages(outcome):
+        packed[key.name("columns"), start] = pack_columns(item_columns(outcome, gold, start, stop))
     for number, (score, bits) in enumerate(sorted(outcome.tokens.items()) if tokens else ()):
-        packed[key.name(f"tokens/{score}"), 0] = pack_array(bits.bits.astype(np.int64))
+        packed[key.name(f"tokens/{score}"), 0] = pack_values(bits.bits)
         if not number:
-            packed[key.name("tokens"), 0] = pack_array(bits.offsets)
+            packed[key.name("tokens"), 0] = pack_values(bits.offsets)
     return packed
+
+
+def pages(outcome: Outcome) -> Iterator[tuple[int, int]]:
+    """Divide the items of an outcome into pages: (first, the one after the last)."""
+    size = len(outcome.rows)
+    before = np.zeros(size + 1, np.int64) if outcome.sizes is None else offsets_of(outcome.sizes)
+    start = 0
+    while start < size:
+        room = int(np.searchsorted(before, before[start] + VALUES_PER_PAGE, "right")) - 1
+        stop = max(start + 1, min(room, start + ITEMS_PER_PAGE, size))
+        yield start, stop
+        start = stop
+
+
+class StoredItems:
+    """The items of one output under one metric.
+
+    They hold gold: items of submissions (`owner`) leave the service through `service.policy.gate` only.
+    """
+
+    def __init__(self, db: Connection, owner: str, key: ArtifactKey, table: ScoreTable) -> None:
+        self._db, self._owner, self._key, self._table = db, owner, key, table
+        self._page: tuple[int, Records] | None = None
+
+    @cached_property
+    def _counts(self) -> Counts | None:
+        body = artifacts.get(self._db, self._owner, self._key.name("counts"))
+        return None if body is None else unpack_array(body)
+
+    def read(self, start: int, stop: int) -> Sequence[dict[str, object]]:
+        """Return items `start` to `stop` (from 0); those beyond the end are left out."""
+        if self._counts is None or start >= min(stop, len(self._counts)):
+            return []
+        chosen: list[dict[str, object]] = []
+        for first, page in self._pages(start, stop):
+            chosen += page.documents(max(start - first, 0), min(stop - first, len(page)))
+        chosen = chosen or self._of_earlier_versions(start, stop)
+        if chosen and _is_complete(chosen[0]):
+            return chosen
+        return with_values(self._table, self._counts[start : start + len(chosen)], chosen)
+
+    def _pages(self, start: int, stop: int) -> Iterator[tuple[int, Records]]:
+        if self._page is not None and self._page[0] <= start and stop <= self._page[0] + len(self._page[1]):
+            yield self._page
+            return
+        for first, body in artifacts.get_pages(self._db, self._owner, self._key.name("columns"), start, stop):
+            self._page = first, unpack_columns(body)
+            yield self._page
+
+    def _of_earlier_versions(self, start: int, stop: int) -> list[dict[str, object]]:
+        """Return items of a version that stored them as JSON."""
+        documents: list[dict[str, object]] = []
+        for page in range(start // ITEMS_PER_JSON_PAGE, (stop - 1) // ITEMS_PER_JSON_PAGE + 1):
+            body = artifacts.get(self._db, self._owner, self._key.name("items"), page)
+            if body is None:
+                break
+            documents += artifacts.unpack_json(body)
+        skipped = start % ITEMS_PER_JSON_PAGE
+        return documents[skipped : skipped + stop - start]
+
+
+def _is_complete(document: Mapping[str, object]) -> bool:
+    """Return whether the version that stored a document had its scores and counts in their places."""
+    return "scores" in document and list(document).index("scores") <= len(HEAD)
 
 
 def load_items(
     db: Connection, owner: str, key: ArtifactKey, table: ScoreTable, start: int, stop: int
 ) -> Sequence[dict[str, object]]:
-    """Return items `start` to `stop` (from 0); those beyond the end are left out.
-
-    They hold gold: items of submissions (`owner`) leave the service through `service.policy.gate` only.
-    """
-    counts = artifacts.get(db, owner, key.name("counts"))
-    if counts is None or start >= stop:
-        return []
-    documents: list[dict[str, object]] = []
-    for page in range(start // ITEMS_PER_PAGE, (stop - 1) // ITEMS_PER_PAGE + 1):
-        body = artifacts.get(db, owner, key.name("items"), page)
-        if body is None:
-            break
-        documents += artifacts.unpack_json(body)
-    skipped = start % ITEMS_PER_PAGE
-    chosen = documents[skipped : skipped + stop - start]
-    if chosen and "scores" in chosen[0]:
-        # a job of a version that stored items complete
-        return chosen
-    return with_values(table, unpack_array(counts)[start : start + len(chosen)], chosen)
+    """Return items `start` to `stop` (from 0) of an output under a metric, as `StoredItems.read`."""
+    return StoredItems(db, owner, key, table).read(start, stop)
 
 
 def slices_view(
@@ -116,10 +170,11 @@ def slices_view(
     return json_view({**head, "by": by, "slices": rows_of(by)})
 
 
-def load_slices(db: Connection, owner: str, key: ArtifactKey) -> Slices | None:
+def load_slices(db: Connection, owner: str, key: ArtifactKey) -> Mapping[str, Sequence[dict[str, object]]] | None:
     """Return the rows of every grouping, or None where nothing was kept."""
+    body = artifacts.get(db, owner, key.name("groupings"))
+    if body is not None:
+        return unpack_slices(body)
+    # what a version has stored that kept them as JSON
     body = artifacts.get(db, owner, key.name("slices"))
-    if body is None:
-        return None
-    slices: Slices = artifacts.unpack_json(body)
-    return slices
+    return None if body is None else artifacts.unpack_json(body)

@@ -22,7 +22,8 @@ from service.usecases.access.idempotency import IdempotencyKey, claim_key
 from service.usecases.runs.adding import add_run
 from service.usecases.runs.ending import Ending, Failure, QueuedRun, job_answer
 from service.usecases.runs.progress import Progress
-from service.usecases.scoring.part_scorer import FAILED, Scorer
+from service.usecases.scoring.part_results import FAILED
+from service.usecases.scoring.part_scorer import Scorer
 from service.usecases.scoring.part_texts import OUTPUTS, text_of
 from service.usecases.submissions import quotas
 from service.usecases.submissions.submissions import check_outputs, team_and_role

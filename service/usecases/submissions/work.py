@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from service.context import Context
 from service.errors import counted
 from service.policy.misfits import CLOSED
-from service.store import benchmarks, revisions, runs, score_records, submissions
+from service.store import benchmarks, revisions, runs, score_records, submissions, texts
 from service.store.revisions import Revision
 from service.store.submissions import Submission
 from service.usecases.access.access import benchmark_of
@@ -20,6 +20,7 @@ from service.usecases.runs.ending import Ending, Failure, Outdated, QueuedRun
 from service.usecases.runs.progress import Progress
 from service.usecases.scoring.ladder import place
 from service.usecases.scoring.part_scorer import Scored, Scorer
+from service.usecases.submissions.spreading import score_together
 
 SHOWN = 20
 """Problems in the failure of a whole submission."""
@@ -37,7 +38,8 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
         )
     if source is not None:
         return _copied(context, submission, revision, source)
-    scored = Scorer(context, revision).score(submission, progress.note)
+    scorer = Scorer(context, revision)
+    scored = score_together(context, run, scorer, submission) or scorer.score(submission, progress.note)
     return _scored(context, submission, revision, scored)
 
 
@@ -64,12 +66,15 @@ def _active(db: Connection, submission: Submission) -> Revision:
 
 def _scored(context: Context, submission: Submission, revision: Revision, scored: Scored) -> Ending:
     outputs = {part: {**known, **scored.sizes.get(part, {})} for part, known in submission.outputs.items()}
+    with context.store.read() as db:
+        smaller = {} if scored.record is None else texts.smaller(db, submission.id)
 
     def save(db: Connection, now: datetime) -> Sequence[QueuedRun]:
         _require_active(db, submission, revision)
         if scored.record is None:
             return _end(db, context, submission, now, failure=failure_of_parts(scored.failures), outputs=outputs)
         score_records.save(db, scored.record, scored.packed)
+        texts.replace(db, smaller)
         place(db, benchmark_of(db, submission.benchmark_id), revision, submission)
         return _end(db, context, submission, now, outputs=outputs)
 

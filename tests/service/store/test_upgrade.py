@@ -36,6 +36,7 @@ from workers.entry import do
 
 ASKED = ({}, {"part": "en"}, {"part": "pooled", "pick": "all"}, {"score": "attachment.uas"}, {"format": "csv"})
 SINCE_UNITS = (
+    "DROP TABLE pieces",
     "ALTER TABLE runs DROP COLUMN not_before",
     "ALTER TABLE submissions DROP COLUMN run_of",
     *(f"ALTER TABLE scores DROP COLUMN private_{name}" for name in ("main", "figures", "metrics")),

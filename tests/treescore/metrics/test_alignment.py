@@ -229,8 +229,8 @@ def test_the_report_is_wa_evals_own_layout() -> None:
 
 def test_items_show_the_wrong_and_the_missed_links() -> None:
     outcome = scored(GOLD, "0001 1 1\n0001 2 1\n0002 1 2 P\n")
-    assert outcome.details(0) == {"wrong": [[2, 1, "S"]], "missed": [[2, 2, "S"], [2, 3, "P"]]}
-    assert outcome.details(1) == {"wrong": [[1, 2, "P"]], "missed": [[0, 2, "P"], [1, 1, "S"], [2, 0, "P"]]}
+    assert outcome.item(0) == {"wrong": [[2, 1, "S"]], "missed": [[2, 2, "S"], [2, 3, "P"]]}
+    assert outcome.item(1) == {"wrong": [[1, 2, "P"]], "missed": [[0, 2, "P"], [1, 1, "S"], [2, 0, "P"]]}
     bits = outcome.tokens["sure_recall"]
     assert (bits.bits.tolist(), bits.offsets.tolist()) == ([True, False, False], [0, 2, 3])
 

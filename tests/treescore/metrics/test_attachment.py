@@ -99,7 +99,7 @@ def test_the_scripts_three_lines() -> None:
 
 
 def test_wrong_words_show_both_sides() -> None:
-    assert evaluate(GOLD, WRONG_PUNCTUATION).details(0) == {
+    assert evaluate(GOLD, WRONG_PUNCTUATION).item(0) == {
         "words": [
             {
                 "word": 3,

@@ -113,7 +113,7 @@ def test_sentences_that_cannot_be_compared() -> None:
     outcome = compare(gold, system)
     assert outcome.status.tolist() == [OK, ERROR, SKIP]
     assert outcome.totals.tolist() == [2, 2, 2, 0, 0, 1, 1]
-    assert outcome.details(1) == {}
+    assert outcome.item(1) == {}
     assert compare(gold, system, errors="zero").totals.tolist() == [6, 6, 2, 4, 0, 1, 1]
 
 
@@ -127,7 +127,7 @@ def test_reports_say_what_is_missed_and_violated() -> None:
     violated = [(row["label"], row["count"]) for row in tables["violated"]]
     assert violated == [("PP", 3)]
     assert tables["violated"][0]["examples"][0] == {"item": 1, "label": "PP", "start": 3, "end": 5, "text": "in town"}
-    assert [row["label"] for row in outcome.details(0)["missed"]] == ["VP", "PP"]
+    assert [row["label"] for row in outcome.item(0)["missed"]] == ["VP", "PP"]
     labels = {row["value"]: row["counts"] for row in outcome.slices()["label"]}
     assert labels["NP"] == {"key_constituents": 4, "matched": 4, "key_constituents_violated": 0}
 

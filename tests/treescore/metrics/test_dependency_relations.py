@@ -94,7 +94,7 @@ def test_7_other_tokens_are_aligned_by_their_characters() -> None:
     key = tuples("(We N < cannot subj)", "(cannot V)", "(go V > cannot comp)", "(home N > go mod)")
     answer = tuples("(We N < can subj)", "(can V)", "(not A > can neg)", "(go V > can comp)", "(home N > go mod)")
     assert scored(key, answer).totals.tolist() == [4, 3, 1, 1]
-    shown = scored(key, answer).details(0)
+    shown = scored(key, answer).item(0)
     assert [word["form"] for word in shown["words"]] == ["We", "not", "go"]
     assert [word["gold_form"] for word in shown["missed"]] == ["We", "go"]
     (found,) = problems(key, tuples("(We N)", "(cant V)"))
@@ -108,7 +108,7 @@ def test_sentences_may_be_cut_otherwise_and_count_where_the_modifier_begins() ->
     key = tuples("(a X < b r)", "(b X)", "(c X > b r)", "(d X > c r)") + "\n" + tuples("(e X < f r)", "(f X)")
     answer = tuples("(a X < b r)", "(b X)", "", "(c X)", "(d X > c r)", "(e X < f r)", "(f X)")
     assert scored(key, answer).rows.tolist() == [[2, 3, 2, 2], [1, 1, 1, 1]]
-    assert [word["gold_form"] for word in scored(key, answer).details(0)["missed"]] == ["c"]
+    assert [word["gold_form"] for word in scored(key, answer).item(0)["missed"]] == ["c"]
 
 
 def test_an_output_without_words_is_refused() -> None:

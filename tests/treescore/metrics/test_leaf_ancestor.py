@@ -37,13 +37,13 @@ def test_published_examples_hold(golden: Any, number: int) -> None:
     assert round(scores(outcome)["word_mean"], 3) == example["leaf_ancestor"]
     assert round(scores(outcome)["sentence_mean"], 3) == example["leaf_ancestor"]
     if "words" in example:
-        found = [{**word, "score": round(word["score"], 3)} for word in outcome.details(0)["words"]]
+        found = [{**word, "score": round(word["score"], 3)} for word in outcome.item(0)["words"]]
         assert found == example["words"]
 
 
 def test_a_one_word_constituent_has_both_boundaries() -> None:
     outcome = compare(["(S (NP (PRP it)) (VP (VBZ is)))"], ["(S (NP (PRP it)) (VBZ is))"])
-    words = outcome.details(0)["words"]
+    words = outcome.item(0)["words"]
     assert words[0]["gold_lineage"] == "NP ] [ S"
     assert words[1]["gold_lineage"] == "[ VP S ]"
     assert words[1]["system_lineage"] == "S ]"
@@ -94,7 +94,7 @@ def test_words_must_agree() -> None:
     assert "'b'" not in problem.detail
     assert "'b'" in str(problem.gold_detail)
     assert 0 not in outcome.problems
-    assert outcome.details(1) == {}
+    assert outcome.item(1) == {}
     assert compare(gold, ["(S a b)", "(S a)", "", "(S a c)"], errors="zero").totals.tolist() == [8, 2, 4, 1, 2, 1]
 
 
@@ -129,7 +129,7 @@ def test_the_bound_on_depth_times_words() -> None:
 def test_items_of_hostile_trees_stay_small() -> None:
     size = 3000
     tree = "(X " * size + " ".join(["(NN a)"] * size) + ")" * size
-    words = compare([tree], [tree]).details(0)["words"]
+    words = compare([tree], [tree]).item(0)["words"]
     assert len(words) == size
     assert len(words[1]["gold_lineage"].split()) < 400
     assert words[0]["gold_lineage"].startswith("X X X")
@@ -255,7 +255,7 @@ def test_the_lineages_determine_the_tree(tree: str) -> None:
     spans = zip(names, gold.starts.tolist(), gold.ends.tolist(), strict=True)
     expected = [(name, start, end) for name, start, end in spans if start < end]
     outcome = compare([tree], [tree])
-    assert rebuilt(outcome.details(0).get("words", [])) == expected
+    assert rebuilt(outcome.item(0).get("words", [])) == expected
 
 
 def test_without_boundaries_different_trees_may_have_the_same_lineages() -> None:
@@ -275,7 +275,7 @@ def test_dependency_lineages_are_chains_of_relations() -> None:
     system = conllu(("the", 3, "det"), ("dog", 3, "nsubj"), ("ran", 0, "root"))
     spec = parse_spec({"format": "conllu", "metrics": ["leaf_ancestor"]})
     outcome = Evaluation(spec, gold).score(system)[0]["leaf_ancestor"]
-    assert outcome.details(0)["words"] == [
+    assert outcome.item(0)["words"] == [
         {"word": "the", "score": 0.8, "gold_lineage": "det nsubj root", "system_lineage": "det root"},
         {"word": "dog", "score": 1.0, "gold_lineage": "nsubj root", "system_lineage": "nsubj root"},
         {"word": "ran", "score": 1.0, "gold_lineage": "root", "system_lineage": "root"},
@@ -305,7 +305,7 @@ def test_cycles_are_walked_once(heads: list[int], chains: list[str]) -> None:
     )
     spec = parse_spec({"format": "conllx", "metrics": ["leaf_ancestor"]})
     outcome = Evaluation(spec, f"{text}\n".encode()).score(f"{text}\n".encode())[0]["leaf_ancestor"]
-    assert [word["gold_lineage"] for word in outcome.details(0)["words"]] == chains
+    assert [word["gold_lineage"] for word in outcome.item(0)["words"]] == chains
     assert outcome.totals[0] == outcome.totals[1] == 3
 
 

@@ -94,7 +94,7 @@ def test_weights_need_not_sum_to_one() -> None:
 def test_rows_are_sentence_pairs_and_items_show_what_is_wrong() -> None:
     outcome = scored(GOLD, SYSTEM)
     assert len(outcome.rows) == 2
-    shown = outcome.details(0)
+    shown = outcome.item(0)
     assert [word["form"] for word in shown["source"]] == ["the"]
     assert shown["alignment"] == {"wrong": [[3, 4, "S"]], "missed": [[3, 3, "S"], [4, 4, "P"]]}
     assert outcome.tokens["source_uas"].bits.tolist() == [False, True, True, True]

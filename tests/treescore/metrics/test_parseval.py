@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from treescore.core.registry import ERROR, OK, SKIP, Outcome
-from treescore.core.values import score_values
+from treescore.core.values import score_values, with_values
 from treescore.errors import InputError
 from treescore.evaluation.document import outcome_document
 from treescore.evaluation.evaluate import Evaluation
@@ -115,7 +115,7 @@ def test_an_unbalanced_line_keeps_the_figures_evalb_shows() -> None:
     spec, outcome = outcome_of(f"{TREE}\n", f"{TREE[:-1]}\n")
     assert outcome.status.tolist() == [ERROR]
     assert not outcome.totals[:6].any()
-    item = outcome.details(0)
+    [item] = with_values(spec.entries[0].metric.table, outcome.rows, [{}])
     assert item["counts"]["matched"] == 3
     assert item["counts"]["gold"] == item["counts"]["system"] == 4
     assert item["scores"]["labelled_f1"] == 3 / 4
@@ -125,7 +125,7 @@ def test_an_unbalanced_line_keeps_the_figures_evalb_shows() -> None:
 
 def test_spans_and_trees_of_a_sentence() -> None:
     _, outcome = outcome_of(f"{TREE}\n", f"{TREE}\n")
-    item = outcome.details(0)
+    item = outcome.item(0)
     assert item["gold_spans"] == [["S", 0, 4], ["NP", 0, 2], ["VP", 2, 4], ["NP", 3, 4]]
     assert item["system_tree"] == TREE
 

@@ -22,13 +22,13 @@ def outcome_of(gold: str, system: str, **params: Any) -> Outcome:
 def test_table_1_its_constituents(golden: Any) -> None:
     table = golden("parseval_preprocessing")["table1"]
     outcome = outcome_of(table["tree"], table["tree"])
-    assert outcome.details(0)["gold_spans"] == table["constituents"]
+    assert outcome.item(0)["gold_spans"] == table["constituents"]
 
 
 def test_table_2_with_the_emptied_phrase_kept(golden: Any) -> None:
     expected = golden("parseval_preprocessing")["table2"]["clean_labels_only"]
     outcome = outcome_of(CLEANED, SYSTEM, outer_bracket=False)
-    assert sorted(outcome.details(0)["gold_spans"]) == sorted(expected["gold_spans"])
+    assert sorted(outcome.item(0)["gold_spans"]) == sorted(expected["gold_spans"])
     assert outcome.totals[:3].tolist() == [expected["matched"], expected["gold"], expected["system"]]
 
 
@@ -49,6 +49,6 @@ def test_words_are_not_checked() -> None:
 
 def test_nested_emptied_phrases_are_one_word_long_together() -> None:
     gold = "(S (A a) (X (Y) (Z (Q))) (B b))\n"
-    spans = outcome_of(gold, gold).details(0)["gold_spans"]
+    spans = outcome_of(gold, gold).item(0)["gold_spans"]
     assert ["S", 1, 4] in spans
     assert ["B", 3, 4] in spans

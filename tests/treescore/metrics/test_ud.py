@@ -118,7 +118,7 @@ def test_counts_belong_to_golds_sentences() -> None:
 
 def test_wrong_words_show_both_sides() -> None:
     gold, system = tree(("ab", 0), ("c", 1), ("d", 1)), tree(("a", 0), ("b", 1), ("c", 2), ("d", 1))
-    words = evaluate(gold, system).details(0)["words"]
+    words = evaluate(gold, system).item(0)["words"]
     assert [entry["word"] for entry in words] == [1, 2, 3]
     assert words[0]["system_word"] is None
     assert (words[1]["gold_head"], words[1]["system_head"], words[1]["system_word"]) == ("1", "2", 3)

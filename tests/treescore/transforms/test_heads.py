@@ -257,4 +257,4 @@ def test_a_sentence_without_a_readable_parse_costs_itself(lost: str) -> None:
     assert [warning.code for warning in relations.warnings] == ["sentence-without-parse"]
     for name in ("deprel", "Feats", "sentence_length", "depth"):
         assert attachment.slices()[name]
-    assert len(attachment.details(1)["words"]) == 2
+    assert len(attachment.item(1)["words"]) == 2

@@ -10,6 +10,7 @@ import numpy as np
 
 from treescore.core.absence import ZERO
 from treescore.core.arrays import BoolArray, Counts, IntArray, offsets_of, sums_by
+from treescore.core.columns import Lists, Numbers, Records, Rows, Strings
 from treescore.core.disclosure import Disclosure
 from treescore.core.limits import Limits
 from treescore.core.params import Json, Param
@@ -37,6 +38,7 @@ COUNT_NAMES = ("links", "sure", "possible", "links_in_sure", "links_in_possible"
 AER = Ratio({"links_in_sure": 1, "links_in_possible": 1}, {"links": 1, "sure": 1}, one_minus=True)
 _NO_LINKS = "the output has no link"
 _NO_SURE = "gold has no sure link"
+_KINDS = ("P", "S")
 MIN_FALL = 0.1
 """By how much, and by at least a quarter, AER must fall under another reading for a warning."""
 
@@ -327,8 +329,8 @@ def outcome_of(comparison: Comparison, warnings: list[Problem], empty: BoolArray
     wrong = _by_pair(system.only(~comparison.in_possible), comparison.pairs)
     missed = _by_pair(gold.only(~comparison.found_in_system), comparison.pairs)
 
-    def details(index: int) -> dict[str, Json]:
-        return {"wrong": _link_documents(*wrong, index), "missed": _link_documents(*missed, index)}
+    def details(start: int, stop: int) -> Records:
+        return Records({"wrong": _listed_links(*wrong, start, stop), "missed": _listed_links(*missed, start, stop)})
 
     return Outcome(
         rows=rows,
@@ -354,9 +356,11 @@ def _by_pair(links: Links, pairs: int) -> tuple[Links, IntArray, IntArray]:
     return links, np.argsort(links.rows, kind="stable"), offsets_of(sums_by(links.rows, pairs))
 
 
-def _link_documents(links: Links, order: IntArray, offsets: IntArray, index: int) -> list[Json]:
-    indices = order[offsets[index] : offsets[index + 1]].tolist()
-    return [[int(links.source[k]), int(links.target[k]), "S" if links.sure[k] else "P"] for k in indices]
+def _listed_links(links: Links, order: IntArray, offsets: IntArray, start: int, stop: int) -> Lists:
+    bounds = offsets[start : stop + 1]
+    chosen = order[bounds[0] : bounds[-1]]
+    kinds = Strings(links.sure[chosen].astype(np.int64), _KINDS)
+    return Lists(bounds - bounds[0], Rows([Numbers(links.source[chosen]), Numbers(links.target[chosen]), kinds]))
 
 
 def wa_eval(counts: Mapping[str, int]) -> str:

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treescore.core.arrays import IntArray, owners_of, sums_by
+from treescore.core.columns import Records
 from treescore.core.disclosure import Disclosure, SliceFields, fields
-from treescore.core.heads import head_string
 from treescore.core.limits import Limits
 from treescore.core.params import BOOLEAN, Json, Param
 from treescore.core.registry import ERROR, OK, Example, ItemInfo, Metric, Outcome, TokenBits, register
@@ -19,7 +19,7 @@ from treescore.metrics.shared.examples import DEPENDENCIES
 from treescore.metrics.shared.groupings import OWN_GROUPINGS
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of, shape_problems
 from treescore.metrics.shared.malteval.slice_choice import SLICE_PARAMS, slice_choice
-from treescore.metrics.shared.words import check_same_words, complete, no_parse, punctuation_of
+from treescore.metrics.shared.words import check_same_words, complete, no_parse, punctuation_of, wrong_words
 
 _COUNTS = ("tokens", "correct_head", "correct_label", "correct_both", "sentences", "exact", "exact_unlabelled")
 _NO_TOKENS = "gold has no scoring token"
@@ -130,7 +130,9 @@ class Attachment(Metric):
             tokens={name: TokenBits(bits[scoring], offsets) for name, bits in right.items()},
             warnings=[*warnings, *list(problems.values())[:cap]],
             slices=lambda: AttachmentSlices(gold, system, scoring, right, present, self._slices),
-            details=lambda index: {"words": _wrong_words(gold, system, index, scoring & ~right["las"])},
+            details=lambda start, stop: Records(
+                {"words": wrong_words(gold, system, scoring & ~right["las"], start, stop)}
+            ),
         )
 
     def report(self, style: str, outcome: Outcome) -> str:
@@ -154,22 +156,6 @@ def _rows(owners: IntArray, sentences: int, scoring: Any, right: dict[str, Any])
     some = tokens > 0
     exact, exact_unlabelled = some & (both == tokens), some & (heads == tokens)
     return np.stack([tokens, heads, labels, both, some, exact, exact_unlabelled], axis=1).astype(np.int64)
-
-
-def _wrong_words(gold: DependencyTreebank, system: DependencyTreebank, index: int, wrong: Any) -> list[Json]:
-    start, end = gold.word_offsets[index : index + 2].tolist()
-    strings = gold.vocabulary.strings
-    return [
-        {
-            "word": word - start + 1,
-            "form": strings[system.forms[word]],
-            "gold_head": head_string(int(gold.heads[word]), gold.vocabulary),
-            "system_head": head_string(int(system.heads[word]), gold.vocabulary),
-            "gold_deprel": strings[gold.deprels[word]],
-            "system_deprel": strings[system.deprels[word]],
-        }
-        for word in (np.flatnonzero(wrong[start:end]) + start).tolist()
-    ]
 
 
 def _summary_line(title: str, right: int, tokens: int) -> str:

@@ -171,7 +171,7 @@ class Conformance(Metric):
             status=check.status,
             unanswered=check.unanswered,
             problems=check.problems,
-            details=report.item,
+            details=report.items,
             slices=report.slices,
             extra=report.tables,
         )

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray, owners_of
+from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of
+from treescore.core.columns import Column, Joined, Lists, Numbers, Records, Some, Strings
 from treescore.core.grouping import grouped
 from treescore.core.params import Json
 from treescore.core.structure import NONE, Structure
+from treescore.core.treebank_columns import ranges_of, strings_of
 from treescore.core.trees import NO_TAG, ConstituentTreebank
 from treescore.metrics.conformance.kernel import Constituents, KeyMatches, hash_children
 
@@ -32,15 +34,21 @@ class KeyReport:
     matches: KeyMatches
     limit: int
 
-    def item(self, sentence: int) -> dict[str, Json]:
-        """Return the missed and violated key constituents of one sentence."""
-        if not self.usable[sentence]:
-            return {}
-        indices = np.arange(self.key.offsets[sentence], self.key.offsets[sentence + 1])
-        return {
-            "missed": [self._constituent(index) for index in indices[~self.matches.matched[indices]].tolist()],
-            "violated": [self._constituent(index) for index in indices[self.matches.crossed[indices]].tolist()],
+    def items(self, start: int, stop: int) -> Records:
+        """Return the missed and violated key constituents of the sentences from `start` to `stop`."""
+        offsets, usable = self.key.offsets[start : stop + 1], self.usable[start:stop]
+        indices = np.arange(offsets[0], offsets[-1])
+        chosen = {
+            "missed": indices[~self.matches.matched[indices]],
+            "violated": indices[self.matches.crossed[indices]],
         }
+        return Records({name: self._listed(which, offsets, usable) for name, which in chosen.items()})
+
+    def _listed(self, indices: IntArray, offsets: IntArray, usable: BoolArray) -> Some:
+        """List constituents, int64 (k,), by sentences with these bounds, (n + 1,); in usable sentences only, (n,)."""
+        kept = indices[usable[np.searchsorted(offsets, indices, "right") - 1]]
+        lengths = np.diff(np.searchsorted(kept, offsets))[usable]
+        return Some(usable, Lists(offsets_of(lengths), self._constituents(kept)), left_out=True)
 
     def slices(self) -> dict[str, list[dict[str, Json]]]:
         """Return rows of key constituents by label and by depth."""
@@ -144,16 +152,22 @@ class KeyReport:
         return int(np.searchsorted(self.key.offsets, index, side="right")) - 1
 
     def _example(self, index: int) -> dict[str, Json]:
-        return {"item": self._sentence(index) + 1, **self._constituent(index)}
+        [constituent] = self._constituents(np.array([index])).documents(0, 1)
+        return {"item": self._sentence(index) + 1, **constituent}
 
-    def _constituent(self, index: int) -> dict[str, Json]:
+    def _constituents(self, indices: IntArray) -> Records:
+        """Describe constituents, int64 (k,): label, span and words, of many words the first ones and an ellipsis."""
         gold, strings = self.gold, self.gold.vocabulary.strings
-        start, end = int(self.key.starts[index]), int(self.key.ends[index])
-        first = int(gold.word_offsets[self._sentence(index)])
-        words = [strings[word] for word in gold.words[first + start : first + min(end, start + SHOWN_WORDS)].tolist()]
-        return {
-            "label": strings[self.key.labels[index]],
-            "start": start,
-            "end": end,
-            "text": " ".join([*words, ELLIPSIS] if end - start > SHOWN_WORDS else words),
+        starts, ends = self.key.starts[indices], self.key.ends[indices]
+        firsts = gold.word_offsets[np.searchsorted(self.key.offsets, indices, "right") - 1] + starts
+        # an ellipsis is one word more than are shown
+        words, offsets = ranges_of(firsts, np.minimum(ends - starts, SHOWN_WORDS + 1))
+        forms = gold.words[words]
+        forms[offsets[1:][ends - starts > SHOWN_WORDS] - 1] = len(strings)
+        members: dict[str, Column] = {
+            "label": strings_of(self.key.labels[indices], gold.vocabulary),
+            "start": Numbers(starts),
+            "end": Numbers(ends),
+            "text": Joined(Lists(offsets, Strings(forms, [*strings, ELLIPSIS]))),
         }
+        return Records(members)

@@ -10,18 +10,20 @@ import numpy as np
 
 from treescore.core.absence import ZERO, errors_param
 from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
+from treescore.core.columns import Column, Lists, Numbers, Records, Some, nullable
 from treescore.core.disclosure import Disclosure, SliceFields, fields
 from treescore.core.heads import resolved_heads
 from treescore.core.limits import Limits
 from treescore.core.params import BOOLEAN, STRINGS, Json, Param
 from treescore.core.registry import ERROR, OK, SKIP, Example, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
 from treescore.core.scores import ScoreTable
+from treescore.core.treebank_columns import places_of, strings_of
 from treescore.core.trees import NO_HEAD, DependencyTreebank
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, Problem, ProblemList
 from treescore.metrics.dependency_relations.tables import COUNT_NAMES, TABLE, Matches, Side, tables_of
 from treescore.metrics.shared.examples import RESEGMENTED
-from treescore.metrics.shared.heads import lengths_to_offsets, positions_of, shape_of
+from treescore.metrics.shared.heads import lengths_to_offsets, shape_of
 from treescore.metrics.shared.segmentation import UNALIGNED, alignment_of
 from treescore.metrics.shared.words import no_parse
 
@@ -295,47 +297,47 @@ class _Details:
 
     def __init__(self, pair: Matches, partners: IntArray) -> None:
         self._pair, self._partners = pair, partners
-        self._key_positions = positions_of(pair.key.treebank.word_offsets)
-        self._positions = positions_of(pair.answer.treebank.word_offsets)
         self._wrong = np.flatnonzero(pair.answer_selected & ~pair.right)
         self._missed = np.flatnonzero(pair.key_selected & ~pair.key_right)
 
-    def __call__(self, index: int) -> dict[str, Json]:
-        """Return the item of one sentence of the key."""
+    def __call__(self, start: int, stop: int) -> Records:
+        """Return the items of the sentences of the key from `start` to `stop`."""
         key, answer = self._pair.key, self._pair.answer
-        strings = key.treebank.vocabulary.strings
-        offsets = answer.treebank.word_offsets
-        words = []
-        for word in _between(self._wrong, answer.owners, index):
-            document = {
-                "sentence": int(np.searchsorted(offsets, word, "right")),
-                "word": int(self._positions[word]),
-                "form": strings[int(answer.treebank.forms[word])],
-                **_arc("system", answer, self._positions, word),
-            }
-            partner = int(self._partners[word])
-            words.append(document | _arc("gold", key, self._key_positions, partner) if partner >= 0 else document)
-        missed = [
-            {
-                "gold_word": int(self._key_positions[word]),
-                "gold_form": strings[int(key.treebank.forms[word])],
-                **_arc("gold", key, self._key_positions, word),
-            }
-            for word in _between(self._missed, key.owners, index)
-        ]
-        return {"words": words, "missed": missed}
+        wrong, wrong_offsets = _between(self._wrong, answer.owners, start, stop)
+        missed, missed_offsets = _between(self._missed, key.owners, start, stop)
+        sentence, word = places_of(wrong, answer.treebank)
+        partners = self._partners[wrong]
+        known = partners >= 0
+        words: dict[str, Column] = {
+            "sentence": sentence,
+            "word": word,
+            "form": strings_of(answer.treebank.forms[wrong], answer.treebank.vocabulary),
+            **_arc("system", answer, wrong),
+            **{name: Some(known, of, left_out=True) for name, of in _arc("gold", key, partners[known]).items()},
+        }
+        lacking: dict[str, Column] = {
+            "gold_word": places_of(missed, key.treebank)[1],
+            "gold_form": strings_of(key.treebank.forms[missed], key.treebank.vocabulary),
+            **_arc("gold", key, missed),
+        }
+        return Records(
+            {"words": Lists(wrong_offsets, Records(words)), "missed": Lists(missed_offsets, Records(lacking))}
+        )
 
 
-def _between(words: IntArray, owners: IntArray, sentence: int) -> list[int]:
-    """Return those of the sorted `words` that count at a sentence."""
-    start, end = np.searchsorted(owners, [sentence, sentence + 1])
-    result: list[int] = words[np.searchsorted(words, start) : np.searchsorted(words, end)].tolist()
-    return result
+def _between(words: IntArray, owners: IntArray, start: int, stop: int) -> tuple[IntArray, IntArray]:
+    """Return those of the sorted `words` that count at sentences `start` to `stop`, and the sentences' bounds."""
+    bounds = np.searchsorted(words, np.searchsorted(owners, np.arange(start, stop + 1)))
+    return words[bounds[0] : bounds[-1]], bounds - bounds[0]
 
 
-def _arc(role: str, side: Side, positions: IntArray, word: int) -> dict[str, Json]:
-    """Return head (0 for the root, null for a head outside the sentence) and relation of a word."""
-    head = int(side.heads[word])
-    head_position = int(positions[head]) if head >= 0 else None if side.dependencies[word] else 0
-    label = side.treebank.vocabulary.strings[int(side.treebank.deprels[word])]
-    return {f"{role}_head": head_position, f"{role}_deprel": label}
+def _arc(role: str, side: Side, words: IntArray) -> dict[str, Column]:
+    """Return head (0 for the root, null for a head outside the sentence) and relation of words."""
+    heads = side.heads[words]
+    known = (heads >= 0) | ~side.dependencies[words]
+    heads = heads[known]
+    positions = np.where(heads >= 0, places_of(np.maximum(heads, 0), side.treebank)[1].values, 0)
+    return {
+        f"{role}_head": nullable(known, Numbers(positions)),
+        f"{role}_deprel": strings_of(side.treebank.deprels[words], side.treebank.vocabulary),
+    }

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
 
 from treescore.core.absence import ZERO, errors_param
-from treescore.core.arrays import IntArray, owners_of, sums_by
+from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_by
+from treescore.core.columns import Column, Lists, Records, listed, nullable
 from treescore.core.disclosure import Disclosure
 from treescore.core.limits import Limits
-from treescore.core.params import Json, Param
+from treescore.core.params import Param
 from treescore.core.registry import SKIP, Example, ItemInfo, Metric, Outcome, all_ok, register
 from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
+from treescore.core.treebank_columns import places_of, strings_of
 from treescore.core.trees import DependencyTreebank
 from treescore.metrics.enhanced.edges import ROOT, Edges, edges_of
 from treescore.metrics.shared.examples import conllu
@@ -123,11 +126,16 @@ class Enhanced(Metric):
         for name, labels in (("elas", "labels"), ("eulas", "plain_labels")):
             right[name] = _right_edges(alignment, edges, labels, product=product)
             columns += [np.bincount(gold_owners, right[name], len(gold)).astype(np.int64), golds, systems]
+
+        @cache
+        def wrong() -> BoolArray:
+            return _wrong(alignment, edges, right["elas"])
+
         return Outcome(
             rows=np.stack(columns, axis=1),
             status=status,
             unanswered=unanswered,
-            details=lambda index: {"words": _wrong_words(alignment, edges, right["elas"], index)},
+            details=lambda start, stop: Records({"words": _wrong_words(alignment, wrong(), start, stop)}),
         )
 
     def _edges(self, treebank: DependencyTreebank, limits: Limits) -> Edges:
@@ -154,34 +162,30 @@ def _right_edges(alignment: Alignment, edges: tuple[Edges, Edges], labels: str, 
     return np.bincount(dependents[first], matched, words).astype(np.int64)
 
 
-def _wrong_words(alignment: Alignment, edges: tuple[Edges, Edges], right: IntArray, index: int) -> list[Json]:
+def _wrong_words(alignment: Alignment, wrong: BoolArray, start: int, stop: int) -> Lists:
+    """Return the words with wrong edges of each of gold's sentences from `start` to `stop`."""
     gold, system = alignment.gold.treebank, alignment.system.treebank
-    start, end = gold.word_offsets[index : index + 2].tolist()
-    golds = np.bincount(edges[0].words, minlength=len(gold.forms))
-    systems = np.bincount(edges[1].words, minlength=len(system.forms))
-    strings = gold.vocabulary.strings
-    documents = []
-    for word in range(start, end):
-        partner = int(alignment.system_of[word])
-        edge_count = int(systems[partner]) if partner != UNALIGNED else 0
-        if golds[word] == right[word] == edge_count and partner != UNALIGNED:
-            continue
-        sentence, system_word = _sentence_and_word(system, partner)
-        documents.append(
-            {
-                "word": word - start + 1,
-                "system_sentence": sentence,
-                "system_word": system_word,
-                "gold_deps": strings[gold.deps[word]],
-                "system_deps": None if partner == UNALIGNED else strings[system.deps[partner]],
-            }
-        )
-    return documents
+    offsets = gold.word_offsets[start : stop + 1]
+    words = np.flatnonzero(wrong[offsets[0] : offsets[-1]]) + offsets[0]
+    partners = alignment.system_of[words]
+    known = partners != UNALIGNED
+    sentence, word = places_of(partners[known], system)
+    members: dict[str, Column] = {
+        "word": places_of(words, gold)[1],
+        "system_sentence": nullable(known, sentence),
+        "system_word": nullable(known, word),
+        "gold_deps": strings_of(gold.deps[words], gold.vocabulary),
+        "system_deps": nullable(known, strings_of(system.deps[partners[known]], system.vocabulary)),
+    }
+    return listed(words, offsets, Records(members))
 
 
-def _sentence_and_word(system: DependencyTreebank, word: int) -> tuple[int | None, int | None]:
-    """Return the sentence and the word of the output, both from 1."""
-    if word == UNALIGNED:
-        return None, None
-    sentence = int(np.searchsorted(system.word_offsets, word, "right")) - 1
-    return sentence + 1, word - int(system.word_offsets[sentence]) + 1
+def _wrong(alignment: Alignment, edges: tuple[Edges, Edges], right: IntArray) -> BoolArray:
+    """Return gold's words that are not aligned or have an edge that the other side lacks, bool (gold words,)."""
+    golds, systems = (
+        sums_by(side.words, len(treebank.forms))
+        for side, treebank in zip(edges, (alignment.gold.treebank, alignment.system.treebank), strict=True)
+    )
+    aligned = alignment.system_of != UNALIGNED
+    found = np.where(aligned, systems[alignment.system_of], 0)
+    return np.asarray(~aligned | (golds != right) | (right != found), np.bool_)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, FloatArray, IntArray
+from treescore.core.arrays import BoolArray, FloatArray, IntArray, offsets_of
+from treescore.core.columns import Joined, Lists, Strings
 from treescore.core.jit import compiled
 from treescore.core.structure import NONE, chain_lengths, head_links, structure_of
 from treescore.core.trees import ConstituentTreebank, DependencyTreebank
@@ -18,6 +18,8 @@ from treescore.core.vocabulary import Vocabulary
 BEGIN, END = "[", "]"
 """Boundary markers as they are printed."""
 ELLIPSIS = "..."
+LEAST_SHOWN = 100
+"""Symbols that are shown of a lineage, however many there are in its sentence."""
 """Replaces the middle of a lineage that is too long to be shown."""
 UNLABELLED = "()"
 """A bracket without a label as it is printed in a lineage."""
@@ -278,38 +280,51 @@ def sentence_sums(scores: FloatArray, offsets: IntArray) -> FloatArray:
 
 
 @compiled
-def write_sentence(chains: Chains, sentence: int, symbols: IntArray, ends: IntArray) -> None:
-    """Write the lineages of a sentence one after the other, and where each ends."""
-    first = chains.offsets[sentence]
-    size = 0
-    for position in range(len(ends)):
-        size += write_lineage(chains, first + position, position, symbols[size:])
-        ends[position] = size
+def write_lineages(
+    chains: Chains, sentences: IntArray, most: IntArray, ellipsis: int, symbols: IntArray, ends: IntArray
+) -> None:
+    """Write the lineages of the words of sentences one after the other, and where each ends.
+
+    Of a lineage of more than `most` symbols, (n,), the middle is left out.
+    """
+    size, word = 0, 0
+    for index in range(len(sentences)):
+        first, half = chains.offsets[sentences[index]], most[index] // 2
+        for position in range(chains.offsets[sentences[index] + 1] - first):
+            length = write_lineage(chains, first + position, position, symbols[size:])
+            if length > most[index]:
+                symbols[size + half] = ellipsis
+                for step in range(half):
+                    symbols[size + half + 1 + step] = symbols[size + length - half + step]
+                length = 2 * half + 1
+            size += length
+            ends[word] = size
+            word += 1
 
 
 def symbol_names(vocabulary: Vocabulary) -> list[str]:
-    """Return the printed form of each symbol."""
-    return [BEGIN, END, UNLABELLED, *vocabulary.strings[1:]]
+    """Return the printed form of each symbol, and last the ellipsis."""
+    return [BEGIN, END, UNLABELLED, *vocabulary.strings[1:], ELLIPSIS]
 
 
-def lineages_of_sentence(chains: Chains, names: Sequence[str], sentence: int, limit: int) -> list[str]:
-    """Print the lineages of a sentence's words as the paper does, from leaf to root, symbols joined by a space.
+def symbols_in(chains: Chains) -> IntArray:
+    """Return how many symbols the lineages of each sentence have at most: int64 (n,)."""
+    before = offsets_of(chains.lengths)
+    return np.asarray(np.diff(before[chains.offsets]) + 2 * np.diff(chains.offsets), np.int64)
 
-    Where they have more than `limit` symbols together, the middle of long lineages is left out.
+
+def lineages_of(chains: Chains, names: Sequence[str], sentences: IntArray, limit: int) -> Joined:
+    """Print the lineages of the words of sentences as the paper does, from leaf to root, symbols joined by a space.
+
+    Where those of a sentence have more than `limit` symbols together, the middle of long lineages is left out.
     """
-    first, last = int(chains.offsets[sentence]), int(chains.offsets[sentence + 1])
-    words = last - first
-    if int(chains.lengths[first:last].sum()) + 2 * words > limit:
-        return [
-            lineage_text(chains, names, first + position, position, max(limit // words, 100))
-            for position in range(words)
-        ]
-    symbols = np.empty(int(chains.lengths[first:last].sum()) + 2 * words, np.int64)
-    ends = np.empty(words, np.int64)
-    write_sentence(chains, sentence, symbols, ends)
-    names_in_order = [names[symbol] for symbol in symbols[: ends[-1]].tolist()] if words else []
-    bounds = [0, *ends.tolist()]
-    return [" ".join(names_in_order[begin:end]) for begin, end in itertools.pairwise(bounds)]
+    words, room = np.diff(chains.offsets)[sentences], symbols_in(chains)[sentences]
+    most = np.where(room > limit, np.maximum(limit // np.maximum(words, 1), LEAST_SHOWN), room)
+    longest = int(chains.lengths.max(initial=0)) + 2
+    symbols = np.empty(int(np.minimum(room, words * (most + 1)).sum()) + longest, np.int64)
+    offsets = np.zeros(int(words.sum()) + 1, np.int64)
+    write_lineages(chains, sentences, most, len(names) - 1, symbols, offsets[1:])
+    return Joined(Lists(offsets, Strings(symbols[: offsets[-1]], names)))
 
 
 def lineage_text(chains: Chains, names: Sequence[str], word: int, position: int, limit: int) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from treescore.core.absence import ZERO, errors_param
 from treescore.core.arrays import FloatArray, IntArray
+from treescore.core.columns import Column, Lists, Numbers, Records, Some
 from treescore.core.disclosure import Disclosure, Fields
 from treescore.core.grouping import grouped
 from treescore.core.limits import Limits
@@ -18,6 +19,7 @@ from treescore.core.params import BOOLEAN, Json, Param
 from treescore.core.registry import ERROR, OK, SKIP, Example, ItemInfo, Metric, Outcome, register
 from treescore.core.scores import ScoreTable, ratio_score
 from treescore.core.structure import NONE
+from treescore.core.treebank_columns import ranges_of, strings_of
 from treescore.core.trees import NO_TAG, ConstituentTreebank, DependencyTreebank
 from treescore.core.word_check import WordCheck, check_words, forms_of
 from treescore.errors import InputError, LimitError, Problem
@@ -29,9 +31,10 @@ from treescore.metrics.leaf_ancestor.kernel import (
     cell_bounds,
     chains_of,
     lineage_text,
-    lineages_of_sentence,
+    lineages_of,
     sentence_sums,
     symbol_names,
+    symbols_in,
     values_at,
     word_scores,
 )
@@ -169,7 +172,8 @@ class LeafAncestor(Metric):
             status=check.status,
             unanswered=check.unanswered,
             problems=check.problems,
-            details=scored.item,
+            details=scored.items,
+            sizes=scored.sizes(),
             slices=scored.slices,
             extra=scored.diagnosis,
         )
@@ -250,21 +254,25 @@ class _Scored:
     lineages: IntArray
     regularity: Regularity
 
-    def item(self, index: int) -> dict[str, Json]:
-        """Return the words of one sentence with scores and lineages, as in the paper's tables."""
-        begin, end = (int(offset) for offset in self.gold.word_offsets[index : index + 2])
-        if begin == end or np.isnan(self.scores[begin]):
-            return {}
-        strings = self.gold.vocabulary.strings
-        golds = lineages_of_sentence(self.gold_chains, self._names, index, SHOWN_IN_ITEMS)
-        systems = lineages_of_sentence(self.system_chains, self._names, index, SHOWN_IN_ITEMS)
-        forms, scores = forms_of(self.gold)[begin:end].tolist(), self.scores[begin:end].tolist()
-        return {
-            "words": [
-                {"word": strings[form], "score": score, "gold_lineage": gold, "system_lineage": system}
-                for form, score, gold, system in zip(forms, scores, golds, systems, strict=True)
-            ]
+    def items(self, start: int, stop: int) -> Records:
+        """Return the words of the sentences from `start` to `stop` with scores and lineages, as in the paper."""
+        begins, lengths = self.gold.word_offsets[start:stop], np.diff(self.gold.word_offsets[start : stop + 1])
+        scored = lengths > 0
+        scored[scored] = ~np.isnan(self.scores[begins[scored]])
+        words, offsets = ranges_of(begins[scored], lengths[scored])
+        sentences = np.flatnonzero(scored) + start
+        members: dict[str, Column] = {
+            "word": strings_of(forms_of(self.gold)[words], self.gold.vocabulary),
+            "score": Numbers(self.scores[words]),
+            "gold_lineage": lineages_of(self.gold_chains, self._names, sentences, SHOWN_IN_ITEMS),
+            "system_lineage": lineages_of(self.system_chains, self._names, sentences, SHOWN_IN_ITEMS),
         }
+        return Records({"words": Some(scored, Lists(offsets, Records(members)), left_out=True)})
+
+    def sizes(self) -> IntArray:
+        """Return how many symbols the item of each sentence has at most: int64 (n,)."""
+        both = np.maximum(symbols_in(self.gold_chains), symbols_in(self.system_chains))
+        return np.asarray(np.minimum(both, SHOWN_IN_ITEMS), np.int64)
 
     @cached_property
     def _names(self) -> list[str]:

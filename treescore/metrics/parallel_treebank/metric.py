@@ -10,8 +10,8 @@ import numpy as np
 
 from treescore.core.absence import ZERO
 from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_by
+from treescore.core.columns import Lists, Records
 from treescore.core.disclosure import Disclosure, fields
-from treescore.core.heads import head_string
 from treescore.core.limits import Limits
 from treescore.core.params import BOOLEAN, Json, Param
 from treescore.core.registry import Example, ItemInfo, Metric, Outcome, TokenBits, register
@@ -32,7 +32,7 @@ from treescore.metrics.alignment.metric import (
 from treescore.metrics.shared.examples import DEPENDENCIES
 from treescore.metrics.shared.group_tables import attributes_of, sentence_tables
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of, shape_problems
-from treescore.metrics.shared.words import check_same_words, punctuation_of
+from treescore.metrics.shared.words import check_same_words, punctuation_of, wrong_words
 
 SIDES = ("source", "target")
 _SIDE_COUNTS = ("tokens", "correct_head", "correct_both")
@@ -149,11 +149,13 @@ class ParallelTreebankScore(Metric):
             unanswered=empty,
             tokens={f"{side.name}_{name}": bits for side in sides for name, bits in side.bits(pairs).items()},
             warnings=warnings,
-            details=lambda pair: {
-                "source": source.wrong_words(pair),
-                "target": target.wrong_words(pair),
-                "alignment": aligned.details(pair),
-            },
+            details=lambda start, stop: Records(
+                {
+                    "source": source.wrong_words(start, stop),
+                    "target": target.wrong_words(start, stop),
+                    "alignment": aligned.details(start, stop),
+                }
+            ),
             slices=lambda: sentence_tables(self.table, rows, groupings),
         )
 
@@ -195,21 +197,9 @@ class _Side:
         offsets = lengths_to_offsets(self.scoring, owners_of(self.gold.word_offsets), pairs)
         return {"uas": TokenBits(self.heads[self.scoring], offsets), "las": TokenBits(self.both[self.scoring], offsets)}
 
-    def wrong_words(self, pair: int) -> list[Json]:
-        """List the scoring words with a wrong head or relation."""
-        start, end = self.gold.word_offsets[pair : pair + 2].tolist()
-        strings, vocabulary = self.gold.vocabulary.strings, self.gold.vocabulary
-        return [
-            {
-                "word": word - start + 1,
-                "form": strings[self.system.forms[word]],
-                "gold_head": head_string(int(self.gold.heads[word]), vocabulary),
-                "system_head": head_string(int(self.system.heads[word]), vocabulary),
-                "gold_deprel": strings[self.gold.deprels[word]],
-                "system_deprel": strings[self.system.deprels[word]],
-            }
-            for word in (np.flatnonzero((self.scoring & ~self.both)[start:end]) + start).tolist()
-        ]
+    def wrong_words(self, start: int, stop: int) -> Lists:
+        """List the scoring words of the pairs from `start` to `stop` with a wrong head or relation."""
+        return wrong_words(self.gold, self.system, self.scoring & ~self.both, start, stop)
 
 
 def _table(weights: list[float], correct: str) -> ScoreTable:

@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, owners_of
+from treescore.core.columns import Lists, Numbers, Records, Rows
 from treescore.core.params import Json
 from treescore.core.registry import OK
 from treescore.core.scores import harmonic
+from treescore.core.treebank_columns import ranges_of, strings_of, trees_of
 from treescore.core.trees import NO_TAG, ConstituentTreebank
 from treescore.core.values import count_values, score_values
-from treescore.formats.bracketed import tree_text
 from treescore.metrics.parseval.choices import Choices
 from treescore.metrics.parseval.kernel import collect
-from treescore.metrics.parseval.scores import COUNTS, SHOWN, score_table
+from treescore.metrics.parseval.scores import COUNTS, score_table
 from treescore.metrics.parseval.sides import Collected, Inputs
 
 BIN = 10
@@ -39,42 +40,32 @@ class ComparedTreebanks:
     rows: IntArray
     status: Any
 
-    def item(self, index: int) -> dict[str, Json]:
-        """Return spans and trees of a sentence, and the figures that EVALB shows of one that it does not count."""
-        item: dict[str, Json] = {
-            "gold_spans": self._spans(0, index),
-            "system_spans": self._spans(1, index),
-            "system_spans_right": self._right(index),
-            "gold_tree": tree_text(self.gold, index, square=self._square),
-            "system_tree": tree_text(self.system, index, square=self._square),
-        }
-        figures = self.rows[index, -len(SHOWN) :]
-        if figures.any():
-            table = score_table(zero=self.choices.zero)
-            row = self.rows[index].copy()
-            row[: len(SHOWN)] = figures
-            item["counts"] = count_values(table.count_names, row)
-            item["scores"] = score_values(table, row)[0]
-        return item
+    def items(self, start: int, stop: int) -> Records:
+        """Return spans and trees of the sentences from `start` to `stop`."""
+        gold_spans, _ = self._spans(0, start, stop)
+        system_spans, right = self._spans(1, start, stop)
+        return Records(
+            {
+                "gold_spans": gold_spans,
+                "system_spans": system_spans,
+                "system_spans_right": Lists(system_spans.offsets, Numbers(right)),
+                "gold_tree": trees_of(self.gold, start, stop, square=self._square),
+                "system_tree": trees_of(self.system, start, stop, square=self._square),
+            }
+        )
 
     @cached_property
     def _square(self) -> bool:
         """Whether no word has a tag."""
         return bool((self.gold.tags == NO_TAG).all()) and bool((self.system.tags == NO_TAG).all())
 
-    def _spans(self, side: int, index: int) -> list[list[Json]]:
-        brackets = self._brackets[side]
-        first = int(self._offsets[side, index])
-        last = first + int(self._sizes[side, index])
-        strings, begin = self.gold.vocabulary.strings, self.choices.first_word
-        return [[strings[label], start + begin, end + begin] for start, end, label in brackets[first:last, :3].tolist()]
-
-    def _right(self, index: int) -> list[bool]:
-        """Return whether gold has each of the system's spans."""
-        first = int(self._offsets[1, index])
-        last = first + int(self._sizes[1, index])
-        right: list[bool] = (self._brackets[1][first:last, 3] > 0).tolist()
-        return right
+    def _spans(self, side: int, start: int, stop: int) -> tuple[Lists, BoolArray]:
+        """Return the spans of one side as lists of label, start and end, and whether each is matched, bool (k,)."""
+        indices, offsets = ranges_of(self._offsets[side, start:stop], self._sizes[side, start:stop])
+        brackets, begin = self._brackets[side][indices], self.choices.first_word
+        labels = strings_of(brackets[:, 2], self.gold.vocabulary)
+        rows = Rows([labels, Numbers(brackets[:, 0] + begin), Numbers(brackets[:, 1] + begin)])
+        return Lists(offsets, rows), np.asarray(brackets[:, 3] > 0, np.bool_)
 
     @cached_property
     def _collected(self) -> Collected:

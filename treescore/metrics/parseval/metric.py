@@ -87,7 +87,7 @@ class Parseval(Metric):
             status=status,
             unanswered=unanswered,
             problems=_problems(gold, system, status, facts),
-            details=lambda index: compared().item(index),
+            details=lambda start, stop: compared().items(start, stop),
             slices=lambda: compared().slices(),
             extra=lambda: compared().tables(),
         )

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
+import numpy as np
+
+from treescore.core.arrays import Counts
 from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
 
 COUNTS = (
@@ -34,7 +37,16 @@ def score_table(*, zero: bool) -> ScoreTable:
     names = (*COUNTS, *(f"cutoff.{name}" for name in COUNTS), "length", *(f"unscored.{name}" for name in SHOWN))
     denominator_of_shares = "sentences" if zero else "valid"
     cutoff_scores = tuple(_scores("cutoff.", " Sentences up to the cut-off length only.", denominator_of_shares))
-    return ScoreTable(names, (*_scores("", "", denominator_of_shares), *cutoff_scores))
+    return ScoreTable(names, (*_scores("", "", denominator_of_shares), *cutoff_scores), _with_unscored)
+
+
+def _with_unscored(rows: Counts) -> Counts:
+    """Put the figures that EVALB shows of a sentence that it does not count into the place of its counts: (n, k)."""
+    figures = rows[:, -len(SHOWN) :]
+    uncounted = np.flatnonzero(figures.any(axis=1))
+    shown = rows.copy()
+    shown[uncounted, : len(SHOWN)] = figures[uncounted]
+    return shown
 
 
 _NO_GOLD, _NO_SYSTEM = "gold has no brackets", "the output has no brackets"

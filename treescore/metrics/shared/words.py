@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from treescore.core.arrays import BoolArray, offsets_of, owners_of
+from treescore.core.columns import Column, Lists, Records, listed
 from treescore.core.text import is_punctuation
+from treescore.core.treebank_columns import heads_as_written, places_of, strings_of
 from treescore.core.trees import NO_HEAD, DependencyTreebank
 from treescore.errors import InputError, Problem
 
@@ -103,3 +105,27 @@ def _other_word(gold: DependencyTreebank, system: DependencyTreebank, word: int)
         column=2,
         gold_detail=f"{statement}; gold has {strings[gold.forms[word]]!r} (its line {gold.lines[word]}).",
     )
+
+
+def wrong_words(gold: DependencyTreebank, system: DependencyTreebank, wrong: BoolArray, start: int, stop: int) -> Lists:
+    """Return the wrong words of each sentence from `start` to `stop`, with heads and relations of both sides.
+
+    Args:
+        gold: the gold treebank.
+        system: an output with the same words.
+        wrong: the words to list, bool (w,).
+        start: the first sentence.
+        stop: the sentence after the last.
+    """
+    offsets = gold.word_offsets[start : stop + 1]
+    words = np.flatnonzero(wrong[offsets[0] : offsets[-1]]) + offsets[0]
+    vocabulary = gold.vocabulary
+    members: dict[str, Column] = {
+        "word": places_of(words, gold)[1],
+        "form": strings_of(system.forms[words], vocabulary),
+        "gold_head": heads_as_written(gold.heads[words], vocabulary),
+        "system_head": heads_as_written(system.heads[words], vocabulary),
+        "gold_deprel": strings_of(gold.deprels[words], vocabulary),
+        "system_deprel": strings_of(system.deprels[words], vocabulary),
+    }
+    return listed(words, offsets, Records(members))

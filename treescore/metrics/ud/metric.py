@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_by
+from treescore.core.columns import Column, Lists, Records, listed, nullable
 from treescore.core.disclosure import Disclosure, SliceFields
-from treescore.core.heads import head_string, resolved_heads
+from treescore.core.heads import resolved_heads
 from treescore.core.limits import Limits
-from treescore.core.params import Json
 from treescore.core.registry import Example, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
 from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
+from treescore.core.treebank_columns import heads_as_written, places_of, strings_of
 from treescore.core.trees import DependencyTreebank
 from treescore.errors import InputError
 from treescore.metrics.shared.examples import RESEGMENTED
@@ -146,7 +147,7 @@ class Ud(Metric):
             rows=rows,
             status=all_ok(len(gold)),
             tokens={name: TokenBits(values, gold.word_offsets) for name, values in bits.items()},
-            details=lambda index: {"words": _wrong_words(alignment, index, bits["las_f1"])},
+            details=lambda start, stop: Records({"words": _wrong_words(alignment, bits["las_f1"], start, stop)}),
             slices=lambda: UdSlices(gold, system, bits["las_f1"], system_right),
         )
 
@@ -310,26 +311,28 @@ def _same_spans(starts: IntArray, ends: IntArray, other_starts: IntArray, other_
     return same
 
 
-def _wrong_words(alignment: Alignment, index: int, right: BoolArray) -> list[Json]:
-    gold, system = alignment.gold.treebank, alignment.system.treebank
-    start, end = gold.word_offsets[index : index + 2].tolist()
-    return [
-        _wrong_word(gold, system, word, int(alignment.system_of[word]))
-        for word in (np.flatnonzero(~right[start:end]) + start).tolist()
-    ]
+def _wrong_words(alignment: Alignment, right: BoolArray, start: int, stop: int) -> Lists:
+    """Return the wrong words of each of gold's sentences from `start` to `stop`, with their partners."""
+    offsets = alignment.gold.treebank.word_offsets[start : stop + 1]
+    words = np.flatnonzero(~right[offsets[0] : offsets[-1]]) + offsets[0]
+    partners = alignment.system_of[words]
+    known = partners != UNALIGNED
+    gold = _word_members(alignment.gold.treebank, words)
+    system = _word_members(alignment.system.treebank, partners[known])
+    members = {
+        "word": gold["word"],
+        **{f"gold_{name}": column for name, column in gold.items()},
+        **{f"system_{name}": nullable(known, column) for name, column in system.items()},
+    }
+    return listed(words, offsets, Records(members))
 
 
-def _wrong_word(gold: DependencyTreebank, system: DependencyTreebank, word: int, partner: int) -> dict[str, Json]:
-    document: dict[str, Json] = {}
-    for side, treebank, position in (("gold", gold, word), ("system", system, partner)):
-        if position == UNALIGNED:
-            document.update({f"{side}_{name}": None for name in ("sentence", "word", "form", "head", "deprel")})
-            continue
-        strings = treebank.vocabulary.strings
-        sentence = int(np.searchsorted(treebank.word_offsets, position, "right")) - 1
-        document[f"{side}_sentence"] = sentence + 1
-        document[f"{side}_word"] = position - int(treebank.word_offsets[sentence]) + 1
-        document[f"{side}_form"] = strings[treebank.forms[position]]
-        document[f"{side}_head"] = head_string(int(treebank.heads[position]), treebank.vocabulary)
-        document[f"{side}_deprel"] = strings[treebank.deprels[position]]
-    return {"word": document["gold_word"], **document}
+def _word_members(treebank: DependencyTreebank, words: IntArray) -> dict[str, Column]:
+    sentence, word = places_of(words, treebank)
+    return {
+        "sentence": sentence,
+        "word": word,
+        "form": strings_of(treebank.forms[words], treebank.vocabulary),
+        "head": heads_as_written(treebank.heads[words], treebank.vocabulary),
+        "deprel": strings_of(treebank.deprels[words], treebank.vocabulary),
+    }

@@ -16,7 +16,7 @@ from service.usecases.operations.place import queue
 from service.usecases.submissions.changes import cancel_submission, delete_submission
 from tests.fixtures.contexts import ORGANISER, give_up, later, work_of
 from tests.fixtures.tasks import LONG, SLUG, Task, spoilt
-from workers.entry import do, next_run, peek, release
+from workers.entry import do, next_work, peek, release
 from workers.sweeper import Sweeper
 
 TEAMS = ("lyon", "prague", "oslo")
@@ -51,7 +51,7 @@ class Arrivals:
 
 
 def begun(context):
-    run = next_run(context, BULK, runs.NO_LIMIT)
+    run = next_work(context, BULK, runs.NO_LIMIT)
     return None if run is None else run.id
 
 

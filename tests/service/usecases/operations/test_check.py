@@ -60,6 +60,10 @@ def test_a_sound_store_has_no_finding(either_context):
     assert codes(either_context, every=False) <= {"file-mode"}
 
 
+PIECE = (
+    "INSERT INTO pieces (id, run_id, revision, version, first, last, attempts, done, body) "
+    "SELECT id || '-p1-0', id, 1, '0', 0, 1, 1, 0, {} FROM submissions LIMIT 1"
+)
 DAMAGES = {
     "text-damaged": "UPDATE texts SET size = size + 1 WHERE digest = (SELECT min(digest) FROM texts)",
     "text-without-owner": "DELETE FROM owned_texts WHERE name = 'outputs/en'",
@@ -69,13 +73,15 @@ DAMAGES = {
     "scores-damaged": "DELETE FROM artifacts WHERE name = 'r1/counts/0/0'",
     "answer-missing": "UPDATE jobs SET document = NULL",
     "answer-damaged": "UPDATE jobs SET etag = 'other'",
-    "artifacts-without-owner": "UPDATE artifacts SET owner = 'job_lost' WHERE name = 'r1/slices/1/0'",
+    "artifacts-without-owner": "UPDATE artifacts SET owner = 'job_lost' WHERE name = 'r1/groupings/1/0'",
     "texts-without-owner": "UPDATE submissions SET deleted_at = created_at",
     "reference-broken": "UPDATE submissions SET team_id = 'nowhere'",
     "run-without-resource": "INSERT INTO runs (id, kind, queue, state, attempts, created_at) "
     "VALUES ('job_x', 'job', 'live', 'queued', 0, '2026-11-02 12:00:00')",
     "state-differs": "UPDATE submissions SET state = 'queued'",
     "scores-left-over": "UPDATE revisions SET state = 'ready'",
+    "piece-left-over": PIECE.format("NULL"),
+    "document-unreadable": PIECE.format("x'00'"),
 }
 
 

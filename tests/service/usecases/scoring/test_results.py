@@ -2,26 +2,48 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import orjson
 import pytest
 
-from service.requests import ItemsQuery, SubmissionItemsQuery, SubmissionSlicesQuery
+from service.requests import ItemsQuery, SlicesQuery, SubmissionItemsQuery, SubmissionSlicesQuery
 from service.schemas.jobs import JobRequest
 from service.store import artifacts, revisions, score_records
+from service.store.packed_columns import unpack_columns
 from service.store.packing import pack_array
 from service.usecases.jobs.jobs import submit_job
-from service.usecases.jobs.results import job_items
+from service.usecases.jobs.results import job_items, job_slices
+from service.usecases.scoring import results
 from service.usecases.scoring.config import scoring_config
-from service.usecases.scoring.results import ITEMS_PER_PAGE, ArtifactKey, load_items
+from service.usecases.scoring.results import ITEMS_PER_JSON_PAGE, ArtifactKey, StoredItems, load_items, pages
 from service.usecases.submissions.results import submission_items, submission_slices
 from tests.fixtures.contexts import SCORER
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import RIGHT, SLUG, WRONG
+from treescore.core.registry import Outcome, all_ok
+from treescore.evaluation.spec import parse_spec
 
 MANY = "".join(RIGHT.replace("s1", f"a{number}").replace("s2", f"b{number}") for number in range(60))
 TREES = "(TOP (S (NP (DT the) (NN dog)) (VP (VBD barked)) (. .)))\n(TOP (S (NP (PRP she)) (VP (VBD slept)) (. .)))\n"
 SYSTEM = MANY.replace("2\tobj", "1\tnmod", 3)
+
+
+def without(item, *names):
+    return {name: value for name, value in item.items() if name not in names}
+
+
+def spied(monkeypatch, module, name):
+    """List the calls of a function of a module from now on."""
+    calls, real = [], getattr(module, name)
+
+    def called(*args):
+        calls.append(args)
+        return real(*args)
+
+    monkeypatch.setattr(module, name, called)
+    return calls
 
 
 @pytest.mark.parametrize("metric", ["ud", "attachment", "leaf_ancestor"])
@@ -47,7 +69,8 @@ def test_they_are_those_of_a_job(task, context, metric):
 
 
 @pytest.mark.parametrize("metric", ["attachment", "parseval"])
-def test_items_that_an_earlier_version_stored_complete_are_still_shown(context, work, metric):
+@pytest.mark.parametrize("complete", [True, False])
+def test_items_that_an_earlier_version_stored_as_json_are_still_shown(context, work, metric, complete):
     gold, system = (TREES, TREES.replace("VP", "XP", 1)) if metric == "parseval" else (MANY, SYSTEM)
     form = "bracketed" if metric == "parseval" else "conllu"
     request = {"format": form, "gold": gold, "systems": [{"name": "A", "output": system}], "metrics": [metric]}
@@ -55,29 +78,66 @@ def test_items_that_an_earlier_version_stored_complete_are_still_shown(context, 
     work()
     expected = [*job_items(context, SCORER, job, ItemsQuery(system="A", metric=metric, limit=200)).items]
     key = ArtifactKey(0, 0)
+    by_size = job_slices(context, SCORER, job, SlicesQuery(system="A", metric=metric, by="sentence_length")).body
+    kept = expected if complete else [without(item, "scores", "counts") for item in expected]
     with context.store.write() as db:
-        # counts of that version may have other columns
-        counts = pack_array(np.zeros((len(expected), 2), np.int64))
+        counts = artifacts.get(db, job, key.name("counts"))
+        if complete:
+            # counts of that version may have other columns
+            counts = pack_array(np.zeros((len(expected), 2), np.int64))
         artifacts.drop(db, [job])
         pages = {
-            (key.name("items"), page): artifacts.pack_json(expected[start : start + ITEMS_PER_PAGE])
-            for page, start in enumerate(range(0, len(expected), ITEMS_PER_PAGE))
+            (key.name("items"), page): artifacts.pack_json(kept[start : start + ITEMS_PER_JSON_PAGE])
+            for page, start in enumerate(range(0, len(kept), ITEMS_PER_JSON_PAGE))
         }
-        artifacts.put(db, job, {(key.name("counts"), 0): counts, **pages})
+        slices = artifacts.pack_json({"sentence_length": orjson.loads(by_size)["slices"]})
+        artifacts.put(db, job, {(key.name("counts"), 0): counts, (key.name("slices"), 0): slices, **pages})
+    by_size_of_json = SlicesQuery(system="A", metric=metric, by="sentence_length")
+    assert job_slices(context, SCORER, job, by_size_of_json).body == by_size
     assert [*job_items(context, SCORER, job, ItemsQuery(system="A", metric=metric, limit=200)).items] == expected
     rest = job_items(context, SCORER, job, ItemsQuery(system="A", metric=metric, cursor="1", limit=5))
     assert [*rest.items] == expected[1:6]
     assert rest.next == ("6" if len(expected) > 6 else None)
 
 
-def test_items_of_jobs_are_stored_without_what_their_counts_say(context, work):
+def test_items_are_stored_without_what_their_counts_say(context, work):
     request = {"format": "conllu", "gold": MANY, "systems": [{"name": "A", "output": SYSTEM}], "metrics": ["ud"]}
     job, *_ = submit_job(context, SCORER, loaded(JobRequest, request))
     work()
     with context.store.read() as db:
-        stored = artifacts.unpack_json(artifacts.get(db, job, ArtifactKey(0, 0).name("items")))
-    assert len(stored) == ITEMS_PER_PAGE
-    assert not {"scores", "counts"} & set(stored[0])
+        stored = unpack_columns(artifacts.get(db, job, ArtifactKey(0, 0).name("columns")))
+    assert len(stored) == 120
+    assert [*stored.members] == ["item", "sent_id", "status", "words"]
+
+
+def test_pages_hold_so_many_items_and_no_more_than_their_size_allows(monkeypatch):
+    monkeypatch.setattr(results, "ITEMS_PER_PAGE", 3)
+    monkeypatch.setattr(results, "VALUES_PER_PAGE", 10)
+    eight = Outcome(rows=np.zeros((8, 1), np.int64), status=all_ok(8))
+    assert [*pages(eight)] == [(0, 3), (3, 6), (6, 8)]
+    heavy = replace(eight, sizes=np.array([1, 9, 1, 99, 0, 0, 0, 0]))
+    assert [*pages(heavy)] == [(0, 2), (2, 3), (3, 4), (4, 7), (7, 8)]
+    assert [*pages(Outcome(rows=np.zeros((0, 1), np.int64), status=all_ok(0)))] == []
+
+
+def test_a_request_reads_the_pages_of_its_items_only(context, work, monkeypatch):
+    monkeypatch.setattr(results, "ITEMS_PER_PAGE", 50)
+    request = {"format": "conllu", "gold": MANY, "systems": [{"name": "A", "output": SYSTEM}], "metrics": ["ud"]}
+    job, *_ = submit_job(context, SCORER, loaded(JobRequest, request))
+    work()
+    table = parse_spec(request).entries[0].metric.table
+    with context.store.read() as db:
+        stored = StoredItems(db, job, ArtifactKey(0, 0), table)
+        whole = stored.read(0, 200)
+        assert [item["item"] for item in whole] == [*range(1, 121)]
+        read = spied(monkeypatch, results, "unpack_columns")
+        assert stored.read(60, 61) == whole[60:61]
+        assert stored.read(61, 70) == whole[61:70]
+        assert len(read) == 1
+        assert stored.read(99, 101) == whole[99:101]
+        assert len(read) == 3
+        assert stored.read(120, 130) == []
+        assert len(read) == 3
 
 
 def test_a_part_that_was_not_scored_has_none(task, context):

@@ -1,0 +1,139 @@
+"""Arrays in few bytes: small integers, differences where they are smaller, bytes of equal weight together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from service.store.packing import pack, unpack, unpack_array
+
+Array = NDArray[Any]
+
+_TYPES = ("u1", "i1", "<u2", "<i2", "<u4", "<i4", "<i8")
+_PLAIN, _STEPS, _BITS, _FLOATS, _CHOSEN = "plain", "steps", "bits", "floats", "chosen"
+_OF_EARLIER_VERSIONS = b"\x93NUMPY"
+_NEAR = 8
+"""How many earlier arrays are compared with a new one."""
+
+
+def pack_values(values: Array) -> bytes:
+    """Pack one array of int64, float64 or bool (n,)."""
+    writer = ArrayWriter()
+    writer.add(values)
+    return pack(b"\n".join([orjson.dumps(writer.heads), b"".join(writer.bodies)]))
+
+
+def unpack_values(body: bytes) -> Array:
+    """Unpack what `pack_values` has packed, or `pack_array` of an earlier version."""
+    raw = unpack(body)
+    if raw.startswith(_OF_EARLIER_VERSIONS):
+        return unpack_array(body)
+    head, _, arrays = raw.partition(b"\n")
+    return read_arrays(orjson.loads(head), memoryview(arrays))[-1]
+
+
+class ArrayWriter:
+    """Writes arrays one after the other; each may be given as differences from an earlier one."""
+
+    def __init__(self) -> None:
+        self.heads: list[list[Any]] = []
+        self.bodies: list[bytes] = []
+        self._written: list[Array] = []
+
+    def add(self, values: Array, rows: int | None = None) -> int:
+        """Write an array of int64, float64 or bool (n,) and return its number.
+
+        Args:
+            values: the array.
+            rows: number of the array of truth values that says to which of its rows the values belong; None: to all.
+        """
+        if values.dtype.kind == "b":
+            return self._append(values, [_BITS, len(values)], np.packbits(values).tobytes())
+        if values.dtype.kind == "f":
+            return self._floats(values)
+        values = values.astype(np.int64, copy=False)
+        base = self._like(values, rows)
+        if base is not None:
+            return self._integers(values, values - self._rows(base, rows), ["from", base, rows])
+        steps = np.diff(values, prepend=0)
+        if len(values) and steps.min() >= 0 and steps[1:].max(initial=0) < values.max():
+            return self._integers(values, steps, [_STEPS])
+        return self._integers(values, values, [_PLAIN])
+
+    def _floats(self, values: Array) -> int:
+        distinct, indices = np.unique(values.view(np.int64), return_inverse=True)
+        if 2 * len(distinct) < len(values):
+            numbers = [self._append(distinct, [_FLOATS, len(distinct)], _planes(distinct)), self.add(indices)]
+            return self._append(values, [_CHOSEN, *numbers], b"")
+        return self._append(values, [_FLOATS, len(values)], _planes(values.view(np.int64)))
+
+    def _integers(self, values: Array, stored: Array, kind: list[Any]) -> int:
+        low, high = int(stored.min(initial=0)), int(stored.max(initial=0))
+        dtype = next(name for name in _TYPES if np.iinfo(name).min <= low and high <= np.iinfo(name).max)
+        return self._append(values, [kind[0], len(values), dtype, *kind[1:]], _planes(stored.astype(dtype)))
+
+    def _append(self, values: Array, head: list[Any], body: bytes) -> int:
+        self._written.append(values)
+        self.heads.append(head)
+        self.bodies.append(body)
+        return len(self.heads) - 1
+
+    def _rows(self, number: int, rows: int | None) -> Array:
+        found = self._written[number]
+        return found if rows is None else found[self._written[rows]]
+
+    def _like(self, values: Array, rows: int | None) -> int | None:
+        """Return the near array of which most values are those of `values`, or None."""
+        size = len(values) if rows is None else len(self._written[rows])
+        best, most = None, len(values) // 2
+        near = [number for number, each in enumerate(self._written) if len(each) == size and each.dtype.kind == "i"]
+        for number in near[-_NEAR:]:
+            same = int(np.count_nonzero(self._rows(number, rows) == values))
+            if same > most:
+                best, most = number, same
+        return best
+
+
+def read_arrays(heads: list[list[Any]], body: memoryview) -> list[Array]:
+    """Read all arrays that an `ArrayWriter` has written: int64, float64 or bool."""
+    arrays: list[Array] = []
+    at = 0
+    for head in heads:
+        match head:
+            case ["bits", int(count)]:
+                size = -(-count // 8)
+                bits = np.frombuffer(body, np.uint8, size, at)
+                arrays.append(np.unpackbits(bits, count=count).astype(np.bool_))
+            case ["floats", int(count)]:
+                size = 8 * count
+                arrays.append(_unplaned(body, np.dtype("<i8"), count, at).view(np.float64))
+            case ["chosen", int(values), int(indices)]:
+                size = 0
+                arrays.append(arrays[values][arrays[indices]])
+            case [str(kind), int(count), str(name), *base]:
+                dtype = np.dtype(name)
+                size = dtype.itemsize * count
+                stored = _unplaned(body, dtype, count, at).astype(np.int64)
+                if kind == _STEPS:
+                    stored = np.cumsum(stored)
+                elif base:
+                    number, rows = base
+                    stored += arrays[number] if rows is None else arrays[number][arrays[rows]]
+                arrays.append(stored)
+            case _:
+                raise ValueError(f"unknown array {head!r}")
+        at += size
+    return arrays
+
+
+def _planes(values: Array) -> bytes:
+    """Return the lowest bytes of all values, then the next: runs of zeros come together."""
+    return values.view(np.uint8).reshape(len(values), values.dtype.itemsize).T.tobytes()
+
+
+def _unplaned(body: memoryview, dtype: np.dtype[Any], count: int, at: int) -> Array:
+    planes = np.frombuffer(body, np.uint8, dtype.itemsize * count, at).reshape(dtype.itemsize, count)
+    return np.ascontiguousarray(planes.T).reshape(-1).view(dtype)

@@ -1,0 +1,173 @@
+"""Columns as bytes: a head that says how they nest and holds each string once, then their arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import orjson
+
+from service.store.packed_arrays import Array, ArrayWriter, read_arrays
+from service.store.packing import pack, unpack
+from treescore.core.arrays import IntArray, offsets_of
+from treescore.core.columns import (
+    Anything,
+    Column,
+    Joined,
+    Lists,
+    Numbers,
+    Numerals,
+    Quotients,
+    Records,
+    Rows,
+    Some,
+    Strings,
+    Trees,
+)
+from treescore.core.params import Json
+
+LEVEL = 6
+"""Of zstd."""
+_SIZE_BYTES = 8
+
+
+def pack_columns(records: Records) -> bytes:
+    """Pack records with all columns below them."""
+    writer = _Writer(records)
+    head = orjson.dumps([writer.written(records), writer.arrays.heads, writer.strings])
+    return pack(b"".join([len(head).to_bytes(_SIZE_BYTES, "little"), head, *writer.arrays.bodies]), LEVEL)
+
+
+def unpack_columns(body: bytes) -> Records:
+    """Unpack what `pack_columns` has packed."""
+    raw = memoryview(unpack(body))
+    end = _SIZE_BYTES + int.from_bytes(raw[:_SIZE_BYTES], "little")
+    kind, heads, strings = orjson.loads(raw[_SIZE_BYTES:end])
+    records: Records = _read(kind, read_arrays(heads, raw[end:]), strings)
+    return records
+
+
+class _Writer:
+    """Writes a column; what stands under several names is written once."""
+
+    def __init__(self, column: Column) -> None:
+        self.arrays = ArrayWriter()
+        self.strings: list[str] = []
+        self._known: dict[int, Json] = {}
+        self._array_of: dict[int, int] = {}
+        self._number_of = self._numbered(column)
+
+    def _numbered(self, column: Column) -> dict[int, IntArray]:
+        """Collect the strings that are used; return their new numbers by their old, for each list of strings."""
+        used: dict[int, tuple[Sequence[str], list[IntArray]]] = {}
+        for strings, numbers in _used_strings(column):
+            used.setdefault(id(strings), (strings, []))[1].append(numbers)
+        tables = {}
+        for key, (strings, each) in used.items():
+            mask = np.zeros(len(strings), np.bool_)
+            for numbers in each:
+                mask[numbers] = True
+            distinct = np.flatnonzero(mask)
+            tables[key] = np.cumsum(mask) - 1 + len(self.strings)
+            self.strings += map(strings.__getitem__, distinct.tolist())
+        return tables
+
+    def written(self, column: Column, rows: int | None = None) -> Json:
+        """Write a column; return its kind with the numbers of its arrays, and the columns below it.
+
+        Args:
+            column: the column.
+            rows: number of the array that says to which rows its values belong.
+        """
+        if id(column) not in self._known:
+            self._known[id(column)] = self._kind(column, rows)
+        return self._known[id(column)]
+
+    def _kind(self, column: Column, rows: int | None) -> Json:  # noqa: PLR0911 - a case for each kind
+        match column:
+            case Numbers(values):
+                return ["numbers", self._held(values, rows)]
+            case Strings(numbers, strings):
+                return ["strings", self.arrays.add(self._number_of[id(strings)][numbers], rows)]
+            case Numerals(values, strings):
+                odd = values < 0
+                if odd.any():
+                    values = values.copy()
+                    values[odd] = -1 - self._number_of[id(strings)][-1 - values[odd]]
+                return ["numerals", self.arrays.add(values, rows)]
+            case Quotients(dividends, divisors):
+                return ["quotients", [*map(self._held, dividends)], [*map(self._held, divisors)]]
+            case Anything(values):
+                return ["anything", list(values)]
+            case Some(known, of, left_out):
+                number = self._held(known)
+                return ["some", number, left_out, self.written(of, number)]
+            case Lists(offsets, of):
+                return ["lists", self.arrays.add(np.diff(offsets)), self.written(of)]
+            case Joined(lists):
+                return ["joined", self.written(lists)]
+            case Rows(columns):
+                return ["rows", *(self.written(each) for each in columns)]
+            case Records(members):
+                return ["records", {name: self.written(each) for name, each in members.items()}]
+            case Trees(nodes, words, square):
+                return ["trees", self.written(nodes), self.written(words), square]
+
+    def _held(self, values: Array, rows: int | None = None) -> int:
+        """Write an array that a column holds, once."""
+        if id(values) not in self._array_of:
+            self._array_of[id(values)] = self.arrays.add(values, rows)
+        return self._array_of[id(values)]
+
+
+def _used_strings(column: Column) -> Iterator[tuple[Sequence[str], IntArray]]:
+    """List what the columns below one use: a list of strings, and numbers in it."""
+    match column:
+        case Strings(numbers, strings):
+            yield strings, numbers
+        case Numerals(values, strings):
+            yield strings, -1 - values[values < 0]
+        case Some(of=below) | Lists(of=below) | Joined(lists=below):
+            yield from _used_strings(below)
+        case Rows(columns):
+            for each in columns:
+                yield from _used_strings(each)
+        case Records(members):
+            for each in members.values():
+                yield from _used_strings(each)
+        case Trees(nodes, words):
+            yield from _used_strings(nodes)
+            yield from _used_strings(words)
+
+
+def _read(kind: list[Any], arrays: Sequence[Array], strings: Sequence[str]) -> Any:  # noqa: PLR0911 - as `_kind`
+    """Read a column from what `_Writer.written` returned."""
+
+    def below(each: Json) -> Any:
+        return _read(each, arrays, strings)
+
+    match kind:
+        case ["numbers", int(number)]:
+            return Numbers(arrays[number])
+        case ["strings", int(number)]:
+            return Strings(arrays[number], strings)
+        case ["numerals", int(number)]:
+            return Numerals(arrays[number], strings)
+        case ["quotients", dividends, divisors]:
+            return Quotients([arrays[number] for number in dividends], [arrays[number] for number in divisors])
+        case ["anything", values]:
+            return Anything(values)
+        case ["some", int(known), bool(left_out), of]:
+            return Some(arrays[known], below(of), left_out)
+        case ["lists", int(lengths), of]:
+            return Lists(offsets_of(arrays[lengths]), below(of))
+        case ["joined", lists]:
+            return Joined(below(lists))
+        case ["rows", *columns]:
+            return Rows([below(each) for each in columns])
+        case ["records", members]:
+            return Records({name: below(each) for name, each in members.items()})
+        case ["trees", nodes, words, bool(square)]:
+            return Trees(below(nodes), below(words), square)
+    raise ValueError(f"unknown column {kind!r}")

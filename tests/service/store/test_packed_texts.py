@@ -1,0 +1,69 @@
+"""Outputs that stay are packed in fewer bytes, for all their owners, and are read as before."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import zstandard
+from sqlalchemy import select
+
+from service.store import packed_texts, texts
+from service.store.packed_texts import is_apart, packed_apart, unpack_text
+from service.store.packing import pack
+from service.store.tables import texts as table
+from tests.fixtures.tasks import RIGHT, WRONG
+
+MANY = "".join(RIGHT.replace("s1", f"a{number}").replace("s2", f"b{number}") for number in range(60))
+SYSTEM = MANY.replace("2\tobj", "1\tnmod", 3)
+
+
+def stored(context):
+    with context.store.read() as db:
+        return {row.digest: row.body for row in db.execute(select(table))}
+
+
+def test_a_scored_output_is_packed_anew_and_reads_the_same(task, context):
+    task.make(parts={"en": {"gold": MANY}})
+    with context.store.read() as db:
+        before = {digest for digest, body in stored(context).items() if is_apart(body)}
+    submission = task.scored(task.team(), SYSTEM)
+    with context.store.read() as db:
+        [(digest, body)] = texts.read(db, submission).values()
+    after = stored(context)
+    assert body == SYSTEM.encode()
+    assert {digest for digest, body in after.items() if is_apart(body)} - before == {digest}
+    assert len(after[digest]) < len(pack(body))
+
+
+def test_another_owner_of_the_text_reads_the_same(context):
+    body = SYSTEM.encode()
+    with context.store.write() as db:
+        texts.put(db, "one", {"a": body, "small": WRONG.encode()})
+        texts.put(db, "two", {"b": body})
+    with context.store.write() as db:
+        bodies = texts.smaller(db, "one")
+        assert len(bodies) == 1  # the small one is not worth it
+        texts.replace(db, bodies)
+        assert texts.smaller(db, "two") == {}
+        texts.drop(db, ["one"])
+        assert texts.read(db, "two")["b"][1] == body
+        texts.drop(db, ["two"])
+        texts.replace(db, bodies)
+        assert texts.read(db, "two") == {}
+        assert not set(bodies) & set(db.scalars(select(table.c.digest)))
+
+
+def test_a_text_that_does_not_come_back_is_kept_as_it_is(monkeypatch):
+    monkeypatch.setattr(packed_texts, "put_together", lambda _streams, _size: b"another")
+    assert packed_apart(SYSTEM.encode()) is None
+
+
+@pytest.mark.parametrize("at", [12, 40, -1])
+def test_a_changed_byte_is_noticed(at):
+    body = packed_apart(SYSTEM.encode())
+    assert body is not None
+    assert unpack_text(body) == SYSTEM.encode()
+    damaged = np.frombuffer(body, np.uint8).copy()
+    damaged[at] ^= 1
+    with pytest.raises(zstandard.ZstdError):
+        unpack_text(damaged.tobytes())

@@ -1,0 +1,43 @@
+"""A text that was taken apart is put together again, byte for byte, with and without the compiler."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from treescore.core.jit import load_compiler
+from treescore.core.ten_fields import joined, put_together, taken_apart
+
+WORD = b"1\tDogs\tdogs\tNOUN\tNNS\t_\t2\tnsubj\t_\t_"
+FIELDS = ["", "a", "A", "Ab", "ab", "É", "é", "_", "1", "2", "01", "10", "3-4", "1.1", "\r", " "]
+
+fields = st.lists(st.sampled_from(FIELDS), min_size=10, max_size=10).map("\t".join)
+numbered = st.integers(1, 12).map(lambda number: f"{number}\tForm\tform\tX\tx\t_\t0\troot\t_\t_")
+others = st.sampled_from(["", "# text = Dogs", "a\tb", "\t" * 10, "\t" * 9, "x" * 40])
+
+
+@given(st.lists(fields | numbered | others, max_size=30), st.booleans())
+def test_any_text_is_put_together_again(lines, ended):
+    load_compiler()
+    text = "\n".join(lines).encode() + b"\n" * ended
+    streams = taken_apart(text)
+    if streams is not None:
+        assert put_together(streams, len(text)) == text
+        assert joined(streams) == text
+
+
+def test_what_can_be_foreseen_is_not_written():
+    streams = taken_apart(b"# a\n" + WORD + b"\n" + WORD.replace(b"1\t", b"2\t", 1) + b"\n\n")
+    assert streams is not None
+    assert streams.numbers == b"\1# a\n\n\n\1\n\1\n"
+    assert streams.heads == b"2\n2\n"
+    assert streams.words == b"Dogs\t\2\tNOUN\tNNS\t_\tnsubj\n" * 2
+    assert streams.rest == b"_\t_\n" * 2
+
+
+@pytest.mark.parametrize(
+    "text", [b"(S (NP dog))\n", b"a\tb\n" * 9, WORD + b"\1", WORD.replace(b"Dogs", b"\2"), b"# one\n" * 9]
+)
+def test_other_texts_are_left_alone(text):
+    assert taken_apart(text) is None

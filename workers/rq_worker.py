@@ -1,0 +1,119 @@
+"""All that a worker relies on of RQ's insides; `tests/workers/test_rq.py` tests each reliance.
+
+RQ forks a work-horse for every job that it takes from its queue. Here that job only wakes the worker: what the
+work-horse then does, which may be many runs, and what the worker does after it, are methods of a subclass. The
+service's side is `service/rq_keys.py`. `pyproject.toml` says between which versions of RQ all of this holds.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import AbstractContextManager
+from typing import Any
+
+import redis
+import rq
+from rq.exceptions import InvalidJobOperation
+from rq.timeouts import JobTimeoutException
+
+from service.posix import die_with_parent
+from service.queue import ABANDONED_AFTER
+from service.rq_keys import SERIALIZER
+
+HEARTBEAT_SECONDS = 2
+WORKER_TTL = 30
+"""Seconds for which an idle worker may block on its queue, less 15, and for which it counts as registered."""
+MAINTENANCE_SECONDS = 60
+STOP_ASKED = "shutdown_requested_date"
+
+TimeLimitReached = JobTimeoutException
+
+
+class RqWorker(rq.Worker):  # type: ignore[misc]
+    """RQ's forking worker on exactly one queue: with several, RQ can lose a job between two commands."""
+
+    def __init__(self, queue: rq.Queue, connection: redis.Redis) -> None:
+        super().__init__(
+            [queue],
+            connection=connection,
+            serializer=SERIALIZER,
+            job_monitoring_interval=HEARTBEAT_SECONDS,
+            worker_ttl=WORKER_TTL,
+            maintenance_interval=MAINTENANCE_SECONDS,
+        )
+
+    def woken(self, queue: str, name: str) -> bool:
+        """Work in the forked process, after RQ's job of this name; return whether that job is done with."""
+        raise NotImplementedError
+
+    def left_behind(self, name: str) -> None:
+        """Deal in the worker with what its work-horse has noted as its work and left unfinished."""
+        raise NotImplementedError
+
+    def note_work(self, name: str | None, pipeline: redis.client.Pipeline | None = None) -> None:
+        """Note the id of what this worker works on, None for nothing.
+
+        Relies on: `set_current_job_id` sets the field `current_job` of the worker's hash with one command, and asks for
+        no job of RQ's; RQ itself sets it when its job begins and takes it away when that job ends.
+        """
+        self.set_current_job_id(name, pipeline=pipeline)
+
+    def asked_to_stop(self) -> bool:
+        """Return whether a signal has asked this worker to end after its work; the work-horse asks too.
+
+        Relies on: the first SIGTERM or SIGINT sets the field `shutdown_requested_date` of the hash at `key`.
+        """
+        return bool(self.connection.hexists(self.key, STOP_ASKED))
+
+    def time_limit(self, seconds: int) -> AbstractContextManager[object]:
+        """Return a context that raises TimeLimitReached in this process after a time.
+
+        Relies on: `death_penalty_class(seconds, error)` is a context manager, and sets the timer back at its end.
+        """
+        limit: AbstractContextManager[object] = self.death_penalty_class(seconds, TimeLimitReached)
+        return limit
+
+    def get_heartbeat_ttl(self, job: Any) -> int:  # noqa: ARG002 - RQ's signature
+        """Return how long a started job counts as alive.
+
+        Relies on: RQ adds it to the time of each heartbeat of a job, and not a minute more.
+        """
+        return ABANDONED_AFTER
+
+    def main_work_horse(self, job: Any, queue: Any) -> None:
+        """Run RQ's job in the forked process. Relies on: it is the first that the fork calls, and it ends it."""
+        die_with_parent(parent=int(os.environ["TREESCORE_WORKER_PID"]))
+        super().main_work_horse(job, queue)
+
+    def perform_job(self, job: Any, queue: Any) -> bool:
+        """Perform RQ's job, then what `woken` does.
+
+        Relies on: the forked process calls it once, without a time limit of its own around it, and ends after it. The
+        worker waits for that end: it kills the process only a minute after the time of RQ's job.
+        """
+        performed = bool(super().perform_job(job, queue))
+        return self.woken(queue.name, job.id) and performed
+
+    def monitor_work_horse(self, job: Any, queue: Any) -> None:
+        """Wait until the work-horse has ended; then look what it has left behind.
+
+        Relies on: the worker calls it after the fork, and it returns once the forked process has ended, however.
+        """
+        super().monitor_work_horse(job, queue)
+        name = self.get_current_job_id()
+        if name is not None:
+            self.note_work(None)
+            self.left_behind(name)
+
+    def maintain_heartbeats(self, job: Any) -> None:
+        """Maintain RQ's heartbeats while its job exists, and only the worker's own afterwards.
+
+        Relies on: RQ calls it every `job_monitoring_interval` while the forked process lives; a job that is done, and
+        keeps no result, is deleted, so that its status raises InvalidJobOperation; `heartbeat` needs no job.
+        """
+        try:
+            job.get_status()
+        except InvalidJobOperation:
+            self.heartbeat(self.job_monitoring_interval + 60)
+        else:
+            super().maintain_heartbeats(job)
