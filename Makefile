@@ -1,14 +1,11 @@
 # make run        the service on its embedded default, with the example benchmark scored   (ONCE=1: end after printing)
 # make venv       the library, the command and the service in .venv
 # make test       lint, types and all tests that need Python only
-# make test-all   make test with the lines that it covers, the wheel in an empty environment, the contract under two
-#                 linters (Node.js) and in a generated client, the services on hosts of their own (root, nginx,
-#                 PostgreSQL); what CI runs
-# make bench      every benchmark beside its peers, into docs/benchmarks.md  (QUICK=1: small sizes, printed only;
-#                 ONLY="jobs reading": some scripts, printed only)
 # make test-all   make test with the lines that it covers, the wheel in an empty environment, the workers on the lowest
 #                 and the newest RQ, the contract under two linters (Node.js) and in a generated client, the services on
 #                 hosts of their own (root, nginx, PostgreSQL); what CI runs
+# make bench      every benchmark beside its peers, into docs/benchmarks.md  (QUICK=1: small sizes, printed only;
+#                 ONLY="jobs reading": some scripts, printed only)
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -77,6 +74,7 @@ $(BENCH)/.installed: pyproject.toml constraints.txt
 	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target $(BENCH)/conll18 stanfordnlp==0.2.0
 	@$(BENCH)/bin/python -m treescore.warm
 	@touch $@
+
 # each version lies over the environment, which keeps its own
 rq-range: dev
 	@mkdir -p build && $(BIN)/python tools/rq_range.py > build/rq-range.txt

@@ -103,11 +103,12 @@ def main() -> None:
     given = parser.parse_args()
     begun = perf_counter()
     with tempfile.TemporaryDirectory(prefix="ts-bench-") as folder:
-        found = {name: run(name, SCRIPTS[name][given.quick], Path(folder)) for name in given.only}
-    text = page(found, quick=given.quick)
-    print(text)
-    if given.into is not None:
-        given.into.write_text(text, encoding="utf-8")
+        found: dict[str, list[Measure]] = {}
+        for name in given.only:
+            found[name] = run(name, SCRIPTS[name][given.quick], Path(folder))
+            if given.into is not None:
+                given.into.write_text(page(found, quick=given.quick), encoding="utf-8")
+    print(page(found, quick=given.quick))
     print(f"{perf_counter() - begun:.0f} s", file=sys.stderr)
 
 

@@ -88,10 +88,10 @@ def udapi(block_name: str) -> Contestant:
 
 
 CONTESTANTS: dict[str, tuple[str, Callable[[], Contestant]]] = {
-    "ud": ("scoring", lambda: treescore("ud")),
-    "attachment": ("scoring", lambda: treescore("attachment")),
-    "ud, compiled": ("scoring", lambda: treescore("ud", compiled=True)),
-    "attachment, compiled": ("scoring", lambda: treescore("attachment", compiled=True)),
+    "ud": ("treescore", lambda: treescore("ud")),
+    "attachment": ("treescore", lambda: treescore("attachment")),
+    "ud, compiled": ("treescore", lambda: treescore("ud", compiled=True)),
+    "attachment, compiled": ("treescore", lambda: treescore("attachment", compiled=True)),
     "udtools": ("udtools", udtools),
     "udapi eval.Conll18": ("udapi", lambda: udapi("Conll18")),
     "udapi eval.Parsing": ("udapi", lambda: udapi("Parsing")),
@@ -244,7 +244,7 @@ def print_speed(names: list[str], paths: dict[int, tuple[Path, Path]], repeat: i
     print(f"{'steady':22} {'seconds':>8} {'x10':>8}")
     for kind in ("", ", compiled"):
         mine = [f"{name}{kind}" for name in ("ud", "attachment")]
-        peers = [name for name in names if CONTESTANTS[name][0] != "scoring"]
+        peers = [name for name in names if CONTESTANTS[name][0] != "treescore"]
         small = medians([*mine, *peers], *paths[1], repeat)
         large = medians(mine, *paths[TIMES], max(1, repeat // 2))
         for name, seconds in small.items():

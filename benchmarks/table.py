@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import platform
 import resource
@@ -11,8 +12,6 @@ from collections.abc import Callable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import orjson
 
 ROOT = Path(__file__).parents[1]
 INTO = "TREESCORE_BENCH_INTO"
@@ -92,14 +91,15 @@ def report(measure: Measure) -> None:
     """Print a measure, and hand it to the table."""
     print(measure.row(), flush=True)
     if name := os.environ.get(INTO):
-        with Path(name).open("ab") as file:
-            file.write(orjson.dumps(measure._asdict() | {"goal": measure.goal}) + b"\n")
+        with Path(name).open("a") as file:
+            file.write(json.dumps(measure, default=float) + "\n")
 
 
 def measures_of(path: Path) -> list[Measure]:
     """Return the measures that a script has added to a file."""
-    found = [orjson.loads(line) for line in path.read_bytes().splitlines()] if path.exists() else []
-    return [Measure(**{**each, "goal": each["goal"] and Goal(*each["goal"])}) for each in found]
+    found = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    made = [Measure(*members) for members in found]
+    return [measure._replace(goal=measure.goal and Goal(*measure.goal)) for measure in made]
 
 
 def not_measured(what: str, level: str, beside: str, reason: str, goal: Goal | None = None) -> None:
