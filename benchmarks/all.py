@@ -36,7 +36,7 @@ SCRIPTS: dict[str, tuple[list[str], list[str]]] = {
 """Script -> its options, usual and with --quick: together well under fifteen minutes on two quiet cores."""
 APART = {
     "flattening_effect": "counts, no time; its table is in metrics/constituent_transforms.md",
-    "many_machines": "hosts of its own; its figures are in scaling.md",
+    "many_machines": "needs root and hosts of its own",
     "recovered_bits": "bits, no time; its table is in operate/benchmarks.md",
     "validity": "error rates, no time; its tables are in significance.md",
     "hello_world": "the reference of service_speed",

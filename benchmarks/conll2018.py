@@ -9,7 +9,7 @@ parts and repeated with errors for 26 teams.
 
 One benchmark has all treebanks as its parts; each team sends all its outputs in one submission. Then the same texts
 are read and compared in one process, gold read once. CPU seconds are of all processes of the service, ended ones
-included; the client's, which stands for the teams, are told apart.
+included; the client's, which stands for the teams, are shown apart.
 """
 
 from __future__ import annotations

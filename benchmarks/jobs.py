@@ -51,7 +51,7 @@ SPEC = {"format": "conllu", "metrics": ["ud"]}
 
 @contextmanager
 def context_here() -> Iterator[Context]:
-    """Yield a service's context on an empty store, with a queue that nobody else works on."""
+    """Yield a service's context on an empty store, with a queue of its own."""
     with tempfile.TemporaryDirectory(prefix="ts-bench-") as name:
         server = Valkey(Path(name))
         server.start()

@@ -128,7 +128,13 @@ def readers(before: str, repeats: int) -> None:
         done = subprocess.run(["git", "archive", before, "treescore"], cwd=ROOT, capture_output=True, check=False)
         if done.returncode:
             for name in TEXTS:
-                not_measured(f"reader `{name}`", READING, f"version {before}", "no such commit here", goal)
+                not_measured(
+                    f"reader `{name}`",
+                    READING,
+                    f"version {before}",
+                    "the commit is not in the history of this checkout",
+                    goal,
+                )
             return
         with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
             archive.extractall(folder, filter="data")
@@ -190,9 +196,6 @@ def _long_conllu(words: int) -> tuple[Any, Any]:
             name = "root" if word == 1 else relation if word % 7 == 0 else "dep"
             enhanced = f"{word // 2}:{name}"
             rows.append(f"{word}\tw{word % 999}\t_\tX\t_\t_\t{word // 2}\t{name}\t{enhanced}\t_")
-            if word % 50 == 1 and word < words:
-                surface = f"w{word % 999}w{(word + 1) % 999}"
-                rows.insert(len(rows) - 1, f"{word}-{word + 1}\t{surface}" + "\t_" * 8)
         return ("\n".join(rows) + "\n\n").encode()
 
     return side("obj"), side("nmod")
