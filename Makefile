@@ -4,14 +4,17 @@
 # make test-all   make test with the lines that it covers, the wheel in an empty environment, the workers on the lowest
 #                 and the newest RQ, the contract under two linters (Node.js) and in a generated client, the services on
 #                 hosts of their own (root, nginx, PostgreSQL); what CI runs
+# make bench      every benchmark beside its peers, into docs/benchmarks.md  (QUICK=1: small sizes, printed only;
+#                 ONLY="jobs reading": some scripts, printed only)
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
 CONTRACT := tools/contract
 NODE_BIN := $(CONTRACT)/node_modules/.bin
+BENCH := build/bench
 
-.PHONY: run venv dev test test-all hosts rq-range contract-lint contract-client lint types unit format clean
+.PHONY: run venv dev test test-all bench hosts rq-range contract-lint contract-client lint types unit format clean
 .DEFAULT_GOAL := run
 
 run: venv
@@ -57,6 +60,20 @@ packaging: dev
 
 hosts: dev
 	$(BIN)/python -m pytest -m hosts
+
+# peers and the evaluation script of the CoNLL 2018 shared task, whose package is not installed: it has a package `tests`
+bench: $(BENCH)/.installed
+	TREESCORE_CONLL18=$${TREESCORE_CONLL18:-$(CURDIR)/$(BENCH)/conll18/stanfordnlp/utils/conll18_ud_eval.py} \
+	  $(BENCH)/bin/python benchmarks/all.py \
+	  $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(if $(QUICK)$(ONLY),,--into docs/benchmarks.md)
+
+$(BENCH)/.installed: pyproject.toml constraints.txt
+	@$(PYTHON) -m venv $(BENCH)
+	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable . --group bench
+	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target $(BENCH)/conll18 stanfordnlp==0.2.0
+	@$(BENCH)/bin/python -m treescore.warm
+	@touch $@
 
 # each version lies over the environment, which keeps its own
 rq-range: dev

@@ -2,9 +2,9 @@
 
     python benchmarks/constituency.py [GOLD SYSTEM] [--repeats N]
 
-GOLD and SYSTEM are bracketed files, one tree a line; without them trees are generated, of the size and shape of
-newspaper sentences. They are repeated to the sizes wanted. Every measurement is a process of its own, so that
-whole-process times include start and imports; "steady" is what remains when a small run is taken from a large one.
+GOLD and SYSTEM are bracketed files, one tree a line; without them GUM is used where it is, otherwise trees are
+generated, of the size and shape of newspaper sentences. They are repeated to the sizes wanted. Every measurement is a
+process of its own, in CPU seconds; "steady" is what remains when a small run is taken from a large one.
 The peers are optional: pip install PYEVALB nltk
 
 EVALB itself is measured where TREESCORE_EVALB names its program (gcc -O2 -o evalb evalb.c): CPU seconds of the whole
@@ -15,27 +15,25 @@ Penn Treebank, once with EVALB's own, which delete and equate no labels.
 from __future__ import annotations
 
 import argparse
-import importlib.metadata
 import importlib.util
 import os
-import platform
 import random
 import re
-import resource
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from dependency import peak
+from table import DATA, PROCESS, READ, Goal, Measure, cpu_seconds, interleaved, machine, not_measured, report
 
 SIZES = {
     "parseval": (10_000, 100_000),
     "leaf_ancestor": (10_000, 100_000),
+    "leaf_ancestor, diagnosed": (10_000, 100_000),
     "nltk": (1_000, 10_000),
     "pyevalb": (200, 2_000),
 }
@@ -45,16 +43,25 @@ PARAMETERS = {
     "EVALB's": "LABELED 1\nCUTOFF_LEN 40\n",
 }
 NEEDS = {"nltk": "nltk", "pyevalb": "PYEVALB"}
+LABELS = {
+    "parseval": "`parseval` (labelled, unlabelled, crossing, tags)",
+    "leaf_ancestor": "`leaf_ancestor`, counts alone",
+    "leaf_ancestor, diagnosed": "`leaf_ancestor` with its diagnosis",
+    "nltk": "NLTK's reader with a Counter",
+    "pyevalb": "PYEVALB",
+}
 
 
-def score(metric: str, gold: Path, system: Path) -> str:
-    """Return the main score by Treescore."""
+def score(metric: str, gold: Path, system: Path, *, diagnosed: bool = False) -> str:
+    """Return the main score by Treescore; `diagnosed` makes its diagnosis too."""
     from treescore.evaluation.evaluate import Evaluation  # noqa: PLC0415 - each process imports what it measures
     from treescore.evaluation.spec import parse_spec  # noqa: PLC0415
 
     layout = {"name": "bracketed", "layout": "lines", "unreadable": "sentence"}
     spec = parse_spec({"format": layout, "metrics": [metric]})
     outcomes, _ = Evaluation(spec, gold.read_bytes()).score(system.read_bytes())
+    if diagnosed:
+        outcomes[metric].extra()
     table = spec.entries[0].metric.table
     return f"{table.scores[0].name} {float(table.scores[0].of(table.count_names, outcomes[metric].totals)):.4f}"
 
@@ -99,6 +106,7 @@ def score_with_pyevalb(gold: Path, system: Path) -> str:
 RUNS: dict[str, Callable[[Path, Path], str]] = {
     "parseval": lambda gold, system: score("parseval", gold, system),
     "leaf_ancestor": lambda gold, system: score("leaf_ancestor", gold, system),
+    "leaf_ancestor, diagnosed": lambda gold, system: score("leaf_ancestor", gold, system, diagnosed=True),
     "nltk": score_with_nltk,
     "pyevalb": score_with_pyevalb,
 }
@@ -127,9 +135,21 @@ def relabelled(lines: list[str]) -> list[str]:
     return [line.replace("(PP ", "(ADVP ", 1) for line in lines]
 
 
+def tree_lines(files: list[Path] | None = None) -> tuple[str, list[str], list[str]]:
+    """Return the name and the lines of gold and an output: these files, GUM where it is, or generated trees."""
+    folder = DATA / "gum"
+    if not files and folder.is_dir():
+        files = [folder / "gold.mrg", folder / "corenlp.mrg"]
+    if files:
+        gold, system = (path.read_text(encoding="utf-8").splitlines(keepends=True) for path in files)
+        return "GUM" if files[0].parent == folder else "given trees", gold, system
+    gold = generated(1_200, seed=1)
+    return "generated trees", gold, relabelled(gold)
+
+
 def measure(run: str, gold: Path, system: Path) -> tuple[float, float, str]:
-    """Return the seconds of a whole process, its peak memory in MB, and its result."""
-    begin = time.perf_counter()
+    """Return the CPU seconds of a whole process, its peak memory in MB, and its result."""
+    begin = cpu_seconds()
     done = subprocess.run(
         [sys.executable, __file__, "--run", run, str(gold), str(system)],
         check=True,
@@ -137,22 +157,17 @@ def measure(run: str, gold: Path, system: Path) -> tuple[float, float, str]:
         text=True,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
     )
-    seconds = time.perf_counter() - begin
-    peak, found = done.stdout.strip().splitlines()[-1].split(" ", 1)
-    return seconds, float(peak), found
-
-
-def cpu(who: int) -> float:
-    """Return the user and system seconds of this process, or of its ended children."""
-    used = resource.getrusage(who)
-    return used.ru_utime + used.ru_stime
+    seconds = cpu_seconds() - begin
+    megabytes, found = done.stdout.strip().splitlines()[-1].split(" ", 1)
+    return seconds, float(megabytes), found
 
 
 def beside_evalb(gold: list[str], system: list[str], folder: Path, repeats: int) -> None:
-    """Print the CPU seconds of parseval, with EVALB's choices, and of EVALB."""
+    """Measure parseval, with EVALB's choices, beside EVALB."""
     program = os.environ.get("TREESCORE_EVALB")
     if not program:
-        print("EVALB not measured: set TREESCORE_EVALB to its program, built with gcc -O2 -o evalb evalb.c")
+        reason = "set TREESCORE_EVALB to its program, built with gcc -O2 -o evalb evalb.c"
+        not_measured("`parseval`", READ, "EVALB", reason, Goal(1.0))
         return
     from treescore.evaluation.evaluate import Evaluation  # noqa: PLC0415 - not where a process measures a peer
     from treescore.evaluation.spec import parse_spec  # noqa: PLC0415
@@ -160,30 +175,24 @@ def beside_evalb(gold: list[str], system: list[str], folder: Path, repeats: int)
 
     warm()
     layout = {"name": "bracketed", "layout": "lines", "unreadable": "sentence"}
+    parameters, *paths = (folder / f"evalb.{kind}" for kind in ("prm", "gold", "system"))
+    command = [program, "-p", *map(str, (parameters, *paths))]
     for copies in (1, 4, 16):
-        paths = folder / "evalb.gold", folder / "evalb.system"
         for path, lines in zip(paths, (gold, system), strict=True):
             path.write_text("".join(varied(lines, copies)), encoding="utf-8")
         for name, text in PARAMETERS.items():
-            parameters = folder / "evalb.prm"
             parameters.write_text(f"MAX_ERROR 1000000000\n{text}", encoding="utf-8")
             spec = parse_spec({"format": layout, "metrics": [{"name": "parseval", "params": {"prm": text}}]})
-            command = [program, "-p", *map(str, (parameters, *paths))]
-            mine, peer = [], []
-            for _ in range(2 * repeats + 1):
-                begin = cpu(resource.RUSAGE_SELF)
-                outcomes, _ = Evaluation(spec, paths[0].read_bytes()).score(paths[1].read_bytes())
-                mine.append(cpu(resource.RUSAGE_SELF) - begin)
-                begin = cpu(resource.RUSAGE_CHILDREN)
-                shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-                peer.append(cpu(resource.RUSAGE_CHILDREN) - begin)
-            f1 = next(line.split()[-1] for line in shown.splitlines() if line.startswith("Bracketing FMeasure"))
-            scores = spec.entries[0].metric.table.values(outcomes["parseval"].totals)
-            print(
-                f"{copies * len(gold):,} sentences, {name} choices: parseval, warm, {min(mine):.4f} s of CPU "
-                f"(median {statistics.median(mine):.4f}), EVALB {min(peer):.4f} s ({statistics.median(peer):.4f}): "
-                f"{min(peer) / min(mine):.2f} x EVALB; F1 {100 * float(scores['labelled_f1']):.2f} and {f1}"
+            taken = interleaved(
+                {
+                    "mine": lambda spec=spec: Evaluation(spec, paths[0].read_bytes()).score(paths[1].read_bytes()),
+                    "evalb": lambda: subprocess.run(command, check=True, capture_output=True),
+                },
+                2 * repeats + 1,
             )
+            what = f"`parseval`, warm, both texts read, {copies * len(gold):,} sentences, {name} choices"
+            figures = f"{1000 * taken['mine']:.1f} and {1000 * taken['evalb']:.1f} ms of CPU"
+            report(Measure(what, READ, "EVALB, the process", taken["mine"] / taken["evalb"], Goal(1.0), figures))
 
 
 def varied(lines: list[str], copies: int) -> list[str]:
@@ -201,10 +210,11 @@ def grown(lines: list[str], size: int, path: Path) -> Path:
     return path
 
 
-def compare(gold: list[str], system: list[str], folder: Path, repeats: int) -> None:
+def compare(gold: list[str], system: list[str], folder: Path, repeats: int, *, quick: bool) -> None:
     """Print a line for each run."""
     steady: dict[str, float] = {}
-    for run, (small, large) in SIZES.items():
+    for run, sizes in SIZES.items():
+        small, large = (size // (4 if quick else 1) for size in sizes)
         if run in NEEDS and importlib.util.find_spec(NEEDS[run]) is None:
             print(f"{run:14} not installed: pip install {NEEDS[run]}")
             continue
@@ -220,13 +230,17 @@ def compare(gold: list[str], system: list[str], folder: Path, repeats: int) -> N
         megabytes = sum(path.stat().st_size for path in files[large]) / 1e6
         steady[run] = (large - small) / (times[large] - times[small])
         print(
-            f"{run:14} {steady[run]:10,.0f} sentences/s steady; whole process {times[small]:.2f} s for {small:,}, "
+            f"{run:14} {steady[run]:10,.0f} sentences/s steady; whole {times[small]:.2f} s for {small:,}, "
             f"{times[large]:.2f} s for {large:,} ({megabytes:.0f} MB, peak memory {runs[0][1]:.0f} MB); {runs[0][2]}"
         )
-    for run, rate in steady.items():
-        ratios = [f"{rate / steady[peer]:.1f} x {peer}" for peer in NEEDS if peer in steady and peer != run]
-        if run not in NEEDS and ratios:
-            print(f"{run}: {', '.join(ratios)}")
+    for run in [run for run in steady if run not in NEEDS]:
+        for peer, package in NEEDS.items():
+            what, beside = f"{LABELS[run]}, sentences a second", LABELS[peer]
+            if peer not in steady:
+                not_measured(what, READ, beside, f"{package} is not installed")
+                continue
+            figures = f"{steady[run]:,.0f} and {steady[peer]:,.0f}"
+            report(Measure(what, READ, beside, steady[run] / steady[peer], None, figures))
 
 
 def extremes(folder: Path, repeats: int) -> None:
@@ -239,7 +253,11 @@ def extremes(folder: Path, repeats: int) -> None:
         path = folder / "one"
         path.write_text(text, encoding="utf-8")
         seconds = statistics.median(measure("parseval", path, path)[0] for _ in range(repeats))
-        print(f"parseval, one sentence of {name}: {seconds:.2f} s, process start included")
+        report(
+            Measure(
+                f"`parseval`, one sentence of {name}", PROCESS, "-", seconds, None, "CPU seconds, start included", "s"
+            )
+        )
 
 
 def main() -> None:
@@ -247,29 +265,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", type=Path, metavar="GOLD SYSTEM")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--quick", action="store_true", help="small sizes")
     parser.add_argument("--run", choices=RUNS, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.run:
         found = RUNS[arguments.run](*arguments.files)
-        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000, found)
+        print(peak(), found)
         return
-    if arguments.files:
-        gold, system = (path.read_text(encoding="utf-8").splitlines(keepends=True) for path in arguments.files)
-    else:
-        gold = generated(1_200, seed=1)
-        system = relabelled(gold)
-    versions = [
-        f"{name} {importlib.metadata.version(name)}"
-        for name in ("numpy", "numba", "PYEVALB", "nltk")
-        if importlib.util.find_spec(name) is not None
-    ]
-    print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, {', '.join(versions)}")
-    print(
-        f"{'given' if arguments.files else 'generated'} trees: {len(gold):,} sentences, medians of {arguments.repeats}"
-    )
+    name, gold, system = tree_lines(arguments.files)
+    print(machine("numpy", "numba", "PYEVALB", "nltk"))
+    print(f"{name}: {len(gold):,} sentences, medians of {arguments.repeats}")
     with tempfile.TemporaryDirectory() as folder:
         beside_evalb(gold, system, Path(folder), arguments.repeats)
-        compare(gold, system, Path(folder), arguments.repeats)
+        compare(gold, system, Path(folder), arguments.repeats, quick=arguments.quick)
         extremes(Path(folder), arguments.repeats)
 
 

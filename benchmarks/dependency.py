@@ -17,12 +17,10 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import importlib.metadata
 import importlib.util
 import io
 import json
 import logging
-import platform
 import random
 import resource
 import statistics
@@ -34,9 +32,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
+from table import DATA, PROCESS, READ, Measure, machine, not_measured, report
 
+ROOT = Path(__file__).parent.parent
 Contestant = Callable[[Path, Path], None]
 TIMES = 10
 
@@ -90,10 +88,10 @@ def udapi(block_name: str) -> Contestant:
 
 
 CONTESTANTS: dict[str, tuple[str, Callable[[], Contestant]]] = {
-    "ud": ("scoring", lambda: treescore("ud")),
-    "attachment": ("scoring", lambda: treescore("attachment")),
-    "ud, compiled": ("scoring", lambda: treescore("ud", compiled=True)),
-    "attachment, compiled": ("scoring", lambda: treescore("attachment", compiled=True)),
+    "ud": ("treescore", lambda: treescore("ud")),
+    "attachment": ("treescore", lambda: treescore("attachment")),
+    "ud, compiled": ("treescore", lambda: treescore("ud", compiled=True)),
+    "attachment, compiled": ("treescore", lambda: treescore("attachment", compiled=True)),
     "udtools": ("udtools", udtools),
     "udapi eval.Conll18": ("udapi", lambda: udapi("Conll18")),
     "udapi eval.Parsing": ("udapi", lambda: udapi("Parsing")),
@@ -129,8 +127,6 @@ def files(arguments: argparse.Namespace) -> tuple[str, bytes, bytes]:
     if arguments.files:
         gold, system = (Path(name) for name in arguments.files)
         return gold.name, gold.read_bytes(), system.read_bytes()
-    from tests.conftest import DATA  # noqa: PLC0415 - the one place that knows
-
     folder = DATA / "ud_en_ewt" / "gold_tokens"
     if folder.is_dir():
         return "English EWT, gold tokens", *((folder / f"{n}.conllu").read_bytes() for n in ("gold", "dev-swap-it3"))
@@ -188,10 +184,6 @@ def installed() -> list[str]:
     missing = {package for package, _ in CONTESTANTS.values() if importlib.util.find_spec(package) is None}
     if missing:
         print(f"Not installed, not measured: pip install {' '.join(sorted(missing))}")
-    for package in ("numpy", "numba", "udtools", "udapi"):
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            print(f"{package} {importlib.metadata.version(package)}", end="  ")
-    print()
     return [name for name, (package, _) in CONTESTANTS.items() if package not in missing]
 
 
@@ -205,7 +197,7 @@ def main() -> None:
     if arguments.child:
         child(arguments.child, *(Path(name) for name in arguments.files))
         return
-    print(f"{platform.platform()}, {platform.machine()}, Python {platform.python_version()}")
+    print(machine("numpy", "numba", "udtools", "udapi"))
     names = installed()
     title, gold_bytes, system_bytes = files(arguments)
     with tempfile.TemporaryDirectory() as folder:
@@ -233,14 +225,18 @@ def print_memory(names: list[str], paths: dict[int, tuple[Path, Path]]) -> None:
     print()
     for one, other in RACES:
         for times in paths:
-            if other in names:
-                mine, theirs = held[one, times], held[other, times]
-                print(
-                    f"{one} against {other}, x{times}: peak {mine.peak / theirs.peak:.2f}, added while scoring "
-                    f"{(mine.peak - mine.before) / (theirs.peak - theirs.before):.2f}, seconds "
-                    f"{mine.seconds / theirs.seconds:.2f}"
-                )
-    print()
+            what = f"`{one}`, a fresh process scores {'the files' if times == 1 else f'{times} times the files'}"
+            if other not in names:
+                not_measured(what, PROCESS, other, "not installed")
+                continue
+            mine, theirs = held[one, times], held[other, times]
+            figures = (
+                f"{mine.peak:.0f} and {theirs.peak:.0f} MB, of which {mine.peak - mine.before:.0f} and "
+                f"{theirs.peak - theirs.before:.0f} MB while scoring"
+            )
+            report(Measure(f"{what}, peak memory", PROCESS, other, mine.peak / theirs.peak, None, figures))
+            figures = f"{mine.seconds:.2f} and {theirs.seconds:.2f} s"
+            report(Measure(f"{what}, wall time", PROCESS, other, mine.seconds / theirs.seconds, None, figures))
 
 
 def print_speed(names: list[str], paths: dict[int, tuple[Path, Path]], repeat: int) -> None:
@@ -248,14 +244,16 @@ def print_speed(names: list[str], paths: dict[int, tuple[Path, Path]], repeat: i
     print(f"{'steady':22} {'seconds':>8} {'x10':>8}")
     for kind in ("", ", compiled"):
         mine = [f"{name}{kind}" for name in ("ud", "attachment")]
-        peers = [name for name in names if CONTESTANTS[name][0] != "scoring"]
+        peers = [name for name in names if CONTESTANTS[name][0] != "treescore"]
         small = medians([*mine, *peers], *paths[1], repeat)
         large = medians(mine, *paths[TIMES], max(1, repeat // 2))
         for name, seconds in small.items():
             print(f"{name:22} {seconds:8.3f}" + (f" {large[name]:8.3f}" if name in large else ""))
         for one, other in RACES:
             if other in small:
-                print(f"{one}{kind} is {small[other] / small[f'{one}{kind}']:.1f} times as fast as {other}")
+                what = f"`{one}`, both files read, {'compiled as in a worker' if kind else 'no compiler'}, speed"
+                mine_s, theirs_s = small[f"{one}{kind}"], small[other]
+                report(Measure(what, READ, other, theirs_s / mine_s, None, f"{mine_s:.3f} and {theirs_s:.3f} s"))
         for name in mine:
             print(f"{name}: {TIMES} times the file takes {large[name] / small[name]:.1f} times the time")
         print()

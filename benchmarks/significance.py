@@ -1,6 +1,6 @@
 """Measure the seconds of a comparison: one pair and its peers, all pairs of 50 and 200 systems, and of many parts.
 
-    python benchmarks/significance.py [--repeats 5] [--skip-200] [--only-parts]
+    python benchmarks/significance.py [--repeats 5] [--skip-200] [--only-pair] [--only-parts]
 
 The peers are scipy's permutation_test and sacrebleu's paired approximate randomization (pip install sacrebleu), each
 asked the same question of the same counts in the same run. Times are of whole calls: `compare` also computes
@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
-import os
-import platform
 import resource
 import statistics
 import time
@@ -23,8 +21,8 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy
 from scipy.stats import permutation_test
+from table import KERNEL, Measure, machine, not_measured, report
 
 from treescore.core.scores import Score, f1_score, ratio_score
 from treescore.significance import Candidate, Settings, compare
@@ -129,8 +127,9 @@ def one_pair(repeats: int) -> None:
         quick = median(repeats, lambda score=score, given=given: asked(score, systems, interval="none", **given))
         slow = median(1, peer)
         p, theirs = asked(score, systems, interval="none")["pairs"][0]["p"], float(peer().pvalue)
-        print(f"{name}: {quick * 1e3:.2f} ms, p {p:.6g}")
-        print(f"  scipy permutation_test, {SHUFFLES} resamples: {slow:.2f} s, p {theirs:.4g}; ratio {slow / quick:.0f}")
+        figures = f"{quick * 1e3:.2f} and {slow * 1e3:,.0f} ms; p {p:.4g} and {theirs:.4g}"
+        beside = f"scipy's permutation_test, {SHUFFLES:,} resamples"
+        report(Measure(f"one pair, {name}, speed", KERNEL, beside, slow / quick, None, figures))
     # one pair of whole counts gets an exact p; the inner function measures the cost of its Monte Carlo p
     sample = sample_of(F1, NAMES, [a, b], None, None)
     shuffled = median(repeats, lambda: extreme_counts(sample, [(0, 1)], SHUFFLES, 1, "two-sided"))
@@ -138,19 +137,19 @@ def one_pair(repeats: int) -> None:
     real = median(repeats, lambda: asked(F1, tenths, interval="none", shuffles=SHUFFLES))
     several = candidates(20)
     many = median(repeats, lambda: asked(F1, several, interval="none", shuffles=SHUFFLES, correction="none")) / 190
-    print(f"Monte Carlo F1, {SHUFFLES} shuffles: {shuffled * 1e3:.2f} ms for one pair of whole counts,")
-    print(f"  {real * 1e3:.1f} ms for one of real counts, {many * 1e3:.2f} ms a pair among 190")
+    beside = "sacrebleu's loop"
+    shown = {"one pair of whole counts": shuffled, "one pair of real counts": real, "a pair among 190": many}
     if _paired_ar_test is None:
-        print("  sacrebleu is not installed: pip install sacrebleu")
+        for what in shown:
+            not_measured(f"Monte Carlo F1, {what}, speed", KERNEL, beside, "sacrebleu is not installed")
         return
     metric = _F1Metric()
     stats = metric._extract_corpus_statistics(a, None)  # noqa: SLF001 - as its own caller does
     baseline = {"F1": (stats, metric._aggregate_and_compute(stats))}  # noqa: SLF001
     theirs_s = median(1, lambda: _paired_ar_test(baseline, "b", b, None, {"F1": metric}, n_samples=SHUFFLES, seed=1))
-    print(
-        f"  sacrebleu's loop, {SHUFFLES} shuffles: {theirs_s:.2f} s; ratio to whole counts {theirs_s / shuffled:.0f}, "
-        f"to real counts {theirs_s / real:.0f}, to a pair among 190 {theirs_s / many:.0f}"
-    )
+    for what, seconds in shown.items():
+        figures = f"{seconds * 1e3:.2f} and {theirs_s * 1e3:,.0f} ms, {SHUFFLES:,} shuffles"
+        report(Measure(f"Monte Carlo F1, {what}, speed", KERNEL, beside, theirs_s / seconds, None, figures))
 
 
 def all_pairs(count: int, repeats: int) -> None:
@@ -273,9 +272,9 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--skip-200", action="store_true")
     parser.add_argument("--only-parts", action="store_true")
+    parser.add_argument("--only-pair", action="store_true", help="one pair beside its peers")
     given = parser.parse_args()
-    versions = f"Python {platform.python_version()}, numpy {np.__version__}, scipy {scipy.__version__}"
-    print(f"{versions}, {platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")
+    print(machine("numpy", "scipy", "sacrebleu"))
     if given.only_parts:
         many_parts()
         return
@@ -283,6 +282,8 @@ def main() -> None:
     warm()
     print(f"compiled functions ready after {time.perf_counter() - started:.2f} s\n")
     one_pair(given.repeats)
+    if given.only_pair:
+        return
     for count in (10, 25, 50, 100):
         all_pairs(count, given.repeats)
     if not given.skip_200:

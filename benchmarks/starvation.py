@@ -10,28 +10,24 @@ connections poll an unfinished job with `Prefer: wait=60`. Prints medians and ra
 from __future__ import annotations
 
 import argparse
-import os
-import platform
 import socket
 import statistics
-import subprocess
-import sys
 import tempfile
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from time import monotonic, perf_counter
 from typing import Any
 
 import httpx
 import psutil
-from service_speed import SENTENCE, TINY, free_port, get, reads_per_second
+from service_speed import SENTENCE, TINY, get, reads_per_second
+from table import PROCESS, ROOT, Measure, machine, report
 
+from tests.fixtures.service_process import ServiceProcess
 from tests.fixtures.slow_clients import MANNERS, SlowClients, waits
 
-ROOT = Path(__file__).parents[1]
 READ = "/v1/scorers"
 SETTLING = 5.0
 """Seconds in which the slow clients' own requests, some 2,000 large answers, are made before reads are measured."""
@@ -41,26 +37,6 @@ LONG: dict[str, Any] = {
     "systems": [{"name": f"system-{number}", "output": SENTENCE * 20_000} for number in range(12)],
     "metrics": ["attachment"],
 }
-
-
-@contextmanager
-def service(checkout: Path) -> Iterator[tuple[int, str]]:
-    """Run `treescore serve`; give its port and its organise token."""
-    port = free_port()
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("TREESCORE_")}
-    with tempfile.TemporaryDirectory(prefix="ts-starve-") as folder, (Path(folder) / "log").open("w") as log:
-        command = [sys.executable, "-m", "treescore.cli.main", "serve", "--bind", f"127.0.0.1:{port}",
-                   "--data-dir", f"{folder}/data"]  # fmt: skip
-        environment = {**clean, "PYTHONPATH": str(checkout)}
-        process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=log, text=True, cwd=checkout, env=environment
-        )
-        try:
-            line = process.stdout.readline() if process.stdout is not None else ""
-            yield port, line.split()[-1].rstrip(")")
-        finally:
-            process.terminate()
-            process.wait()
 
 
 def timed(call: Any) -> tuple[float, bool]:
@@ -97,11 +73,13 @@ def row(what: str, taken: list[tuple[float, bool]], quiet: float | None = None) 
     """Print the median of answered calls, and how many failed; return the median."""
     good = sorted(time for time, answered in taken if answered)
     median = statistics.median(good) if good else float("nan")
-    ratio = f"   {median / quiet:5.2f} x quiet" if quiet is not None else ""
     worst = good[int(len(good) * 0.99)] if good else float("nan")
-    print(
-        f"{what:34} median {median:8.2f} ms   p99 {worst:8.2f} ms   failed {len(taken) - len(good)}/{len(taken)}{ratio}"
-    )
+    print(f"{what:34} median {median:8.2f} ms   p99 {worst:8.2f} ms   failed {len(taken) - len(good)}/{len(taken)}")
+    if quiet is not None:
+        figures = f"{median:.2f} and {quiet:.2f} ms; {len(taken) - len(good)} of {len(taken)} failed"
+        report(
+            Measure(f"{what}, slow clients hold connections, median", PROCESS, "quiet", median / quiet, None, figures)
+        )
     return median
 
 
@@ -162,9 +140,12 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--reads", type=int, default=400)
     given = parser.parse_args()
-    load = os.getloadavg()[0]
-    print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, load {load:.1f}, {given.checkout}")
-    with service(given.checkout) as (port, token), ExitStack() as held:
+    print(machine("gunicorn", "flask"), given.checkout)
+    with tempfile.TemporaryDirectory(prefix="ts-starve-") as folder, ExitStack() as held:
+        service = ServiceProcess(Path(folder), checkout=given.checkout)
+        service.start()
+        held.callback(service.stop)
+        port, token = service.port, service.token
         print("quiet")
         medians = plain(port, token, given.reads)
         if not given.connections:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fixtures.floods import Flood, flood_of
+from tests.fixtures.floods import BENCHMARK, Flood, flood_of
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
 from tests.fixtures.service_process import ServiceProcess, until
 
@@ -22,13 +22,6 @@ JOB = {
     "gold": GOLD_CONLLU,
     "systems": [{"name": "one", "output": ONE_WRONG}],
     "metrics": ["attachment"],
-}
-BENCHMARK = {
-    "id": "demo",
-    "title": "Tiny",
-    "format": "conllu",
-    "metrics": ["attachment"],
-    "parts": {"en": {"gold": GOLD_CONLLU}},
 }
 WAIT = {"Prefer": "wait=60"}
 

@@ -1,0 +1,250 @@
+"""Measure reading and comparing: the readers, each metric's kernel, evaluation beside other programs, long sentences.
+
+    python benchmarks/reading.py [--repeats 5] [--before COMMIT]
+
+CPU seconds (user and system), medians of turns in one process that is warm as a worker is. The readers are measured
+beside those of an earlier version, taken from the history of this checkout, each in processes of its own.
+TREESCORE_CONLL18 names the file conll18_ud_eval.py of the CoNLL 2018 shared task, which `make bench` fetches.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import os
+import statistics
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from constituency import tree_lines
+from table import (
+    KERNEL,
+    READ,
+    READING,
+    ROOT,
+    Goal,
+    Measure,
+    at_least,
+    cpu_of,
+    interleaved,
+    machine,
+    not_measured,
+    options,
+    report,
+)
+from texts import Pair, english, raw_text
+
+from treescore.core.limits import DEFAULT_LIMITS
+from treescore.core.registry import METRICS
+from treescore.core.vocabulary import Vocabulary
+from treescore.evaluation.evaluate import Evaluation
+from treescore.evaluation.spec import parse_format, parse_spec
+from treescore.warm import warm
+
+BEFORE = "288d532"
+"""The last version whose readers go word by word through Python's objects."""
+NO_SCRIPT = "TREESCORE_CONLL18 names no conll18_ud_eval.py"
+LONG = 100_000
+LINES = {"name": "bracketed", "layout": "lines", "unreadable": "sentence"}
+
+
+def conll18() -> ModuleType | None:
+    """Load the evaluation script of the CoNLL 2018 shared task; None where TREESCORE_CONLL18 does not name it."""
+    path = os.environ.get("TREESCORE_CONLL18")
+    if path is None or not Path(path).exists():
+        return None
+    spec = importlib.util.spec_from_file_location("conll18_ud_eval", path)
+    assert spec is not None  # noqa: S101 - the file is there
+    assert spec.loader is not None  # noqa: S101
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def by_script(script: Any, folder: Path, pair: Pair) -> Callable[[], Any]:
+    """Return a run of conll18_ud_eval.py over two files."""
+    paths = folder / "gold.conllu", folder / "system.conllu"
+    for path, text in zip(paths, (pair.gold, pair.system), strict=True):
+        path.write_bytes(text)
+    return lambda: script.evaluate(*(script.load_conllu_file(str(path)) for path in paths))
+
+
+def trees(size: int) -> Pair:
+    """Return constituency trees: GUM, or generated ones."""
+    name, gold, system = tree_lines()
+    sides = ("".join((lines * (size // len(lines) + 1))[:size]).encode() for lines in (gold, system))
+    return Pair(f"{name}, {size:,} sentences", *sides)
+
+
+def evaluations(repeats: int) -> None:
+    """Measure kernels and whole evaluations, and the script of the shared task."""
+    script = conll18()
+    for pair in (english(), raw_text()):
+        spec = parse_spec({"format": "conllu", "metrics": ["ud"]})
+        runs = _runs(spec, pair)
+        with tempfile.TemporaryDirectory(prefix="ts-bench-") as folder:
+            if script is not None:
+                runs["script"] = by_script(script, Path(folder), pair)
+            taken = interleaved(runs, repeats)
+        speed = {name: pair.words / seconds for name, seconds in taken.items()}
+        report(_kernel("ud", pair, taken))
+        what, beside = f"`ud`, {pair.name}", "conll18_ud_eval.py"
+        if script is None:
+            not_measured(what, READ, beside, NO_SCRIPT)
+            continue
+        figures = f"{speed['whole']:,.0f} and {speed['script']:,.0f} words a CPU second"
+        report(Measure(what, READ, beside, speed["whole"] / speed["script"], None, figures))
+    for metric in ("parseval", "leaf_ancestor"):
+        pair = trees(3_467)
+        taken = interleaved(_runs(parse_spec({"format": LINES, "metrics": [metric]}), pair), repeats)
+        report(_kernel(metric, pair, taken))
+
+
+def _runs(spec: Any, pair: Pair) -> dict[str, Callable[[], Any]]:
+    evaluation = Evaluation(spec, pair.gold)
+    system = evaluation.read(pair.system, spec.format)
+    return {
+        "kernel": lambda: evaluation.compare(system, spec.format),
+        "whole": lambda: Evaluation(spec, pair.gold).score(pair.system),
+    }
+
+
+def _kernel(metric: str, pair: Pair, taken: dict[str, float]) -> Measure:
+    figures = f"{1000 * taken['kernel']:.1f} and {1000 * taken['whole']:.1f} ms"
+    beside = "reading both texts and comparing them"
+    return Measure(f"`{metric}` compares, {pair.name}", KERNEL, beside, taken["kernel"] / taken["whole"], None, figures)
+
+
+def readers(before: str, repeats: int) -> None:
+    """Measure the readers beside those of an earlier version."""
+    goal = at_least(1.5)
+    with tempfile.TemporaryDirectory(prefix="ts-bench-") as folder:
+        done = subprocess.run(["git", "archive", before, "treescore"], cwd=ROOT, capture_output=True, check=False)
+        if done.returncode:
+            for name in TEXTS:
+                not_measured(
+                    f"reader `{name}`",
+                    READING,
+                    f"version {before}",
+                    "the commit is not in the history of this checkout",
+                    goal,
+                )
+            return
+        with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
+            archive.extractall(folder, filter="data")
+        for name in TEXTS:
+            times: dict[str, list[float]] = {folder: [], str(ROOT): []}
+            for turn in range(repeats + 1):
+                for checkout, taken in times.items():
+                    seconds, words = _child(name, checkout)
+                    if turn:
+                        taken.append(seconds)
+            old, new = (words / statistics.median(taken) for taken in times.values())
+            figures = f"{new:,.0f} and {old:,.0f} words a CPU second"
+            report(
+                Measure(f"reader `{name}`, {TEXTS[name][0]}", READING, f"version {before}", new / old, goal, figures)
+            )
+
+
+def _child(name: str, checkout: str) -> tuple[float, int]:
+    command = [sys.executable, __file__, "--child", name]
+    done = subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": checkout}, check=True, capture_output=True, text=True, cwd=checkout
+    )
+    seconds, words = done.stdout.split()
+    return float(seconds), int(words)
+
+
+TEXTS: dict[str, tuple[str, Any, Callable[[], Pair]]] = {
+    "conllu": ("gold tokens", "conllu", english),
+    "conllu, ranges": ("raw text with multiword tokens", "conllu", raw_text),
+    "bracketed": ("12,000 trees", LINES, lambda: trees(12_000)),
+}
+
+
+def read_here(name: str) -> None:
+    """Print the CPU seconds of reading one text, and its words, for a measuring process."""
+    _, choice, make = TEXTS[name]
+    text = make().gold
+    reader = parse_format(choice).format
+    treebank = reader.read(text, Vocabulary(), DEFAULT_LIMITS)
+    taken = [cpu_of(lambda: reader.read(text, Vocabulary(), DEFAULT_LIMITS)) for _ in range(5)]
+    print(min(taken), int(treebank.word_offsets[-1]))
+
+
+def long_sentences(words: int) -> None:
+    """Measure one sentence of many words under every metric, reading included."""
+    for metric in METRICS:
+        example = METRICS[metric].examples[0]
+        gold, system = LONG_TEXTS[example.format](words)
+        spec = parse_spec(example.request(metric))
+        seconds = cpu_of(lambda spec=spec, gold=gold, system=system: Evaluation(spec, gold).score(system))
+        what = f"`{metric}`, one sentence of {words:,} words"
+        report(Measure(what, READ, "-", seconds, Goal(2.0), "CPU seconds, both texts read", "s"))
+
+
+def _long_conllu(words: int) -> tuple[Any, Any]:
+    def side(relation: str) -> bytes:
+        rows = []
+        for word in range(1, words + 1):
+            name = "root" if word == 1 else relation if word % 7 == 0 else "dep"
+            enhanced = f"{word // 2}:{name}"
+            rows.append(f"{word}\tw{word % 999}\t_\tX\t_\t_\t{word // 2}\t{name}\t{enhanced}\t_")
+        return ("\n".join(rows) + "\n\n").encode()
+
+    return side("obj"), side("nmod")
+
+
+def _long_brackets(words: int) -> tuple[Any, Any]:
+    def side(width: int) -> bytes:
+        leaves = [f"(N w{word % 999})" for word in range(words)]
+        while len(leaves) > 1:
+            leaves = [f"(P {' '.join(leaves[at : at + width])})" for at in range(0, len(leaves), width)]
+        return f"(S {leaves[0]})\n".encode()
+
+    return side(3), side(4)
+
+
+def _long_links(words: int) -> tuple[Any, Any]:
+    gold = " ".join(f"{word}-{word}" for word in range(words))
+    system = " ".join(f"{word}-{word ^ (word % 5 == 0)}" for word in range(words))
+    return f"{gold}\n".encode(), f"{system}\n".encode()
+
+
+def _long_parallel(words: int) -> tuple[Any, Any]:
+    (gold, system), (links, others) = _long_conllu(words), _long_links(words)
+    return (
+        {"source": gold, "target": gold, "alignment": links},
+        {"source": system, "target": system, "alignment": others},
+    )
+
+
+LONG_TEXTS: dict[str, Callable[[int], tuple[Any, Any]]] = {
+    "conllu": _long_conllu,
+    "bracketed": _long_brackets,
+    "pharaoh": _long_links,
+    "parallel": _long_parallel,
+}
+
+
+def main() -> None:
+    """Measure."""
+    if sys.argv[1:2] == ["--child"]:
+        read_here(sys.argv[2])
+        return
+    given = options(__doc__, repeats=(5, 1, "turns of each measurement"), long=(LONG, 10_000, "words of one sentence"))
+    print(machine("numpy", "numba", "udtools", "udapi"))
+    warm()
+    evaluations(given.repeats)
+    readers(BEFORE, min(3, given.repeats))
+    long_sentences(given.long)
+
+
+if __name__ == "__main__":
+    main()
