@@ -152,7 +152,7 @@ class Queue:
         """Return worker name and run id of each busy worker with a recent heartbeat."""
         oldest = timedelta(seconds=ABANDONED_AFTER)
         found = rq_keys.workers(self.redis)
-        return [(each.name, each.current) for each in found if each.current and rq_keys.age(each) < oldest]
+        return [(each.name, each.current) for each in found if each.current and each.age < oldest]
 
     def reap(self) -> None:
         """Let RQ requeue (or give up) the wake-ups whose worker sends no heartbeat."""
@@ -196,7 +196,7 @@ class Queue:
 
     def heartbeats(self) -> dict[str, float]:
         """Return the seconds since the last heartbeat of each worker, by its name."""
-        return {each.name: rq_keys.age(each).total_seconds() for each in rq_keys.workers(self.redis)}
+        return {each.name: each.age.total_seconds() for each in rq_keys.workers(self.redis)}
 
     def clock(self) -> datetime:
         """Return the time of the Redis server, in UTC."""
@@ -233,7 +233,7 @@ class Queue:
         """
         found = rq_keys.workers(self.redis)
         oldest = timedelta(seconds=WORKER_LIVES)
-        return Counter((each.queue, "busy" if each.current else "idle") for each in found if rq_keys.age(each) < oldest)
+        return Counter((each.queue, "busy" if each.current else "idle") for each in found if each.age < oldest)
 
     def lengths(self) -> dict[str, int]:
         """Return how many wake-ups wait in each queue."""

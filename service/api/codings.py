@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections import OrderedDict
 from functools import lru_cache
-from threading import Lock
 
 from werkzeug.http import parse_etags
 
+from service.recent import Recent
 from service.store.packing import pack
 from service.usecases.runs.views import View
 
@@ -21,6 +20,7 @@ SMALL = 1024
 LARGE = 16 * 2**20
 """Bytes of a body above which only what is stored compressed is sent compressed: gzip takes 20 ms for each MB."""
 MOST_BYTES = 32 * 2**20
+"""Of compressed bodies that a process keeps."""
 GZIP_LEVEL = 6
 _WEIGHED = re.compile(
     r"([a-z0-9*.!#$%&'+^_`|~-]+)(?:\s*;\s*q\s*=\s*(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?", re.IGNORECASE
@@ -87,7 +87,8 @@ def only_known(header: str | None, codings: tuple[str, ...]) -> str | None:
         return None
     [tag] = named
     etag, _, coding = tag.partition("-")
-    return etag if coding in (codings or (PLAIN,)) else None
+    # a view without a body must be one that `known_tag` knows: `"etag-"` names no coding
+    return etag if coding in (codings or (PLAIN,)) and tag == tag_of(etag, coding) else None
 
 
 def _made(body: bytes, coding: str) -> bytes:
@@ -97,13 +98,10 @@ def _made(body: bytes, coding: str) -> bytes:
 
 
 class Codings:
-    """Bodies in codings other than they are stored in, by validator; the least recently used are dropped first."""
+    """Bodies in codings other than they are stored in, by validator."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        self._most_bytes = most_bytes
-        self._bodies: OrderedDict[str, bytes] = OrderedDict()
-        self._bytes = 0
-        self._lock = Lock()
+        self._bodies = Recent[bytes](most_bytes, len)
 
     def choose(self, view: View, codings: tuple[str, ...]) -> str:
         """Return the coding to send a view in, the best that is worth it. What only refuses gets the plain body."""
@@ -122,15 +120,8 @@ class Codings:
         if view.size > LARGE:
             return view.body
         tag = tag_of(view.etag, coding)
-        with self._lock:
-            known = self._bodies.get(tag)
-            if known is not None:
-                self._bodies.move_to_end(tag)
-                return known
-        made = _made(view.body, coding)
-        with self._lock:
-            self._bytes += len(made) - len(self._bodies.get(tag, b""))
-            self._bodies[tag] = made
-            while self._bytes > self._most_bytes and self._bodies:
-                self._bytes -= len(self._bodies.popitem(last=False)[1])
-        return made
+        body = self._bodies.get(tag)
+        if body is None:
+            body = _made(view.body, coding)
+            self._bodies.put(tag, body)
+        return body

@@ -1,8 +1,8 @@
 """The short way to the answers that are asked for most: they need path, token and one look, and no framework.
 
 It answers GET and HEAD where the answer is 200 or 304, from the functions that the framework's way calls. All else goes
-on to the framework as it came: other addresses, queries and preferences, and every refusal, so that one place counts
-and explains refusals.
+on to the framework as it came: other addresses, queries and preferences, and every refusal and fault, so that one place
+counts, logs and explains them.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Finished:
         if match is None or environ.get("RAW_URI") != (f"{path}?{query}" if query else path):
             return None
         route = _ROUTES[match[1] or match[3]]
-        if query not in (_QUERIES if match[3] else _ANY[:1]):
+        if query not in (_QUERIES if match[3] else ("",)):
             return None
         if route.kind is Kind.PUBLIC and not query and environ.get("HTTP_ACCEPT", "") not in _ANY:
             return None
@@ -116,7 +116,7 @@ class Finished:
                 caller.require(*route.scopes)
             asked = asked_of(environ)
             view = route.view(context, caller, match[2] or match[4], _QUERIES[query], asked)
-        except Exception:  # noqa: BLE001 - the framework meets it again, counts it and says what it is
+        except Exception:  # noqa: BLE001 - also of a fault: no one but the framework's handlers could answer 500 here
             return None
         if view.next is not None:
             return None

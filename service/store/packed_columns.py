@@ -9,7 +9,7 @@ import numpy as np
 import orjson
 
 from service.store.packed_arrays import Array, ArrayWriter, read_arrays
-from service.store.packing import pack, unpack
+from service.store.packing import pack_with_head, unpack_with_head
 from treescore.core.arrays import IntArray, offsets_of
 from treescore.core.columns import (
     Anything,
@@ -29,22 +29,20 @@ from treescore.core.params import Json
 
 LEVEL = 6
 """Of zstd."""
-_SIZE_BYTES = 8
 
 
 def pack_columns(records: Records) -> bytes:
     """Pack records with all columns below them."""
     writer = _Writer(records)
     head = orjson.dumps([writer.written(records), writer.arrays.heads, writer.strings])
-    return pack(b"".join([len(head).to_bytes(_SIZE_BYTES, "little"), head, *writer.arrays.bodies]), LEVEL)
+    return pack_with_head(head, writer.arrays.bodies, LEVEL)
 
 
 def unpack_columns(body: bytes) -> Records:
     """Unpack what `pack_columns` has packed."""
-    raw = memoryview(unpack(body))
-    end = _SIZE_BYTES + int.from_bytes(raw[:_SIZE_BYTES], "little")
-    kind, heads, strings = orjson.loads(raw[_SIZE_BYTES:end])
-    records: Records = _read(kind, read_arrays(heads, raw[end:]), strings)
+    head, arrays = unpack_with_head(body)
+    kind, heads, strings = orjson.loads(head)
+    records: Records = _read(kind, read_arrays(heads, arrays), strings)
     return records
 
 

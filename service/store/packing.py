@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable
 
 import numpy as np
 import zstandard
@@ -10,6 +11,8 @@ import zstandard
 from treescore.core.arrays import Counts
 
 LEVEL = 3
+_LENGTH_BYTES = 8
+"""Before a head: how long it is."""
 SIZES = (np.int8, np.int16, np.int32, np.int64)
 
 
@@ -31,6 +34,18 @@ def unpacked_size(body: bytes) -> int:
 def is_packed(body: bytes) -> bool:
     """Return whether `pack` made these bytes; no text in UTF-8 begins like them."""
     return body.startswith(zstandard.FRAME_HEADER)
+
+
+def pack_with_head(head: bytes, bodies: Iterable[bytes], level: int = LEVEL) -> bytes:
+    """Pack a head and the bodies that it describes, as one."""
+    return pack(b"".join([len(head).to_bytes(_LENGTH_BYTES, "little"), head, *bodies]), level)
+
+
+def unpack_with_head(body: bytes) -> tuple[memoryview, memoryview]:
+    """Unpack what `pack_with_head` has packed: the head, and the bodies one after the other."""
+    raw = memoryview(unpack(body))
+    end = _LENGTH_BYTES + int.from_bytes(raw[:_LENGTH_BYTES], "little")
+    return raw[_LENGTH_BYTES:end], raw[end:]
 
 
 def pack_array(array: Counts) -> bytes:

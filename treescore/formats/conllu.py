@@ -16,7 +16,8 @@ from treescore.core.registry import Format, Text, register
 from treescore.core.trees import DependencyTreebank, Sentences
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, Problem
-from treescore.formats.shared.columns import (
+from treescore.formats.shared.fields import Fields
+from treescore.formats.shared.lines import (
     COLUMNS,
     Findings,
     Outline,
@@ -28,7 +29,6 @@ from treescore.formats.shared.columns import (
     short,
     unix_lines,
 )
-from treescore.formats.shared.fields import Fields
 from treescore.formats.shared.rows import write_rows
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(COLUMNS)

@@ -14,7 +14,8 @@ from treescore.core.registry import Format, Text, register
 from treescore.core.trees import ODD_HEAD, DependencyTreebank, Sentences
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import Problem, ProblemList
-from treescore.formats.shared.columns import (
+from treescore.formats.shared.fields import Fields
+from treescore.formats.shared.lines import (
     COLUMNS,
     Findings,
     Outline,
@@ -23,7 +24,6 @@ from treescore.formats.shared.columns import (
     short,
     unix_lines,
 )
-from treescore.formats.shared.fields import Fields
 from treescore.formats.shared.rows import write_rows
 
 ID, FORM, LEMMA, CPOSTAG, POSTAG, FEATS, HEAD, DEPREL, PHEAD, PDEPREL = range(COLUMNS)

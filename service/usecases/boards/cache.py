@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from threading import Lock
 from weakref import WeakKeyDictionary
 
+from service.recent import Recent
 from service.store.database import Store
 from service.usecases.runs.views import View
 
@@ -15,22 +15,15 @@ _STRIPES = 16
 
 
 class BoardCache:
-    """Views by their validator. The least recently used are dropped first."""
+    """Views by their validator."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        self._most_bytes = most_bytes
-        self._views: OrderedDict[str, View] = OrderedDict()
-        self._bytes = 0
-        self._lock = Lock()
+        self._views = Recent[View](most_bytes, lambda view: len(view.content))
         self._building = [Lock() for _ in range(_STRIPES)]
 
     def get(self, etag: str) -> View | None:
         """Return a cached view, or None."""
-        with self._lock:
-            view = self._views.get(etag)
-            if view is not None:
-                self._views.move_to_end(etag)
-            return view
+        return self._views.get(etag)
 
     def get_or_build(self, etag: str, build: Callable[[], View]) -> View:
         """Return a view, built where it is not cached. Other threads that need the same view wait for it."""
@@ -41,16 +34,8 @@ class BoardCache:
             view = self.get(etag)
             if view is None:
                 view = build()
-                self._keep(view)
+                self._views.put(view.etag, view)
             return view
-
-    def _keep(self, view: View) -> None:
-        with self._lock:
-            self._views[view.etag] = view
-            self._bytes += len(view.content)
-            while self._bytes > self._most_bytes and self._views:
-                _, dropped = self._views.popitem(last=False)
-                self._bytes -= len(dropped.content)
 
 
 _CACHES: WeakKeyDictionary[Store, BoardCache] = WeakKeyDictionary()

@@ -10,15 +10,13 @@ from itertools import pairwise
 import numpy as np
 import orjson
 
-from service.store.packing import pack, unpack
+from service.store.packing import pack_with_head, unpack_with_head
 from service.usecases.runs.ending import Failure
 from treescore.core.arrays import Counts
 from treescore.core.params import Json
 from treescore.errors import Problem
 
 SCORED, FAILED, MISSING = "scored", "failed", "missing"
-_LENGTH = 8
-"""Bytes of the number before the head of packed results: how long the head is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +66,14 @@ def pack_results(results: Sequence[PartResult]) -> bytes:
         for result in results
     ]
     head = orjson.dumps({"parts": parts, "sizes": list(map(len, bodies))}, option=orjson.OPT_NON_STR_KEYS)
-    return pack(b"".join([len(head).to_bytes(_LENGTH, "little"), head, *bodies]))
+    return pack_with_head(head, bodies)
 
 
 def unpack_results(packed: bytes) -> list[PartResult]:
     """Unpack what `pack_results` has packed."""
-    body = memoryview(unpack(packed))
-    start = _LENGTH + int.from_bytes(body[:_LENGTH], "little")
-    head = orjson.loads(body[_LENGTH:start])
-    bodies = list(_split(body[start:], head["sizes"]))
+    described, joined = unpack_with_head(packed)
+    head = orjson.loads(described)
+    bodies = list(_split(joined, head["sizes"]))
     return [
         PartResult(
             state=part["state"],

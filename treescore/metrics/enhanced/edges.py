@@ -12,7 +12,7 @@ from treescore.core.arrays import IntArray, owners_of
 from treescore.core.heads import plain_number
 from treescore.core.trees import DependencyTreebank
 from treescore.errors import LimitError, Problem, ProblemList
-from treescore.formats.shared.columns import short
+from treescore.formats.shared.lines import short
 
 ROOT = -1
 """Head of an edge from the root."""

@@ -10,7 +10,7 @@ from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, su
 from treescore.core.heads import head_string
 from treescore.core.trees import NO_HEAD, DependencyTreebank
 from treescore.errors import Problem
-from treescore.formats.shared.columns import short
+from treescore.formats.shared.lines import short
 
 UNREACHED = -1
 """Depth of a word whose chain of heads does not reach the root."""

@@ -17,7 +17,7 @@ from treescore.core.disclosure import Fields
 from treescore.core.jit import compiler_loaded, interpreted
 from treescore.core.trees import DependencyTreebank
 from treescore.errors import InputError, LimitError, Problem
-from treescore.formats.shared.columns import short, without_spaces
+from treescore.formats.shared.lines import short, without_spaces
 from treescore.metrics.shared.align import PlainTables, Spans, align_words
 
 
