@@ -32,7 +32,7 @@ HEARTBEAT_KEPT = timedelta(minutes=2)
 
 
 class AtWork(NamedTuple):
-    """A worker: its name, its queue, the id of what it works on (None: of nothing), and the time since its last heartbeat."""
+    """A worker: name, queue, id of what it works on (None: of nothing), and time since its last heartbeat."""
 
     name: str
     queue: str
