@@ -14,6 +14,7 @@ from service.api.app import create_app
 from service.context import Context
 from service.queue import BULK, LIVE, Queue
 from service.requests import TokenRequest
+from service.rq_keys import HEARTBEAT
 from service.store import runs
 from service.usecases.status.metrics import private_text
 from service.usecases.tokens.tokens import create_token
@@ -116,7 +117,7 @@ def test_workers_are_counted_while_they_send_heartbeats(context):
     for worker in workers:
         worker.register_birth()
     workers[0].note_work("sub_1")
-    context.queue.redis.hset(workers[1].key, "last_heartbeat", "2020-01-01T00:00:00.000000Z")
+    context.queue.redis.delete(HEARTBEAT + workers[1].name)
     text = private_text(context)
     assert value(text, 'treescore_workers{queue="live",state="busy"}') == 1
     assert value(text, 'treescore_workers{queue="live",state="idle"}') == 1
