@@ -89,7 +89,7 @@ class GoldFiles:
         return []
 
     def drop(self, revision_ids: Iterable[str]) -> None:
-        """Delete the files of revisions; none where the folder is not this user's alone: another user may have filled it."""
+        """Delete the files of revisions; none where another user may have filled the folder."""
         for revision_id in revision_ids:
             folder = self.folder / revision_id
             with suppress(OSError):
