@@ -81,7 +81,7 @@ class GoldFiles:
             self._refuse(error.strerror)
 
     def revisions(self) -> list[str]:
-        """List the revisions that have files: none where the folder is not this user's alone, whoever filled it."""
+        """List the revisions that have files: none where the folder is not this user's alone."""
         with suppress(OSError):
             if not self._is_private():
                 return []
@@ -89,7 +89,7 @@ class GoldFiles:
         return []
 
     def drop(self, revision_ids: Iterable[str]) -> None:
-        """Delete the files of revisions; none where the folder is not this user's alone: what is in it is not ours."""
+        """Delete the files of revisions; none where another user may have filled the folder."""
         for revision_id in revision_ids:
             folder = self.folder / revision_id
             with suppress(OSError):

@@ -96,4 +96,4 @@ class _Wait:
 
 
 _given_up: set[_Wait] = set()
-"""Waits that nobody waits for any more, and that still last."""
+"""Waits that no writer waits for any more, and that still last."""

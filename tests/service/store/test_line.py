@@ -121,7 +121,7 @@ def test_where_files_cannot_be_locked_writers_write_without_and_leave_no_file_op
     assert len(list(Path("/proc/self/fd").iterdir())) == opened
 
 
-def test_a_line_that_does_not_move_is_left_and_joined_by_nobody_until_it_moves(
+def test_a_line_that_does_not_move_is_left_and_joined_by_no_writer_until_it_moves(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(line, "PATIENCE", 0.0)
