@@ -144,7 +144,7 @@ class Queue:
         """Return worker name and run id of each busy worker with a recent heartbeat."""
         oldest = timedelta(seconds=ABANDONED_AFTER)
         found = rq_keys.workers(self.redis)
-        return [(each.name, each.current) for each in found if each.current and rq_keys.age(each) < oldest]
+        return [(each.name, each.current) for each in found if each.current and each.age < oldest]
 
     def reap(self) -> None:
         """Let RQ requeue (or give up) the wake-ups whose worker sends no heartbeat."""
@@ -188,7 +188,7 @@ class Queue:
 
     def heartbeats(self) -> dict[str, float]:
         """Return the seconds since the last heartbeat of each worker, by its name."""
-        return {each.name: rq_keys.age(each).total_seconds() for each in rq_keys.workers(self.redis)}
+        return {each.name: each.age.total_seconds() for each in rq_keys.workers(self.redis)}
 
     def clock(self) -> datetime:
         """Return the time of the Redis server, in UTC."""

@@ -6,17 +6,18 @@ The worker's side is `workers/rq_worker.py`. `pyproject.toml` says between which
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import NamedTuple
 
 import redis
 import rq
+from rq import worker_registration
 from rq.command import send_command
 from rq.exceptions import InvalidJobOperation, NoSuchJobError
 from rq.job import Job
 from rq.registry import StartedJobRegistry
 from rq.serializers import JSONSerializer
-from rq.utils import as_text, now, utcparse
+from rq.utils import as_text
 
 SERIALIZER = JSONSerializer
 """Every object that reads a job is given it: without it RQ unpickles what it finds in Redis."""
@@ -25,12 +26,17 @@ KEEP_FAILED = 3600
 """Seconds for which RQ keeps a wake-up that it gave up."""
 
 
+HEARTBEAT = "treescore:heartbeat:"
+HEARTBEAT_KEPT = timedelta(minutes=2)
+"""How long Redis keeps a heartbeat; longer than the 15 s after which an idle worker sends the next."""
+
+
 class AtWork(NamedTuple):
-    """A worker: its name, the id of what it works on (None: of nothing), and its last heartbeat."""
+    """A worker: its name, the id of what it works on (None: of nothing), and the time since its last heartbeat."""
 
     name: str
     current: str | None
-    seen: datetime
+    age: timedelta
 
 
 def queue_of(connection: redis.Redis, name: str, timeout: int) -> rq.Queue:
@@ -106,22 +112,38 @@ def reap(queue: rq.Queue) -> None:
 
 
 def workers(connection: redis.Redis) -> Iterator[AtWork]:
-    """Yield all registered workers that have sent a heartbeat.
+    """Yield all registered workers that have sent a heartbeat. Only the clock of Redis counts.
 
-    Relies on: `Worker.all_keys` lists their hashes, `redis_worker_namespace_prefix` and the name; the fields are
-    `current_job`, the id that `set_current_job_id` has set, and `last_heartbeat`, which `utcparse` reads.
+    Relies on: `Worker.all_keys` lists their hashes, `redis_worker_namespace_prefix` and the name; the field
+    `current_job` is the id that `set_current_job_id` has set.
     """
-    for key in rq.Worker.all_keys(connection=connection):
-        current, seen = connection.hmget(key, "current_job", "last_heartbeat")
-        if seen:
-            name = key.removeprefix(rq.Worker.redis_worker_namespace_prefix)
-            yield AtWork(name, as_text(current) if current else None, utcparse(as_text(seen)))
+    names = [
+        key.removeprefix(rq.Worker.redis_worker_namespace_prefix) for key in rq.Worker.all_keys(connection=connection)
+    ]
+    with connection.pipeline(transaction=False) as commands:
+        for name in names:
+            commands.hget(rq.Worker.redis_worker_namespace_prefix + name, "current_job")
+            commands.pttl(HEARTBEAT + name)
+        found = commands.execute()
+    for name, current, left in zip(names, found[::2], found[1::2], strict=True):
+        if left > 0:
+            age = HEARTBEAT_KEPT - timedelta(milliseconds=left)
+            yield AtWork(name, as_text(current) if current else None, age)
 
 
-def age(worker: AtWork) -> timedelta:
-    """Return the time since a worker's last heartbeat. Relies on: workers write the time of their own clock, in UTC."""
-    since: timedelta = now() - worker.seen
-    return since
+def note_heartbeat(worker: rq.Worker, commands: redis.Redis) -> None:
+    """Note that a worker lives, and register it where Redis knows nothing of it: an empty one may have taken its place.
+
+    The time of the note is that of Redis: the clock of a host may be wrong, and RQ's own time is that of the host.
+
+    Relies on: `worker_registration.register` adds the worker to the sets that `Worker.all_keys` and `Worker.count`
+    read, and `serialize` is what RQ writes into the hash at its birth; before that `birth_date` is None.
+    """
+    if worker.birth_date is None:
+        return
+    worker_registration.register(worker, commands)
+    commands.hset(worker.key, mapping=worker.serialize())
+    commands.psetex(HEARTBEAT + worker.name, HEARTBEAT_KEPT, b"1")
 
 
 def count_workers(queue: rq.Queue) -> int:

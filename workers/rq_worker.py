@@ -18,7 +18,7 @@ from rq.timeouts import JobTimeoutException
 
 from service.posix import die_with_parent
 from service.queue import ABANDONED_AFTER
-from service.rq_keys import SERIALIZER
+from service.rq_keys import SERIALIZER, note_heartbeat
 
 HEARTBEAT_SECONDS = 2
 WORKER_TTL = 30
@@ -79,6 +79,20 @@ class RqWorker(rq.Worker):  # type: ignore[misc]
         Relies on: RQ adds it to the time of each heartbeat of a job, and not a minute more.
         """
         return ABANDONED_AFTER
+
+    def register_birth(self) -> None:
+        """Register this worker, and send its first heartbeat. Relies on: it is called before the first job is taken."""
+        super().register_birth()
+        note_heartbeat(self, self.connection)
+
+    def heartbeat(self, timeout: int | None = None, pipeline: redis.client.Pipeline | None = None) -> None:
+        """Send a heartbeat, in the time of Redis too.
+
+        Relies on: a busy worker calls it every `job_monitoring_interval`, an idle one when its wait of `worker_ttl`
+        less 15 seconds ends, and neither after its death is registered.
+        """
+        super().heartbeat(timeout, pipeline)
+        note_heartbeat(self, self.connection if pipeline is None else pipeline)
 
     def main_work_horse(self, job: Any, queue: Any) -> None:
         """Run RQ's job in the forked process. Relies on: it is the first that the fork calls, and it ends it."""

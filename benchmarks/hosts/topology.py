@@ -32,6 +32,8 @@ WORKERS = ("work1", "work2", "work3")
 PROXY, POSTGRES, REDIS, SWEEPER = "proxy", "postgres", "redis", "sweeper"
 PORT = 8000
 RESTARTED = ("api", "worker", "bulk-worker", "sweeper")
+STARTED = 600.0
+"""Seconds in which everything must run after its start; the first start compiles the scoring kernels."""
 PATIENCE = 120.0
 """Seconds after which something that must happen is given up."""
 NGINX = ROOT / "docs" / "operate" / "nginx.conf"
@@ -107,7 +109,7 @@ class Topology:
             self.run(host, service)
         self.run(SWEEPER, "sweeper")
         self.start_proxy()
-        until(self.ready, "the service")
+        until(self.ready, "the service", STARTED)
 
     def placed(self) -> list[tuple[str, str]]:
         """Return host and service of each worker: live ones spread over the hosts, one for bulk work on the last."""

@@ -87,7 +87,8 @@ def only_known(header: str | None, codings: tuple[str, ...]) -> str | None:
         return None
     [tag] = named
     etag, _, coding = tag.partition("-")
-    return etag if coding in (codings or (PLAIN,)) else None
+    # a view without a body must be one that `known_tag` knows: `"etag-"` names no coding
+    return etag if coding in (codings or (PLAIN,)) and tag == tag_of(etag, coding) else None
 
 
 def _made(body: bytes, coding: str) -> bytes:

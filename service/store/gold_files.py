@@ -81,16 +81,20 @@ class GoldFiles:
             self._refuse(error.strerror)
 
     def revisions(self) -> list[str]:
-        """List the revisions that have files."""
+        """List the revisions that have files: none where the folder is not this user's alone, whoever filled it."""
         with suppress(OSError):
+            if not self._is_private():
+                return []
             return sorted(path.name for path in self.folder.iterdir())
         return []
 
     def drop(self, revision_ids: Iterable[str]) -> None:
-        """Delete the files of revisions."""
+        """Delete the files of revisions; none where the folder is not this user's alone: what is in it is not ours."""
         for revision_id in revision_ids:
             folder = self.folder / revision_id
             with suppress(OSError):
+                if not self._is_private():
+                    return
                 for path in folder.glob(f"*{SUFFIX}"):
                     path.unlink(missing_ok=True)
                 folder.rmdir()
@@ -102,12 +106,16 @@ class GoldFiles:
         """Make the folder, unless it is there; refuse one that others can use."""
         try:
             self.folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
-            found = self.folder.lstat()
+            private = self._is_private()
         except OSError as error:
             self._refuse(error.strerror)
             return
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & OTHERS:
+        if not private:
             self._refuse("It is not a folder for this user only")
+
+    def _is_private(self) -> bool:
+        found = self.folder.lstat()
+        return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & OTHERS
 
     def _refuse(self, why: str | None) -> None:
         _refused.add(self.folder)

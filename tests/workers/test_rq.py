@@ -19,6 +19,7 @@ from rq.utils import now, utcformat
 
 from service import rq_keys
 from service.queue import ABANDONED_AFTER, LIVE, Queue
+from service.rq_keys import HEARTBEAT_KEPT
 from tests.conftest import ROOT
 from tests.fixtures.rq_worker_process import NOTES, WORK
 from workers.rq_worker import STOP_ASKED, RqWorker
@@ -55,6 +56,11 @@ def sent(queue) -> list[str]:
     """Wake-ups that wait."""
     assert queue.put_all(NAMES, LIVE)
     return NAMES
+
+
+def age_by(queue: Queue, worker: RqWorker, age: timedelta) -> None:
+    """Let the last heartbeat of a worker be so old."""
+    queue.redis.pexpire(rq_keys.HEARTBEAT + worker.name, HEARTBEAT_KEPT - age)
 
 
 def started(live, name: str, worker: Any) -> Any:
@@ -136,13 +142,36 @@ def test_workers_are_found_with_what_they_noted_and_when(worker, queue):
     worker.note_work(WORK)
     [found] = rq_keys.workers(queue.redis)
     assert (found.name, found.current) == (worker.name, WORK)
-    assert timedelta(0) <= rq_keys.age(found) < timedelta(seconds=60)
-    queue.redis.hset(worker.key, "last_heartbeat", utcformat(now() - timedelta(seconds=90)))
+    assert timedelta(0) <= found.age < timedelta(seconds=60)
+    age_by(queue, worker, timedelta(seconds=90))
     [found] = rq_keys.workers(queue.redis)
-    assert timedelta(seconds=89) < rq_keys.age(found) < timedelta(seconds=150)
+    assert timedelta(seconds=89) < found.age < HEARTBEAT_KEPT
     worker.note_work(None)
     [found] = rq_keys.workers(queue.redis)
     assert found.current is None
+
+
+def test_a_wrong_clock_of_a_workers_host_makes_no_heartbeat_old(worker, queue):
+    worker.register_birth()
+    queue.redis.hset(worker.key, "last_heartbeat", utcformat(now() - timedelta(hours=1)))
+    [found] = rq_keys.workers(queue.redis)
+    assert found.age < timedelta(seconds=60)
+
+
+def test_a_heartbeat_registers_the_worker_with_an_empty_redis(worker, queue, live):
+    worker.register_birth()
+    queue.redis.flushall()
+    assert (queue.workers(LIVE), list(rq_keys.workers(queue.redis))) == (0, [])
+    worker.heartbeat()
+    [found] = rq_keys.workers(queue.redis)
+    assert (found.name, queue.workers(LIVE)) == (worker.name, 1)
+    assert queue.redis.hget(worker.key, "queues") == live.name.encode()
+
+
+def test_no_worker_is_found_after_its_death(worker, queue):
+    worker.register_birth()
+    worker.register_death()
+    assert list(rq_keys.workers(queue.redis)) == []
 
 
 def test_noting_work_is_one_command(worker, queue):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from rq.utils import now, utcformat
 
 from service.errors import Gone
 from service.queue import ABANDONED_AFTER
+from service.rq_keys import HEARTBEAT, HEARTBEAT_KEPT
 from service.schemas.benchmarks import RevisionRequest
 from service.schemas.jobs import JobRequest
 from service.store import ladders, revisions, runs, score_records
@@ -93,24 +93,24 @@ def test_old_jobs_go_where_retention_is_set(context, job, work):
         view_job(context, SCORER, job)
 
 
-def at_work(context, run_id, seen):
+def at_work(context, run_id, age=timedelta(0)):
     """A worker whose work-horse has gone on to a further run, and which was last heard of then."""
     worker = worker_on(context, "live")
     worker.register_birth()
     assert next_work(context, "live", runs.NO_LIMIT).id == run_id
     context.queue.begin(worker, run_id, "live", None)
-    context.queue.redis.hset(worker.key, "last_heartbeat", utcformat(seen))
+    context.queue.redis.pexpire(HEARTBEAT + worker.name, HEARTBEAT_KEPT - age)
     assert worker.get_current_job_id() == run_id
 
 
 def test_a_further_run_of_a_work_horse_is_left_alone(context, job):
-    at_work(context, job, now())
+    at_work(context, job)
     sweeper = Sweeper(later(context, minutes=1))
     assert [sweeper.sweep(), sweeper.sweep()] == [[], []]
 
 
 def test_a_further_run_is_queued_again_where_the_worker_gives_no_sign_of_life(context, job, rq_work):
-    at_work(context, job, now() - timedelta(seconds=ABANDONED_AFTER + 1))
+    at_work(context, job, timedelta(seconds=ABANDONED_AFTER + 1))
     sweeper = Sweeper(later(context, minutes=1))
     assert [sweeper.sweep(), sweeper.sweep()] == [[], [job]]
     rq_work()

@@ -14,6 +14,7 @@ from service.policy.split import shown_share
 from service.queue import LIVE
 from service.requests import MISSING, PRIVATE, SubmissionChanges
 from service.store import comparisons, runs, submissions, texts
+from service.store.packed_texts import is_apart, unpack_text
 from service.store.submissions import Submission
 from service.usecases.access.access import locked_submission, require_open, submission_of
 from service.usecases.boards.work import board_changed, let_board_begin
@@ -173,7 +174,8 @@ def submission_output(context: Context, caller: Caller, submission_id: str, part
         alone = texts.packed(db, submission_id, prefix)
         if alone is not None:
             digest, body = alone
-            return View(body, digest, content_type=TEXT_TYPE, packed=True)
+            apart = is_apart(body)
+            return View(unpack_text(body) if apart else body, digest, content_type=TEXT_TYPE, packed=not apart)
         wanted = [name for name in texts.names(db, submission_id) if name.startswith(prefix + "/")]
         stored = texts.read(db, submission_id, wanted)
     sides = {name.removeprefix(prefix + "/"): text.decode("utf-8", "replace") for name, (_, text) in stored.items()}

@@ -67,6 +67,8 @@ def test_a_board_is_left_out_only_where_the_answer_will_be_304() -> None:
         '"abc"',
         '"abc-gzip"',
         '"abc-br"',
+        '"abc-"',
+        '"abc-gzip-zstd"',
         '"a", "b"',
         'W/"abc"',
         '"abc-gzip", "abc"',

@@ -144,6 +144,18 @@ def test_only_files_of_the_dropped_revisions_are_deleted(files: GoldFiles, file:
     assert list(notes.parent.iterdir()) == [notes]
 
 
+def test_nothing_is_listed_or_deleted_in_a_folder_that_others_may_have_filled(files: GoldFiles, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "treebank"
+    elsewhere.mkdir()
+    (elsewhere / "wsj.gold").touch()
+    files.folder.mkdir()
+    files.folder.chmod(0o777)
+    (files.folder / "rev_2").symlink_to(elsewhere)
+    assert files.revisions() == []
+    files.drop(["rev_2"])
+    assert (elsewhere / "wsj.gold").exists()
+
+
 def test_half_a_file_of_a_killed_process_is_deleted_with_its_revision(files: GoldFiles, file: Path) -> None:
     (file.parent / f".half{gold_files.SUFFIX}").touch()
     files.drop([REVISION])

@@ -6,6 +6,7 @@ import errno
 import fcntl
 import os
 import signal
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -119,6 +120,39 @@ def test_where_files_cannot_be_locked_writers_write_without_and_leave_no_file_op
     opened = len(list(Path("/proc/self/fd").iterdir()))
     assert [count(store), count(store)] == [1, 2]
     assert len(list(Path("/proc/self/fd").iterdir())) == opened
+
+
+def test_a_line_that_does_not_move_is_left_and_joined_by_nobody_until_it_moves(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(line, "PATIENCE", 0.0)
+    opened = len(list(Path("/proc/self/fd").iterdir()))
+    with (tmp_path / f"x.db{line.ENDING}").open() as stopped:
+        fcntl.flock(stopped, fcntl.LOCK_EX)
+        assert [count(store), count(store), count(store)] == [0, 1, 2]
+        [waiting] = [each for each in threading.enumerate() if each.name == "line"]
+    waiting.join()
+    assert not line._given_up
+    assert free(tmp_path / "x.db")
+    with store.write():
+        assert not free(tmp_path / "x.db")
+    assert len(list(Path("/proc/self/fd").iterdir())) == opened
+
+
+def test_a_stopped_process_at_the_head_of_the_line_stops_no_other(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(line, "PATIENCE", 0.0)
+    store.close()
+    child = os.fork()
+    if child == 0:
+        with line.turn(tmp_path / "x.db"):
+            os.kill(os.getpid(), signal.SIGSTOP)
+        os._exit(0)
+    os.waitpid(child, os.WUNTRACED)
+    assert count(store) == 0
+    os.kill(child, signal.SIGCONT)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 @pytest.mark.parametrize("url", ["postgresql+psycopg://db/treescore", "sqlite://", "sqlite:///:memory:"])

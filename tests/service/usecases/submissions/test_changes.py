@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
+
 import pytest
 
+from service.api.codings import Codings
 from service.errors import Conflict, Gone, NotFound
 from service.requests import SubmissionChanges, SubmissionsQuery
 from service.schemas.benchmarks import BenchmarkChanges
 from service.store import runs, score_records, texts
+from service.store.packed_texts import packed_apart
+from service.store.packing import unpack
 from service.usecases.benchmarks.benchmarks import patch_benchmark
 from service.usecases.submissions.changes import (
     cancel_submission,
@@ -78,6 +83,16 @@ class TestChanges:
         assert submission_output(context, lyon, submission, "en").body == WRONG.encode()
         with pytest.raises(NotFound):
             submission_output(context, lyon, submission, "fr")
+
+    def test_so_does_one_that_is_stored_field_by_field(self, task, lyon, context):
+        submission = task.scored(lyon)
+        before = submission_output(context, lyon, submission, "en")
+        with context.store.write() as db:
+            texts.replace(db, {before.etag: packed_apart(before.body)})
+        view = submission_output(context, lyon, submission, "en")
+        assert (view.body, view.etag, view.size) == (before.body, before.etag, before.size)
+        for coding, decode in (("", bytes), ("zstd", unpack), ("gzip", gzip.decompress)):
+            assert decode(Codings().body(view, coding)) == before.body
 
 
 class TestRetry:
