@@ -11,7 +11,7 @@ import orjson
 from flask import Response, current_app, request
 from werkzeug.datastructures import Headers
 
-from service.api.codings import Codings, accepted_codings, known_tag, tag_of
+from service.api.codings import CodedBodies, accepted_codings, known_tag, tag_of
 from service.errors import SOON
 from service.usecases.runs.views import JSON_TYPE, Page, View, json_view
 
@@ -58,7 +58,7 @@ def asked_of(environ: Mapping[str, Any]) -> Asked:
     return Asked(codings, environ.get("HTTP_IF_NONE_MATCH"), "HTTP_AUTHORIZATION" not in environ)
 
 
-def answer_of(packer: Codings, view: View, asked: Asked, kind: Kind = Kind.OWN, wait: int | None = None) -> Answer:
+def answer_of(coded: CodedBodies, view: View, asked: Asked, kind: Kind = Kind.OWN, wait: int | None = None) -> Answer:
     """Return 200 with the body in a coding that the client accepts, or 304 if it has the body.
 
     The framework's way and the short one (service.api.finished) send the same answer: it is made here.
@@ -73,8 +73,8 @@ def answer_of(packer: Codings, view: View, asked: Asked, kind: Kind = Kind.OWN, 
     known = known_tag(asked.known, asked.codings, view.etag)
     if known is not None:
         return Answer(304, [("ETag", f'"{known}"'), *headers], b"")
-    coding = packer.choose(view, asked.codings)
-    body = packer.body(view, coding)
+    coding = coded.choose(view, asked.codings)
+    body = coded.body(view, coding)
     head = [("Content-Type", view.content_type), ("Content-Length", str(len(body)))]
     if coding:
         head.append(("Content-Encoding", coding))
@@ -83,8 +83,8 @@ def answer_of(packer: Codings, view: View, asked: Asked, kind: Kind = Kind.OWN, 
 
 def conditional(view: View, wait: int | None = None, kind: Kind = Kind.OWN) -> Response:
     """Return 200 with the body, or 304 if the client has it."""
-    packer: Codings = current_app.extensions[CODED]
-    answer = answer_of(packer, view, asked_of(request.environ), kind, wait)
+    coded: CodedBodies = current_app.extensions[CODED]
+    answer = answer_of(coded, view, asked_of(request.environ), kind, wait)
     response = Response(answer.body, answer.status)
     response.headers = Headers(answer.headers)
     return response

@@ -29,7 +29,7 @@ from service.api import (
 from service.api.answers import CODED
 from service.api.around import Around, note_of
 from service.api.callers import client_address
-from service.api.codings import Codings
+from service.api.codings import CodedBodies
 from service.api.doors import Doors, forwarded
 from service.api.finished import Finished
 from service.config import Config
@@ -87,8 +87,8 @@ def create_app(config: Config, context: Context | None = None) -> Flask:
     app.before_request(partial(_begin, doors))
     app.after_request(calls.defer_polls)
     app.teardown_request(calls.end_wait)
-    packer = app.extensions[CODED] = Codings()
-    short = Finished(app.wsgi_app, lambda: app.extensions["treescore"], app.extensions[EXTENSION], packer, doors)
+    coded = app.extensions[CODED] = CodedBodies()
+    short = Finished(app.wsgi_app, lambda: app.extensions["treescore"], app.extensions[EXTENSION], coded, doors)
     around = Around(short, client_address, opened.meters)
     app.wsgi_app = forwarded(around, config)  # type: ignore[assignment,method-assign]
     app.register_error_handler(ServiceError, problems.of_service_error)

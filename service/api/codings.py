@@ -97,7 +97,7 @@ def _made(body: bytes, coding: str) -> bytes:
     return gzip.compress(body, GZIP_LEVEL, mtime=0) if coding == GZIP else body
 
 
-class Codings:
+class CodedBodies:
     """Bodies in codings other than they are stored in, by validator."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:

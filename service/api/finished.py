@@ -16,7 +16,7 @@ from service.api import submissions as submissions_api
 from service.api.answers import Answer, Asked, Kind, answer_of, asked_of
 from service.api.around import Environ, Wsgi, note_of
 from service.api.callers import caller_of
-from service.api.codings import Codings
+from service.api.codings import CodedBodies
 from service.api.doors import Doors
 from service.api.leaderboard import board_view
 from service.caller import Caller
@@ -79,12 +79,12 @@ class Finished:
     """Answers what it can; the rest is the framework's."""
 
     def __init__(
-        self, app: Wsgi, context: Callable[[], Context], state: ServerState, packer: Codings, doors: Doors
+        self, app: Wsgi, context: Callable[[], Context], state: ServerState, coded: CodedBodies, doors: Doors
     ) -> None:
         self._app = app
         self._context = context
         self._state = state
-        self._packer = packer
+        self._coded = coded
         self._doors = doors
 
     def __call__(self, environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
@@ -121,4 +121,4 @@ class Finished:
         if view.next is not None:
             return None
         note_of(environ).route = route.rule
-        return answer_of(self._packer, view, asked, route.kind)
+        return answer_of(self._coded, view, asked, route.kind)

@@ -14,7 +14,7 @@ from werkzeug.test import EnvironBuilder, TestResponse
 
 from service.api import codings
 from service.api.answers import SHARED
-from service.api.codings import Codings, accepted_codings, known_tag, only_known, plain_tags, tag_of
+from service.api.codings import CodedBodies, accepted_codings, known_tag, only_known, plain_tags, tag_of
 from service.store.packing import pack
 from service.usecases.runs.views import View
 from tests.contract.shared_task import SharedTask
@@ -87,10 +87,10 @@ def test_who_changes_a_resource_may_have_read_it_in_any_coding() -> None:
 def test_bodies_are_made_once_and_dropped_when_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
     monkeypatch.setattr(codings, "_made", lambda body, coding: made.append(coding) or body[:600])
-    packer = Codings(most_bytes=1500)
+    coded = CodedBodies(most_bytes=1500)
     views = [View(bytes([n]) * 2000, f"tag-{n}") for n in range(3)]
     for view in (views[0], views[0], views[1], views[0], views[2], views[0], views[1]):
-        assert len(packer.body(view, "gzip")) == 600
+        assert len(coded.body(view, "gzip")) == 600
     assert len(made) == 4  # the second was dropped when the third came
 
 
@@ -101,7 +101,7 @@ def test_each_coding_decodes_to_the_body(coding: str, *, packed: bool) -> None:
     view = View(pack(body) if packed else body, "abc", packed=packed)
     assert (view.body, view.size) == (body, len(body))
     decode = {"": bytes, "gzip": gzip.decompress, "zstd": zstandard.ZstdDecompressor().decompress}[coding]
-    sent = Codings().body(view, coding)
+    sent = CodedBodies().body(view, coding)
     assert decode(sent) == body
     if coding == "zstd":
         assert zstandard.get_frame_parameters(sent).window_size <= WINDOW
@@ -110,9 +110,9 @@ def test_each_coding_decodes_to_the_body(coding: str, *, packed: bool) -> None:
 def test_what_is_stored_packed_is_sent_as_it_is_however_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(codings, "LARGE", 10)
     stored = View(pack(b"x" * 2000), "abc", packed=True)
-    assert Codings().choose(stored, ("zstd", "")) == "zstd"
-    assert Codings().body(stored, "zstd") is stored.content
-    assert Codings().choose(stored, ("gzip", "")) == ""
+    assert CodedBodies().choose(stored, ("zstd", "")) == "zstd"
+    assert CodedBodies().body(stored, "zstd") is stored.content
+    assert CodedBodies().choose(stored, ("gzip", "")) == ""
 
 
 def ask(stage: Stage, path: str, coding: str | None = None, token: str | None = ADMIN, **more: Any) -> TestResponse:

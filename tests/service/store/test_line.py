@@ -11,10 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from sqlalchemy import make_url
 from sqlalchemy.exc import OperationalError
 
 from service.store import line
-from service.store.database import RollbackStore, Store
+from service.store.database import RollbackStore, Store, file_of_url
 
 
 def free(database: Path) -> bool:
@@ -154,6 +155,15 @@ def test_a_stopped_process_at_the_head_of_the_line_stops_no_other(
     assert os.waitpid(child, 0)[1] == 0
 
 
-def test_a_store_in_memory_has_no_line() -> None:
-    with line.turn(None):
+@pytest.mark.parametrize("url", ["postgresql+psycopg://db/treescore", "sqlite://", "sqlite:///:memory:"])
+def test_a_store_that_is_no_file_has_no_line(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[object] = []
+
+    def refuse(name: object, *_: object) -> int:
+        opened.append(name)
+        raise OSError(errno.EACCES, "refused")
+
+    monkeypatch.setattr(line.os, "open", refuse)
+    with line.turn(file_of_url(make_url(url))):
         pass
+    assert opened == []

@@ -6,7 +6,7 @@ import gzip
 
 import pytest
 
-from service.api.codings import Codings
+from service.api.codings import CodedBodies
 from service.errors import Conflict, Gone, NotFound
 from service.requests import SubmissionChanges, SubmissionsQuery
 from service.schemas.benchmarks import BenchmarkChanges
@@ -92,7 +92,7 @@ class TestChanges:
         view = submission_output(context, lyon, submission, "en")
         assert (view.body, view.etag, view.size) == (before.body, before.etag, before.size)
         for coding, decode in (("", bytes), ("zstd", unpack), ("gzip", gzip.decompress)):
-            assert decode(Codings().body(view, coding)) == before.body
+            assert decode(CodedBodies().body(view, coding)) == before.body
 
 
 class TestRetry:
