@@ -31,11 +31,13 @@ class Streams(NamedTuple):
 
 def taken_apart(text: bytes) -> Streams | None:
     """Take a text apart; None where it has few lines of ten fields, or a byte that marks something in the streams."""
-    if any(mark in text for mark in _MARKS) or 2 * text.count(b"\t") < (_FIELDS - 1) * text.count(b"\n"):
-        return None
     source = np.frombuffer(text, np.uint8)
+    # of bytes that are frequent, five times as fast as `bytes.count`
+    tabs, feeds = (int(np.count_nonzero(source == byte)) for byte in (_TAB, _FEED))
+    if any(mark in text for mark in _MARKS) or 2 * tabs < (_FIELDS - 1) * feeds:
+        return None
     # a line gets at most a mark and a line feed more than it has
-    room = len(text) + 2 * (text.count(b"\n") + 1)
+    room = len(text) + 2 * (feeds + 1)
     streams = np.empty((4, room), np.uint8)
     sizes = np.zeros(4, np.int64)
     split_lines(source, streams, sizes)

@@ -9,7 +9,8 @@ from treescore.core.arrays import sums_of_rows
 from treescore.core.grouping import ranked
 from treescore.core.registry import METRICS, make_metric
 from treescore.core.scores import Ratio, Score, ScoreTable, harmonic, ratio_score, weighted, weighted_mean
-from treescore.core.values import count_rows, count_values, nested_values, score_rows, score_values
+from treescore.core.slice_rows import counts_and_scores, nested
+from treescore.core.values import count_values, nested_values, score_values
 
 THREE = {"a": 0.1, "b": 0.2, "c": 0.3}
 TABLE = ScoreTable(
@@ -72,15 +73,16 @@ def test_documents_of_many_rows_are_those_of_each(table):
     generator = np.random.default_rng(4)
     shape = (9, len(table.count_names))
     for totals in (generator.integers(0, 3, shape), generator.random(shape)):
-        assert score_rows(table, totals) == [score_values(table, row)[0] for row in totals]
-        assert count_rows(table.count_names, totals) == [count_values(table.count_names, row) for row in totals]
-    assert score_rows(table, totals[:0]) == []
+        counts, scores = (nested(columns).documents(0, 9) for columns in counts_and_scores(table, totals))
+        assert scores == [score_values(table, row)[0] for row in totals]
+        assert counts == [count_values(table.count_names, row) for row in totals]
+    assert [nested(columns).documents(0, 0) for columns in counts_and_scores(table, totals[:0])] == [[], []]
 
 
 def test_members_keep_the_order_of_their_names():
     names = ("b.x", "a", "b.y.z", "b.y.u")
     table = ScoreTable(("n",), tuple(ratio_score(name, "", "n", "n") for name in names))
-    document = score_rows(table, np.array([[1]]))[0]
+    [document] = nested(counts_and_scores(table, np.array([[1]]))[1]).documents(0, 1)
     assert repr(document) == repr(nested_values((name, 1.0) for name in names))
 
 
