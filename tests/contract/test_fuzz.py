@@ -83,6 +83,7 @@ def test_no_answer_leaves_the_contract(
         if not ends and next(sent) % 4:
             case.path_parameters.update({name: real[name] for name in case.path_parameters if name in real})
         forget_failures(stage.queue)  # each case is sent with invalid tokens too
-        case.call_and_validate(headers={"Authorization": f"Bearer {ADMIN}"})
+        # without a network between them the client does not decompress
+        case.call_and_validate(headers={"Authorization": f"Bearer {ADMIN}", "Accept-Encoding": "identity"})
 
     run()

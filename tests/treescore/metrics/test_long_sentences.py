@@ -15,7 +15,7 @@ SIZE = DEFAULT_LIMITS.max_words
 def scored(text_format: str, metric: str, gold: str, output: str) -> Outcome:
     spec = parse_spec({"format": text_format, "metrics": [metric]})
     outcome = Evaluation(spec, gold.encode()).score(output.encode())[0][metric]
-    outcome.details(0)
+    outcome.item(0)
     dict(outcome.slices())
     outcome.extra()
     return outcome
