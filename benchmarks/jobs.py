@@ -101,6 +101,7 @@ def submissions(parts: int, teams: int) -> None:
                    "parts": {part: {"gold": text.decode()} for part, text in golds.items()},
                    "quota": {"scored_per_day": None, "scored_total": None, "attempts_per_day": None}})  # fmt: skip
         sent = ""
+        given: dict[str, bytes] = {}
         for number, (team, text) in enumerate(systems.items()):
             given = {part: numbered(text, 100 * number + at) for at, part in enumerate(names)}
             sent = task.submit(
@@ -117,7 +118,7 @@ def submissions(parts: int, teams: int) -> None:
                 slow += cpu_of(by_script(script, Path(folder), Pair(name, gold, text)))
         stored = stored_bytes(context.store, sent)
     _show(name, (parts, words), references, live, board)
-    _show_stored(name, parts, stored)
+    _show_stored(name, parts, stored, sum(map(len, given.values())))
     what, goal = f"`ud`, {len(systems)} submissions of {parts} parts each and their comparison, {name}", at_least(5)
     if script is None:
         not_measured(what, JOB, "conll18_ud_eval.py", NO_SCRIPT, goal)
@@ -139,15 +140,17 @@ def _show(name: str, size: tuple[int, int], references: list[float], live: list[
     report(Measure(f"{what}, with the board", JOB, "the same", whole, None, f"{board:.2f} s of CPU for the board"))
 
 
-def _show_stored(name: str, parts: int, kinds: dict[str, int]) -> None:
-    text = kinds["output"]
-    beside = {kind: size for kind, size in kinds.items() if kind != "output"}
+STORED_BEFORE = 0.37
+"""What version 288d532 stored of the same submission, a byte of its outputs; the goal is half of it."""
+
+
+def _show_stored(name: str, parts: int, kinds: dict[str, int], sent: int) -> None:
     sizes = ", ".join(
-        f"{kind} {size / 1000:,.0f} kB" for kind, size in sorted(beside.items(), key=lambda each: -each[1])
+        f"{kind} {size / 1000:,.0f} kB" for kind, size in sorted(kinds.items(), key=lambda each: -each[1])
     )
-    what = f"`ud`, stored for a submission of {parts} parts beside its outputs, {name}"
-    value = sum(beside.values()) / text
-    report(Measure(what, JOB, "its stored outputs", value, Goal(0.39), f"outputs {text / 1000:,.0f} kB; {sizes}"))
+    what = f"`ud`, all that is stored of a submission of {parts} parts, {name}"
+    value = sum(kinds.values()) / sent
+    report(Measure(what, JOB, "its outputs as they were sent", value, Goal(STORED_BEFORE / 2), sizes))
 
 
 def single_jobs(sentences: int, repeats: int) -> None:

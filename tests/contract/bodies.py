@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from service.requests import SCOPES
+
 
 class Bodies(NamedTuple):
     """Bodies of one component."""
@@ -281,7 +283,7 @@ BODIES: dict[str, Bodies] = {
             {"scopes": []},
             {"scopes": ["admin"]},
             {"scopes": "read"},
-            {"scopes": ["read"] * 5},
+            {"scopes": ["read"] * (len(SCOPES) + 1)},
             {"scopes": ["read"], "expires_at": "tomorrow"},
             {"scopes": ["read"], "name": LONG},
         ),

@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 
 from service.errors import Conflict
 from tests.contract.checking import by_id, operations
-from tests.contract.stage import JOB, Stage
+from tests.contract.stage import ADMIN, JOB, Stage
 from tests.contract.task_answers import TASK_ANSWERS
 
 Ask = Callable[[Stage], TestResponse]
@@ -77,9 +77,9 @@ def _store_away(stage: Stage) -> TestResponse:
         return stage.client().get("/readyz")
 
 
-def _known(path: Callable[[Stage], str]) -> Ask:
+def _known(path: Callable[[Stage], str], token: str | None = ADMIN) -> Ask:
     def ask(stage: Stage) -> TestResponse:
-        address, client = path(stage), stage.client()
+        address, client = path(stage), stage.client(token)
         tag = client.get(address).headers["ETag"]
         return client.get(address, headers={"If-None-Match": tag})
 
@@ -134,6 +134,8 @@ PROVOKED: dict[tuple[str, str], Ask] = {
     ("get_scorer", "304"): _known(lambda _: "/v1/scorers/parseval"),
     ("get_scorer", "404"): _get(lambda _: "/v1/scorers/parsval"),
     ("get_readyz", "503"): _store_away,
+    ("get_metrics", "200"): _get(lambda _: "/metrics"),
+    ("get_metrics", "304"): _known(lambda _: "/metrics", token=None),
     ("list_items", "406"): lambda stage: stage.client().get(
         stage.job() + f"/items?{ONE}", headers={"Accept": "image/png"}
     ),
