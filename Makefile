@@ -61,7 +61,8 @@ packaging: dev
 hosts: dev
 	$(BIN)/python -m pytest -m hosts
 
-# peers and the evaluation script of the CoNLL 2018 shared task, whose package is not installed: it has a package `tests`
+# peers, which ask for older libraries than ours and so have no place in constraints.txt, and the evaluation script of
+# the CoNLL 2018 shared task, whose package is not installed: it has a package `tests`
 bench: $(BENCH)/.installed
 	TREESCORE_CONLL18=$${TREESCORE_CONLL18:-$(CURDIR)/$(BENCH)/conll18/stanfordnlp/utils/conll18_ud_eval.py} \
 	  $(BENCH)/bin/python benchmarks/all.py \
@@ -70,7 +71,8 @@ bench: $(BENCH)/.installed
 $(BENCH)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -m venv $(BENCH)
 	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable . --group bench
+	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable . --group dev
+	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --group bench
 	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target $(BENCH)/conll18 stanfordnlp==0.2.0
 	@$(BENCH)/bin/python -m treescore.warm
 	@touch $@
