@@ -1,4 +1,4 @@
-"""Clients that send jobs without a pause, repeat what an answer asks them to repeat, and keep account of each.
+"""Clients that send jobs, repeat what an answer asks them to repeat, and keep account of each.
 
 They do what docs/operate/deployment.md asks of clients: each job has an `Idempotency-Key`, and an answer 429 or 503
 with `Retry-After`, or a broken connection, is followed by the same request.
@@ -43,11 +43,14 @@ class Account:
 class Load:
     """Jobs from several clients at once, from `with` to its end."""
 
-    def __init__(self, topology: Topology, request: dict[str, Any] | None = None, clients: int = 4) -> None:
+    def __init__(
+        self, topology: Topology, request: dict[str, Any] | None = None, clients: int = 4, pause: float = 0.0
+    ) -> None:
         self.topology = topology
         self.request = DEPENDENCIES if request is None else request
         self.account = Account()
         self._clients = clients
+        self._pause = pause
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
@@ -67,6 +70,7 @@ class Load:
         with self.topology.client() as client:
             while not self._stop.is_set():
                 self._send_one(client, uuid4().hex)
+                self._stop.wait(self._pause)
 
     def _send_one(self, client: httpx.Client, key: str) -> None:
         """Send one job until it is accepted; also after the end of the load, so that each key has its job."""

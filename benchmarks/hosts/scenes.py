@@ -12,6 +12,9 @@ from time import perf_counter
 from hosts.load import Account, Load, settled, stored_jobs
 from hosts.topology import APIS, FAKE_TIME, POSTGRES, REDIS, SWEEPER, WORKERS, Topology, until
 
+PAUSE = 0.4
+"""Seconds between two jobs of a client: four clients send some ten a second, which two cores can do."""
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -47,7 +50,7 @@ class Outcome:
 def _judged(topology: Topology, found: list[Outcome], patience: float) -> Iterator[Account]:
     """Send jobs during the block; judge afterwards."""
     before = set(stored_jobs(topology))
-    with Load(topology) as account:
+    with Load(topology, pause=PAUSE) as account:
         yield account
     begun = perf_counter()
     states = settled(topology, account, patience)
