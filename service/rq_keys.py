@@ -132,19 +132,22 @@ def workers(connection: redis.Redis) -> Iterator[AtWork]:
             yield AtWork(name, as_text(queues or b""), as_text(current) if current else None, age)
 
 
-def note_heartbeat(worker: rq.Worker, commands: redis.Redis) -> None:
+def note_heartbeat(worker: rq.Worker) -> None:
     """Note that a worker lives, and register it where Redis knows nothing of it: an empty one may have taken its place.
 
     The time of the note is that of Redis: the clock of a host may be wrong, and RQ's own time is that of the host.
 
     Relies on: `worker_registration.register` adds the worker to the sets that `Worker.all_keys` and `Worker.count`
-    read, and `serialize` is what RQ writes into the hash at its birth; before that `birth_date` is None.
+    read; RQ itself writes `queues` and `pid` into the hash at the birth; before that `birth_date` is None.
     """
     if worker.birth_date is None:
         return
-    worker_registration.register(worker, commands)
-    commands.hset(worker.key, mapping=worker.serialize())
-    commands.psetex(HEARTBEAT + worker.name, HEARTBEAT_KEPT, b"1")
+    # not in a pipeline of RQ's, which knows the answers by their places
+    with worker.connection.pipeline(transaction=False) as commands:
+        worker_registration.register(worker, commands)
+        commands.hset(worker.key, mapping={"queues": ",".join(worker.queue_names()), "pid": worker.pid})
+        commands.psetex(HEARTBEAT + worker.name, HEARTBEAT_KEPT, b"1")
+        commands.execute()
 
 
 def count_workers(queue: rq.Queue) -> int:

@@ -83,7 +83,7 @@ class RqWorker(rq.Worker):  # type: ignore[misc]
     def register_birth(self) -> None:
         """Register this worker, and send its first heartbeat. Relies on: it is called before the first job is taken."""
         super().register_birth()
-        note_heartbeat(self, self.connection)
+        note_heartbeat(self)
 
     def heartbeat(self, timeout: int | None = None, pipeline: redis.client.Pipeline | None = None) -> None:
         """Send a heartbeat, in the time of Redis too.
@@ -92,7 +92,7 @@ class RqWorker(rq.Worker):  # type: ignore[misc]
         less 15 seconds ends, and neither after its death is registered.
         """
         super().heartbeat(timeout, pipeline)
-        note_heartbeat(self, self.connection if pipeline is None else pipeline)
+        note_heartbeat(self)
 
     def main_work_horse(self, job: Any, queue: Any) -> None:
         """Run RQ's job in the forked process. Relies on: it is the first that the fork calls, and it ends it."""
