@@ -61,7 +61,7 @@ packaging: dev
 hosts: dev
 	$(BIN)/python -m pytest -m hosts
 
-# peers, which ask for older libraries than ours and so have no place in constraints.txt, and the evaluation script of
+# peers, which ask for older libraries than the project and so have no place in constraints.txt, and the evaluation script of
 # the CoNLL 2018 shared task, whose package is not installed: it has a package `tests`
 bench: $(BENCH)/.installed
 	TREESCORE_CONLL18=$${TREESCORE_CONLL18:-$(CURDIR)/$(BENCH)/conll18/stanfordnlp/utils/conll18_ud_eval.py} \

@@ -9,11 +9,13 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
 from typing import Any
 from uuid import uuid4
 
 import httpx
+import psycopg
 
 from hosts.topology import Topology, until
 from tests.fixtures.requests import DEPENDENCIES
@@ -21,6 +23,8 @@ from tests.fixtures.requests import DEPENDENCIES
 FINAL = ("succeeded", "failed", "cancelled")
 TOLD_TO_RETRY = (429, 503)
 LONGEST_PAUSE = 5.0
+READ = 50
+"""Jobs that are read over HTTP at the end."""
 
 
 @dataclass
@@ -100,25 +104,27 @@ class Load:
 
 
 def settled(topology: Topology, account: Account, seconds: float) -> dict[str, str]:
-    """Wait until every accepted job is final; return key -> state.
+    """Wait until every accepted job is final in the store, and read the newest over HTTP; return key -> state.
 
     Raises:
         TimeoutError: some are not.
     """
-    return {
-        key: str(until(lambda job=job: _state(topology, job), f"job {job}", seconds))
-        for key, job in account.accepted.items()
-    }
-
-
-def _state(topology: Topology, job: str) -> str | None:
+    found: dict[str, str] = until(partial(_final, topology, account), "the end of all accepted jobs", seconds)
     with topology.client() as client:
-        try:
+        for key, job in list(account.accepted.items())[-READ:]:
             answer = client.get(f"/v1/jobs/{job}")
-        except httpx.TransportError:
-            return None
-    state = answer.json()["state"] if answer.is_success else None
-    return state if state in FINAL else None
+            found[key] = answer.json()["state"] if answer.is_success else f"answers {answer.status_code}"
+    return found
+
+
+def _final(topology: Topology, account: Account) -> dict[str, str] | None:
+    """Return the states of accepted jobs once all are final; a job that is not stored stays without an end."""
+    try:
+        stored = stored_jobs(topology)
+    except psycopg.OperationalError:
+        return None
+    states = {key: stored[job][0] for key, job in account.accepted.items() if job in stored}
+    return states if len(states) == len(account.accepted) and set(states.values()) <= set(FINAL) else None
 
 
 def stored_jobs(topology: Topology) -> dict[str, tuple[str, int]]:

@@ -71,7 +71,7 @@ def _judged(topology: Topology, found: list[Outcome], patience: float) -> Iterat
 
 
 def _in_the_middle(
-    topology: Topology, act: Callable[[Account], None], patience: float = 120.0, lead: int = 20
+    topology: Topology, act: Callable[[Account], None], patience: float = 300.0, lead: int = 20
 ) -> Outcome:
     """Do something once some jobs have been accepted, and send as many again afterwards."""
     found: list[Outcome] = []
