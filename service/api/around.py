@@ -74,6 +74,8 @@ class Around:
         # a thread serves one request after the other: what the last one has bound goes
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(request_id=note.id)
+        # no other protocol is spoken here, so the wish is ignored (RFC 9110, 7.8); Flask would look for WebSocket rules
+        environ.pop("HTTP_UPGRADE", None)
 
         def begin(status: str, headers: list[tuple[str, str]], *failed: Any) -> Any:
             given = {name.lower(): value for name, value in headers}

@@ -83,9 +83,9 @@ def known_tag(header: str | None, codings: tuple[str, ...], etag: str) -> str | 
 def only_known(header: str | None, codings: tuple[str, ...]) -> str | None:
     """Return the validator of the plain body that a client has a copy of, if it names just one that it accepts."""
     named = parse_etags(header).as_set(include_weak=True) if header is not None else set()
-    if len(named) != 1:
+    tag = named.pop() if len(named) == 1 else None
+    if tag is None:  # also of `""`, whose tag is None
         return None
-    [tag] = named
     etag, _, coding = tag.partition("-")
     # a view without a body must be one that `known_tag` knows: `"etag-"` names no coding
     return etag if coding in (codings or (PLAIN,)) and tag == tag_of(etag, coding) else None

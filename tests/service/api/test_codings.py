@@ -63,6 +63,8 @@ def test_a_board_is_left_out_only_where_the_answer_will_be_304() -> None:
     for header in (
         None,
         "",
+        '""',
+        'W/"", ""',
         "*",
         '"abc"',
         '"abc-gzip"',

@@ -98,6 +98,7 @@ def both(world: World, monkeypatch: pytest.MonkeyPatch, path: str, **asked: Any)
         seen.append((answer.status, headers, body, logged))
     monkeypatch.setattr(Finished, "_answer", short)
     assert seen[0] == seen[1], (path, asked)
+    assert seen[0][0] < "500", (path, asked)
     assert not answered[0] or seen[0][0][:3] in ("200", "304"), "the short way refused something"
     return answered[0]
 
@@ -114,6 +115,9 @@ HEADERS: dict[str, dict[str, str]] = {
     "nothing there is": {"HTTP_ACCEPT": "image/png"},
     "any tag": {"HTTP_IF_NONE_MATCH": "*"},
     "other tag": {"HTTP_IF_NONE_MATCH": '"x", W/"y"'},
+    "empty tag": {"HTTP_IF_NONE_MATCH": '""'},
+    "empty weak tag": {"HTTP_IF_NONE_MATCH": 'W/""'},
+    "upgrade": {"HTTP_UPGRADE": "websocket", "HTTP_CONNECTION": "Upgrade"},
     "wait": {"HTTP_PREFER": "wait=0"},
     "unknown host": {"HTTP_HOST": "evil.example"},
     "known host": {"HTTP_HOST": "scores.example.org"},
