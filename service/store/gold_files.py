@@ -77,6 +77,8 @@ class GoldFiles:
                 return
             _replace(path, b"\n".join([_head(key, packed), packed]))
             self._drop_oldest()
+        except (FileNotFoundError, FileExistsError):
+            return  # another process has just deleted the files of the revision
         except OSError as error:
             self._refuse(error.strerror)
 

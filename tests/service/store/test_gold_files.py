@@ -6,6 +6,7 @@ import errno
 import os
 import shutil
 import stat
+import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -175,3 +176,27 @@ def test_of_two_writers_at_once_the_last_one_stays(files: GoldFiles, monkeypatch
     files.write(REVISION, 0, KEY, BODY[::-1])
     assert files.read(REVISION, 0, KEY) == BODY[::-1]
     assert len(list(files.folder.glob("*/*"))) == 1
+
+
+@pytest.mark.parametrize(("module", "step"), [(Path, "mkdir"), (tempfile, "mkstemp"), (os, "replace"), (Path, "glob")])
+def test_a_revision_that_is_deleted_while_its_file_is_written_is_no_fault_of_the_folder(
+    files: GoldFiles, file: Path, monkeypatch: pytest.MonkeyPatch, module: Any, step: str
+) -> None:
+    original = getattr(module, step)
+
+    def overtaken(*given: Any, **options: Any) -> Any:
+        if given[0] == files.folder and step == "mkdir":
+            return original(*given, **options)
+        monkeypatch.setattr(module, step, original)
+        files.drop([REVISION])
+        if step in ("mkdir", "glob"):  # what they raise where the folder goes between two of their own calls
+            raise FileExistsError if step == "mkdir" else FileNotFoundError
+        return original(*given, **options)
+
+    monkeypatch.setattr(module, step, overtaken)
+    with capture_logs() as lines:
+        files.write(REVISION, 0, KEY, BODY)
+        assert files.read(REVISION, 0, KEY) is None
+        files.write(REVISION, 0, KEY, BODY)
+        assert files.read(REVISION, 0, KEY) == BODY
+    assert lines == []
