@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, delete, func, insert, select, tuple_, update
 
 from service.store.records import one, record_of
 from service.store.tables import pieces, runs
@@ -158,13 +158,13 @@ def done_beside(db: Connection, piece: Piece) -> int:
 
 def note_done(db: Connection, piece: Piece, holder: str, done: int) -> bool:
     """Note how many parts of a piece are done. Return whether it still is the holder's."""
-    mine = (_C.id == piece.id) & (_C.holder == holder) & _OPEN
+    mine = _is(piece) & (_C.holder == holder) & _OPEN
     return db.execute(update(pieces).where(mine).values(done=done)).rowcount == 1
 
 
 def save(db: Connection, piece: Piece, body: bytes) -> bool:
     """Store the packed result of a piece. Return whether this call did: only the first one does."""
-    query = update(pieces).where(_C.id == piece.id, _OPEN).values(body=body, done=piece.last - piece.first, holder=None)
+    query = update(pieces).where(_is(piece), _OPEN).values(body=body, done=piece.last - piece.first, holder=None)
     return db.execute(query).rowcount == 1
 
 
@@ -200,3 +200,8 @@ def drop(db: Connection, run_id: str) -> None:
 
 def _piece(row: AnyRow) -> Piece:
     return record_of(Piece, row)
+
+
+def _is(piece: Piece) -> ColumnElement[bool]:
+    """Select a piece, and not the one that a worker of another version has put in its place under the same id."""
+    return (_C.id == piece.id) & (_C.version == piece.version)

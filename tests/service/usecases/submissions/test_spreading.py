@@ -302,6 +302,19 @@ def test_results_of_another_version_are_not_joined(large, waiting, alone, scored
     assert result(large, waiting) == alone
 
 
+@pytest.mark.usefixtures("impatient")
+def test_a_worker_of_another_version_leaves_what_took_the_place_of_its_piece(large, waiting, alone):
+    claimed = planned(large, waiting)
+    piece = taken(large)
+    older = replace(piece, version="0.0.0")
+    with large.store.write() as db:
+        assert not pieces.note_done(db, older, older.id, 1)
+        assert not pieces.save(db, older, b"of another version")
+    run(large, piece)
+    run(large, claimed)
+    assert result(large, waiting) == alone
+
+
 ENDS = {
     "cancelled": lambda context, name: cancel_submission(context, ORGANISER, name),
     "deleted": lambda context, name: delete_submission(context, ORGANISER, name),
