@@ -4,16 +4,37 @@ from __future__ import annotations
 
 import ctypes
 import os
+import select
 import signal
 import sys
-import threading
+from contextlib import suppress
 
 PR_SET_PDEATHSIG = 1
 
 
-def stop_signal() -> threading.Event:
-    """Return an event that SIGINT and SIGTERM set from now on."""
-    stop = threading.Event()
+class Stop:
+    """What a signal asks for, and a wait for it in the thread that handles the signal.
+
+    A `threading.Event` would not do: its wait holds a lock for moments, and a handler that sets it then never ends.
+    """
+
+    def __init__(self) -> None:
+        self._asked, self._ask = os.pipe()
+        os.set_blocking(self._ask, False)
+
+    def set(self) -> None:
+        """End all waits, from now on."""
+        with suppress(BlockingIOError):  # asked so often that the pipe is full
+            os.write(self._ask, b"x")
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for so long at most; return whether it was set."""
+        return bool(select.select([self._asked], [], [], seconds)[0])
+
+
+def stop_signal() -> Stop:
+    """Return what SIGINT and SIGTERM set from now on."""
+    stop = Stop()
     for sign in (signal.SIGINT, signal.SIGTERM):
         signal.signal(sign, lambda *_: stop.set())
     return stop

@@ -11,7 +11,7 @@ from sqlalchemy.exc import DBAPIError
 from service.context import REPORT_SECONDS, Context
 from service.files import private_umask
 from service.logs import configure_logs, fault
-from service.posix import stop_signal
+from service.posix import Stop, stop_signal
 from service.queue import REDIS_ERRORS
 from service.store import comparisons, idempotency, jobs, ladders, runs, score_records, submissions, turns
 from service.traces import configure_traces
@@ -96,7 +96,7 @@ class Sweeper:
                 return
 
 
-def deliver(context: Context, stop: threading.Event) -> None:
+def deliver(context: Context, stop: Stop) -> None:
     """Send to webhooks until `stop` is set; in its own thread, so that a slow server does not delay the sweeps."""
     while not stop.wait(INTERVAL):
         try:

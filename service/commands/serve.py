@@ -35,7 +35,7 @@ from service.commands.supervisor import Child, Supervisor
 from service.config import Config, inherited, load_config, source_of
 from service.ids import new_token
 from service.logs import configure_logs
-from service.posix import stop_signal
+from service.posix import Stop, stop_signal
 from service.variables import check_secret
 
 READY_WITHIN = 900.0
@@ -91,7 +91,7 @@ def check_free(bind: str) -> None:
             ) from error
 
 
-def run(config: Config, stop: threading.Event, token_words: str, *, own_redis: bool) -> None:
+def run(config: Config, stop: Stop, token_words: str, *, own_redis: bool) -> None:
     """Start all parts in order, report when they are ready, keep them running.
 
     Args:
@@ -150,7 +150,7 @@ def start_redis(supervisor: Supervisor, config: Config, listens: Path) -> None:
     raise click.ClickException("The embedded Redis server did not start.")
 
 
-def wait_until_ready(config: Config, supervisor: Supervisor, stop: threading.Event) -> bool:
+def wait_until_ready(config: Config, supervisor: Supervisor, stop: Stop) -> bool:
     """Wait until /readyz succeeds and a worker has warmed up; return False where a signal came first.
 
     Where that takes longer, say what is left.
