@@ -6,6 +6,7 @@ import logging
 import sys
 import threading
 import traceback
+from contextlib import suppress
 from types import TracebackType
 
 import orjson
@@ -24,13 +25,27 @@ def configure_logs() -> None:
             structlog.processors.JSONRenderer(lambda line, **_: orjson.dumps(line, default=str)),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.BytesLoggerFactory(file=sys.stderr.buffer),
+        logger_factory=structlog.BytesLoggerFactory(file=_StandardError()),  # type: ignore[arg-type]
         cache_logger_on_first_use=True,
     )
     logging.getLogger("treescore").handlers = [_Forwarded()]
     # uncaught exceptions are logged like this too, never with a message that may quote a text
     sys.excepthook = _uncaught
     threading.excepthook = lambda args: fault(args.exc_type, args.exc_traceback)
+
+
+class _StandardError:
+    """Standard error for lines that may be lost: a full disk or a reader that has ended stops no work."""
+
+    def write(self, line: bytes) -> None:
+        """Write a line, if that is possible."""
+        with suppress(OSError):
+            sys.stderr.buffer.write(line)
+
+    def flush(self) -> None:
+        """Hand over what is written, if that is possible."""
+        with suppress(OSError):
+            sys.stderr.buffer.flush()
 
 
 class _Forwarded(logging.Handler):
