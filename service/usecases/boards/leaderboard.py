@@ -36,7 +36,7 @@ from service.usecases.runs.views import View, etag_of, moment
 from service.usecases.scoring.coverage import coverage_of
 from treescore.core.version import __version__
 
-VERSION = 4
+VERSION = 5
 """Version of the document; part of its ETag."""
 MOST_ROWS = 2000
 """Maximum number of rows in one answer."""
@@ -130,8 +130,10 @@ def _early(context: Context, benchmark: Benchmark, viewer: Viewer, query: Leader
 
 def _tag(benchmark: Benchmark, viewer: Viewer, query: LeaderboardQuery, form: str) -> str:
     """Return a validator of the bytes without reading them: versions count every change that they depend on."""
-    # the validator of a board without rows must not reveal when something was scored
-    board_version = benchmark.board_version if viewer.level >= Level.ROUNDED else 0
+    # the validator of a board without rows must not reveal when something was scored, nor that of rounded scores which
+    # rows were compared again
+    versions = {Level.NONE: 0, Level.STATUS: 0, Level.ROUNDED: benchmark.rows_version}
+    board_version = versions.get(viewer.level, benchmark.board_version)
     depends = (
         VERSION, __version__, benchmark.id, moment(benchmark.created_at), benchmark.version,
         board_version, int(viewer.level), viewer.step, moment(viewer.until), viewer.named,

@@ -74,7 +74,7 @@ def ask(context: Context, caller: Caller, slug: str, request: ComparisonRequest)
         run_id = _stored(db, context, caller, board, name, asked)
         if whole and run_id is not None:
             # the board now shows that it waits
-            benchmarks.touch_board(db, slug)
+            benchmarks.touch_comparisons(db, slug)
     if run_id is not None:
         context.queue.put(run_id, _queue(asked))
     return name

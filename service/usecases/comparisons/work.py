@@ -52,7 +52,7 @@ def _answer(context: Context, comparison: Comparison, state: str, answer: dict[s
     def save(db: Connection, _now: datetime) -> Sequence[QueuedRun]:
         comparisons.save_answer(db, comparison.id, answer)
         # a board may show this comparison as pending
-        benchmarks.touch_board(db, comparison.benchmark_id)
+        benchmarks.touch_comparisons(db, comparison.benchmark_id)
         kind = "comparison.done" if state == runs.SUCCEEDED else "comparison.failed"
         record_comparison(db, context, kind, comparison)
         return ()

@@ -88,6 +88,21 @@ def test_the_validator_of_a_frozen_board_does_not_count_what_is_scored_later(boa
     assert leaderboard(board.context, ORGANISER, SLUG, LeaderboardQuery()).etag != live.etag
 
 
+def test_the_validator_of_a_rounded_board_does_not_tell_which_of_two_attempts_is_the_better(board):
+    board.patch(feedback="rounded", rounding=0.5)
+    lyon, oslo = board.team(), board.team("oslo")
+    for team, wrong in ((oslo, 1), (lyon, 6)):
+        board.scored(team, spoilt(wrong))
+    board.settle()
+    for wrong, better in ((7, False), (5, True)):
+        board.scored(lyon, spoilt(wrong))
+        scored = [leaderboard(board.context, who, SLUG, LeaderboardQuery()) for who in (ANYONE, ORGANISER)]
+        board.settle()
+        compared = [leaderboard(board.context, who, SLUG, LeaderboardQuery()) for who in (ANYONE, ORGANISER)]
+        assert compared[0] == scored[0]
+        assert (compared[1].etag != scored[1].etag) == better
+
+
 def test_rounded_boards_rank_by_rounded_scores_and_show_neither_p_nor_interval(board):
     board.submit(board.team("lyon"), spoilt(2))
     board.submit(board.team("prague"), spoilt(1))
