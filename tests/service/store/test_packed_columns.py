@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from service.store.packed_arrays import ArrayWriter, pack_values, read_arrays, unpack_values
 from service.store.packed_columns import pack_columns, unpack_columns
-from service.store.packing import pack_array, unpack
+from service.store.packing import DamagedError, pack, pack_array, unpack
 from treescore.core.arrays import offsets_of
 from treescore.core.columns import (
     Anything,
@@ -167,3 +168,21 @@ def test_values_are_read_back_also_from_an_earlier_version(dtype):
     values = array([1, 0, 1, 1], dtype)
     assert unpack_values(pack_values(values)).tolist() == values.tolist()
     assert unpack_values(pack_array(values.astype(np.int64))).tolist() == [1, 0, 1, 1]
+
+
+@given(st.data())
+def test_columns_that_were_changed_under_a_right_checksum_are_read_or_an_error(data):
+    made, _ = data.draw(records(4))
+    raw = bytearray(unpack(pack_columns(made)))
+    for _ in range(data.draw(st.integers(1, 3))):
+        raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.sampled_from(b'\0\xff[]{},"0123456789-urx'))
+    with suppress(DamagedError):
+        unpack_columns(pack(bytes(raw)))
+    with suppress(DamagedError):
+        unpack_values(pack(bytes(raw[8:])))
+
+
+@pytest.mark.parametrize("dtype", ["O", "<f8", "S3", "V1"])
+def test_only_the_types_of_integers_are_read(dtype):
+    with pytest.raises(DamagedError, match="unknown array"):
+        unpack_values(pack(b'[["plain", 1, "%s"]]\n' % dtype.encode() + b"\0" * 8))
