@@ -1,7 +1,7 @@
 """All that a worker relies on of RQ's insides; `tests/workers/test_rq.py` tests each reliance.
 
 RQ forks a work-horse for every job that it takes from its queue. Here that job only wakes the worker, which does it
-itself, and tells a work-horse that stands by to begin: what that does, which may be many runs, and what the worker does
+itself, and lets a work-horse begin that stands by: what that does, which may be many runs, and what the worker does
 after it, are methods of a subclass. The
 service's side is `service/rq_keys.py`. `pyproject.toml` says between which versions of RQ all of this holds.
 """
@@ -132,9 +132,9 @@ class RqWorker(rq.Worker):  # type: ignore[misc]
         """
         self.perform_job(job, queue)
         standby, self._standby = self._standby, None
-        if standby is None or not standby.tell(job.id):
+        if standby is None or not standby.begin(job.id):
             standby = self._forked(get_ready=lambda: None)
-            standby.tell(job.id)
+            standby.begin(job.id)
         self._horse_pid = standby.pid
 
     def monitor_work_horse(self, job: Any, queue: Any) -> None:

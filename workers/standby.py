@@ -29,7 +29,7 @@ class Standby:
 
         Args:
             get_ready: what the process does first.
-            work: what it does once it is told; then it ends, with status 1 where this has failed.
+            work: what it does with the name that `begin` gives it; then it ends, with status 1 where this has failed.
         """
         parent = os.getpid()
         receiving, self._sending = os.pipe()
@@ -43,18 +43,18 @@ class Standby:
             die_with_parent(parent=parent)
             name_process(STANDING_BY)
             get_ready()
-            told = os.read(receiving, _LONGEST).decode()
-            if told:  # else the parent has ended
+            name = os.read(receiving, _LONGEST).decode()
+            if name:  # else the parent has ended
                 name_process(AT_WORK)
-                work(told)
+                work(name)
             os._exit(os.EX_OK)
         finally:
             os._exit(1)
 
-    def tell(self, what: str) -> bool:
-        """Let the process work; call it once. False if the process has died meanwhile."""
+    def begin(self, name: str) -> bool:
+        """Let the process work; call it once. False if the process has died."""
         try:
-            os.write(self._sending, what.encode())
+            os.write(self._sending, name.encode())
         except BrokenPipeError:
             os.waitpid(self.pid, 0)
             return False

@@ -49,7 +49,7 @@ _TEXTS = {"gold": _RIGHT, "systems/0": _RIGHT, "systems/1": _WRONG}
 
 
 def warm_up(context: Context, queue: str) -> None:
-    """Call every compiled function, then rehearse a job.
+    """Call every compiled function, then perform a job that is not stored.
 
     `/readyz` and the log say so. Of the workers of one machine that have to compile, one does; the others wait, and
     load what it has kept.
@@ -59,7 +59,7 @@ def warm_up(context: Context, queue: str) -> None:
     with _noted(context, queue) as note, Path(__file__).open("rb") as held, before_compiling(partial(_hold, held)):
         warm(lambda left: note(left + 1))
         note(1)
-        rehearse(context)
+        perform_warm_up_job(context)
     log.info("warm", queue=queue, seconds=round(monotonic() - began, 1))
 
 
@@ -101,7 +101,7 @@ def _noted(context: Context, queue: str) -> Iterator[Callable[[int], None]]:
             context.queue.end_warming(queue, name)
 
 
-def rehearse(context: Context) -> None:
+def perform_warm_up_job(context: Context) -> None:
     """Perform a tiny job in a transaction that is never committed; log, count and trace nothing."""
     rollback_context = replace(context, store=RollbackStore(context.store), meters=Meters())
     with closing(rollback_context.store):
@@ -112,7 +112,7 @@ def rehearse(context: Context) -> None:
         claimed_run = next_work(rollback_context, QUEUE, 1)
         assert isinstance(claimed_run, runs.Run)  # noqa: S101 - no other run is in this queue
         ending = work.work(rollback_context, claimed_run, Progress(rollback_context, RUN))
-        assert ending is not None  # noqa: S101 - nobody deletes the job
+        assert ending is not None  # noqa: S101 - it is not deleted
         finish(rollback_context, claimed_run, ending)
         # with no run left they look for pieces too
         peek(rollback_context, QUEUE, 1)

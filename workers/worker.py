@@ -16,7 +16,7 @@ from service.queue import LIVE, REDIS_ERRORS
 from service.store.runs import NO_LIMIT
 from workers.entry import Work, WorkFailed, next_work, peek, release, run
 from workers.rq_worker import RqWorker
-from workers.warm_up import rehearse
+from workers.warm_up import perform_warm_up_job
 
 LINGER = 5.0
 """Seconds for which a work-horse waits for another run before it ends."""
@@ -47,9 +47,9 @@ class Worker(RqWorker):
         self._reported = 0.0
 
     def get_ready(self) -> None:
-        """Rehearse a job, which touches what jobs need."""
+        """Perform a job that is not stored, which touches what jobs need."""
         with suppress(OperationalError):
-            rehearse(self.context)
+            perform_warm_up_job(self.context)
         # idle ones would count at the server, and may be dead when they are needed
         self.context.store.close()
         self.connection.connection_pool.disconnect()
