@@ -140,6 +140,8 @@ def read_arrays(heads: list[list[Any]], body: memoryview) -> list[Array]:
                 arrays.append(stored)
             case _:
                 raise ValueError(f"unknown array {head!r}")
+        if size < 0:
+            raise ValueError(f"array without end {head!r}")
         at += size
     return arrays
 

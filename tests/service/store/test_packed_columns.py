@@ -214,7 +214,22 @@ def test_columns_that_were_changed_under_a_right_checksum_are_read_or_an_error(d
         unpack_values(pack(bytes(raw[8:])))
 
 
-@pytest.mark.parametrize("dtype", ["O", "<f8", "S3", "V1"])
-def test_only_the_types_of_integers_are_read(dtype):
-    with pytest.raises(DamagedError, match="unknown array"):
-        unpack_values(pack(b'[["plain", 1, "%s"]]\n' % dtype.encode() + b"\0" * 8))
+@pytest.mark.parametrize(
+    "head",
+    [
+        ["plain", 1, "O"],
+        ["plain", 1, "<f8"],
+        ["plain", 1, "V1"],
+        ["plain", 9, "<i8"],
+        ["bits", 1 << 40],
+        ["floats", -5],
+        ["chosen", 3, 4],
+        ["listed", [(1 << 64) - 1]],
+        ["from", 8, "u1", 5, None],
+        ["of another version"],
+    ],
+    ids=str,
+)
+def test_an_array_that_cannot_be_is_an_error(head):
+    with pytest.raises(DamagedError):
+        unpack_values(pack(orjson.dumps([head]) + b"\n" + bytes(8)))
