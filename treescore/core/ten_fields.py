@@ -219,15 +219,14 @@ def join_lines(numbers: Bytes, heads: Bytes, words: Bytes, rest: Bytes, text: By
     return end
 
 
-@checked
+@compiled
 def copy_to(stream: Bytes, start: int, last: int, text: Bytes, end: int) -> int:
     """Copy a stream from `start` to the byte `last`, with it, to the text; return how many bytes these are."""
-    size = 0
-    while stream[start + size] != last:
+    for size in range(min(len(stream) - start, len(text) - end)):
         text[end + size] = stream[start + size]
-        size += 1
-    text[end + size] = last
-    return size + 1
+        if stream[start + size] == last:
+            return size + 1
+    raise IndexError("a stream ends too early")
 
 
 @checked
