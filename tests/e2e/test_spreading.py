@@ -6,6 +6,7 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -69,19 +70,24 @@ def held(service: ServiceProcess) -> list[str]:
 
 
 def shared(service: ServiceProcess, client: httpx.Client, benchmark: str, name: str) -> str:
-    """A submission that two workers are scoring."""
-    answer = client.post(benchmark, json={"outputs": outputs(name)})
-    assert answer.status_code == 202
-    until(lambda: len(held(service)) == 2)
-    return str(answer.json()["id"])
+    """A submission that two workers are scoring: the first one that does not end before a killed worker is back."""
+    for number in count():
+        answer = client.post(benchmark, json={"outputs": outputs(f"{name} {number}")})
+        assert answer.status_code == 202
+        submission = str(answer.json()["id"])
+        if until(lambda: len(held(service)) == 2 or ended(client, submission)) is True:  # noqa: B023 - called here
+            return submission
+    raise AssertionError
+
+
+def ended(client: httpx.Client, submission: str) -> Any:
+    """The submission once it is final; nothing before."""
+    found = client.get(f"/v1/submissions/{submission}").json()
+    return found["finished_at"] and found
 
 
 def final(client: httpx.Client, submission: str) -> dict[str, Any]:
-    def ended() -> Any:
-        found = client.get(f"/v1/submissions/{submission}").json()
-        return found["finished_at"] and found
-
-    return dict(until(ended))
+    return dict(until(lambda: ended(client, submission)))
 
 
 def result(document: dict[str, Any]) -> Any:
