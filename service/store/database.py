@@ -160,6 +160,14 @@ def file_of_url(url: URL) -> Path | None:
     return Path(url.database) if sqlite and url.database and url.database != ":memory:" else None
 
 
+def place_of_url(url: URL) -> str:
+    """Return where the database is that a URL names: the same for each user and password, another for each database."""
+    file = file_of_url(url)
+    if file is not None:
+        return str(file.resolve())
+    return repr((url.host, url.port, url.query.get("host"), url.query.get("port"), url.database))
+
+
 def lock(db: Connection, name: str) -> None:
     """Let other transactions that lock this name wait until this one ends. On SQLite writers wait for each other."""
     if db.dialect.name == "postgresql":
@@ -219,8 +227,11 @@ class RollbackStore(Store):
     def __init__(self, store: Store) -> None:
         self.url, self.sqlite, self.engine = store.url, store.sqlite, store.engine
         self._queries, self._readers, self._count_trip = {}, deque(), store._count_trip  # noqa: SLF001 - its own kind
-        self._connection = self.engine.connect().execution_options(treescore_write=True)
-        self._connection.begin()
+        with ExitStack() as failed:
+            failed.enter_context(line.turn(store._file))  # noqa: SLF001
+            self._connection = failed.enter_context(self.engine.connect().execution_options(treescore_write=True))
+            self._connection.begin()
+            self._end = failed.pop_all()
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -234,5 +245,5 @@ class RollbackStore(Store):
 
     def close(self) -> None:
         """Roll back and close all connections, so that none is inherited by a fork."""
-        self._connection.close()
+        self._end.close()
         super().close()

@@ -8,12 +8,14 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from service.store.packing import pack, unpack, unpack_array
+from service.store.packing import damage_told, pack, unpack, unpack_array
 
 Array = NDArray[Any]
 
 _TYPES = ("u1", "i1", "<u2", "<i2", "<u4", "<i4", "<i8")
-_PLAIN, _STEPS, _BITS, _FLOATS, _CHOSEN = "plain", "steps", "bits", "floats", "chosen"
+_LISTED, _PLAIN, _STEPS, _BITS, _FLOATS, _CHOSEN = "listed", "plain", "steps", "bits", "floats", "chosen"
+SHORT = 32
+"""Integers up to which an array is written as a list: looking for a shorter form costs more than it saves."""
 _OF_EARLIER_VERSIONS = b"\x93NUMPY"
 _NEAR = 8
 """How many earlier arrays are compared with a new one."""
@@ -27,12 +29,13 @@ def pack_values(values: Array) -> bytes:
 
 
 def unpack_values(body: bytes) -> Array:
-    """Unpack what `pack_values` has packed, or `pack_array` of an earlier version."""
+    """Unpack what `pack_values` has packed, or `pack_array` of an earlier version. Raises ZstdError where damaged."""
     raw = unpack(body)
-    if raw.startswith(_OF_EARLIER_VERSIONS):
-        return unpack_array(body)
-    head, _, arrays = raw.partition(b"\n")
-    return read_arrays(orjson.loads(head), memoryview(arrays))[-1]
+    with damage_told():
+        if raw.startswith(_OF_EARLIER_VERSIONS):
+            return unpack_array(body)
+        head, _, arrays = raw.partition(b"\n")
+        return read_arrays(orjson.loads(head), memoryview(arrays))[-1]
 
 
 class ArrayWriter:
@@ -57,6 +60,8 @@ class ArrayWriter:
         if values.dtype.kind == "f":
             return self._floats(values)
         values = values.astype(np.int64, copy=False)
+        if len(values) <= SHORT:
+            return self._append(values, [_LISTED, values.tolist()], b"")
         base = self._like(values, rows)
         if base is not None:
             return self._integers(values, values - self._rows(base, rows), ["from", base, rows])
@@ -68,7 +73,10 @@ class ArrayWriter:
     def _floats(self, values: Array) -> int:
         distinct, indices = np.unique(values.view(np.int64), return_inverse=True)
         if 2 * len(distinct) < len(values):
-            numbers = [self._append(distinct, [_FLOATS, len(distinct)], _planes(distinct)), self.add(indices)]
+            numbers = [
+                self._append(distinct.view(np.float64), [_FLOATS, len(distinct)], _planes(distinct)),
+                self.add(indices),
+            ]
             return self._append(values, [_CHOSEN, *numbers], b"")
         return self._append(values, [_FLOATS, len(values)], _planes(values.view(np.int64)))
 
@@ -113,10 +121,13 @@ def read_arrays(heads: list[list[Any]], body: memoryview) -> list[Array]:
             case ["floats", int(count)]:
                 size = 8 * count
                 arrays.append(_unplaned(body, np.dtype("<i8"), count, at).view(np.float64))
+            case ["listed", list(values)]:
+                size = 0
+                arrays.append(np.array(values, np.int64))
             case ["chosen", int(values), int(indices)]:
                 size = 0
                 arrays.append(arrays[values][arrays[indices]])
-            case [str(kind), int(count), str(name), *base]:
+            case [str(kind), int(count), str(name), *base] if name in _TYPES:
                 dtype = np.dtype(name)
                 size = dtype.itemsize * count
                 stored = _unplaned(body, dtype, count, at).astype(np.int64)
@@ -124,10 +135,13 @@ def read_arrays(heads: list[list[Any]], body: memoryview) -> list[Array]:
                     stored = np.cumsum(stored)
                 elif base:
                     number, rows = base
-                    stored += arrays[number] if rows is None else arrays[number][arrays[rows]]
+                    like = arrays[number].view(np.int64)  # an earlier version also took the bits of real numbers
+                    stored += like if rows is None else like[arrays[rows]]
                 arrays.append(stored)
             case _:
                 raise ValueError(f"unknown array {head!r}")
+        if size < 0:
+            raise ValueError(f"array without end {head!r}")
         at += size
     return arrays
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
-from service.store.packing import pack, unpack
+from service.store.packing import damage_told, pack, unpack
 from treescore.core.arrays import offsets_of
 from treescore.core.ten_fields import Streams, put_together, taken_apart
 
@@ -34,7 +36,10 @@ def unpack_text(body: bytes) -> bytes:
     if not is_apart(body):
         return unpack(body)
     raw = unpack(body[len(_APART) :])
-    sizes = np.frombuffer(raw, _SIZES, len(Streams._fields) + 1)
-    bounds = offsets_of(sizes[1:]) + sizes.nbytes
-    streams = Streams(*(raw[start:stop] for start, stop in zip(bounds.tolist(), bounds[1:].tolist(), strict=False)))
-    return put_together(streams, int(sizes[0]))
+    with damage_told():
+        sizes = np.frombuffer(raw, _SIZES, len(Streams._fields) + 1)
+        bounds = (offsets_of(sizes[1:]) + sizes.nbytes).tolist()
+        text = put_together(Streams(*(raw[start:stop] for start, stop in pairwise(bounds))), int(sizes[0]))
+        if bounds[-1] != len(raw) or len(text) != sizes[0]:
+            raise ValueError("their sizes are wrong")
+    return text

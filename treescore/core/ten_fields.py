@@ -13,10 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from treescore.core.arrays import Bytes, IntArray
-from treescore.core.jit import compiled, compiler_loaded
+from treescore.core.jit import checked, compiled, compiler_loaded
 
 SAME, LOWER = 1, 2
 _TAB, _FEED, _FIELDS = 9, 10, 10
+_LONGEST = 4
+"""A text has less than so many times the bytes of its streams."""
 _MARKS = (bytes([SAME]), bytes([LOWER]))
 
 
@@ -45,9 +47,21 @@ def taken_apart(text: bytes) -> Streams | None:
 
 
 def put_together(streams: Streams, size: int) -> bytes:
-    """Return the text of `size` bytes that was taken apart."""
-    if not compiler_loaded():
-        return joined(streams)
+    """Return the text of `size` bytes that was taken apart.
+
+    Raises:
+        ValueError: no text was taken apart into these streams.
+    """
+    # at most a form stands twice in a text, and a line with its number left out has 11 bytes in the streams
+    if not 0 <= size <= _LONGEST * sum(map(len, streams)):
+        raise ValueError(f"no text of {size} bytes has these streams")
+    try:
+        return _joined_by_compiled(streams, size) if compiler_loaded() else joined(streams)
+    except (IndexError, StopIteration) as error:
+        raise ValueError("one of the streams is too short") from error
+
+
+def _joined_by_compiled(streams: Streams, size: int) -> bytes:
     text = np.empty(size + 1, np.uint8)
     numbers, heads, words, rest = (np.frombuffer(stream, np.uint8) for stream in streams)
     end = join_lines(numbers, heads, words, rest, text)
@@ -159,9 +173,12 @@ def lemma_of(text: Bytes, form: int, form_end: int, lemma_end: int) -> int:
     return SAME if same else LOWER if lower else 0
 
 
-@compiled
+@checked
 def join_lines(numbers: Bytes, heads: Bytes, words: Bytes, rest: Bytes, text: Bytes) -> int:
-    """Fill the text, uint8 (size + 1,), and return where it ends, after a last line feed."""
+    """Fill the text, uint8 (size + 1,), and return where it ends, after a last line feed.
+
+    Raises IndexError where a stream ends too early, or the text is longer.
+    """
     at, head, word, other, last, end = 0, 0, 0, 0, 0, 0
     while at < len(numbers):
         if numbers[at] == SAME:
@@ -205,15 +222,14 @@ def join_lines(numbers: Bytes, heads: Bytes, words: Bytes, rest: Bytes, text: By
 @compiled
 def copy_to(stream: Bytes, start: int, last: int, text: Bytes, end: int) -> int:
     """Copy a stream from `start` to the byte `last`, with it, to the text; return how many bytes these are."""
-    size = 0
-    while stream[start + size] != last:
+    for size in range(min(len(stream) - start, len(text) - end)):
         text[end + size] = stream[start + size]
-        size += 1
-    text[end + size] = last
-    return size + 1
+        if stream[start + size] == last:
+            return size + 1
+    raise IndexError("a stream ends too early")
 
 
-@compiled
+@checked
 def write_number(number: int, text: Bytes, end: int) -> int:
     """Write a number above 0 at `end`, and return where it ends."""
     tens = 1
@@ -226,7 +242,7 @@ def write_number(number: int, text: Bytes, end: int) -> int:
     return end
 
 
-@compiled
+@checked
 def copy_form(text: Bytes, form: int, size: int, lower: bool, end: int) -> int:  # noqa: FBT001 - compiled code has no keywords
     """Write the form that stands at `form` again at `end`, its ASCII letters in lower case if asked."""
     for index in range(form, form + size):

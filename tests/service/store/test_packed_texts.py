@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
 from sqlalchemy import select
 
 from service.store import packed_texts, texts
 from service.store.packed_texts import is_apart, packed_apart, unpack_text
-from service.store.packing import pack
+from service.store.packing import DamagedError, pack, unpack
 from service.store.tables import texts as table
 from tests.fixtures.tasks import RIGHT, WRONG
+from treescore.core import ten_fields
+from treescore.core.jit import load_compiler
 
 MANY = "".join(RIGHT.replace("s1", f"a{number}").replace("s2", f"b{number}") for number in range(60))
 SYSTEM = MANY.replace("2\tobj", "1\tnmod", 3)
@@ -67,3 +73,21 @@ def test_a_changed_byte_is_noticed(at):
     damaged[at] ^= 1
     with pytest.raises(zstandard.ZstdError):
         unpack_text(damaged.tobytes())
+
+
+@given(st.data())
+@pytest.mark.parametrize("compiler", [True, False])
+def test_streams_that_were_changed_under_a_right_checksum_are_noticed_or_a_text_of_the_size(compiler, data):
+    load_compiler()
+    whole = packed_apart(SYSTEM.encode())
+    assert whole is not None
+    raw = bytearray(unpack(whole.removeprefix(packed_texts._APART)))
+    for _ in range(data.draw(st.integers(1, 3))):
+        raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.sampled_from([0, 1, 2, 9, 10, 49, 255]))
+    del raw[data.draw(st.none() | st.integers(0, len(raw))) :]
+    try:
+        with patch.object(ten_fields, "compiler_loaded", return_value=compiler):
+            text = unpack_text(packed_texts._APART + pack(bytes(raw)))
+    except DamagedError:
+        return
+    assert len(text) == int.from_bytes(raw[:8], "little")
