@@ -7,6 +7,7 @@ import sys
 import threading
 import traceback
 from contextlib import suppress
+from datetime import UTC, datetime
 from types import TracebackType
 
 import orjson
@@ -18,12 +19,7 @@ from service.variables import ConfigError
 def configure_logs() -> None:
     """Set up structlog for this process; request ids come from context variables."""
     structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.JSONRenderer(lambda line, **_: orjson.dumps(line, default=str)),
-        ],
+        processors=[structlog.contextvars.merge_contextvars, _line],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
         logger_factory=structlog.BytesLoggerFactory(file=_StandardError()),  # type: ignore[arg-type]
         cache_logger_on_first_use=True,
@@ -46,6 +42,12 @@ class _StandardError:
         """Hand over what is written, if that is possible."""
         with suppress(OSError):
             sys.stderr.buffer.flush()
+
+
+def _line(_logger: object, level: str, event: structlog.typing.EventDict) -> bytes:
+    event["level"] = level
+    event["timestamp"] = datetime.now(UTC)
+    return orjson.dumps(event, default=str, option=orjson.OPT_UTC_Z)
 
 
 class _Forwarded(logging.Handler):
