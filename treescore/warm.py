@@ -9,9 +9,9 @@ import treescore.evaluation.parts
 import treescore.significance.across  # noqa: F401 - both are loaded on demand
 from treescore.core.jit import load_compiler
 from treescore.core.registry import METRICS, Example, load_all
-from treescore.core.ten_fields import put_together, taken_apart
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
+from treescore.formats.shared.ten_fields import put_together, taken_apart
 from treescore.significance.warm import warm_kernels
 
 _TEXT = b"1\tA\ta\t_\t_\t_\t0\troot\t_\t_\n"

@@ -28,15 +28,12 @@ from treescore.core.columns import (
 from treescore.core.grouping import grouped
 from treescore.core.params import Json
 
-LEVEL = 6
-"""Of zstd."""
-
 
 def pack_columns(records: Records) -> bytes:
     """Pack records with all columns below them."""
     writer = _Writer(records)
     head = orjson.dumps([writer.written(records), writer.arrays.heads, writer.strings])
-    return pack_with_head(head, writer.arrays.bodies, LEVEL)
+    return pack_with_head(head, writer.arrays.bodies)
 
 
 def unpack_columns(body: bytes) -> Records:
