@@ -25,7 +25,7 @@ from treescore.core.columns import (
     Strings,
     Trees,
 )
-from treescore.core.grouping import grouped
+from treescore.core.grouping import appearing
 from treescore.core.params import Json
 
 
@@ -64,8 +64,7 @@ class _Writer:
             used.setdefault(id(strings), (strings, []))[1].append(numbers)
         tables = {}
         for key, (strings, each) in used.items():
-            together = np.concatenate(each)
-            distinct = together[grouped(together)[1]]
+            distinct = appearing(np.concatenate(each), len(strings))
             tables[key] = np.zeros(len(strings), np.int64)
             tables[key][distinct] = np.arange(len(distinct)) + len(self.strings)
             self.strings += map(strings.__getitem__, distinct.tolist())

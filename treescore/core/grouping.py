@@ -29,6 +29,15 @@ def grouped(values: IntArray) -> tuple[IntArray, IntArray]:
     return groups, firsts
 
 
+def appearing(numbers: IntArray, size: int) -> IntArray:
+    """Return the distinct ones of n numbers below `size` in order of appearance, int64 (g,), in O(n + size)."""
+    firsts = np.full(size, len(numbers))
+    # of equal numbers the last is kept, so the first of them is written last
+    firsts[numbers[::-1]] = np.arange(len(numbers))[::-1]
+    distinct = np.flatnonzero(firsts < len(numbers))
+    return distinct[np.argsort(firsts[distinct])]
+
+
 def grouped_lists(values: IntArray, offsets: IntArray) -> tuple[IntArray, IntArray]:
     """Number equal lists alike, in order of appearance.
 
