@@ -29,6 +29,10 @@ PROJECTIVITIES = ("projective", "non-projective")
 NONE = -2
 """Key of a relation length where HEAD is not a number; -1 is the root's, as in MaltEval."""
 
+_FAR = 7
+_DISTANCE_OF = np.array([5, 0, 1, 1, 2, 3, 3, 3, 3, 4])
+"""Index in DISTANCES of each relation length from NONE to _FAR."""
+
 RELATIVE_BINS = 14
 
 
@@ -70,11 +74,8 @@ class WordAttributes:
 
     def distances(self) -> IntArray:
         """Return indices of DISTANCES, int64 (w,): eval07.pl's bins, where a word that heads itself has distance 1."""
-        lengths = self.relation_lengths
-        bins = np.searchsorted([2, 3, 7], lengths, "right") + 1
-        bins[lengths == -1] = 0
-        bins[lengths == NONE] = len(DISTANCES) - 1
-        return bins.astype(np.int64)
+        distances: IntArray = _DISTANCE_OF[np.minimum(self.relation_lengths, _FAR) - NONE]
+        return distances
 
     def directions(self) -> IntArray:
         """Return indices of DIRECTIONS, int64 (w,): `left` where the head is left of the word."""
