@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 PREFIX = "TREESCORE_"
-FOREIGN = frozenset({"TREESCORE_TOKEN", "TREESCORE_URL", "TREESCORE_CHROMIUM", "TREESCORE_WORKER_PID"})
+FOREIGN = frozenset({"TREESCORE_TOKEN", "TREESCORE_URL", "TREESCORE_CHROMIUM"})
 """Variables that are read elsewhere: by the command `treescore`, by tests and by the workers themselves."""
 INJECTED = re.compile(
     r"TREESCORE_(TEST_\w+|(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP)(_(ADDR|PORT|PROTO))?)?))"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 
 from service.files import private_umask
 from service.logs import configure_logs
@@ -29,7 +28,6 @@ def main() -> None:
     warm_up(context, arguments.queue)
     gold_cache.prepare(context)
     context.store.close()  # connections do not survive a fork
-    os.environ["TREESCORE_WORKER_PID"] = str(os.getpid())
     worker_on(context, arguments.queue, burst=arguments.burst).work(burst=arguments.burst, logging_level="WARNING")
 
 

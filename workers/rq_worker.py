@@ -1,14 +1,17 @@
 """All that a worker relies on of RQ's insides; `tests/workers/test_rq.py` tests each reliance.
 
-RQ forks a work-horse for every job that it takes from its queue. Here that job only wakes the worker: what the
-work-horse then does, which may be many runs, and what the worker does after it, are methods of a subclass. The
+RQ forks a work-horse for every job that it takes from its queue. Here that job only wakes the worker, which does it
+itself, and lets a work-horse begin that stands by: what that does, which may be many runs, and what the worker does
+after it, are methods of a subclass. The
 service's side is `service/rq_keys.py`. `pyproject.toml` says between which versions of RQ all of this holds.
 """
 
 from __future__ import annotations
 
-import os
+import random
+from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any
 
 import redis
@@ -16,9 +19,9 @@ import rq
 from rq.exceptions import InvalidJobOperation
 from rq.timeouts import JobTimeoutException
 
-from service.posix import die_with_parent
 from service.queue import ABANDONED_AFTER
 from service.rq_keys import SERIALIZER, note_heartbeat
+from workers.standby import Standby
 
 HEARTBEAT_SECONDS = 2
 WORKER_TTL = 30
@@ -41,9 +44,14 @@ class RqWorker(rq.Worker):  # type: ignore[misc]
             worker_ttl=WORKER_TTL,
             maintenance_interval=MAINTENANCE_SECONDS,
         )
+        self._standby: Standby | None = None
+        self._keeps_one = False
 
-    def woken(self, queue: str, name: str) -> bool:
-        """Work in the forked process, after RQ's job of this name; return whether that job is done with."""
+    def get_ready(self) -> None:
+        """Do in the forked process what can be done before there is work; leave no connection open."""
+
+    def woken(self, queue: str, name: str) -> None:
+        """Work in the forked process, after RQ's job of this name."""
         raise NotImplementedError
 
     def left_behind(self, name: str) -> None:
@@ -94,22 +102,43 @@ class RqWorker(rq.Worker):  # type: ignore[misc]
         super().heartbeat(timeout, pipeline)
         note_heartbeat(self)
 
-    def main_work_horse(self, job: Any, queue: Any) -> None:
-        """Run RQ's job in the forked process. Relies on: it is the first that the fork calls, and it ends it."""
-        die_with_parent(parent=int(os.environ["TREESCORE_WORKER_PID"]))
-        super().main_work_horse(job, queue)
+    def work(self, *, burst: bool = False, **options: Any) -> bool:
+        """Work until a signal, and keep a work-horse that stands by; with `burst` until nothing is left."""
+        self._keeps_one = not burst
+        self._stand_by()
+        return bool(super().work(burst=burst, **options))
 
-    def perform_job(self, job: Any, queue: Any) -> bool:
-        """Perform RQ's job, then what `woken` does.
+    def _stand_by(self) -> None:
+        if self._keeps_one:
+            self._standby = self._forked(self.get_ready)
 
-        Relies on: the forked process calls it once, without a time limit of its own around it, and ends after it. The
-        worker waits for that end: it kills the process only a minute after the time of RQ's job.
+    def _forked(self, get_ready: Callable[[], None]) -> Standby:
+        """Fork. Relies on: `setup_work_horse_signals` lets SIGTERM end this process, and not SIGINT."""
+        [queue] = self.queues
+
+        def begin() -> None:
+            random.seed()
+            self.setup_work_horse_signals()
+            get_ready()
+
+        return Standby(begin, partial(self.woken, queue.name))
+
+    def fork_work_horse(self, job: Any, queue: Any) -> None:
+        """Do RQ's job here, where it does nothing; then let the work-horse begin that stands by.
+
+        Relies on: the worker calls it after `prepare_execution`, which sets the state in which a signal waits for the
+        end of the job; `perform_job` does the job in the process that calls it and ends its time limit; the worker then
+        waits for the process `_horse_pid`, and kills it only a minute after the time of RQ's job.
         """
-        performed = bool(super().perform_job(job, queue))
-        return self.woken(queue.name, job.id) and performed
+        self.perform_job(job, queue)
+        standby, self._standby = self._standby, None
+        if standby is None or not standby.begin(job.id):
+            standby = self._forked(get_ready=lambda: None)
+            standby.begin(job.id)
+        self._horse_pid = standby.pid
 
     def monitor_work_horse(self, job: Any, queue: Any) -> None:
-        """Wait until the work-horse has ended; then look what it has left behind.
+        """Wait until the work-horse has ended, look what it has left behind, and let another stand by.
 
         Relies on: the worker calls it after the fork, and it returns once the forked process has ended, however.
         """
@@ -118,6 +147,7 @@ class RqWorker(rq.Worker):  # type: ignore[misc]
         if name is not None:
             self.note_work(None)
             self.left_behind(name)
+        self._stand_by()
 
     def maintain_heartbeats(self, job: Any) -> None:
         """Maintain RQ's heartbeats while its job exists, and only the worker's own afterwards.

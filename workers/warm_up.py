@@ -1,4 +1,4 @@
-"""Perform one tiny job before the worker forks, so that no later job waits for imports and compilation."""
+"""Perform one tiny job before there is any, so that no later job waits for imports, compilation and memory."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import fcntl
 import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,14 +18,16 @@ import structlog
 
 from service.context import Context
 from service.meters import Meters
-from service.origin import at_work
 from service.queue import REDIS_ERRORS
 from service.store import jobs, runs, texts
 from service.store.database import RollbackStore
+from service.usecases.jobs import work
 from service.usecases.jobs.jobs import KIND
+from service.usecases.runs.ending import finish
+from service.usecases.runs.progress import Progress
 from treescore.core.compiling import before_compiling
 from treescore.warm import warm
-from workers.entry import next_work, peek, run
+from workers.entry import next_work, peek
 
 NOTE_SECONDS = 2.0
 """Pause between two notes: a step may take a minute."""
@@ -47,7 +49,7 @@ _TEXTS = {"gold": _RIGHT, "systems/0": _RIGHT, "systems/1": _WRONG}
 
 
 def warm_up(context: Context, queue: str) -> None:
-    """Call every compiled function, then perform whole jobs in transactions that are never committed.
+    """Call every compiled function, then perform a job that is not stored.
 
     `/readyz` and the log say so. Of the workers of one machine that have to compile, one does; the others wait, and
     load what it has kept.
@@ -57,7 +59,7 @@ def warm_up(context: Context, queue: str) -> None:
     with _noted(context, queue) as note, Path(__file__).open("rb") as held, before_compiling(partial(_hold, held)):
         warm(lambda left: note(left + 1))
         note(1)
-        _perform_job(context)
+        perform_warm_up_job(context)
     log.info("warm", queue=queue, seconds=round(monotonic() - began, 1))
 
 
@@ -99,17 +101,19 @@ def _noted(context: Context, queue: str) -> Iterator[Callable[[int], None]]:
             context.queue.end_warming(queue, name)
 
 
-def _perform_job(context: Context) -> None:
+def perform_warm_up_job(context: Context) -> None:
+    """Perform a tiny job in a transaction that is never committed; log, count and trace nothing."""
     rollback_context = replace(context, store=RollbackStore(context.store), meters=Meters())
-    with at_work(RUN, None):
+    with closing(rollback_context.store):
         with rollback_context.store.write() as db:
             runs.add(db, RUN, KIND, QUEUE, rollback_context.now(), "warm-up")
             jobs.add(db, RUN, "warm-up", _REQUEST)
             texts.put(db, RUN, _TEXTS)
         claimed_run = next_work(rollback_context, QUEUE, 1)
-        assert claimed_run is not None  # noqa: S101 - no other run is in this queue
-        run(rollback_context, claimed_run)
-    # with no run left they look for pieces too
-    peek(rollback_context, QUEUE, 1)
-    next_work(rollback_context, QUEUE, 1)
-    rollback_context.store.close()
+        assert isinstance(claimed_run, runs.Run)  # noqa: S101 - no other run is in this queue
+        ending = work.work(rollback_context, claimed_run, Progress(rollback_context, RUN))
+        assert ending is not None  # noqa: S101 - it is not deleted
+        finish(rollback_context, claimed_run, ending)
+        # with no run left they look for pieces too
+        peek(rollback_context, QUEUE, 1)
+        next_work(rollback_context, QUEUE, 1)

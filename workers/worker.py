@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+from contextlib import suppress
 from time import monotonic
 from typing import Any
 
@@ -15,6 +16,7 @@ from service.queue import LIVE, REDIS_ERRORS
 from service.store.runs import NO_LIMIT
 from workers.entry import Work, WorkFailed, next_work, peek, release, run
 from workers.rq_worker import RqWorker
+from workers.warm_up import perform_warm_up_job
 
 LINGER = 5.0
 """Seconds for which a work-horse waits for another run before it ends."""
@@ -32,10 +34,10 @@ class Worker(RqWorker):
     """Forks once for many short runs, and gives back what a work-horse leaves unfinished.
 
     RQ forks for every job, which costs a small job more than its scoring: a new process copies each page it touches
-    and opens new connections. So RQ's own job does nothing, and the work-horse that it has forked begins the runs whose
-    turn it is, one after the other, until none is left; then pieces of large submissions. The id of the current run or
-    piece is in the worker's `current_job`, where RQ keeps that of its job: it counts as held while the worker sends
-    heartbeats, and RQ's command to stop a job finds it.
+    and opens new connections. So RQ's own job does nothing, and a work-horse that was forked before begins the runs
+    whose turn it is, one after the other, until none is left; then pieces of large submissions. The id of the current
+    run or piece is in the worker's `current_job`, where RQ keeps that of its job: it counts as held while the worker
+    sends heartbeats, and RQ's command to stop a job finds it.
     """
 
     def __init__(self, context: Context, queue: str, linger: float = LINGER) -> None:
@@ -44,20 +46,25 @@ class Worker(RqWorker):
         self.linger = linger
         self._reported = 0.0
 
-    def woken(self, queue: str, name: str) -> bool:
+    def get_ready(self) -> None:
+        """Perform a job that is not stored, which touches what jobs need."""
+        with suppress(OperationalError):
+            perform_warm_up_job(self.context)
+        # idle ones would count at the server, and may be dead when they are needed
+        self.context.store.close()
+        self.connection.connection_pool.disconnect()
+
+    def woken(self, queue: str, name: str) -> None:
         """Perform the runs that wait."""
         self.context.meters.forget()
         try:
-            self._work_off(queue, name)
-        except REDIS_ERRORS:
-            return False
+            with suppress(*REDIS_ERRORS):
+                self._work_off(queue, name)
         except OperationalError as error:
             fault(type(error), error.__traceback__)
-            return False
         finally:
             self._report()
             traces.flush()  # only here: a collector that is unavailable costs seconds
-        return True
 
     def _report(self) -> None:
         """Hand on what this process has counted."""

@@ -216,8 +216,11 @@ class RollbackStore(Store):
     def __init__(self, store: Store) -> None:
         self.url, self.sqlite, self.engine = store.url, store.sqlite, store.engine
         self._queries, self._readers, self._count_trip = {}, deque(), store._count_trip  # noqa: SLF001 - its own kind
-        self._connection = self.engine.connect().execution_options(treescore_write=True)
-        self._connection.begin()
+        with ExitStack() as failed:
+            failed.enter_context(line.turn(store._file))  # noqa: SLF001
+            self._connection = failed.enter_context(self.engine.connect().execution_options(treescore_write=True))
+            self._connection.begin()
+            self._end = failed.pop_all()
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -231,5 +234,5 @@ class RollbackStore(Store):
 
     def close(self) -> None:
         """Roll back and close all connections, so that none is inherited by a fork."""
-        self._connection.close()
+        self._end.close()
         super().close()

@@ -14,7 +14,9 @@ from treescore.core.grouping import grouped
 Array = NDArray[Any]
 
 _TYPES = ("u1", "i1", "<u2", "<i2", "<u4", "<i4", "<i8")
-_PLAIN, _STEPS, _BITS, _FLOATS, _CHOSEN = "plain", "steps", "bits", "floats", "chosen"
+_LISTED, _PLAIN, _STEPS, _BITS, _FLOATS, _CHOSEN = "listed", "plain", "steps", "bits", "floats", "chosen"
+SHORT = 32
+"""Integers up to which an array is written as a list: looking for a shorter form costs more than it saves."""
 _OF_EARLIER_VERSIONS = b"\x93NUMPY"
 _NEAR = 8
 """How many earlier arrays are compared with a new one."""
@@ -58,6 +60,8 @@ class ArrayWriter:
         if values.dtype.kind == "f":
             return self._floats(values)
         values = values.astype(np.int64, copy=False)
+        if len(values) <= SHORT:
+            return self._append(values, [_LISTED, values.tolist()], b"")
         base = self._like(values, rows)
         if base is not None:
             return self._integers(values, values - self._rows(base, rows), ["from", base, rows])
@@ -71,7 +75,10 @@ class ArrayWriter:
         indices, firsts = grouped(bits)
         distinct = bits[firsts]
         if 2 * len(distinct) < len(values):
-            numbers = [self._append(distinct, [_FLOATS, len(distinct)], _planes(distinct)), self.add(indices)]
+            numbers = [
+                self._append(distinct.view(np.float64), [_FLOATS, len(distinct)], _planes(distinct)),
+                self.add(indices),
+            ]
             return self._append(values, [_CHOSEN, *numbers], b"")
         return self._append(values, [_FLOATS, len(values)], _planes(values.view(np.int64)))
 
@@ -116,6 +123,9 @@ def read_arrays(heads: list[list[Any]], body: memoryview) -> list[Array]:
             case ["floats", int(count)]:
                 size = 8 * count
                 arrays.append(_unplaned(body, np.dtype("<i8"), count, at).view(np.float64))
+            case ["listed", list(values)]:
+                size = 0
+                arrays.append(np.array(values, np.int64))
             case ["chosen", int(values), int(indices)]:
                 size = 0
                 arrays.append(arrays[values][arrays[indices]])
@@ -127,7 +137,8 @@ def read_arrays(heads: list[list[Any]], body: memoryview) -> list[Array]:
                     stored = np.cumsum(stored)
                 elif base:
                     number, rows = base
-                    stored += arrays[number] if rows is None else arrays[number][arrays[rows]]
+                    like = arrays[number].view(np.int64)  # an earlier version also took the bits of real numbers
+                    stored += like if rows is None else like[arrays[rows]]
                 arrays.append(stored)
             case _:
                 raise ValueError(f"unknown array {head!r}")

@@ -21,6 +21,7 @@ from treescore.core.columns import (
     Quotients,
     Records,
     Rows,
+    Shared,
     Some,
     Strings,
     Trees,
@@ -60,7 +61,7 @@ class _Writer:
         They are numbered in order of appearance, so that the numbers of a column with each string once are 0, 1, 2 ...
         """
         used: dict[int, tuple[Sequence[str], list[IntArray]]] = {}
-        for strings, numbers in _used_strings(column):
+        for strings, numbers in _used_strings(column, set()):
             used.setdefault(id(strings), (strings, []))[1].append(numbers)
         tables = {}
         for key, (strings, each) in used.items():
@@ -102,6 +103,8 @@ class _Writer:
                 return ["some", number, left_out, self.written(of, number)]
             case Lists(offsets, of):
                 return ["lists", self.arrays.add(np.diff(offsets)), self.written(of)]
+            case Shared(start, stop, of):
+                return ["shared", start, stop, self.written(of)]
             case Joined(lists):
                 return ["joined", self.written(lists)]
             case Rows(columns):
@@ -118,24 +121,27 @@ class _Writer:
         return self._array_of[id(values)]
 
 
-def _used_strings(column: Column) -> Iterator[tuple[Sequence[str], IntArray]]:
-    """List what the columns below one use: a list of strings, and numbers in it."""
+def _used_strings(column: Column, seen: set[int]) -> Iterator[tuple[Sequence[str], IntArray]]:
+    """List what the columns below one use: a list of strings, and numbers in it; skip those whose id was `seen`."""
+    if id(column) in seen:
+        return
+    seen.add(id(column))
     match column:
         case Strings(numbers, strings):
             yield strings, numbers
         case Numerals(values, strings):
             yield strings, -1 - values[values < 0]
-        case Some(of=below) | Lists(of=below) | Joined(lists=below):
-            yield from _used_strings(below)
+        case Some(of=below) | Lists(of=below) | Shared(of=below) | Joined(lists=below):
+            yield from _used_strings(below, seen)
         case Rows(columns):
             for each in columns:
-                yield from _used_strings(each)
+                yield from _used_strings(each, seen)
         case Records(members):
             for each in members.values():
-                yield from _used_strings(each)
+                yield from _used_strings(each, seen)
         case Trees(nodes, words):
-            yield from _used_strings(nodes)
-            yield from _used_strings(words)
+            yield from _used_strings(nodes, seen)
+            yield from _used_strings(words, seen)
 
 
 def _read(kind: list[Any], arrays: Sequence[Array], strings: Sequence[str]) -> Any:  # noqa: PLR0911 - as `_kind`
@@ -159,6 +165,8 @@ def _read(kind: list[Any], arrays: Sequence[Array], strings: Sequence[str]) -> A
             return Some(arrays[known], below(of), left_out)
         case ["lists", int(lengths), of]:
             return Lists(offsets_of(arrays[lengths]), below(of))
+        case ["shared", int(start), int(stop), of]:
+            return Shared(start, stop, below(of))
         case ["joined", lists]:
             return Joined(below(lists))
         case ["rows", *columns]:

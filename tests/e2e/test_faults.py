@@ -68,9 +68,10 @@ def end(processes: list[psutil.Process]) -> None:
 
 @pytest.fixture(autouse=True)
 def rested(breakable) -> None:
-    """No work-horse of an earlier test waits for a job: the one there will be is at work."""
+    """No work-horse of an earlier test waits for a job: the one there will be is at work. The others stand by."""
     end(breakable.work_horses())
     until(lambda: not breakable.work_horses())
+    until(lambda: all(worker.children() for worker in breakable.worker_processes()))
 
 
 @pytest.fixture
@@ -89,6 +90,14 @@ def test_a_killed_work_horse(breakable, long_job):
         breakable.work_horses()[0].kill()
         document = finished(breakable, client, job)
     assert len(document["results"]["systems"]) == len(long_job["systems"])
+
+
+def test_a_killed_process_that_stands_by(breakable):
+    standbys = [child for worker in breakable.worker_processes() for child in worker.children()]
+    assert len(standbys) == breakable.workers
+    end(standbys)
+    with breakable.client() as client:
+        assert client.post("/v1/jobs", json=TINY, headers={"Prefer": "wait=20"}).status_code == 201
 
 
 def test_a_work_horse_goes_on_with_the_next_job(breakable, long_job, warm_horses):

@@ -42,7 +42,7 @@ def test_an_unknown_variable_is_refused_with_the_nearest_known_name(misspelt: st
     ["TREESCORE_PORT", "TREESCORE_PORT_8000_TCP", "TREESCORE_PORT_8000_TCP_ADDR", "TREESCORE_PORT_8000_TCP_PROTO",
      "TREESCORE_SERVICE_HOST", "TREESCORE_SERVICE_PORT", "TREESCORE_SERVICE_PORT_HTTP", "TREESCORE_API_PORT",
      "TREESCORE_API_SERVICE_HOST", "TREESCORE_API_PORT_8000_TCP_PORT", "TREESCORE_CHROMIUM",
-     "TREESCORE_TEST_DATABASE_URL", "TREESCORE_WORKER_PID", "TREESCORE_TOKEN", "TREESCORE_URL", "NOT_TREESCORE_X"],
+     "TREESCORE_TEST_DATABASE_URL", "TREESCORE_TOKEN", "TREESCORE_URL", "NOT_TREESCORE_X"],
 )  # fmt: skip
 def test_variables_of_containers_tests_and_the_command_are_passed_over(name: str) -> None:
     assert load_config({name: "tcp://10.0.0.1:8000"}) == load_config({})

@@ -200,7 +200,7 @@ def test_a_request_to_stop_is_a_field_of_the_workers_hash(worker, queue):
 
 @pytest.fixture(scope="module")
 def played(valkey) -> list[dict[str, Any]]:
-    """What a real worker, with a fork for each wake-up, noted."""
+    """What a real worker, with a work-horse for each wake-up, noted."""
     queue = Queue(valkey.url)
     queue.redis.flushall()
     done = subprocess.run(
@@ -215,19 +215,19 @@ def played(valkey) -> list[dict[str, Any]]:
 
 
 def during(played: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
-    """The notes from the fork for a wake-up to the next fork."""
-    start = next(at for at, note in enumerate(played) if note.get("name") == name and note["what"] == "woken") - 1
-    ends = [at for at, note in enumerate(played) if note["what"] == "forked" and at > start]
+    """The notes from a wake-up until the next process stands by."""
+    start = next(at for at, note in enumerate(played) if note.get("name") == name and note["what"] == "woken")
+    ends = [at for at, note in enumerate(played) if note["what"] == "ready" and at > start]
     return played[start : ends[0] if ends else None]
 
 
 @pytest.mark.parametrize("name", ["plain", "heartbeat", "killed", "stopped", "limit", "terminated"])
-def test_each_wake_up_is_a_fork_that_calls_once_after_rqs_job_is_done(played, name):
+def test_each_wake_up_is_for_the_process_that_stands_by_after_rqs_job_is_done(played, name):
     worker = played[0]["pid"]
-    forked, woken = during(played, name)[:2]
-    assert (forked["what"], forked["parent"]) == ("forked", worker)
+    woken = during(played, name)[0]
     assert (woken["what"], woken["name"], woken["queue"]) == ("woken", name, LIVE)
-    assert woken["pid"] == forked["pid"] != worker
+    [ready] = [note for note in played if note["what"] == "ready" and note["pid"] == woken["pid"]]
+    assert ready["parent"] == worker != woken["pid"]
     assert woken["timer"] == 0
     assert woken["current"] is None
     assert f"rq:job:{name}" not in woken["jobs"]
@@ -236,7 +236,7 @@ def test_each_wake_up_is_a_fork_that_calls_once_after_rqs_job_is_done(played, na
 def test_work_is_noted_in_the_hash_that_the_service_reads(played):
     [works] = [note for note in during(played, "plain") if note["what"] == "works"]
     assert {"current_job", "last_heartbeat"} <= set(works["fields"])
-    assert [note["what"] for note in during(played, "plain")] == ["forked", "woken", "works"]
+    assert [note["what"] for note in during(played, "plain")] == ["woken", "works"]
 
 
 def test_the_worker_sends_heartbeats_after_rqs_job_is_done(played):
@@ -251,7 +251,7 @@ def test_the_worker_finds_what_a_killed_work_horse_left(played):
 
 
 def test_the_command_to_stop_ends_the_work_that_it_names(played):
-    assert [note["what"] for note in during(played, "stopped")] == ["forked", "woken", "left"]
+    assert [note["what"] for note in during(played, "stopped")] == ["woken", "left"]
 
 
 def test_the_time_limit_raises_in_the_work_horse_and_is_set_back(played):
@@ -262,7 +262,7 @@ def test_the_time_limit_raises_in_the_work_horse_and_is_set_back(played):
 def test_a_signal_to_the_worker_is_seen_in_the_work_horse_and_ends_the_worker_after_it(played):
     [asked] = [note for note in during(played, "terminated") if note["what"] == "asked"]
     assert (asked["before"], asked["after"]) == (False, True)
-    assert played[-1] == asked
+    assert [note for note in played if note["what"] != "ready"][-1] == asked
 
 
 @pytest.mark.parametrize("name", ["rq", "redis"])

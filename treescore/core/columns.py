@@ -162,6 +162,22 @@ class Lists:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Shared:
+    """Values `start` to `stop` of a column whose other values stand elsewhere."""
+
+    start: int
+    stop: int
+    of: Column
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+    def documents(self, start: int, stop: int) -> list[Json]:
+        """Return the values from `start` to `stop`."""
+        return self.of.documents(self.start + start, min(self.start + stop, self.stop))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Joined:
     """Strings that are joined by spaces from the strings of each list."""
 
@@ -262,7 +278,7 @@ class Documents(Sequence[dict[str, Any]]):
         return isinstance(other, Sequence) and list(self) == list(other)
 
 
-Column = Numbers | Strings | Numerals | Some | Quotients | Anything | Lists | Joined | Rows | Records | Trees
+Column = Numbers | Strings | Numerals | Some | Quotients | Anything | Lists | Shared | Joined | Rows | Records | Trees
 
 
 def listed(chosen: BoolArray | IntArray, offsets: IntArray, of: Column) -> Lists:

@@ -57,14 +57,19 @@ def test_a_writer_holds_the_line_for_its_transaction_and_leaves_it_also_when_it_
     assert free(tmp_path / "x.db")
 
 
-def test_readers_and_warming_up_stand_in_no_line(store: Store, tmp_path: Path) -> None:
+def test_readers_stand_in_no_line(store: Store, tmp_path: Path) -> None:
     with store.read() as db, store.snapshot():
         assert db.exec_driver_sql("SELECT n FROM counted").scalar_one() == 0
         assert free(tmp_path / "x.db")
+
+
+def test_warming_up_holds_the_line_until_it_closes_its_transaction(store: Store, tmp_path: Path) -> None:
     warming = RollbackStore(store)
-    with warming.write():
-        assert free(tmp_path / "x.db")
+    with warming.write(), warming.read():
+        assert not free(tmp_path / "x.db")
+    assert not free(tmp_path / "x.db")
     warming.close()
+    assert free(tmp_path / "x.db")
 
 
 def test_threads_count_one_by_one_without_ever_finding_the_store_busy(store: Store) -> None:

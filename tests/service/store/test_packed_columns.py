@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import orjson
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from service.store import packed_arrays
 from service.store.packed_arrays import ArrayWriter, pack_values, read_arrays, unpack_values
 from service.store.packed_columns import pack_columns, unpack_columns
 from service.store.packing import pack_array, unpack
@@ -24,6 +26,7 @@ from treescore.core.columns import (
     Quotients,
     Records,
     Rows,
+    Shared,
     Some,
     Strings,
     Trees,
@@ -33,6 +36,8 @@ from treescore.core.columns import (
 POOL = ["", "a", "dog", "naïve", "_", "a b", "\n", "x" * 40]
 integers = st.integers(-(2**63), 2**63 - 1) | st.integers(-3, 300)
 Made = tuple[Column, list[Any]]
+short_ones_too = pytest.mark.parametrize("short", [packed_arrays.SHORT, -1], ids=["as lists", "as long ones"])
+"""How arrays are written that are short enough to be lists."""
 
 
 def array(values: list[Any], dtype: Any = np.int64) -> Any:
@@ -69,7 +74,7 @@ def leaves(draw: st.DrawFn, size: int) -> Made:
 @st.composite
 def columns(draw: st.DrawFn, size: int, depth: int) -> Made:
     """A column of `size` values, and the values."""
-    kind = draw(st.sampled_from(["leaf", "some", "lists", "joined", "rows", "records"])) if depth else "leaf"
+    kind = draw(st.sampled_from(["leaf", "some", "lists", "shared", "joined", "rows", "records"])) if depth else "leaf"
     if kind == "some":
         known = draw(st.lists(st.booleans(), min_size=size, max_size=size))
         of, found = draw(columns(sum(known), depth - 1))
@@ -86,6 +91,10 @@ def columns(draw: st.DrawFn, size: int, depth: int) -> Made:
             return Joined(Lists(offsets, Strings(array(numbers), POOL))), [" ".join(words[a:b]) for a, b in bounds]
         of, found = draw(columns(int(offsets[-1]), depth - 1))
         return Lists(offsets, of), [found[a:b] for a, b in bounds]
+    if kind == "shared":
+        start, more = draw(st.integers(0, 2)), draw(st.integers(0, 2))
+        of, found = draw(columns(start + size + more, depth - 1))
+        return Shared(start, start + size, of), found[start : start + size]
     if kind == "rows":
         made = [draw(columns(size, depth - 1)) for _ in range(draw(st.integers(1, 3)))]
         return Rows([of for of, _ in made]), [list(row) for row in zip(*(found for _, found in made), strict=True)]
@@ -110,11 +119,14 @@ def records(draw: st.DrawFn, size: int, depth: int = 2) -> tuple[Records, list[d
     return Records(members), documents
 
 
-@given(st.integers(0, 6).flatmap(records), st.integers(0, 6), st.integers(0, 6))
-def test_what_was_packed_makes_the_same_documents_of_any_range(made, first, second):
+@short_ones_too
+@given(made=st.integers(0, 6).flatmap(records), first=st.integers(0, 6), second=st.integers(0, 6))
+def test_what_was_packed_makes_the_same_documents_of_any_range(made, first, second, short):
     column, documents = made
     start, stop = sorted((min(first, len(documents)), min(second, len(documents))))
-    for each in (column, unpack_columns(pack_columns(column))):
+    with patch.object(packed_arrays, "SHORT", short):
+        packed = pack_columns(column)
+    for each in (column, unpack_columns(packed)):
         assert len(each) == len(documents)
         # as JSON: the members' order and the kinds of numbers count
         assert orjson.dumps(each.documents(start, stop)) == orjson.dumps(documents[start:stop])
@@ -149,17 +161,37 @@ def test_equal_neighbours_and_growing_numbers_take_few_bytes():
     assert len(pack_values(draws % 2 == 0)) < 5_000 / 8 + 100
 
 
+@short_ones_too
 @given(
-    st.lists(st.lists(integers, max_size=9) | st.lists(st.booleans(), max_size=9) | st.lists(st.floats(), max_size=9))
+    lists=st.lists(
+        st.lists(integers, max_size=9)
+        | st.lists(st.booleans(), max_size=9)
+        | st.lists(st.sampled_from([0.0, 0.5]) | st.floats(), max_size=9)
+    )
 )
-def test_arrays_are_read_back_bit_for_bit(lists):
+def test_arrays_are_read_back_bit_for_bit(lists, short):
     writer = ArrayWriter()
     written = [array(each, np.bool_ if each and isinstance(each[0], bool) else None) for each in lists if each]
-    numbers = [writer.add(each) for each in written]
+    with patch.object(packed_arrays, "SHORT", short):
+        numbers = [writer.add(each) for each in written]
     read = read_arrays(orjson.loads(orjson.dumps(writer.heads)), memoryview(b"".join(writer.bodies)))
     for number, each in zip(numbers, written, strict=True):
         assert read[number].dtype == each.dtype
         assert read[number].tobytes() == each.tobytes()
+
+
+def test_whole_numbers_like_the_bits_of_real_ones_are_read_back():
+    half = int(array([0.5], np.float64).view(np.int64)[0])
+    writer = ArrayWriter()
+    with patch.object(packed_arrays, "SHORT", -1):
+        writer.add(array([0.5, 0.5, 0.5], np.float64))
+        number = writer.add(array([half]))
+    read = read_arrays(writer.heads, memoryview(b"".join(writer.bodies)))
+    assert read[number].tolist() == [half]
+    # as an earlier version stored it: as the difference from the distinct real numbers
+    heads = [["floats", 1], ["plain", 3, "u1"], ["chosen", 0, 1], ["from", 1, "u1", 0, None]]
+    body = array([0.5], np.float64).tobytes() + bytes(4)
+    assert read_arrays(heads, memoryview(body))[3].tolist() == [half]
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.float64, np.bool_])

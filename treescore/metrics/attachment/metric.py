@@ -129,7 +129,7 @@ class Attachment(Metric):
             problems=problems,
             tokens={name: TokenBits(bits[scoring], offsets) for name, bits in right.items()},
             warnings=[*warnings, *list(problems.values())[:cap]],
-            slices=lambda: AttachmentSlices(gold, system, scoring, right, present, self._slices),
+            slices=lambda: AttachmentSlices(gold, system, scoring, right, present, self._slices).documents(),
             details=lambda start, stop: Records(
                 {"words": wrong_words(gold, system, scoring & ~right["las"], start, stop)}
             ),

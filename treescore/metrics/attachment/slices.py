@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray
-from treescore.core.columns import Column, Documents, Numbers, Quotients, nullable
+from treescore.core.arrays import BoolArray, IntArray, offsets_of
+from treescore.core.columns import Column, Documents, Numbers, Quotients, Records, Shared, nullable
 from treescore.core.grouping import ranked
-from treescore.core.slice_rows import rows_of
+from treescore.core.slice_rows import nested
 from treescore.core.trees import DependencyTreebank
-from treescore.metrics.shared.groupings import GROUPINGS, Grouping, Groups, WordAttributes, groups_by
+from treescore.metrics.shared.groupings import GROUPINGS, Groups, WordAttributes, groups_by
 from treescore.metrics.shared.malteval.error_groupings import ERROR_GROUPINGS, clustering, clustering_2, pre_and_post
 from treescore.metrics.shared.malteval.right_words import SELF, WordFacts
 from treescore.metrics.shared.malteval.slice_choice import SliceChoice
@@ -23,8 +24,8 @@ MAX_ROWS = 2000
 _SCORES = {"las": "both", "uas": "head", "label_accuracy": "label"}
 
 
-class AttachmentSlices(Mapping[str, Documents]):
-    """A mapping from a grouping's name to its rows, computed on access.
+class AttachmentSlices:
+    """The rows of all groupings.
 
     Each row counts the scoring words whose key on gold's side (`gold`), on the system's (`system`) and on both
     (`correct`; with the right head too: `correct_with_head`) is its value; and of the first two, those whose head,
@@ -54,25 +55,27 @@ class AttachmentSlices(Mapping[str, Documents]):
         self._right["both"] = right["las"][scoring]
         self._right |= {name: self._facts.by(name)[scoring] for name in choice.metrics if name != SELF}
         self._scores = _SCORES | {name: name for name in choice.metrics}
-        self._made: dict[Grouping, Documents] = {}
 
-    def __getitem__(self, name: str) -> Documents:
-        if name == "Clustering":
-            return self._clustering()
-        grouping = GROUPINGS.get(name)
-        if grouping is not None and grouping in self._made:  # under another name
-            return self._made[grouping]
-        groups = self._groups(name)
-        rows = self._rows(groups, self._counts(groups))
-        if grouping is not None:
-            self._made[grouping] = rows
-        return rows
+    def documents(self) -> dict[str, Documents]:
+        """Return the rows by grouping; counts and scores of all stand in the same columns, one grouping after another.
 
-    def __iter__(self) -> Iterator[str]:
-        return iter((*GROUPINGS, *ERROR_GROUPINGS, *self._groupings))
-
-    def __len__(self) -> int:
-        return len(GROUPINGS) + len(ERROR_GROUPINGS) + len(self._groupings)
+        What has several names is counted once.
+        """
+        key_of = {name: GROUPINGS.get(name, name) for name in (*GROUPINGS, *ERROR_GROUPINGS, *self._groupings)}
+        first_names = {key: name for name, key in reversed(key_of.items())}
+        tables = {
+            key: self._clustering() if name == "Clustering" else self._rows(self._groups(name))
+            for key, name in first_names.items()
+        }
+        counts, scores = self._counts_and_scores(np.concatenate([counts for _, counts in tables.values()]))
+        offsets = offsets_of(np.array([len(counts) for _, counts in tables.values()], np.int64)).tolist()
+        rows = {
+            key: Documents(
+                Records({"value": values, "counts": Shared(*bounds, counts), "scores": Shared(*bounds, scores)})
+            )
+            for (key, (values, _)), bounds in zip(tables.items(), pairwise(offsets), strict=True)
+        }
+        return {name: rows[key] for name, key in key_of.items()}
 
     def _groups(self, name: str) -> Groups:
         if name == "PreAndPost":
@@ -103,44 +106,35 @@ class AttachmentSlices(Mapping[str, Documents]):
     def _patterns(self) -> tuple[IntArray, IntArray]:
         return _patterns(self._right)
 
-    def _counts(self, groups: Groups) -> dict[str, IntArray]:
+    def _rows(self, groups: Groups) -> tuple[Column, IntArray]:
+        """Return the values of groups, and what is counted of each: (rows, counts) as `_count_names`."""
         columns = self._columns(groups)
         patterns, bits = _patterns(columns) if SELF in columns else self._patterns
         same = groups.gold == groups.system
-        gold = _tally(groups.gold, 2 * patterns + same, groups.size, 2 * len(bits)).reshape(groups.size, len(bits), 2)
-        correct = gold[:, :, 1]
-        of_sides = {"gold": gold.sum(axis=2), "system": _tally(groups.system, patterns, groups.size, len(bits))}
-        counts = {side: by_pattern.sum(axis=1) for side, by_pattern in of_sides.items()}
-        counts["correct"] = correct.sum(axis=1)
-        counts["correct_with_head"] = correct @ bits[:, list(columns).index("head")]
-        for side, by_pattern in of_sides.items():
-            counts |= {f"{side}_correct_{name}": by_pattern @ bits[:, at] for at, name in enumerate(columns)}
-        return counts
-
-    def _rows(self, groups: Groups, counts: dict[str, IntArray]) -> Documents:
-        by_size = np.argsort(-(counts["gold"] + counts["system"]), kind="stable")
+        gold = _tally(groups.gold, 2 * patterns + same, groups.size, 2 * len(bits))
+        tallies = np.concatenate([gold, _tally(groups.system, patterns, groups.size, len(bits))], axis=1)
+        by_size = np.argsort(-tallies.sum(axis=1), kind="stable")
         listed, rest = by_size[:MAX_ROWS], by_size[MAX_ROWS:]
         if groups.ordered:
             listed = np.sort(listed)
-        values = groups.values(listed)
-        columns = {name: column[listed] for name, column in counts.items()}
+        values, rows = groups.values(listed), tallies[listed]
         if len(rest):
             values = nullable(np.arange(len(listed) + 1) < len(listed), values)
-            columns = {name: np.append(column, counts[name][rest].sum()) for name, column in columns.items()}
-        return self._table(values, columns)
+            rows = np.concatenate([rows, tallies[rest].sum(axis=0, keepdims=True)])
+        return values, rows @ _weights(bits, list(columns).index("head"))
 
-    def _clustering(self) -> Documents:
+    def _clustering(self) -> tuple[Column, IntArray]:
+        """Return the distances from right words, and what is counted of each, as `_rows`."""
         found = list(clustering(self._no_error, self._owners, self._columns()))
-        pairs = np.array([pairs for _, pairs, _ in found], np.int64)
-        counts = {"gold": pairs, "system": pairs, "correct": pairs}
-        right = {name: np.array([right[name] for _, _, right in found], np.int64) for name in self._columns()}
-        counts["correct_with_head"] = right["head"]
-        for side in ("gold", "system"):
-            counts |= {f"{side}_correct_{name}": column for name, column in right.items()}
-        return self._table(Numbers(np.array([distance for distance, _, _ in found], np.int64)), counts)
+        values = Numbers(np.array([distance for distance, _, _ in found], np.int64))
+        counts = [[pairs, pairs, pairs, right["head"], *right.values(), *right.values()] for _, pairs, right in found]
+        return values, np.array(counts, np.int64).reshape(len(found), 4 + 2 * len(self._columns()))
 
-    def _table(self, values: Column, counts: Mapping[str, IntArray]) -> Documents:
-        """Make a row for each value from the columns of counts, each (values,)."""
+    def _counts_and_scores(self, rows: IntArray) -> tuple[Records, Records]:
+        """Return the columns of counts, and the scores that they make, from the counts of all rows."""
+        names = ["gold", "system", "correct", "correct_with_head"]
+        names += [f"{side}_correct_{name}" for side in ("gold", "system") for name in self._columns()]
+        counts = dict(zip(names, np.ascontiguousarray(rows.T), strict=True))
         scores: dict[str, Column] = {}
         for prefix, side in (("", "gold"), ("system_", "system")):
             for score, name in self._scores.items():
@@ -150,7 +144,7 @@ class AttachmentSlices(Mapping[str, Documents]):
             scores[f"precision{suffix}"] = Quotients([correct], [counts["system"]])
             scores[f"recall{suffix}"] = Quotients([correct], [counts["gold"]])
             scores[f"f1{suffix}"] = Quotients([correct, correct], [counts["gold"], counts["system"]])
-        return rows_of(values, {name: Numbers(column) for name, column in counts.items()}, scores)
+        return nested({name: Numbers(column) for name, column in counts.items()}), nested(scores)
 
 
 def _patterns(columns: Mapping[str, BoolArray]) -> tuple[IntArray, IntArray]:
@@ -161,6 +155,28 @@ def _patterns(columns: Mapping[str, BoolArray]) -> tuple[IntArray, IntArray]:
     firsts = np.zeros(int(codes.max(initial=-1)) + 1, np.int64)
     firsts[codes] = np.arange(len(codes))
     return codes, np.stack([column[firsts] for column in columns.values()], axis=1).astype(np.int64)
+
+
+def _weights(bits: IntArray, head: int) -> IntArray:
+    """Return what a word of each tally adds to each count of `_counts_and_scores`.
+
+    Args:
+        bits: which of c columns are true in each of p patterns, (p, c).
+        head: the column of right heads.
+
+    Returns:
+        (3 p, 4 + 2 c): first, for each pattern, gold's words whose group on the system's side differs and is the same;
+        then the system's words.
+    """
+    patterns, columns = bits.shape
+    weights = np.zeros((3 * patterns, 4 + 2 * columns), np.int64)
+    gold, system = weights[: 2 * patterns], weights[2 * patterns :]
+    gold[:, 0] = system[:, 1] = 1
+    gold[1::2, 2] = 1
+    gold[1::2, 3] = bits[:, head]
+    gold[:, 4 : 4 + columns] = np.repeat(bits, 2, axis=0)
+    system[:, 4 + columns :] = bits
+    return weights
 
 
 def _tally(groups: IntArray, patterns: IntArray, size: int, width: int) -> IntArray:

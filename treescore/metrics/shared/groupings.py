@@ -152,7 +152,7 @@ def groups_by(name: str, sides: tuple[WordAttributes, WordAttributes], scoring: 
     grouping = GROUPINGS[name]
     keys = [grouping.keys(side)[scoring] for side in sides]
     distinct, groups = ranked(np.concatenate(keys))
-    gold, system = np.split(groups, 2)
+    gold, system = groups.reshape(2, -1)
     treebank = sides[0].treebank
     return Groups(
         gold,
