@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treescore.core.arrays import IntArray
+from treescore.core.arrays import BoolArray, IntArray
 from treescore.core.jit import compiled
 
 _START = 1024
@@ -31,11 +31,8 @@ def grouped(values: IntArray) -> tuple[IntArray, IntArray]:
 
 def appearing(numbers: IntArray, size: int) -> IntArray:
     """Return the distinct ones of n numbers below `size` in order of appearance, int64 (g,), in O(n + size)."""
-    firsts = np.full(size, len(numbers))
-    # of equal numbers the last is kept, so the first of them is written last
-    firsts[numbers[::-1]] = np.arange(len(numbers))[::-1]
-    distinct = np.flatnonzero(firsts < len(numbers))
-    return distinct[np.argsort(firsts[distinct])]
+    distinct = np.empty(min(size, len(numbers)), np.int64)
+    return distinct[: list_firsts(numbers, np.zeros(size, np.bool_), distinct)]
 
 
 def grouped_lists(values: IntArray, offsets: IntArray) -> tuple[IntArray, IntArray]:
@@ -102,6 +99,18 @@ def number_groups(values: IntArray, groups: IntArray, start: int) -> IntArray:
             known += 1
         groups[index] = table[slot]
     return firsts[:known].copy()
+
+
+@compiled
+def list_firsts(numbers: IntArray, seen: BoolArray, distinct: IntArray) -> int:
+    """Fill `distinct` with each number that is not `seen`, once, and return how many they are."""
+    count = 0
+    for number in numbers:
+        if not seen[number]:
+            seen[number] = True
+            distinct[count] = number
+            count += 1
+    return count
 
 
 @compiled
