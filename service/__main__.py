@@ -10,6 +10,7 @@ import click
 from service.commands.exits import one_line
 from service.files import private_umask
 from treescore.cli.main import COMMANDS
+from treescore.cli.output import WritingGroup
 
 MODULES: Mapping[str, str] = {
     "serve": "service.commands.serve",
@@ -28,7 +29,7 @@ MODULES: Mapping[str, str] = {
 """Module of each command."""
 
 
-class Commands(click.Group):
+class Commands(WritingGroup):
     """The commands of MODULES; an error of the environment ends them with one line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -20,7 +20,7 @@ SECRETS = ("admin_token", "database_url", "redis_url")
 NEEDED = ("threads", "api_processes", "header_seconds", "body_seconds", "max_unfinished", "max_unfinished_each")
 """Numbers without which no request would be answered: 1 or more."""
 GOLD_FOLDER = "gold-cache"
-"""The folder with gold as it was read."""
+"""The folder with gold as it was read, one for each database inside."""
 IN_MEMORY = ("", ":memory:")
 LOCAL = "local"
 """The value of `anonymous_jobs` that stands for programs of this machine."""
@@ -60,7 +60,7 @@ class Config:
         max_attempts: runs of one job before an internal error is final.
         max_queued: runs of one principal that may be queued at once, 0 for any number; organisers have no limit.
         gold_cache_dir: where the folder with gold as it was read is made, in each machine that scores; empty: data_dir.
-        gold_cache_bytes: size of that folder, beyond which the oldest files are deleted; 0 keeps none.
+        gold_cache_bytes: size of what this database has there, beyond which the oldest files are deleted; 0: none.
         max_sentences, max_words, max_depth, max_lineage_cells, max_problems: see treescore.core.limits.
         retain_outputs_days: days after scoring when outputs of submissions are dropped (410 afterwards, scores stay);
             0 keeps them.

@@ -157,6 +157,14 @@ def file_of_url(url: URL) -> Path | None:
     return Path(url.database) if sqlite and url.database and url.database != ":memory:" else None
 
 
+def place_of_url(url: URL) -> str:
+    """Return where the database is that a URL names: the same for each user and password, another for each database."""
+    file = file_of_url(url)
+    if file is not None:
+        return str(file.resolve())
+    return repr((url.host, url.port, url.query.get("host"), url.query.get("port"), url.database))
+
+
 def lock(db: Connection, name: str) -> None:
     """Let other transactions that lock this name wait until this one ends. On SQLite writers wait for each other."""
     if db.dialect.name == "postgresql":

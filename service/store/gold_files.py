@@ -35,7 +35,7 @@ class GoldFiles:
     """A file for each part, in a folder for each revision.
 
     Attributes:
-        folder: of all of them; made when the first file is written.
+        folder: of all of them, in one that services may share; made when the first file is written.
         limit: bytes of all files together, beyond which the oldest are deleted; 0 keeps none.
     """
 
@@ -105,7 +105,8 @@ class GoldFiles:
     def _make(self) -> None:
         """Make the folder, unless it is there; refuse one that others can use."""
         try:
-            self.folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+            self.folder.parent.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+            self.folder.mkdir(mode=PRIVATE, exist_ok=True)
             private = self._is_private()
         except OSError as error:
             self._refuse(error.strerror)

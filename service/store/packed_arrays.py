@@ -8,7 +8,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from service.store.packing import pack, unpack, unpack_array
+from service.store.packing import damage_told, pack, unpack, unpack_array
 from treescore.core.grouping import grouped
 
 Array = NDArray[Any]
@@ -30,12 +30,13 @@ def pack_values(values: Array) -> bytes:
 
 
 def unpack_values(body: bytes) -> Array:
-    """Unpack what `pack_values` has packed, or `pack_array` of an earlier version."""
+    """Unpack what `pack_values` has packed, or `pack_array` of an earlier version. Raises ZstdError where damaged."""
     raw = unpack(body)
-    if raw.startswith(_OF_EARLIER_VERSIONS):
-        return unpack_array(body)
-    head, _, arrays = raw.partition(b"\n")
-    return read_arrays(orjson.loads(head), memoryview(arrays))[-1]
+    with damage_told():
+        if raw.startswith(_OF_EARLIER_VERSIONS):
+            return unpack_array(body)
+        head, _, arrays = raw.partition(b"\n")
+        return read_arrays(orjson.loads(head), memoryview(arrays))[-1]
 
 
 class ArrayWriter:
@@ -129,7 +130,7 @@ def read_arrays(heads: list[list[Any]], body: memoryview) -> list[Array]:
             case ["chosen", int(values), int(indices)]:
                 size = 0
                 arrays.append(arrays[values][arrays[indices]])
-            case [str(kind), int(count), str(name), *base]:
+            case [str(kind), int(count), str(name), *base] if name in _TYPES:
                 dtype = np.dtype(name)
                 size = dtype.itemsize * count
                 stored = _unplaned(body, dtype, count, at).astype(np.int64)
@@ -142,6 +143,8 @@ def read_arrays(heads: list[list[Any]], body: memoryview) -> list[Array]:
                 arrays.append(stored)
             case _:
                 raise ValueError(f"unknown array {head!r}")
+        if size < 0:
+            raise ValueError(f"array without end {head!r}")
         at += size
     return arrays
 

@@ -9,7 +9,7 @@ import numpy as np
 import orjson
 
 from service.store.packed_arrays import Array, ArrayWriter, read_arrays
-from service.store.packing import pack_with_head, unpack_with_head
+from service.store.packing import damage_told, pack_with_head, unpack_with_head
 from treescore.core.arrays import IntArray, offsets_of
 from treescore.core.columns import (
     Anything,
@@ -38,10 +38,11 @@ def pack_columns(records: Records) -> bytes:
 
 
 def unpack_columns(body: bytes) -> Records:
-    """Unpack what `pack_columns` has packed."""
+    """Unpack what `pack_columns` has packed. Raises zstandard.ZstdError where it is damaged."""
     head, arrays = unpack_with_head(body)
-    kind, heads, strings = orjson.loads(head)
-    records: Records = _read(kind, read_arrays(heads, arrays), strings)
+    with damage_told():
+        kind, heads, strings = orjson.loads(head)
+        records: Records = _read(kind, read_arrays(heads, arrays), strings)
     return records
 
 
@@ -171,7 +172,7 @@ def _read(kind: list[Any], arrays: Sequence[Array], strings: Sequence[str]) -> A
             return Joined(below(lists))
         case ["rows", *columns]:
             return Rows([below(each) for each in columns])
-        case ["records", members]:
+        case ["records", dict(members)]:
             return Records({name: below(each) for name, each in members.items()})
         case ["trees", nodes, words, bool(square)]:
             return Trees(below(nodes), below(words), square)

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from service.store.packing import pack, unpack
+from service.store.packing import damage_told, pack, unpack
 from treescore.core.arrays import offsets_of
 from treescore.formats.shared.ten_fields import Streams, put_together, taken_apart
 
@@ -36,22 +36,36 @@ def is_apart(body: bytes) -> bool:
 
 def unpack_text(body: bytes) -> bytes:
     """Unpack what `pack` or `packed_apart` has packed. Raises zstandard.ZstdError where it is damaged."""
-    if body.startswith(_APART):
-        size, (numbers, heads, words, rest, tags, packed) = _parts(body[len(_APART) :], len(Streams._fields))
-        codes = np.frombuffer(packed, np.uint8).reshape(4, -1).T.copy().view(_CODES).reshape(-1)
-        return put_together(Streams(numbers, heads, words, rest, tags, codes.astype(np.int32)), size)
-    if body.startswith(_TAGS_OF_EACH_LINE):
-        size, (numbers, heads, words, rest) = _parts(body[len(_TAGS_OF_EACH_LINE) :], 4)
-        lines = [line.split(b"\t", 2) for line in words.split(b"\n")[:-1]]
-        own = b"".join(b"%b\t%b\n" % (form, lemma) for form, lemma, _ in lines)
-        tags = b"".join(b"%b\n" % others for _, _, others in lines)
-        return put_together(Streams(numbers, heads, own, rest, tags, np.arange(len(lines), dtype=np.int32)), size)
-    return unpack(body)
+    if not is_apart(body):
+        return unpack(body)
+    mark, read = (_APART, _streams) if body.startswith(_APART) else (_TAGS_OF_EACH_LINE, _streams_of_earlier_version)
+    raw = unpack(body.removeprefix(mark))
+    with damage_told():
+        size, streams = read(raw)
+        text = put_together(streams, size)
+        if len(text) != size:
+            raise ValueError("their sizes are wrong")
+    return text
 
 
-def _parts(body: bytes, count: int) -> tuple[int, list[bytes]]:
+def _streams(raw: bytes) -> tuple[int, Streams]:
     """Return the size of a text, and what it was taken apart into."""
-    raw = unpack(body)
-    size, *sizes = np.frombuffer(raw, _SIZES, 1 + count).tolist()
-    bounds = (offsets_of(np.array(sizes)) + 8 * (1 + count)).tolist()
-    return size, [raw[start:stop] for start, stop in pairwise(bounds)]
+    size, (numbers, heads, words, rest, tags, packed) = _parts(raw, len(Streams._fields))
+    codes = np.frombuffer(packed, np.uint8).reshape(4, -1).T.copy().view(_CODES).reshape(-1)
+    return size, Streams(numbers, heads, words, rest, tags, codes.astype(np.int32))
+
+
+def _streams_of_earlier_version(raw: bytes) -> tuple[int, Streams]:
+    size, (numbers, heads, words, rest) = _parts(raw, 4)
+    lines = [line.split(b"\t", 2) for line in words.split(b"\n")[:-1]]
+    own = b"".join(b"%b\t%b\n" % (form, lemma) for form, lemma, _ in lines)
+    tags = b"".join(b"%b\n" % others for _, _, others in lines)
+    return size, Streams(numbers, heads, own, rest, tags, np.arange(len(lines), dtype=np.int32))
+
+
+def _parts(raw: bytes, count: int) -> tuple[int, list[bytes]]:
+    sizes = np.frombuffer(raw, _SIZES, 1 + count)
+    bounds = (offsets_of(sizes[1:]) + sizes.nbytes).tolist()
+    if sizes.min() < 0 or bounds[-1] != len(raw):
+        raise ValueError("their sizes are wrong")
+    return int(sizes[0]), [raw[start:stop] for start, stop in pairwise(bounds)]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import zstandard
@@ -15,6 +16,19 @@ LEVEL = 3
 _LENGTH_BYTES = 8
 """Before a head: how long it is."""
 SIZES = (np.int8, np.int16, np.int32, np.int64)
+
+
+class DamagedError(zstandard.ZstdError):
+    """The checksum of packed bytes is right, but nothing here packs such bytes."""
+
+
+@contextmanager
+def damage_told() -> Iterator[None]:
+    """Raise DamagedError where unpacked bytes are not what was packed."""
+    try:
+        yield
+    except (LookupError, OverflowError, TypeError, ValueError) as error:
+        raise DamagedError(f"packed bytes are damaged: {error}") from error
 
 
 def pack(body: bytes) -> bytes:

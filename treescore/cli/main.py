@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import click
 
+from treescore.cli.output import WritingGroup
 from treescore.cli.passthrough import service_command
 
 
@@ -57,7 +58,7 @@ COMMANDS: Mapping[str, Entry] = {
 }
 
 
-class Commands(click.Group):
+class Commands(WritingGroup):
     """Load a command when it is called, so that `--help` and scoring a file load no library of the service."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -25,6 +25,11 @@ def compiled(function: Callable[_P, _R]) -> Callable[_P, _R]:
     return _Compiled(function, {"nogil": True})
 
 
+def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Compile as `compiled` does; an index outside its array raises IndexError. For arrays that may be damaged."""
+    return _Compiled(function, {"nogil": True, "boundscheck": True})
+
+
 def inlined(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Copy the decorated function into the compiled loops that call it (a call would count references)."""
     return _Compiled(function, {"nogil": True, "inline": "always"})

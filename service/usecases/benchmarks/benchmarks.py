@@ -217,7 +217,7 @@ def delete_benchmark(context: Context, caller: Caller, slug: str) -> None:
         tokens.revoke_all(db, slug, None, now)
         benchmarks.mark_deleted(db, slug, now)
         record_event(db, context, "benchmark.deleted", slug, actor=caller.owner)
-    gold_cache.drop(context.config, ids)
+    gold_cache.drop(context, ids)
     for revision_id in ids:
         context.queue.stop(revision_id)
 

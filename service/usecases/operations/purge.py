@@ -82,7 +82,7 @@ def _purge(context: Context, scope: Scope) -> dict[str, int]:
             record_event(db, context, "benchmark.deleted", selected.benchmark, actor=OPERATOR.owner)
         else:
             purging.drop_old(db, selected, now)
-    gold_cache.drop(context.config, selected.revisions)
+    gold_cache.drop(context, selected.revisions)
     for run_id in stopped:
         context.queue.stop(run_id)
     return numbers

@@ -21,6 +21,7 @@ import treescore
 from service.config import Config
 from service.context import Context
 from service.store import revisions
+from service.store.database import place_of_url
 from service.store.gold_files import GoldFiles
 from service.store.revisions import Part, Revision
 from service.usecases.scoring.gold import evaluation_of, load_items, load_part, stored_digest
@@ -33,6 +34,9 @@ from treescore.evaluation.spec import Spec
 
 KEPT_WORDS = 1_500_000
 """Words of gold that a process keeps: some 150 bytes each with their strings, so 225 MB; a shared task of 78 parts."""
+
+_NAME_DIGITS = 16
+"""Hexadecimal digits of a digest that name the folder of a store: few stores are on one machine."""
 
 
 class _Name(NamedTuple):
@@ -76,9 +80,10 @@ class Kept:
 _kept = Kept()
 
 
-def files_of(config: Config) -> GoldFiles:
-    """Return the files of this machine."""
-    return GoldFiles(config.gold_folder, config.gold_cache_bytes)
+def files_of(context: Context) -> GoldFiles:
+    """Return the files that this machine keeps for this store; another store's are in another folder."""
+    name = digest_of(place_of_url(context.store.url).encode()).partition(":")[2][:_NAME_DIGITS]
+    return GoldFiles(context.config.gold_folder / name, context.config.gold_cache_bytes)
 
 
 def evaluation_against(context: Context, revision: Revision, part: Part, spec: Spec) -> Evaluation:
@@ -101,14 +106,14 @@ def evaluation_against(context: Context, revision: Revision, part: Part, spec: S
     return Evaluation(spec, entry.read.copy(), entry.items, context.config.limits, pointer, part.name)
 
 
-def drop(config: Config, revision_ids: Iterable[str]) -> None:
+def drop(context: Context, revision_ids: Iterable[str]) -> None:
     """Delete the files of revisions on this machine. Call it after the transaction that deletes their gold."""
-    files_of(config).drop(revision_ids)
+    files_of(context).drop(revision_ids)
 
 
 def prepare(context: Context) -> None:
     """Do once what the processes that a worker forks would each do: look at the folder, name the reader, sweep."""
-    files_of(context.config).usable()
+    files_of(context).usable()
     reader_digest()
     sweep(context)
 
@@ -118,7 +123,7 @@ def sweep(context: Context) -> None:
 
     Where no files are to be kept, those of all revisions.
     """
-    files = files_of(context.config)
+    files = files_of(context)
     found = files.revisions()
     current: set[str] = set()
     if found and files.limit:
@@ -140,7 +145,7 @@ def _key(config: Config, revision: Revision, digest: str) -> str:
 
 
 def _loaded(context: Context, revision: Revision, part: Part, name: _Name) -> _Entry | None:
-    body = files_of(context.config).read(*name)
+    body = files_of(context).read(*name)
     if body is None:
         return None
     with context.store.read() as db:
@@ -152,7 +157,7 @@ def _read(context: Context, revision: Revision, part: Part, spec: Spec, name: _N
     with context.store.read() as db:
         gold = load_part(db, revision, part.name, spec)
     read = evaluation_of(spec, gold, revision, part.name, context.config.limits).read_gold
-    files = files_of(context.config)
+    files = files_of(context)
     if files.limit:
         files.write(*name, flat_bytes(read.vocabulary, read.treebanks))
         with context.store.read() as db:

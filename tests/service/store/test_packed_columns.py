@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 from unittest.mock import patch
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from service.store import packed_arrays
 from service.store.packed_arrays import ArrayWriter, pack_values, read_arrays, unpack_values
 from service.store.packed_columns import pack_columns, unpack_columns
-from service.store.packing import pack_array, unpack
+from service.store.packing import DamagedError, pack, pack_array, unpack
 from treescore.core.arrays import offsets_of
 from treescore.core.columns import (
     Anything,
@@ -199,3 +200,36 @@ def test_values_are_read_back_also_from_an_earlier_version(dtype):
     values = array([1, 0, 1, 1], dtype)
     assert unpack_values(pack_values(values)).tolist() == values.tolist()
     assert unpack_values(pack_array(values.astype(np.int64))).tolist() == [1, 0, 1, 1]
+
+
+@given(st.data())
+def test_columns_that_were_changed_under_a_right_checksum_are_read_or_an_error(data):
+    made, _ = data.draw(records(4))
+    raw = bytearray(unpack(pack_columns(made)))
+    for _ in range(data.draw(st.integers(1, 3))):
+        raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.sampled_from(b'\0\xff[]{},"0123456789-urx'))
+    with suppress(DamagedError):
+        unpack_columns(pack(bytes(raw)))
+    with suppress(DamagedError):
+        unpack_values(pack(bytes(raw[8:])))
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        ["plain", 1, "O"],
+        ["plain", 1, "<f8"],
+        ["plain", 1, "V1"],
+        ["plain", 9, "<i8"],
+        ["bits", 1 << 40],
+        ["floats", -5],
+        ["chosen", 3, 4],
+        ["listed", [(1 << 64) - 1]],
+        ["from", 8, "u1", 5, None],
+        ["of another version"],
+    ],
+    ids=str,
+)
+def test_an_array_that_cannot_be_is_an_error(head):
+    with pytest.raises(DamagedError):
+        unpack_values(pack(orjson.dumps([head]) + b"\n" + bytes(8)))

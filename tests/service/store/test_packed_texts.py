@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import random
 from base64 import b85decode
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
 from sqlalchemy import select
 
 from service.store import packed_texts, texts
 from service.store.packed_texts import is_apart, packed_apart, unpack_text
-from service.store.packing import pack
+from service.store.packing import DamagedError, pack, unpack
 from service.store.tables import texts as table
 from tests.fixtures.tasks import WRONG
+from treescore.core.jit import load_compiler
+from treescore.formats.shared import ten_fields
 
 RNG = random.Random(7)  # noqa: S311 - no secret
 
@@ -98,3 +103,21 @@ def test_a_changed_byte_is_noticed(at):
 def test_what_an_earlier_version_has_packed_is_read(body, text):
     assert is_apart(b85decode(body))
     assert unpack_text(b85decode(body)) == text
+
+
+@given(st.data())
+@pytest.mark.parametrize("compiler", [True, False])
+def test_streams_that_were_changed_under_a_right_checksum_are_noticed_or_a_text_of_the_size(compiler, data):
+    load_compiler()
+    whole = packed_apart(SYSTEM.encode())
+    assert whole is not None
+    raw = bytearray(unpack(whole.removeprefix(packed_texts._APART)))
+    for _ in range(data.draw(st.integers(1, 3))):
+        raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.sampled_from([0, 1, 2, 9, 10, 49, 255]))
+    del raw[data.draw(st.none() | st.integers(0, len(raw))) :]
+    try:
+        with patch.object(ten_fields, "compiler_loaded", return_value=compiler):
+            text = unpack_text(packed_texts._APART + pack(bytes(raw)))
+    except DamagedError:
+        return
+    assert len(text) == int.from_bytes(raw[:8], "little")

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import bindparam, func, make_url, select
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from service.store import artifacts, idempotency, jobs, runs, tables, texts, tokens
-from service.store.database import Store
+from service.store.database import Store, place_of_url
 from service.store.faults import Fault, fault_of
 from service.store.migrate import migrate
 from service.store.packing import pack_array, unpack_array
@@ -183,3 +183,20 @@ def test_a_store_that_cannot_be_opened_for_want_of_space_is_full():
     error = sqlite3.OperationalError("disk I/O error")
     error.sqlite_errorcode = sqlite3.SQLITE_IOERR_SHMSIZE  # as SQLite has it on a full disk
     assert fault_of(OperationalError("SELECT 1", (), error)) is Fault.FULL
+
+
+HERE = "postgresql://a:b@host/db"
+FILE = "sqlite:////data/treescore.db"
+
+
+@pytest.mark.parametrize(
+    ("url", "same_as"), [("postgresql+psycopg://c:d@host/db", HERE), ("sqlite:////data/../data/treescore.db", FILE)]
+)
+def test_a_database_has_one_place_for_all_its_users(url: str, same_as: str) -> None:
+    assert place_of_url(make_url(url)) == place_of_url(make_url(same_as))
+
+
+def test_each_database_has_a_place_of_its_own() -> None:
+    urls = [HERE, FILE, "sqlite:////other/treescore.db", "postgresql://host/other", "postgresql://host2/db",
+            "postgresql://host:5433/db", "postgresql:///db?host=/one", "postgresql:///db?host=/two"]  # fmt: skip
+    assert len({place_of_url(make_url(url)) for url in urls}) == len(urls)

@@ -30,6 +30,14 @@ own = sorted(name.removeprefix("treescore.") for name in sys.modules if name.sta
 threads = os.environ.get("OPENBLAS_NUM_THREADS")
 print(json.dumps({"exit": done.exit_code, "printed": done.output, "loaded": loaded, "own": own, "threads": threads}))
 """
+MODULES_OF_SCORING = """
+import json, runpy, sys
+sys.argv[0] = "treescore"
+try:
+    runpy.run_module("treescore.cli.main", run_name="__main__")
+finally:
+    print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+"""
 IMPORT = """
 import json, sys
 before = set(sys.modules)
@@ -85,6 +93,18 @@ def test_the_lists_of_commands_have_the_first_sentence_of_each() -> None:
     for group in (main, service):
         help_text = " ".join(CliRunner().invoke(group, ["--help"]).output.split())
         assert all(f" {name} {COMMANDS[name].help}" in help_text for name in group.list_commands(None))
+
+
+def test_scoring_small_files_loads_neither_the_compiler_nor_openssl(tmp_path: Path) -> None:
+    gold = tmp_path / "gold.conllu"
+    gold.write_text(MULTIWORD.format("a"))
+    command = ["score", "--format", "conllu", "--metric", "ud", str(gold), str(gold)]
+    done = subprocess.run(
+        [sys.executable, "-c", MODULES_OF_SCORING, *command], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    loaded = set(json.loads(done.stderr))
+    assert "treescore.metrics.ud.metric" in loaded
+    assert not loaded & {"numba", "hashlib", "_hashlib", "random", "ssl", "rich"}
 
 
 @pytest.mark.parametrize("given", [{}, {"OPENBLAS_NUM_THREADS": "3"}])

@@ -24,7 +24,8 @@ from treescore.formats.shared.interning import (
 
 _TAB, _LINE_FEED = 9, 10
 _TABS, _LINE_FEEDS = np.uint64(_TAB) * ONES, np.uint64(_LINE_FEED) * ONES
-_LINES_AT_ONCE = 4096
+_LINES_AT_ONCE = 512
+"""Lines whose fields are strings at once, 0.3 MB of them: eight times as many take no less time."""
 _LINES_CUT = 256
 """Lines cut before their fields are numbered; their places stay in the cache."""
 

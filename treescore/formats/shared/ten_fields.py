@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treescore.core.arrays import Bits, Bytes, Int32Array, IntArray
-from treescore.core.jit import compiled, compiler_loaded
+from treescore.core.jit import checked, compiled, compiler_loaded
 from treescore.formats.shared.interning import (
     EIGHT,
     ONES,
@@ -33,6 +33,8 @@ SAME, LOWER = 1, 2
 _TAB, _FEED, _FIELDS = 9, 10, 10
 _TABS, _FEEDS = np.uint64(_TAB) * ONES, np.uint64(_FEED) * ONES
 _MARKS = (bytes([SAME]), bytes([LOWER]))
+_LONGEST = 4
+"""A text has less than so many times the bytes of its streams, and its tags."""
 _AT_ONCE = 4096
 """Lines numbered before the table of tags is asked for more room."""
 
@@ -70,16 +72,31 @@ def taken_apart(text: bytes) -> Streams | None:
 
 
 def put_together(streams: Streams, size: int) -> bytes:
-    """Return the text of `size` bytes that was taken apart."""
-    if not compiler_loaded():
-        return joined_again(streams)
+    """Return the text of `size` bytes that was taken apart.
+
+    Raises:
+        ValueError: no text was taken apart into these streams.
+    """
+    # at most a form stands twice in a text, and a line with its number left out has 7 bytes in the streams
+    longest = max(map(len, streams.tags.split(b"\n")))
+    if not 0 <= size <= _LONGEST * sum(map(len, streams[:4])) + longest * len(streams.codes):
+        raise ValueError(f"no text of {size} bytes has these streams")
+    try:
+        return _joined_by_compiled(streams, size) if compiler_loaded() else joined_again(streams)
+    except (IndexError, StopIteration) as error:
+        raise ValueError("one of the streams is too short") from error
+
+
+def _joined_by_compiled(streams: Streams, size: int) -> bytes:
     tags = np.frombuffer(streams.tags, np.uint8)
     stops = np.flatnonzero(tags == _FEED) + 1
     places = np.stack([np.append(0, stops)[:-1], np.flatnonzero(tags == _TAB)[2::3] + 1, stops])
     heads, words, rest, others = (padded(stream)[1] for stream in streams[1:5])
     text = np.empty(size + 1 + EIGHT, np.uint8)
     end = join_lines(*padded(streams.numbers), heads, words, rest, others, streams.codes, places, text, words_of(text))
-    return text[: end - 1].tobytes()
+    if end != size + 1:
+        raise ValueError(f"no text of {size} bytes has these streams")
+    return text[:size].tobytes()
 
 
 def joined_again(streams: Streams) -> bytes:
@@ -209,7 +226,7 @@ def lemma_of(text: Bytes, form: int, form_end: int, lemma_end: int) -> int:
     return SAME if same else LOWER if lower else 0
 
 
-@compiled
+@checked
 def join_lines(
     marks: Bytes,
     numbers: Bits,
@@ -223,6 +240,8 @@ def join_lines(
     target: Bits,
 ) -> int:
     """Fill the text and return where it ends, after a last line feed.
+
+    Raises IndexError where a stream ends too early, or the text is longer.
 
     Args:
         marks: the numbers, padded.
@@ -271,7 +290,7 @@ def join_lines(
     return end
 
 
-@compiled
+@checked
 def copied_through(source: Bits, start: int, mark: np.uint64, target: Bits, end: int) -> tuple[int, int]:
     """Copy through the byte of which `mark` is a word; return where it ends in the source and in the target."""
     marks = np.uint64(0)
@@ -284,7 +303,7 @@ def copied_through(source: Bits, start: int, mark: np.uint64, target: Bits, end:
     return start + 1, end + 1
 
 
-@compiled
+@checked
 def write_number(number: int, text: Bytes, end: int) -> int:
     """Write a number above 0 at `end`, and return where it ends."""
     tens = 1
@@ -297,7 +316,7 @@ def write_number(number: int, text: Bytes, end: int) -> int:
     return end
 
 
-@compiled
+@checked
 def copy_form(text: Bytes, form: int, size: int, lower: bool, end: int) -> int:  # noqa: FBT001 - compiled code has no keywords
     """Write the form that stands at `form` again at `end`, its ASCII letters in lower case if asked."""
     for index in range(form, form + size):

@@ -14,6 +14,9 @@ from service.context import Context
 from service.schemas.benchmarks import RevisionRequest
 from service.schemas.jobs import JobRequest
 from service.store import benchmarks, revisions, submissions, texts
+from service.store.database import Store
+from service.store.gold_files import GoldFiles
+from service.store.migrate import migrate
 from service.usecases.benchmarks.benchmarks import delete_benchmark
 from service.usecases.benchmarks.revisions import create_revision
 from service.usecases.jobs.jobs import submit_job
@@ -86,7 +89,11 @@ def result(context: Context, submission: str) -> Any:
 
 
 def kept_files(context: Context) -> list[Path]:
-    return sorted(context.config.gold_folder.glob("*/*"))
+    return sorted(context.config.gold_folder.glob("*/*/*"))
+
+
+def kept_revisions(context: Context) -> list[str]:
+    return sorted(path.name for path in context.config.gold_folder.glob("*/*"))
 
 
 def test_another_process_loads_gold_and_finds_the_same(
@@ -184,17 +191,18 @@ def test_files_of_gold_that_was_deleted_elsewhere_are_swept(context: Context, sc
     purge(elsewhere, Scope(benchmark=SLUG))
     assert len(kept_files(context)) == 2
     Sweeper(context).clean_up()
-    assert list(context.config.gold_folder.iterdir()) == []
+    assert kept_revisions(context) == []
 
 
 def test_a_process_sweeps_before_its_first_use_of_gold(
     context: Context, scored: str, forget: Callable[[], None]
 ) -> None:
-    (context.config.gold_folder / "rev_unknown").mkdir()
-    (context.config.gold_folder / "rev_unknown" / "0.gold").touch()
+    unknown = gold_cache.files_of(context).folder / "rev_unknown"
+    unknown.mkdir()
+    (unknown / "0.gold").touch()
     forget()
     result(context, scored)
-    assert [path.name for path in context.config.gold_folder.iterdir()] == [active(context).id]
+    assert kept_revisions(context) == [active(context).id]
 
 
 def test_a_worker_that_cannot_write_says_so_once_for_the_processes_that_it_forks(
@@ -224,7 +232,26 @@ def test_files_of_a_superseded_revision_are_swept(context: Context, task: Task, 
     after = active(context).id
     gold_cache.sweep(context)
     assert before != after
-    assert [path.name for path in context.config.gold_folder.iterdir()] == [after]
+    assert kept_revisions(context) == [after]
+
+
+def test_two_stores_with_one_folder_leave_each_others_files_alone(
+    context: Context, scored: str, tmp_path: Path
+) -> None:
+    config = replace(context.config, data_dir=tmp_path / "other", gold_cache_dir=str(context.config.data_dir))
+    store = Store(f"sqlite:///{tmp_path / 'other.db'}")
+    migrate(store)
+    other = replace(context, config=config, store=store)
+    before = kept_files(context)
+    assert other.config.gold_folder == context.config.gold_folder
+    gold_cache.prepare(other)
+    files, revision = gold_cache.files_of(other), active(context).id
+    files.write(revision, 0, "sha256:key", b"gold of the other")
+    GoldFiles(files.folder, 1).write(revision, 1, "sha256:key", b"beyond the limit")
+    gold_cache.drop(other, [revision])
+    gold_cache.sweep(replace(other, config=replace(other.config, gold_cache_bytes=0)))
+    store.close()
+    assert kept_files(context) == before != []
 
 
 def test_a_file_that_is_written_after_its_gold_was_deleted_does_not_stay(
@@ -232,7 +259,7 @@ def test_a_file_that_is_written_after_its_gold_was_deleted_does_not_stay(
 ) -> None:
     revision = active(context)
     scorer = Scorer(context, revision)
-    gold_cache.drop(context.config, [revision.id])
+    gold_cache.drop(context, [revision.id])
     forget()
     flat_bytes = gold_cache.flat_bytes
 
@@ -256,7 +283,8 @@ def test_gold_of_jobs_is_not_kept(context: Context, work: Callable[[], int], for
 def test_a_folder_that_others_can_use_is_found_and_not_used(
     context: Context, scored: str, forget: Callable[[], None], read: list[str]
 ) -> None:
-    context.config.gold_folder.chmod(0o755)
+    for folder in (context.config.gold_folder, gold_cache.files_of(context).folder):
+        folder.chmod(0o755)
     [finding] = [each for each in place.file_modes(context) if each.subject == str(context.config.gold_folder)]
     assert finding.code == "file-mode"
     forget()
