@@ -6,6 +6,7 @@ import logging
 import sys
 import threading
 import traceback
+from datetime import UTC, datetime
 from types import TracebackType
 
 import orjson
@@ -17,12 +18,7 @@ from service.variables import ConfigError
 def configure_logs() -> None:
     """Set up structlog for this process; request ids come from context variables."""
     structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.JSONRenderer(lambda line, **_: orjson.dumps(line, default=str)),
-        ],
+        processors=[structlog.contextvars.merge_contextvars, _line],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
         logger_factory=structlog.BytesLoggerFactory(file=sys.stderr.buffer),
         cache_logger_on_first_use=True,
@@ -31,6 +27,12 @@ def configure_logs() -> None:
     # uncaught exceptions are logged like this too, never with a message that may quote a text
     sys.excepthook = _uncaught
     threading.excepthook = lambda args: fault(args.exc_type, args.exc_traceback)
+
+
+def _line(_logger: object, level: str, event: structlog.typing.EventDict) -> bytes:
+    event["level"] = level
+    event["timestamp"] = datetime.now(UTC)
+    return orjson.dumps(event, default=str, option=orjson.OPT_UTC_Z)
 
 
 class _Forwarded(logging.Handler):

@@ -5,8 +5,7 @@ A span has names, ids, states and durations, never a text, a score or a token.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 PARENT = "traceparent"
 """The header of W3C Trace Context, whose value is stored with a run."""
 FLUSH_MILLISECONDS = 2000
+_NO_SPAN = nullcontext()
 _provider: TracerProvider | None = None
 
 
@@ -52,17 +52,14 @@ def configure_traces(endpoint: str, process: str) -> None:
     _provider.add_span_processor(BatchSpanProcessor(exporter))
 
 
-@contextmanager
-def span(name: str, parent: str | None = None, **attributes: str | int) -> Iterator[Span | None]:
+def span(name: str, parent: str | None = None, **attributes: str | int) -> AbstractContextManager[Span | None]:
     """Time a block as a span: of the trace of `parent`, else inside the span around it. None where there are none."""
     if _provider is None:
-        yield None
-        return
-    tracer = _provider.get_tracer("treescore")
-    with tracer.start_as_current_span(
+        return _NO_SPAN
+    opened: AbstractContextManager[Span] = _provider.get_tracer("treescore").start_as_current_span(
         name, _context_of(parent), attributes=attributes, record_exception=False, set_status_on_exception=False
-    ) as opened:
-        yield opened
+    )
+    return opened
 
 
 def past(name: str, begin: datetime, end: datetime, parent: str | None) -> None:

@@ -33,8 +33,9 @@ def caller_of(context: Context, state: ServerState, environ: dict[str, Any]) -> 
     """
     note = note_of(environ)
     bearer = _bearer(environ)
+    local = bearer is None and from_this_machine(environ)  # which tells something of those without a token only
     try:
-        note.caller = authenticate(context, bearer, note.address, local=from_this_machine(environ))
+        note.caller = authenticate(context, bearer, note.address, local=local)
     except Unauthorized:
         state.organisers.note(bearer or "", organiser=False)
         raise

@@ -7,7 +7,7 @@ from flask import Blueprint, Response
 from service.api import answers, calls, forms
 from service.api.item_pages import item_page
 from service.schemas import queries
-from service.schemas.jobs import JobRequest
+from service.schemas.jobs import job_request
 from service.usecases.jobs import jobs, results
 
 blueprint = Blueprint("jobs", __name__, url_prefix="/v1/jobs")
@@ -21,7 +21,7 @@ def submit_job() -> Response:
     caller = calls.caller("score")
     calls.query(queries.NOTHING)
     context = calls.context()
-    body = calls.body(JobRequest(context.config.max_systems), forms.read_job)
+    body = calls.body(job_request(context.config.max_systems), forms.read_job)
     made = jobs.submit_job(context, caller, body, calls.idempotency_key(body))
     wait = calls.wait_seconds()
     view = jobs.wait_for_job(context, caller, made.id, wait or 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, ClassVar
 
 from marshmallow import INCLUDE, ValidationError, fields, post_load, pre_load, validate, validates_schema
@@ -133,3 +134,9 @@ class JobRequest(Strict[requests.JobRequest]):
                 faults[index] = {"name": [Fault("duplicate-system-name", detail)]}
         if faults:
             raise ValidationError({"systems": faults})
+
+
+@cache
+def job_request(max_systems: int) -> JobRequest:
+    """Return the schema for so many systems; making it takes longer than using it."""
+    return JobRequest(max_systems)

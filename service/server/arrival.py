@@ -97,7 +97,7 @@ class Arrival:
             return None
         head = bytes(self._head[: end + len(END)] if whole else self._head)
         try:
-            self.request = Request(self._cfg, _Bytes(head), self._client, self._number)
+            self.request = _Request(self._cfg, _Bytes(head), self._client, self._number)
         except NoMoreData as error:
             raise LimitRequestHeaders(f"The head exceeds {HEAD_BYTES} bytes.") from error
         if not whole:
@@ -154,6 +154,13 @@ class Arrival:
 
     def _too_large(self) -> PayloadTooLarge:
         return PayloadTooLarge(f"The body exceeds {self._limit} bytes. Send less, or several requests.")
+
+
+class _Request(Request):  # type: ignore[misc]
+    """gunicorn's request, without looking at each whether its sender may name the scheme: service.api.doors does."""
+
+    def _peer_is_trusted_proxy(self) -> bool:
+        return False
 
 
 class _Bytes(Unreader):  # type: ignore[misc]

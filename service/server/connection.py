@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable
 from enum import Enum, auto
 from typing import Any
 
@@ -33,7 +34,8 @@ class Connection:
         since: when this stage began, in seconds of the monotonic clock.
         due: when it ends at the latest.
         timeout: when it ends at the latest while it is idle.
-        watched: whether the loop watches the socket.
+        watched: events of the socket that the loop watches for; 0 for none.
+        react: takes them.
         answered: requests so far.
         keep: whether it stays open after the answer.
         discarded: bytes read and dropped while it closes.
@@ -49,6 +51,7 @@ class Connection:
         "due",
         "keep",
         "lane",
+        "react",
         "server",
         "since",
         "sock",
@@ -64,12 +67,18 @@ class Connection:
         self.server = server
         self.stage = Stage.IDLE
         self.since = self.due = self.timeout = 0.0
-        self.watched = False
+        self.watched = 0
         self.keep = False
         self.answered = self.discarded = 0
         self.arrival: Arrival | None = None
         self.answer = Answer()
         self.lane: Any = None
+        self.react: Callable[[Connection], None]
+
+    def take_event(self, _sock: socket.socket) -> None:
+        """Take an event of the loop, unless one before it has ended the connection."""
+        if self.watched:
+            self.react(self)
 
     def enter(self, stage: Stage, now: float, seconds: float) -> None:
         """Begin a stage that may take so many seconds."""
@@ -83,6 +92,13 @@ class Connection:
     def address(self) -> str:
         """The address for limits by address; empty for a socket of the file system."""
         return network_of(str(self.client[0])) if isinstance(self.client, tuple) else ""
+
+    def has_more(self) -> bool:
+        """Return whether the client has sent something that is not read yet."""
+        try:
+            return bool(self.sock.recv(1, socket.MSG_PEEK))
+        except OSError:
+            return False
 
     def close(self) -> None:
         """Close the socket and drop what was received."""

@@ -78,6 +78,9 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
         super().run()
         self.lanes.shutdown()
 
+    def notify(self) -> None:
+        """Do nothing: gunicorn's loop says at each turn that this worker lives, `murder_pending` twice a second."""
+
     def accept(self, listener: socket.socket) -> None:
         """Take a new connection."""
         try:
@@ -175,7 +178,7 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
         if lane.requests >= lane.full:
             self._refuse(conn, Unavailable("Too many requests wait for a thread. Retry."))
             return
-        self._unwatch(conn)
+        self._watch(conn, selectors.EVENT_READ, self._unwatch)  # should more come, it waits for the answer
         self.unfinished.pop(conn, None)
         conn.stage, conn.lane, conn.answer = Stage.WORK, lane, Answer()
         lane.requests += 1
@@ -244,7 +247,6 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
         conn.extend(sent, monotonic(), self.config.body_seconds)
         if not conn.answer.left:
             self.unfinished.pop(conn, None)
-            self._unwatch(conn)
             self._answered(conn)
 
     def _answered(self, conn: Connection) -> None:
@@ -267,7 +269,6 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
 
     def _woken(self, conn: Connection) -> None:
         self.keepalived_conns.remove(conn)
-        self._unwatch(conn)
         self._begin(conn)
 
     def _refuse(self, conn: Connection, error: ServiceError) -> None:
@@ -282,11 +283,7 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
 
     def _shut(self, conn: Connection) -> None:
         """Close after an answer; read on only if the client sent more: closing would take the answer from it."""
-        try:
-            more = conn.sock.recv(1, socket.MSG_PEEK)
-        except OSError:
-            more = b""
-        if more:
+        if conn.has_more():
             self._close_slowly(conn)
         else:
             self._drop(conn)
@@ -352,6 +349,7 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
         if now - self.looked < LOOK:
             return
         self.looked = now
+        super().notify()
         for conn in [*self.unfinished, *self.closing]:
             if conn.stage is Stage.HEAD and not self.alive and conn.arrival is not None and conn.arrival.silent:
                 self._drop(conn)
@@ -386,12 +384,16 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
         self.state.unfinished = len(self.unfinished)
         self.state.requests = self.lanes.general.requests if self.lanes is not None else 0
 
-    def _watch(self, conn: Connection, events: int, callback: Callable[[Connection], None]) -> None:
-        self._unwatch(conn)
-        self.poller.register(conn.sock, events, lambda _sock: callback(conn))
-        conn.watched = True
+    def _watch(self, conn: Connection, events: int, react: Callable[[Connection], None]) -> None:
+        """Let a function take what happens to a connection; the system is called only where other events count."""
+        conn.react = react
+        if not conn.watched:
+            self.poller.register(conn.sock, events, conn.take_event)
+        elif conn.watched != events:
+            self.poller.modify(conn.sock, events, conn.take_event)
+        conn.watched = events
 
     def _unwatch(self, conn: Connection) -> None:
         if conn.watched:
             self.poller.unregister(conn.sock)
-            conn.watched = False
+            conn.watched = 0

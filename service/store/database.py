@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import URL, Connection, Dialect, Select, create_engine, event, func, make_url, select
 from sqlalchemy.engine.interfaces import DBAPIConnection
@@ -51,7 +52,7 @@ class Store:
             connect_args={} if self.sqlite else SILENT_SERVER,
         )  # fmt: skip
         self._queries: dict[LookupQuery, _CompiledQuery] = {}
-        self._readers: deque[DBAPIConnection] = deque()
+        self._readers: deque[sqlite3.Connection] = deque()
         if self.sqlite:
             event.listen(self.engine, "connect", _prepare_sqlite)
             event.listen(self.engine, "begin", _begin_sqlite)
@@ -98,8 +99,6 @@ class Store:
     def lookup(self, query: LookupQuery, **values: object) -> Sequence[Any] | None:
         """Return one row of a frequent query, or None, without SQLAlchemy's transaction and result objects.
 
-        A GET of a finished job makes two lookups and takes 0.36 ms with them, 0.57 ms without (SQLite).
-
         Args:
             query: with bound parameters named as in `values`; compiled once.
             values: of the parameters.
@@ -108,32 +107,36 @@ class Store:
         if compiled is None:
             compiled = self._queries[query] = _CompiledQuery(query, self.engine.dialect)
         try:
-            with self._reader() as connection, closing(connection.cursor()) as cursor:
-                self._count_trip()
-                cursor.execute(compiled.text, compiled.arguments(values))
-                return compiled.convert(cursor.fetchone())
+            self._count_trip()
+            return compiled.convert(self._row(compiled.text, compiled.arguments(values)))
         except self.engine.dialect.loaded_dbapi.OperationalError as error:
             raise OperationalError(str(query), None, error) from error
         except self.engine.dialect.loaded_dbapi.DatabaseError as error:
             raise DatabaseError(str(query), None, error) from error
 
-    @contextmanager
-    def _reader(self) -> Iterator[DBAPIConnection]:
-        """Open a connection outside of any transaction. SQLite's are kept unless they fail: they need no reset."""
+    def _row(self, text: str, arguments: Any) -> Sequence[Any] | None:
+        """Return one row, read outside of any transaction. SQLite's readers are kept unless they fail: no reset."""
         if not self.sqlite:
-            with closing(self.engine.raw_connection()) as connection:
-                yield connection
-            return
+            with closing(self.engine.raw_connection()) as connection, closing(connection.cursor()) as cursor:
+                cursor.execute(text, arguments)
+                found: Sequence[Any] | None = cursor.fetchone()
+                return found
         try:
             reader = self._readers.pop()
         except IndexError:
-            reader = self.engine.raw_connection()
-            reader.detach()
-        with ExitStack() as failed:
-            failed.callback(reader.close)
-            yield reader
-            failed.pop_all()
+            reader = self._new_reader()
+        try:
+            found = reader.execute(text, arguments).fetchone()
+        except BaseException:
+            reader.close()
+            raise
         self._readers.append(reader)
+        return found
+
+    def _new_reader(self) -> sqlite3.Connection:
+        connection = self.engine.raw_connection()
+        connection.detach()
+        return cast(sqlite3.Connection, connection.dbapi_connection)
 
     def alive(self) -> bool:
         """Return whether the store answers."""
@@ -175,17 +178,16 @@ class _CompiledQuery:
     """A compiled query: its text, the order of its parameters, and the converters of its columns."""
 
     def __init__(self, query: LookupQuery, dialect: Dialect) -> None:
-        self._compiled = query.compile(dialect=dialect)
-        self.text = str(self._compiled)
-        self._order = self._compiled.positiontup
+        compiled = query.compile(dialect=dialect)
+        self.text = str(compiled)
+        self._names = compiled.positiontup
         types = [column.type.dialect_impl(dialect) for column in query.selected_columns]
         converters = enumerate(kind.result_processor(dialect, None) for kind in types)
         self._converters = [(index, convert) for index, convert in converters if convert is not None]
 
     def arguments(self, values: dict[str, object]) -> Mapping[str, object] | Sequence[object]:
         """Return the parameters in the form of the driver."""
-        parameters = self._compiled.construct_params(values)
-        return parameters if self._order is None else tuple(parameters[name] for name in self._order)
+        return values if self._names is None else [values[name] for name in self._names]
 
     def convert(self, row: Sequence[object] | None) -> Sequence[object] | None:
         """Convert the columns of the driver's row."""
@@ -193,7 +195,8 @@ class _CompiledQuery:
             return row
         columns = list(row)
         for index, convert in self._converters:
-            columns[index] = convert(columns[index])
+            if columns[index] is not None:
+                columns[index] = convert(columns[index])
         return columns
 
 

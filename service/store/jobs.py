@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 import orjson
 from sqlalchemy import Connection, bindparam, func, insert, select, update
@@ -33,8 +34,7 @@ class Job:
     deleted_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """The final answer of a job and its owner; document and etag are None before.
 
     Attributes:

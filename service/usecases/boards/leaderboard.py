@@ -125,7 +125,7 @@ def _early(context: Context, benchmark: Benchmark, viewer: Viewer, query: Leader
     """Return the private share's board before it is shown, which no version counts: that of the board would tell."""
     view = _built(context, benchmark, viewer, query, "")
     body = view.body if form == "json" else render_leaderboard(orjson.loads(view.body), form).content
-    return replace(view, content=body, etag=etag_of(body), content_type=LEADERBOARD_FORMATS[form])
+    return view._replace(content=body, etag=etag_of(body), content_type=LEADERBOARD_FORMATS[form])
 
 
 def _tag(benchmark: Benchmark, viewer: Viewer, query: LeaderboardQuery, form: str) -> str:

@@ -101,8 +101,7 @@ def view_job(context: Context, caller: Caller, job_id: str) -> View:
         raise Gone(f"The job {job_id} was deleted.")
     if known.document is not None:
         return View(known.document, known.etag or "", state=known.state or "", packed=is_packed(known.document))
-    with context.store.read() as db:
-        run = runs.get(db, job_id)
+    run = runs.look(context.store, job_id)
     if run is None:
         raise NotFound(f"Unknown job {job_id}.")
     if run.final:  # it ended between the two reads

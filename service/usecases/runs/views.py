@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import orjson
 
@@ -25,8 +25,7 @@ class _Identified(Protocol):
 Row = TypeVar("Row", bound=_Identified)
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """A body ready to send.
 
     Attributes:

@@ -15,20 +15,19 @@ LOOK_AGAIN = 5.0
 
 def wait_for(context: Context, run_id: str, look: Callable[[], View], seconds: float, etag: str | None) -> View:
     """Return the view of `look` when it is final or differs from `etag`, or when time is over."""
-    seen = look()
-    if settled(seen, etag) or seconds <= 0:
-        return seen
+    if seconds <= 0:
+        return look()
     end = monotonic() + min(seconds, context.config.max_wait_seconds)
     try:
         with context.queue.listen(run_id) as listener:
             while True:
-                seen = look()
+                seen = look()  # not before listening: what happens in between would be missed
                 left = end - monotonic()
                 if settled(seen, etag) or left <= 0:
                     return seen
                 listener.wait(min(left, LOOK_AGAIN))
     except REDIS_ERRORS:
-        return seen
+        return look()
 
 
 def settled(view: View, etag: str | None) -> bool:

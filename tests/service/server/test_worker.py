@@ -8,9 +8,11 @@ import os
 import selectors
 import socket
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
@@ -19,6 +21,7 @@ from gunicorn.config import Config  # type: ignore[import-untyped]
 
 from service.server import worker as module
 from service.server.connection import Connection, Stage
+from service.server.lanes import Lane
 from service.server.worker import BufferingWorker
 
 HEAD = b"GET / HTTP/1.1\r\n"
@@ -151,3 +154,113 @@ def test_a_worker_that_stops_does_not_wait_for_silent_connections(worker: Buffer
     worker.murder_pending()
     assert silent.recv(1) == b""
     assert list(worker.unfinished) == [speaking]
+
+
+class Held(Executor):
+    """Threads that work when they are told to."""
+
+    def __init__(self) -> None:
+        self.tasks: list[Callable[[], None]] = []
+
+    def submit(self, work: Callable[..., Any], *given: Any, **_: Any) -> Future[Any]:
+        """Keep a task."""
+        future: Future[Any] = Future()
+        self.tasks.append(lambda: future.set_result(work(*given)))
+        return future
+
+
+class Calls(selectors.DefaultSelector):
+    """Notes what it is told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.made: list[str] = []
+
+    def register(self, *given: Any) -> Any:
+        """Watch a socket."""
+        self.made.append("register")
+        return super().register(*given)
+
+    def unregister(self, *given: Any) -> Any:
+        """Watch a socket no more."""
+        self.made.append("unregister")
+        return super().unregister(*given)
+
+
+class Loop:
+    """The loop of a worker whose application answers with the path, turn by turn."""
+
+    def __init__(self, worker: BufferingWorker) -> None:
+        self.worker = worker
+        self.threads = Held()
+        self.poller = worker.poller = Calls()
+        worker.method_queue.init()
+        lane = Lane(self.threads, 1, 9)  # type: ignore[arg-type]
+        worker.lanes = SimpleNamespace(general=lane, of=lambda _request: lane)  # type: ignore[assignment]
+        worker.wsgi = self.answer
+
+    def answer(self, environ: dict[str, Any], start_response: Callable[..., object]) -> list[bytes]:
+        """Answer one request."""
+        start_response("200 OK", [("Content-Length", str(len(environ["PATH_INFO"])))])
+        return [environ["PATH_INFO"].encode()]
+
+    def turn(self) -> int:
+        """Take what has happened to the connections; return how many had an event."""
+        events = self.poller.select(0)
+        for key, _ in events:
+            key.data(key.fileobj)
+        return len(events)
+
+    def work(self) -> None:
+        """Let the threads do what waits, and take what they did."""
+        tasks, self.threads.tasks = self.threads.tasks, []
+        for task in tasks:
+            task()
+        self.worker.method_queue.run_callbacks(None)
+
+
+@pytest.fixture
+def loop(worker: BufferingWorker) -> Iterator[Loop]:
+    """The loop of the worker."""
+    made = Loop(worker)
+    yield made
+    worker.method_queue.close()
+
+
+def request_of(path: str) -> bytes:
+    return f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+
+
+def test_the_system_is_told_of_a_kept_connection_once_for_all_its_requests(loop: Loop, connect: Connect) -> None:
+    conn, client = connect()
+    for path in ("/a", "/b", "/c"):
+        client.sendall(request_of(path))
+        assert loop.turn() == 1
+        loop.work()
+        assert client.recv(1000).endswith(path.encode())
+    assert loop.poller.made == ["register"]
+    loop.worker._drop(conn)
+
+
+def test_what_comes_before_the_answer_waits_for_it_and_wakes_nobody(loop: Loop, connect: Connect) -> None:
+    conn, client = connect(request_of("/a"))
+    client.sendall(request_of("/b"))
+    assert (loop.turn(), loop.turn()) == (1, 0)  # seen, and watched no more
+    assert len(loop.threads.tasks) == 1
+    loop.work()
+    assert client.recv(1000).endswith(b"/a")
+    assert loop.turn() == 1
+    loop.work()
+    assert client.recv(1000).endswith(b"/b")
+    loop.worker._drop(conn)
+
+
+def test_an_event_of_a_connection_that_has_just_ended_is_nobodys(loop: Loop, connect: Connect) -> None:
+    conn, client = connect(request_of("/a"))
+    loop.work()
+    assert conn.stage is Stage.IDLE
+    client.sendall(request_of("/b"))
+    [(key, _)] = loop.poller.select(0)
+    loop.worker._drop(conn)
+    key.data(key.fileobj)
+    assert not loop.worker.unfinished

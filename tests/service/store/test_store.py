@@ -85,6 +85,22 @@ def test_a_run_becomes_final_once(store):
         assert runs.get(db, "job_1").state == runs.SUCCEEDED
 
 
+def test_a_look_at_a_run_shows_what_a_transaction_reads(store):
+    assert runs.look(store, "job_1") is None
+    add_job(store, "job_1", {})
+    steps = (
+        lambda _db: None,
+        lambda db: runs.claim(db, "job_1", NOW),
+        lambda db: runs.note_progress(db, "job_1", 1, 2, "scoring"),
+        lambda db: runs.finish(db, "job_1", runs.CANCELLED, NOW),
+    )
+    for step in steps:
+        with store.write() as db:
+            step(db)
+        with store.read() as db:
+            assert runs.look(store, "job_1") == runs.get(db, "job_1")
+
+
 def test_what_is_unfinished_is_found_oldest_first(store):
     with store.write() as db:
         for number, age in ((1, 10), (2, 30), (3, 0)):
