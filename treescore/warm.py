@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+import numpy as np
+
 import treescore.evaluation.parts
 import treescore.significance.across  # noqa: F401 - both are loaded on demand
+from treescore.core.grouping import appearing
 from treescore.core.jit import load_compiler
 from treescore.core.registry import METRICS, Example, load_all
-from treescore.core.ten_fields import put_together, taken_apart
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
+from treescore.formats.shared.ten_fields import put_together, taken_apart
 from treescore.significance.warm import warm_kernels
 
 _TEXT = b"1\tA\ta\t_\t_\t_\t0\troot\t_\t_\n"
@@ -26,7 +29,7 @@ def warm(left: Callable[[int], None] | None = None) -> None:
     load_compiler()
     load_all()
     examples = [(metric.name, example) for metric in METRICS.values() for example in metric.examples]
-    steps: list[Callable[[], None]] = [*(partial(_score, *each) for each in examples), warm_kernels, _take_apart]
+    steps: list[Callable[[], None]] = [*(partial(_score, *each) for each in examples), warm_kernels, _pack]
     for done, step in enumerate(steps):
         if left is not None:
             left(len(steps) - done)
@@ -42,7 +45,8 @@ def _score(metric: str, example: Example) -> None:
         outcome.item(0)
 
 
-def _take_apart() -> None:
+def _pack() -> None:
+    appearing(np.zeros(1, np.int64), 1)
     streams = taken_apart(_TEXT)
     if streams is not None:
         put_together(streams, len(_TEXT))

@@ -9,6 +9,7 @@ import orjson
 from numpy.typing import NDArray
 
 from service.store.packing import damage_told, pack, unpack, unpack_array
+from treescore.core.grouping import grouped
 
 Array = NDArray[Any]
 
@@ -71,7 +72,9 @@ class ArrayWriter:
         return self._integers(values, values, [_PLAIN])
 
     def _floats(self, values: Array) -> int:
-        distinct, indices = np.unique(values.view(np.int64), return_inverse=True)
+        bits = values.view(np.int64)
+        indices, firsts = grouped(bits)
+        distinct = bits[firsts]
         if 2 * len(distinct) < len(values):
             numbers = [
                 self._append(distinct.view(np.float64), [_FLOATS, len(distinct)], _planes(distinct)),

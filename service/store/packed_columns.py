@@ -26,18 +26,15 @@ from treescore.core.columns import (
     Strings,
     Trees,
 )
-from treescore.core.grouping import grouped
+from treescore.core.grouping import appearing
 from treescore.core.params import Json
-
-LEVEL = 6
-"""Of zstd."""
 
 
 def pack_columns(records: Records) -> bytes:
     """Pack records with all columns below them."""
     writer = _Writer(records)
     head = orjson.dumps([writer.written(records), writer.arrays.heads, writer.strings])
-    return pack_with_head(head, writer.arrays.bodies, LEVEL)
+    return pack_with_head(head, writer.arrays.bodies)
 
 
 def unpack_columns(body: bytes) -> Records:
@@ -69,8 +66,7 @@ class _Writer:
             used.setdefault(id(strings), (strings, []))[1].append(numbers)
         tables = {}
         for key, (strings, each) in used.items():
-            together = np.concatenate(each)
-            distinct = together[grouped(together)[1]]
+            distinct = appearing(np.concatenate(each), len(strings))
             tables[key] = np.zeros(len(strings), np.int64)
             tables[key][distinct] = np.arange(len(distinct)) + len(self.strings)
             self.strings += map(strings.__getitem__, distinct.tolist())

@@ -12,6 +12,7 @@ import zstandard
 from treescore.core.arrays import Counts
 
 LEVEL = 3
+"""Of zstd; docs/decisions/0013-packed-results.md says why."""
 _LENGTH_BYTES = 8
 """Before a head: how long it is."""
 SIZES = (np.int8, np.int16, np.int32, np.int64)
@@ -30,9 +31,9 @@ def damage_told() -> Iterator[None]:
         raise DamagedError(f"packed bytes are damaged: {error}") from error
 
 
-def pack(body: bytes, level: int = LEVEL) -> bytes:
+def pack(body: bytes) -> bytes:
     """Compress with zstd; a checksum tells `unpack` of a byte that the disk has changed."""
-    return zstandard.ZstdCompressor(level=level, write_content_size=True, write_checksum=True).compress(body)
+    return zstandard.ZstdCompressor(level=LEVEL, write_content_size=True, write_checksum=True).compress(body)
 
 
 def unpack(body: bytes) -> bytes:
@@ -50,9 +51,9 @@ def is_packed(body: bytes) -> bool:
     return body.startswith(zstandard.FRAME_HEADER)
 
 
-def pack_with_head(head: bytes, bodies: Iterable[bytes], level: int = LEVEL) -> bytes:
+def pack_with_head(head: bytes, bodies: Iterable[bytes]) -> bytes:
     """Pack a head and the bodies that it describes, as one."""
-    return pack(b"".join([len(head).to_bytes(_LENGTH_BYTES, "little"), head, *bodies]), level)
+    return pack(b"".join([len(head).to_bytes(_LENGTH_BYTES, "little"), head, *bodies]))
 
 
 def unpack_with_head(body: bytes) -> tuple[memoryview, memoryview]:

@@ -62,12 +62,12 @@ def smaller(db: Connection, owner: str) -> Mapping[str, bytes]:
     quickly, for those who wait; this is for those that stay.
     """
     found: dict[str, bytes] = {}
-    for digest in set(names(db, owner).values()):
-        body = db.scalar(select(texts.c.body).where(texts.c.digest == digest, texts.c.size >= WORTH_PACKING))
-        if body is not None and not is_apart(body):
-            apart = packed_apart(unpack_text(body))
-            if apart is not None and len(apart) < len(body):
-                found[digest] = apart
+    own = select(owned_texts.c.digest).where(owned_texts.c.owner == owner)
+    query = select(texts).where(texts.c.digest.in_(own), texts.c.size >= WORTH_PACKING)
+    for row in db.execute(query.execution_options(yield_per=1)):
+        apart = None if is_apart(row.body) else packed_apart(unpack_text(row.body))
+        if apart is not None and len(apart) < len(row.body):
+            found[row.digest] = apart
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treescore.core.arrays import IntArray
+from treescore.core.arrays import BoolArray, IntArray
 from treescore.core.jit import compiled
 
 _START = 1024
@@ -27,6 +27,12 @@ def grouped(values: IntArray) -> tuple[IntArray, IntArray]:
     groups = np.empty(len(values), np.int64)
     firsts = number_groups(values, groups, _START)
     return groups, firsts
+
+
+def appearing(numbers: IntArray, size: int) -> IntArray:
+    """Return the distinct ones of n numbers below `size` in order of appearance, int64 (g,), in O(n + size)."""
+    distinct = np.empty(min(size, len(numbers)), np.int64)
+    return distinct[: list_firsts(numbers, np.zeros(size, np.bool_), distinct)]
 
 
 def grouped_lists(values: IntArray, offsets: IntArray) -> tuple[IntArray, IntArray]:
@@ -93,6 +99,18 @@ def number_groups(values: IntArray, groups: IntArray, start: int) -> IntArray:
             known += 1
         groups[index] = table[slot]
     return firsts[:known].copy()
+
+
+@compiled
+def list_firsts(numbers: IntArray, seen: BoolArray, distinct: IntArray) -> int:
+    """Fill `distinct` with each number that is not `seen`, once, and return how many they are."""
+    count = 0
+    for number in numbers:
+        if not seen[number]:
+            seen[number] = True
+            distinct[count] = number
+            count += 1
+    return count
 
 
 @compiled

@@ -167,7 +167,7 @@ class Outcome:
         status: OK, ERROR or SKIP of each sentence, uint8 (n,).
         unanswered: sentences in which gold has something to compare and the output nothing that could be, bool (n,);
             None: those whose status is not OK.
-        problems: sentence number from 0 -> why its status is ERROR.
+        problems: sentence number from 0 -> why its status is not OK.
         tokens: score name -> one bit per token.
         warnings: unusual input that was scored.
         details: computes for the sentences from one number to another the members of their items beside scores and

@@ -235,6 +235,25 @@ def _matrix(terms: Sequence[Mapping[str, float]], names: Sequence[str]) -> Float
     return weights
 
 
+Quotient = tuple[list[int], list[int]]
+"""The columns of the counts that are added up above and below the line, a column twice where its weight is 2."""
+_MOST_TIMES = 2
+"""How often a count may stand in a quotient: as often as the correct ones in F1."""
+
+
+def _quotient(score: Score, names: Sequence[str]) -> Quotient | None:
+    """Return a score as the quotient of counts that it is; None for any other."""
+    ratio = score.ratios[0]
+    weights = {*ratio.numerator.values(), *ratio.denominator.values()}
+    if score.join or len(score.ratios) > 1 or ratio.one_minus or not weights <= {1, _MOST_TIMES}:
+        return None
+    above, below = (
+        [names.index(name) for name, weight in terms.items() for _ in range(int(weight))]
+        for terms in (ratio.numerator, ratio.denominator)
+    )
+    return above, below
+
+
 def _as_they_are(rows: Counts) -> Counts:
     return rows
 
@@ -247,17 +266,22 @@ class ScoreTable:
         count_names: of the columns of rows.
         scores: functions of summed counts.
         shown: the counts that the item of a sentence shows, of its rows (n, k).
+        by_name: the scores.
+        quotients: the scores that divide one sum of counts by another, by name.
     """
 
     count_names: tuple[str, ...]
     scores: tuple[Score, ...]
     shown: Callable[[Counts], Counts] = _as_they_are
     by_name: Mapping[str, Score] = field(init=False)
+    quotients: Mapping[str, Quotient] = field(init=False, repr=False, compare=False)
     _formulas: Formulas = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "by_name", {score.name: score for score in self.scores})
         object.__setattr__(self, "_formulas", Formulas(self.count_names, self.scores))
+        quotients = {score.name: _quotient(score, self.count_names) for score in self.scores}
+        object.__setattr__(self, "quotients", {name: found for name, found in quotients.items() if found is not None})
 
     def of(self, totals: Counts) -> FloatArray:
         """Return all scores of summed counts: totals (..., k) -> (..., s)."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import Any
 
 import numpy as np
 
-from treescore.core.arrays import Counts, FloatArray, IntArray
+from treescore.core.arrays import Counts, FloatArray
 from treescore.core.columns import (
     Anything,
     Column,
@@ -20,11 +20,9 @@ from treescore.core.columns import (
     nullable,
 )
 from treescore.core.params import Json
-from treescore.core.scores import Score, ScoreTable
+from treescore.core.scores import ScoreTable
 from treescore.core.values import whole
 
-_MOST_TIMES = 2
-"""How often a count may stand in a quotient: as often as the correct ones in F1."""
 _EXACT = 2**53
 """Below this limit float64 holds every whole number."""
 
@@ -40,27 +38,18 @@ def rows_of(value: Column, counts: Mapping[str, Column], scores: Mapping[str, Co
 def counts_and_scores(table: ScoreTable, totals: Counts) -> tuple[dict[str, Column], dict[str, Column]]:
     """Return the counts (rows, k) and the scores of a table by name; scores are null where undefined."""
     columns: Counts = np.ascontiguousarray(totals.T)  # type: ignore[assignment]
-    arrays: dict[str, Counts] = dict(zip(table.count_names, columns, strict=True))
-    counts = {name: whole_numbers(array) for name, array in arrays.items()}
-    integers = cast("dict[str, IntArray]", arrays) if totals.dtype.kind == "i" else {}
-    scores = {
-        score.name: _quotient(score, integers) or real_numbers(values)
-        for score, values in zip(table.scores, table.of_columns(columns), strict=True)
-    }
+    equal: dict[bytes, Counts] = {}
+    arrays: list[Any] = [equal.setdefault(column.tobytes(), column) for column in columns]
+    counts = {name: whole_numbers(array) for name, array in zip(table.count_names, arrays, strict=True)}
+    quotients = table.quotients if totals.dtype.kind == "i" else {}
+    scores: dict[str, Column] = {}
+    for score, values in zip(table.scores, table.of_columns(columns), strict=True):
+        if score.name in quotients:
+            above, below = quotients[score.name]
+            scores[score.name] = Quotients([arrays[column] for column in above], [arrays[column] for column in below])
+        else:
+            scores[score.name] = real_numbers(values)
     return counts, scores
-
-
-def _quotient(score: Score, counts: Mapping[str, IntArray]) -> Quotients | None:
-    """Return a score as the quotient of counts that it is; None for any other."""
-    ratio = score.ratios[0]
-    weights = {*ratio.numerator.values(), *ratio.denominator.values()}
-    if not counts or score.join or len(score.ratios) > 1 or ratio.one_minus or not weights <= {1, _MOST_TIMES}:
-        return None
-    above, below = (
-        [counts[name] for name, weight in terms.items() for _ in range(int(weight))]
-        for terms in (ratio.numerator, ratio.denominator)
-    )
-    return Quotients(above, below)
 
 
 def nested(columns: Mapping[str, Column]) -> Records:

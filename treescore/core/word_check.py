@@ -12,7 +12,6 @@ from treescore.core.arrays import BoolArray, IntArray, offsets_of
 from treescore.core.jit import compiled
 from treescore.core.registry import ERROR, OK, SKIP
 from treescore.core.trees import ConstituentTreebank, DependencyTreebank
-from treescore.core.vocabulary import Vocabulary
 from treescore.errors import Problem
 
 Words = ConstituentTreebank | DependencyTreebank
@@ -117,16 +116,15 @@ class _WordProblems(Mapping[int, Problem]):
                 gold_detail=f"The sentence has {len(system)} words, gold has {len(gold)}.",
             )
         word = int(self._first[sentence])
+        wrong = self._system.vocabulary.strings[system[word]]
+        right = self._gold.vocabulary.strings[gold[word]]
         return Problem(
             "word-mismatch",
-            f"Word {word + 1}, {system[word]!r}, is not gold's word. "
-            "Send the words as they were given out, in their order.",
+            f"Word {word + 1}, {wrong!r}, is not gold's word. Send the words as they were given out, in their order.",
             sentence=sentence + 1,
-            gold_detail=f"Word {word + 1} is {system[word]!r}, in gold it is {gold[word]!r}.",
+            gold_detail=f"Word {word + 1} is {wrong!r}, in gold it is {right!r}.",
         )
 
     @staticmethod
-    def _forms(treebank: Words, sentence: int) -> list[str]:
-        vocabulary: Vocabulary = treebank.vocabulary
-        begin, end = treebank.word_offsets[sentence], treebank.word_offsets[sentence + 1]
-        return [vocabulary.strings[word] for word in forms_of(treebank)[begin:end].tolist()]
+    def _forms(treebank: Words, sentence: int) -> IntArray:
+        return forms_of(treebank)[treebank.word_offsets[sentence] : treebank.word_offsets[sentence + 1]]

@@ -9,7 +9,7 @@ import numpy as np
 import orjson
 
 from treescore.core.columns import Numbers, Records, Some, Strings
-from treescore.core.registry import ERROR, SKIP, STATUS_NAMES, Outcome
+from treescore.core.registry import ERROR, OK, SKIP, STATUS_NAMES, Outcome
 from treescore.core.values import count_values, score_values
 from treescore.core.version import __version__
 from treescore.errors import Problem
@@ -50,8 +50,9 @@ def item_columns(outcome: Outcome, gold: Treebank, start: int, stop: int) -> Rec
         names = [sent_id for sent_id in sent_ids if sent_id is not None]
         members["sent_id"] = Some(named, Strings(np.arange(len(names)), names), left_out=True)
     members["status"] = Strings(outcome.status[start:stop].astype(np.int64), STATUS_NAMES)
-    problems = [(index, outcome.problems.get(index)) for index in range(start, stop)] if outcome.problems else []
-    failed = {index - start: problem for index, problem in problems if problem is not None}
+    unusual = np.flatnonzero(outcome.status[start:stop] != OK).tolist()
+    problems = {index: outcome.problems.get(start + index) for index in unusual}
+    failed = {index: problem for index, problem in problems.items() if problem is not None}
     if failed:
         found = np.zeros(stop - start, np.bool_)
         found[list(failed)] = True

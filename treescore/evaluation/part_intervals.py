@@ -17,6 +17,7 @@ from treescore.core.scores import ScoreTable
 from treescore.significance.bootstrap import BATCH_DRAWS, EXACT_SINGLE, PERCENTILE, quantiles
 from treescore.significance.few_units import UnitsInterval, system_intervals
 from treescore.significance.kernels import draw_weights
+from treescore.significance.states import many_states
 from treescore.significance.units import sample_of
 
 RESAMPLES = 2_000
@@ -39,15 +40,19 @@ def part_intervals(table: ScoreTable, rows: Sequence[Counts]) -> tuple[FloatArra
     ends = np.full((2, len(drawn)), np.nan)
     if any(drawn):
         tails = np.array([0.5 * (1 - LEVEL), 0.5 * (1 + LEVEL)])
-        ends[:, drawn] = quantiles(np.concatenate(resampled_scores(table, rows)), tails)[:, drawn]
+        resampled = resampled_scores(table, rows, macro=any(drawn[len(pooled) :]))
+        ends[:, drawn] = quantiles(np.concatenate(resampled)[drawn], tails)
     for column, answer in enumerate((*pooled, *macro)):
         if answer.interval is not None:
             ends[:, column] = answer.interval.low, answer.interval.high
     return ends[:, : len(pooled)], ends[:, len(pooled) :]
 
 
-def resampled_scores(table: ScoreTable, rows: Sequence[Counts]) -> tuple[FloatArray, FloatArray]:
-    """Compute all scores in every resample, pooled and as the mean of parts: two float64 (s, RESAMPLES)."""
+def resampled_scores(table: ScoreTable, rows: Sequence[Counts], *, macro: bool = True) -> tuple[FloatArray, FloatArray]:
+    """Compute all scores in every resample, pooled and as the mean of parts: two float64 (s, RESAMPLES).
+
+    The means, half of the work, are NaN unless `macro`.
+    """
     kept, column_of = distinct_columns(rows)
     states = _states(sum(map(len, rows)), len(rows))
     worst = worst_values(table)[:, None]
@@ -57,10 +62,11 @@ def resampled_scores(table: ScoreTable, rows: Sequence[Counts]) -> tuple[FloatAr
     for part, of_part in zip(rows, states, strict=True):
         sums = _resampled_sums(part[:, kept], of_part)
         totals += sums
-        values = table.of_columns(sums[column_of])
-        undefined = np.isnan(values)
-        filled += np.where(undefined, worst, values)
-        defined |= ~undefined
+        if macro:
+            values = table.of_columns(sums[column_of])
+            undefined = np.isnan(values)
+            filled += np.where(undefined, worst, values)
+            defined |= ~undefined
     return table.of_columns(totals[column_of]), np.where(defined, filled / max(1, len(rows)), np.nan)
 
 
@@ -109,7 +115,7 @@ def _states(units: int, parts: int) -> Bits:
     for batch, start in enumerate(range(0, RESAMPLES, step)):
         size = min(step, RESAMPLES - start)
         seeds = np.random.SeedSequence([SEED, batch])
-        batches.append(np.asarray(seeds.generate_state(size * parts, np.uint64), np.uint64).reshape(parts, size))
+        batches.append(many_states(seeds, size * parts).reshape(parts, size))
     return np.concatenate(batches, axis=1)
 
 

@@ -94,8 +94,12 @@ def test_the_weights_that_are_held_are_bounded_and_change_nothing(monkeypatch):
 def test_scores_are_computed_once_for_each_part(monkeypatch):
     calls = []
     monkeypatch.setattr(ScoreTable, "of_columns", lambda self, totals: calls.append(1) or self._formulas.of(totals))
-    resampled_scores(TABLE, drawn("whole", (30,) * 5))
+    parts = drawn("whole", (30,) * 5)
+    pooled, _ = resampled_scores(TABLE, parts)
     assert len(calls) == 5 + 1
+    calls.clear()
+    assert np.array_equal(resampled_scores(TABLE, parts, macro=False)[0], pooled)
+    assert len(calls) == 1
 
 
 def test_equal_counts_are_summed_once():

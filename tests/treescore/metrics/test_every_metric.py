@@ -178,6 +178,16 @@ def test_texts_of_no_word_or_one_are_scored_or_refused(name, example):
 
 
 @every_example
+def test_only_sentences_whose_status_is_not_ok_have_problems(name, example):
+    kind = Evaluation(parse_spec(example.request(name)), example.gold()).gold
+    texts: list[Text] = [*SHORT[type(kind)], example.output()]
+    for gold, output in itertools.product(texts, repeat=2):
+        with suppress(InputError):
+            outcome = look(name, example, gold, output)
+            assert all(outcome.status[sentence] != OK for sentence in outcome.problems)
+
+
+@every_example
 def test_items_sum_to_totals(name, example):
     request = parse_spec(example.request(name))
     evaluation = Evaluation(request, example.gold())

@@ -53,8 +53,13 @@ def padded(text: bytes, end: bytes = b"") -> tuple[Bytes, Bits]:
 
     Word i holds the eight bytes from byte i on, the first the lowest. Both share their memory.
     """
-    text = b"".join((text, end, bytes(EIGHT)))
-    return np.frombuffer(text, np.uint8), np.ndarray((len(text) - EIGHT + 1,), "<u8", text, 0, (1,))
+    characters = np.frombuffer(b"".join((text, end, bytes(EIGHT))), np.uint8)
+    return characters, words_of(characters)
+
+
+def words_of(characters: Bytes) -> Bits:
+    """Return bytes as words that share their memory, as `padded` does: uint64 (n - 7,)."""
+    return np.ndarray((len(characters) - EIGHT + 1,), "<u8", characters, 0, (1,))
 
 
 def secret() -> np.uint64:
@@ -116,6 +121,16 @@ def bytes_below(marks: np.uint64) -> int:
     """Count the bytes below the lowest mark; all eight where there is none."""
     below = ((marks & (np.uint64(0) - marks)) >> np.uint64(7)) - np.uint64(1)
     return int(((below & ONES) * ONES) >> np.uint64(56))
+
+
+@inlined
+def copied(source: Bits, start: int, stop: int, target: Bits, end: int) -> int:
+    """Copy bytes word by word to `end`, and return where they end; up to seven bytes behind them change."""
+    while start < stop:
+        target[end] = source[start]
+        start += EIGHT
+        end += EIGHT
+    return end - (start - stop)
 
 
 @inlined
@@ -184,8 +199,12 @@ def strings_of(text: Bytes, places: IntArray) -> list[str]:
     """Decode the strings at these places, all at once; none holds a line feed. Raises UnicodeDecodeError."""
     if not len(places):
         return []
-    size = int((places[:, 1] - places[:, 0]).sum()) + len(places) - 1
-    return _joined(text, places, size).tobytes().decode("utf-8").split("\n")
+    return joined(text, places).decode("utf-8").split("\n")
+
+
+def joined(text: Bytes, places: IntArray) -> bytes:
+    """Join the strings at these places, at least one, by line feeds."""
+    return _joined(text, places, int((places[:, 1] - places[:, 0]).sum()) + len(places) - 1).tobytes()
 
 
 @compiled

@@ -9,6 +9,7 @@ import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, sums_by
 from treescore.core.columns import Column, Documents, Numbers, Quotients, nullable
+from treescore.core.grouping import ranked
 from treescore.core.registry import ItemInfo
 from treescore.core.scores import Ratio, Score, ScoreTable, harmonic, ratio_score
 from treescore.core.slice_rows import counts_and_scores, rows_of
@@ -124,8 +125,8 @@ def tables_of(pair: Matches, items: ItemInfo) -> Mapping[str, Documents]:
 def _by_string(pair: Matches, key_values: IntArray, answer_values: IntArray) -> Documents:
     """Make one row per string, most frequent in the key first."""
     strings = pair.key.treebank.vocabulary.strings
-    used = np.unique(np.concatenate([key_values[pair.key_selected], answer_values[pair.answer_selected]]))
-    counts = pair.counts(_indices(used, key_values), _indices(used, answer_values), len(used))
+    used, groups = ranked(np.concatenate([key_values, answer_values]))
+    counts = pair.counts(groups[: len(key_values)], groups[len(key_values) :], len(used))
     nonzero = counts.any(axis=1)
     used, counts = used[nonzero], counts[nonzero]
     values = [strings[number] for number in used.tolist()]
@@ -133,11 +134,6 @@ def _by_string(pair: Matches, key_values: IntArray, answer_values: IntArray) -> 
     answers, keys = counts[by_value, :2].T
     order = by_value[np.lexsort((-answers, -keys))]
     return rows_of(strings_of(used[order], pair.key.treebank.vocabulary), *counts_and_scores(TABLE, counts[order]))
-
-
-def _indices(used: IntArray, values: IntArray) -> IntArray:
-    """Return the index of each value among those used; for values that are not used it is arbitrary."""
-    return np.minimum(np.searchsorted(used, values), len(used) - 1)
 
 
 def _by_sentence(pair: Matches, items: ItemInfo, values: Values) -> Documents:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from treescore.core.columns import Column, Numbers, Strings
 from treescore.core.grouping import grouped_lists, ranked
 from treescore.core.heads import resolved_heads
 from treescore.core.slice_rows import column_of
-from treescore.core.treebank_columns import strings_of
+from treescore.core.treebank_columns import ranges_of, strings_of
 from treescore.core.trees import DependencyTreebank
 from treescore.metrics.shared.heads import Shape, positions_of, shape_of
 from treescore.metrics.shared.projectivity import projective_arcs
@@ -27,6 +28,10 @@ PROJECTIVITIES = ("projective", "non-projective")
 
 NONE = -2
 """Key of a relation length where HEAD is not a number; -1 is the root's, as in MaltEval."""
+
+_FAR = 7
+_DISTANCE_OF = np.array([5, 0, 1, 1, 2, 3, 3, 3, 3, 4])
+"""Index in DISTANCES of each relation length from NONE to _FAR."""
 
 RELATIVE_BINS = 14
 
@@ -69,11 +74,8 @@ class WordAttributes:
 
     def distances(self) -> IntArray:
         """Return indices of DISTANCES, int64 (w,): eval07.pl's bins, where a word that heads itself has distance 1."""
-        lengths = self.relation_lengths
-        bins = np.searchsorted([2, 3, 7], lengths, "right") + 1
-        bins[lengths == -1] = 0
-        bins[lengths == NONE] = len(DISTANCES) - 1
-        return bins.astype(np.int64)
+        distances: IntArray = _DISTANCE_OF[np.minimum(self.relation_lengths, _FAR) - NONE]
+        return distances
 
     def directions(self) -> IntArray:
         """Return indices of DIRECTIONS, int64 (w,): `left` where the head is left of the word."""
@@ -100,12 +102,11 @@ class WordAttributes:
         offsets = offsets_of(np.bincount(frames, minlength=len(words)))
         groups, firsts = grouped_lists(codes, offsets)
         relations = treebank.vocabulary.strings
-        names = {
-            code: f"*{relations[code >> 1]}*" if code & 1 else relations[code >> 1] for code in set(codes.tolist())
-        }
-        named = list(map(names.__getitem__, codes.tolist()))
-        bounds = zip(offsets[firsts].tolist(), offsets[firsts + 1].tolist(), strict=True)
-        texts = [" ".join(named[start:end]) for start, end in bounds]
+        places, bounds = ranges_of(offsets[firsts], np.diff(offsets)[firsts])
+        shown = codes[places].tolist()
+        names = {code: f"*{relations[code >> 1]}*" if code & 1 else relations[code >> 1] for code in set(shown)}
+        named = list(map(names.__getitem__, shown))
+        texts = [" ".join(named[start:end]) for start, end in pairwise(bounds.tolist())]
         return treebank.vocabulary.numbers(texts)[groups]
 
 

@@ -37,13 +37,16 @@ class UdSlices(Mapping[str, Documents]):
         keys = [grouping.keys(side) for side in self._sides]
         distinct, groups = ranked(np.concatenate(keys))
         both = groups[: len(keys[0])], groups[len(keys[0]) :]
-        columns = [np.bincount(side, minlength=len(distinct)) for side in both]
-        columns += [
-            np.bincount(side[bits], minlength=len(distinct)) for side, bits in zip(both, self._right, strict=True)
-        ]
-        order = np.argsort(-(columns[0] + columns[1]), kind="stable")[:MAX_ROWS]
+        wrong_and_right = np.stack(
+            [
+                np.bincount(2 * side + bits, minlength=2 * len(distinct)).reshape(-1, 2)
+                for side, bits in zip(both, self._right, strict=True)
+            ]
+        )
+        order = np.argsort(-wrong_and_right.sum(axis=(0, 2)), kind="stable")[:MAX_ROWS]
         order = np.sort(order) if grouping.ordered else order
-        gold, system, gold_correct, system_correct = (column[order] for column in columns)
+        gold, system = wrong_and_right[:, order].sum(axis=2)
+        gold_correct, system_correct = wrong_and_right[:, order, 1]
         treebank = self._sides[0].treebank
         return rows_of(
             grouping.values(distinct[order], treebank),

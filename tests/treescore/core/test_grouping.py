@@ -1,4 +1,4 @@
-"""Equal lists are numbered alike, in order of appearance."""
+"""Equal lists and numbers are found in order of appearance."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from treescore.core import grouping
 from treescore.core.arrays import offsets_of
-from treescore.core.grouping import grouped_lists
+from treescore.core.grouping import appearing, grouped_lists
 
 
 def numbered(lists: list[list[int]]) -> tuple[list[int], list[int]]:
@@ -28,3 +28,8 @@ def test_lists_with_one_hash_that_differ_are_not_taken_for_equal(monkeypatch):
     monkeypatch.setattr(grouping, "_FACTOR", 0)
     assert numbered([[1], [2], [1]]) == ([0, 1, 2], [0, 1, 2])
     assert numbered([[1], [1, 1]]) == ([0, 1], [0, 1])
+
+
+@given(st.lists(st.integers(0, 9)))
+def test_distinct_numbers_appear_in_their_order(numbers):
+    assert appearing(np.array(numbers, np.int64), 10).tolist() == list(dict.fromkeys(numbers))
