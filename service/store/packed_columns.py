@@ -28,8 +28,8 @@ from treescore.core.columns import (
 from treescore.core.grouping import grouped
 from treescore.core.params import Json
 
-LEVEL = 6
-"""Of zstd."""
+LEVEL = 4
+"""Of zstd. Of 3,467 sentences with their trees, level 6 makes 3 % fewer bytes in twice the time."""
 
 
 def pack_columns(records: Records) -> bytes:
