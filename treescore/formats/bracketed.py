@@ -17,7 +17,18 @@ from treescore.core.treebank_columns import trees_of
 from treescore.core.trees import NO_TAG, ConstituentTreebank, Sentences
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, LimitError, Problem
-from treescore.formats.shared.bracket_arrays import OUTSIDE, READABLE, ROUND, SQUARE, UNCLOSED, Bounds, Scan, scan
+from treescore.formats.shared.bracket_arrays import (
+    OUTSIDE,
+    READABLE,
+    ROUND,
+    SQUARE,
+    UNCLOSED,
+    Bounds,
+    Scan,
+    fill_nodes,
+    fill_words,
+    scan,
+)
 from treescore.formats.shared.bracket_problems import limit_problem, problems_of
 from treescore.formats.shared.interning import strings_of
 
@@ -153,13 +164,12 @@ def _treebank(
     scanned: Scan, vocabulary: Vocabulary, strings: list[str], lines: IntArray, sentences: Sentences
 ) -> ConstituentTreebank:
     # Tag -1, none, takes the last number.
-    numbers = np.append(vocabulary.numbers(strings), NO_TAG)
+    numbers = np.append(vocabulary.numbers_of_distinct(strings), NO_TAG)
     # As blocks: numpy asks for huge pages for large ones.
     nodes = np.empty((3, len(scanned.labels)), np.int64)
-    nodes[1], nodes[2] = scanned.starts, scanned.ends
     words = np.empty((2, len(scanned.forms)), np.int64)
-    for column, codes in ((nodes[0], scanned.labels), (words[0], scanned.forms), (words[1], scanned.tags)):
-        np.take(numbers, codes, out=column, mode="wrap")
+    fill_nodes(scanned.labels, scanned.starts, scanned.ends, numbers, nodes)
+    fill_words(scanned.forms, scanned.tags, numbers, words)
     return ConstituentTreebank(
         vocabulary=vocabulary,
         labels=nodes[0],

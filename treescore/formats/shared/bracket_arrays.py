@@ -399,3 +399,17 @@ def scan(text: bytes, brackets: tuple[int, int], bounds: Bounds, *, by_line: boo
         limit=extent.limit,
         limit_byte=extent.byte,
     )
+
+
+@compiled
+def fill_nodes(labels: Int32Array, starts: Int32Array, ends: Int32Array, numbers: IntArray, nodes: IntArray) -> None:
+    """Fill labels, starts and ends of nodes, int64 (3, m): a label is the number of its string."""
+    for node in range(len(labels)):
+        nodes[0, node], nodes[1, node], nodes[2, node] = numbers[labels[node]], starts[node], ends[node]
+
+
+@compiled
+def fill_words(forms: Int32Array, tags: Int32Array, numbers: IntArray, words: IntArray) -> None:
+    """Fill forms and tags of words, int64 (2, w), in the same way; tag -1 is the last of the numbers."""
+    for word in range(len(forms)):
+        words[0, word], words[1, word] = numbers[forms[word]], numbers[tags[word]]
