@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from treescore.core.arrays import IntArray
+from treescore.core.arrays import Int32Array, IntArray
+from treescore.core.jit import compiled
 from treescore.core.limits import Limits
 from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
@@ -25,8 +26,6 @@ from treescore.formats.shared.bracket_arrays import (
     UNCLOSED,
     Bounds,
     Scan,
-    fill_nodes,
-    fill_words,
     scan,
 )
 from treescore.formats.shared.bracket_problems import limit_problem, problems_of
@@ -168,8 +167,8 @@ def _treebank(
     # As blocks: numpy asks for huge pages for large ones.
     nodes = np.empty((3, len(scanned.labels)), np.int64)
     words = np.empty((2, len(scanned.forms)), np.int64)
-    fill_nodes(scanned.labels, scanned.starts, scanned.ends, numbers, nodes)
-    fill_words(scanned.forms, scanned.tags, numbers, words)
+    _fill_nodes(scanned.labels, scanned.starts, scanned.ends, numbers, nodes)
+    _fill_words(scanned.forms, scanned.tags, numbers, words)
     return ConstituentTreebank(
         vocabulary=vocabulary,
         labels=nodes[0],
@@ -182,6 +181,20 @@ def _treebank(
         lines=lines,
         sentences=sentences,
     )
+
+
+@compiled
+def _fill_nodes(labels: Int32Array, starts: Int32Array, ends: Int32Array, numbers: IntArray, nodes: IntArray) -> None:
+    """Fill labels, starts and ends of nodes, int64 (3, m): a label is the number of its string."""
+    for node in range(len(labels)):
+        nodes[0, node], nodes[1, node], nodes[2, node] = numbers[labels[node]], starts[node], ends[node]
+
+
+@compiled
+def _fill_words(forms: Int32Array, tags: Int32Array, numbers: IntArray, words: IntArray) -> None:
+    """Fill forms and tags of words, int64 (2, w), in the same way; tag -1 is the last of the numbers."""
+    for word in range(len(forms)):
+        words[0, word], words[1, word] = numbers[forms[word]], numbers[tags[word]]
 
 
 def tree_lines(treebank: ConstituentTreebank, *, square: bool) -> list[str]:
