@@ -78,7 +78,7 @@ def _nodes(side: Side, tables: Tables) -> Nodes:
     )
 
 
-@compiled
+@inlined
 def _keep(side: Words, sentence: int, copies: IntArray, kept: IntArray, words_before: IntArray) -> tuple[int, int]:
     """Write the words that are compared into `kept` and the kept words before each into `words_before`.
 
@@ -155,7 +155,7 @@ def _repaired(inputs: Inputs, sentence: int, scratch: Scratch, inserted: IntArra
     return golds, systems
 
 
-@compiled
+@inlined
 def _brackets(
     side: Nodes, sentence: int, words_before: IntArray, inserted: int, options: Options, rows: IntArray
 ) -> int:
@@ -190,7 +190,7 @@ def _brackets(
     return count
 
 
-@compiled
+@inlined
 def _difference(gold: IntArray, golds: int, system: IntArray, systems: int, equal: Equal) -> tuple[int, int]:
     """Return why the words differ, and the first word at which they do."""
     if golds != systems:
@@ -201,7 +201,7 @@ def _difference(gold: IntArray, golds: int, system: IntArray, systems: int, equa
     return FINE, -1
 
 
-@compiled
+@inlined
 def _right_tags(gold: IntArray, golds: int, system: IntArray, systems: int, equal: Equal) -> tuple[int, int]:
     """Count gold's kept words that are no fillers, and those of them whose tag the system has."""
     words = right = 0
