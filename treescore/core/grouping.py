@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray
-from treescore.core.jit import compiled
+from treescore.core.jit import compiled, inlined
 
 _START = 1024
 _SPAN = 16
@@ -25,8 +25,10 @@ def grouped(values: IntArray) -> tuple[IntArray, IntArray]:
         The group of each value, int64 (n,), and where each of the g groups appears first, int64 (g,).
     """
     groups = np.empty(len(values), np.int64)
-    firsts = number_groups(values, groups, _START)
-    return groups, firsts
+    low, span = _span_of(values)
+    if span <= max(_LEAST_SPAN, _SPAN * len(values)):
+        return groups, number_near(values, low, np.full(span, -1, np.int64), groups)
+    return groups, number_groups(values, groups, _START)
 
 
 def appearing(numbers: IntArray, size: int) -> IntArray:
@@ -69,8 +71,7 @@ def ranked(values: IntArray) -> tuple[IntArray, IntArray]:
     Returns:
         The distinct values, ascending, int64 (g,), and the group of each value, int64 (n,).
     """
-    low = int(values.min(initial=0))
-    span = int(values.max(initial=0)) - low + 1
+    low, span = _span_of(values)
     if span > max(_LEAST_SPAN, _SPAN * len(values)):
         distinct, groups = np.unique(values, return_inverse=True)
         return distinct, groups
@@ -78,6 +79,26 @@ def ranked(values: IntArray) -> tuple[IntArray, IntArray]:
     present[values - low] = True
     numbers = np.cumsum(present) - 1
     return np.flatnonzero(present) + low, numbers[values - low]
+
+
+def _span_of(values: IntArray) -> tuple[int, int]:
+    """Return the lowest of some values and 0, and how many whole numbers there are from it to the highest."""
+    low = int(values.min(initial=0))
+    return low, int(values.max(initial=0)) - low + 1
+
+
+@compiled
+def number_near(values: IntArray, low: int, group_of: IntArray, groups: IntArray) -> IntArray:
+    """Fill `groups` and, from `low` on, the group of each value (-1 before); return where each group appears first."""
+    firsts = np.empty(min(len(values), len(group_of)), np.int64)
+    known = 0
+    for index in range(len(values)):
+        place = values[index] - low
+        if group_of[place] < 0:
+            group_of[place], firsts[known] = known, index
+            known += 1
+        groups[index] = group_of[place]
+    return firsts[:known].copy()
 
 
 @compiled
@@ -113,7 +134,7 @@ def list_firsts(numbers: IntArray, seen: BoolArray, distinct: IntArray) -> int:
     return count
 
 
-@compiled
+@inlined
 def slot_of(value: int, values: IntArray, firsts: IntArray, table: IntArray) -> int:
     """Return the slot of a value in the table, or the free slot where it belongs."""
     mask = len(table) - 1

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import count, filterfalse, islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -69,6 +70,13 @@ class Vocabulary:
         """Return the numbers of many strings: int64 (n,)."""
         strings = strings if isinstance(strings, (list, tuple)) else list(strings)
         return np.fromiter(map(self._numbers.__getitem__, strings), np.int64, len(strings))
+
+    def numbers_of_distinct(self, strings: Sequence[str]) -> IntArray:
+        """Return the numbers of many strings, each of which stands once: int64 (n,)."""
+        known, size = self._numbers, len(self.strings)
+        self.strings.extend(filterfalse(known.__contains__, strings))
+        known.update(zip(islice(self.strings, size, None), count(size)))
+        return np.fromiter(map(known.__getitem__, strings), np.int64, len(strings))
 
     def distinct(self, numbers: IntArray) -> IntArray:
         """Return the distinct numbers among `numbers`, sorted, without the sort of `np.unique`."""

@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from treescore.core.arrays import IntArray
+from treescore.core.arrays import Int32Array, IntArray
+from treescore.core.jit import compiled
 from treescore.core.limits import Limits
 from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
@@ -17,7 +18,16 @@ from treescore.core.treebank_columns import trees_of
 from treescore.core.trees import NO_TAG, ConstituentTreebank, Sentences
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, LimitError, Problem
-from treescore.formats.shared.bracket_arrays import OUTSIDE, READABLE, ROUND, SQUARE, UNCLOSED, Bounds, Scan, scan
+from treescore.formats.shared.bracket_arrays import (
+    OUTSIDE,
+    READABLE,
+    ROUND,
+    SQUARE,
+    UNCLOSED,
+    Bounds,
+    Scan,
+    scan,
+)
 from treescore.formats.shared.bracket_problems import limit_problem, problems_of
 from treescore.formats.shared.interning import strings_of
 
@@ -153,13 +163,12 @@ def _treebank(
     scanned: Scan, vocabulary: Vocabulary, strings: list[str], lines: IntArray, sentences: Sentences
 ) -> ConstituentTreebank:
     # Tag -1, none, takes the last number.
-    numbers = np.append(vocabulary.numbers(strings), NO_TAG)
+    numbers = np.append(vocabulary.numbers_of_distinct(strings), NO_TAG)
     # As blocks: numpy asks for huge pages for large ones.
     nodes = np.empty((3, len(scanned.labels)), np.int64)
-    nodes[1], nodes[2] = scanned.starts, scanned.ends
     words = np.empty((2, len(scanned.forms)), np.int64)
-    for column, codes in ((nodes[0], scanned.labels), (words[0], scanned.forms), (words[1], scanned.tags)):
-        np.take(numbers, codes, out=column, mode="wrap")
+    _fill_nodes(scanned.labels, scanned.starts, scanned.ends, numbers, nodes)
+    _fill_words(scanned.forms, scanned.tags, numbers, words)
     return ConstituentTreebank(
         vocabulary=vocabulary,
         labels=nodes[0],
@@ -172,6 +181,20 @@ def _treebank(
         lines=lines,
         sentences=sentences,
     )
+
+
+@compiled
+def _fill_nodes(labels: Int32Array, starts: Int32Array, ends: Int32Array, numbers: IntArray, nodes: IntArray) -> None:
+    """Fill labels, starts and ends of nodes, int64 (3, m): a label is the number of its string."""
+    for node in range(len(labels)):
+        nodes[0, node], nodes[1, node], nodes[2, node] = numbers[labels[node]], starts[node], ends[node]
+
+
+@compiled
+def _fill_words(forms: Int32Array, tags: Int32Array, numbers: IntArray, words: IntArray) -> None:
+    """Fill forms and tags of words, int64 (2, w), in the same way; tag -1 is the last of the numbers."""
+    for word in range(len(forms)):
+        words[0, word], words[1, word] = numbers[forms[word]], numbers[tags[word]]
 
 
 def tree_lines(treebank: ConstituentTreebank, *, square: bool) -> list[str]:

@@ -1,4 +1,4 @@
-"""Equal lists and numbers are found in order of appearance."""
+"""Equal values, lists and numbers are found in order of appearance."""
 
 from __future__ import annotations
 
@@ -8,13 +8,22 @@ from hypothesis import strategies as st
 
 from treescore.core import grouping
 from treescore.core.arrays import offsets_of
-from treescore.core.grouping import appearing, grouped_lists
+from treescore.core.grouping import appearing, grouped, grouped_lists
 
 
 def numbered(lists: list[list[int]]) -> tuple[list[int], list[int]]:
     values = np.array([value for each in lists for value in each], np.int64)
     groups, firsts = grouped_lists(values, offsets_of(np.array(list(map(len, lists)), np.int64)))
     return groups.tolist(), firsts.tolist()
+
+
+@given(st.lists(st.one_of(st.integers(-3, 3), st.integers(-(2**63), 2**63 - 1))))
+def test_values_near_and_far_are_numbered_as_a_dict_does(values):
+    groups, firsts = grouped(np.array(values, np.int64))
+    numbers: dict[int, int] = {}
+    expected = [numbers.setdefault(value, len(numbers)) for value in values]
+    assert groups.tolist() == expected
+    assert firsts.tolist() == [expected.index(group) for group in range(len(numbers))]
 
 
 @given(st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=3)))

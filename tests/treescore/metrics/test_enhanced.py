@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from treescore.core.limits import DEFAULT_LIMITS
 from treescore.core.registry import Outcome
+from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, LimitError
 from treescore.evaluation.evaluate import Evaluation
-from treescore.evaluation.spec import parse_spec
+from treescore.evaluation.spec import parse_format, parse_spec
+from treescore.metrics.enhanced.edges import Edges, _Reader, edges_of
 
 
 def sentence(*rows: tuple[str, str]) -> bytes:
@@ -98,6 +105,28 @@ def test_gold_that_cannot_be_read_is_golds_problem() -> None:
     with pytest.raises(InputError) as caught:
         enhanced(sentence(("1", "x")), sentence(("1", "0:root")))
     assert caught.value.problems[0].pointer == "/gold"
+
+
+PARTS = st.builds("{}:{}".format, st.sampled_from(["0", "1", "02", "3", "1.1", "4", "x"]), st.sampled_from("abc:"))
+DEPS = st.one_of(st.just("_"), st.just("1"), st.lists(PARTS, min_size=1, max_size=3).map("|".join))
+
+
+@given(st.lists(DEPS, min_size=4, max_size=4), st.booleans())
+def test_edges_read_at_once_are_those_read_word_by_word(deps: list[str], collapse: bool) -> None:  # noqa: FBT001
+    rows = zip(("1", "1.1", "2", "3"), deps, strict=True)
+    treebank = parse_format("conllu").format.read(sentence(*rows), Vocabulary(), DEFAULT_LIMITS)
+
+    def found() -> list[Any]:
+        try:
+            edges = edges_of(treebank, 9, collapse=collapse)
+        except InputError as error:
+            return list(error.problems)
+        return sorted(zip(*(getattr(edges, each.name).tolist() for each in fields(Edges)), strict=True))
+
+    at_once = found()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_Reader, "_direct", lambda _self: (np.zeros((3, 0), np.int64), np.arange(3)))
+        assert at_once == found()
 
 
 def test_nothing_to_compare_has_no_score() -> None:

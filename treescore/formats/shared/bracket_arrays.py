@@ -1,8 +1,9 @@
 """Compiled reader of bracketed text: bytes to arrays.
 
-Nodes and words first hold the places of their strings in the text; after some sentences equal strings get equal
-numbers, all at once. Each distinct one is decoded once, at the end. One pass with an explicit stack keeps the time
-proportional to the text, at any depth and length.
+The places of brackets and white space are listed first, without a branch; the reader goes from one to the next. Nodes
+and words first hold the places of their strings in the text; after some sentences equal strings get equal numbers, all
+at once. Each distinct one is decoded once, at the end. An explicit stack keeps the time proportional to the text, at
+any depth and length.
 """
 
 from __future__ import annotations
@@ -14,17 +15,22 @@ import numpy as np
 
 from treescore.core.arrays import Bits, Bytes, Int32Array, IntArray
 from treescore.core.jit import compiled, inlined
+from treescore.formats.shared.bracket_marks import (
+    CLOSING,
+    END,
+    LINE_FEED,
+    OPENING,
+    SPACE,
+    byte_classes,
+    marked,
+)
 from treescore.formats.shared.interning import (
-    ONES,
     StringTable,
-    below_sign,
-    bytes_below,
     new_table,
     number_all,
     padded,
     secret,
     with_room,
-    zeros,
 )
 
 READABLE, UNCLOSED, UNOPENED, OUTSIDE = 0, 1, 2, 3
@@ -33,18 +39,13 @@ READABLE, UNCLOSED, UNOPENED, OUTSIDE = 0, 1, 2, 3
 NO_LIMIT, DEEP, LONG, MANY = 0, 1, 2, 3
 """Why reading stopped: a bound on depth, on words of a sentence or on sentences."""
 
-LETTER, SPACE, OPENING, CLOSING, END = 0, 1, 2, 3, 4
-"""Classes of bytes. END is the NUL after the text, and the line feed where a sentence is a line."""
-
 FIRST_NODE, FIRST_WORD, FIRST_BYTE, FAULT, FAULT_BYTE, OPEN = range(6)
 """Columns of a row of sentences: offsets of its nodes, words and bytes; what is wrong, at which byte, open brackets."""
 
 ROUND, SQUARE = (ord("("), ord(")")), (ord("["), ord("]"))
 """The bytes of the two kinds of brackets."""
 
-_LINE_FEED = 10
-_SPACES = np.uint64(33) * ONES
-"""White space and the NUL are below this."""
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
 
 _AT_ONCE = 4096
 """Strings that are numbered together, if a sentence has no more; their places stay in the cache."""
@@ -65,22 +66,27 @@ class Layout(NamedTuple):
         by_line: a sentence is a line, else an outermost bracket.
         resync: where a sentence is a bracket: an opening bracket in the first column ends what is open.
         tagged: `(X y)` is the word y with the tag X, else a constituent.
-        opening, closing: words of eight such brackets.
     """
 
     by_line: bool
     resync: bool
     tagged: bool
-    opening: np.uint64
-    closing: np.uint64
 
 
 class Page(NamedTuple):
-    """A text: its bytes, its words of eight bytes, and the class of each byte, uint8 (256,)."""
+    """A text.
+
+    Attributes:
+        text: its bytes.
+        words: its words of eight bytes.
+        classes: class of each byte, uint8 (256,).
+        marks: places of all bytes that are no letters, int32 or, of a text of 2 GB, int64.
+    """
 
     text: Bytes
     words: Bits
     classes: Bytes
+    marks: Int32Array | IntArray
 
 
 class Tokens(NamedTuple):
@@ -112,129 +118,112 @@ class ScannedSentences(NamedTuple):
     open: IntArray
 
 
-def byte_classes(opening: int, closing: int, *, by_line: bool) -> Bytes:
-    """Return the class of each byte, uint8 (256,). White space is that of the C locale: U+00A0 is a letter."""
-    classes = np.full(256, LETTER, np.uint8)
-    classes[list(b" \t\n\v\f\r")] = SPACE
-    classes[opening] = OPENING
-    classes[closing] = CLOSING
-    classes[0] = END
-    if by_line:
-        classes[_LINE_FEED] = END
-    return classes
-
-
 @inlined
-def _end_of_token(
-    text: Bytes, words: Bits, classes: Bytes, position: int, opening: np.uint64, closing: np.uint64
-) -> int:
-    """Return the byte after the token at `position`."""
-    while True:
-        word = words[position]
-        marks = below_sign(word, _SPACES) | zeros(word ^ opening) | zeros(word ^ closing)
-        position += bytes_below(marks)
-        if marks != 0:
-            if classes[text[position]] != LETTER:
-                return position
-            # A control character that is not white space.
-            position += 1
-
-
-@inlined
-def _skip_space(text: Bytes, classes: Bytes, position: int) -> int:
+def _skip_space(text: Bytes, classes: Bytes, position: np.uint64) -> np.uint64:
     while classes[text[position]] == SPACE:
-        position += 1
+        position += _ONE
     return position
 
 
 @compiled
 def _sentence(  # noqa: C901, PLR0912, PLR0915 - one loop over bytes: calls would cost more than they do
     page: Page,
-    position: int,
+    byte: int,
     layout: Layout,
     tokens: Tokens,
     columns: Columns,
     counts: IntArray,
     bounds: Bounds,
 ) -> tuple[int, int, int, int, int]:
-    """Read one sentence from byte `position`; return the byte after it, fault, fault's byte, brackets left open, limit.
+    """Read one sentence from a byte on; return the byte after it, fault, fault's byte, brackets left open, limit.
 
     EVALB's rules; beyond them, blanks before a label and before a closing bracket are skipped. `counts` holds the
-    nodes, words and tokens so far. Arrays are never reassigned here: numba would count references at every byte.
+    nodes, words and tokens so far, and the number of the first mark that is not before the byte. Arrays are never
+    reassigned here: numba would count references at every byte. Indices are unsigned: it would look at each whether it
+    is below zero, which takes a third of the time.
     """
-    text, words, classes = page
-    by_line, resync, tagged, opening, closing = layout
+    text, _, classes, marks = page
+    by_line, resync, tagged = layout
     token_starts, token_stops = tokens
     labels, starts, ends, forms, tags, stack = columns
-    node, first_word, token = counts[0], counts[1], counts[2]
-    word = first_word
-    fault, fault_position, limit, depth = READABLE, 0, NO_LIMIT, 0
+    node, first_word = np.uint64(counts[0]), np.uint64(counts[1])
+    token, mark = np.uint64(counts[2]), np.uint64(counts[3])
+    deepest, most = np.uint64(bounds.depth), np.uint64(bounds.words)
+    word, position, depth = first_word, np.uint64(byte), _ZERO
+    fault, fault_position, limit = READABLE, 0, NO_LIMIT
     while limit == NO_LIMIT:
         kind = classes[text[position]]
         if kind == SPACE:
-            position += 1
+            position += _ONE
+            mark += _ONE
             continue
-        if kind == END or (resync and depth > 0 and kind == OPENING and text[position - 1] == _LINE_FEED):
+        if kind == END or (resync and depth > _ZERO and kind == OPENING and text[position - _ONE] == LINE_FEED):
             break
         if kind == OPENING:
             # What the bracket opens: a label, or a tag and its word.
-            bracket, start = position, position + 1
-            stop = _end_of_token(text, words, classes, start, opening, closing)
+            bracket, start = position, position + _ONE
+            mark += _ONE
+            stop = np.uint64(marks[mark])
             position, is_word = stop, False
             if classes[text[stop]] == SPACE and (tagged or stop == start):
+                # Each blank is a mark.
                 form = _skip_space(text, classes, stop)
-                form_stop = _end_of_token(text, words, classes, form, opening, closing)
+                form_mark = mark + form - stop
+                form_stop = np.uint64(marks[form_mark])
                 close = _skip_space(text, classes, form_stop)
                 if stop == start and form_stop > form and classes[text[close]] != CLOSING:
-                    start, stop, position, form = form, form_stop, form_stop, close
-                    form_stop = _end_of_token(text, words, classes, form, opening, closing)
+                    start, stop, position, mark, form = form, form_stop, form_stop, form_mark, close
+                    form_mark += close - form_stop
+                    form_stop = np.uint64(marks[form_mark])
                     close = _skip_space(text, classes, form_stop)
-                is_word = tagged and form > stop and classes[text[close]] == CLOSING
+                is_word = bool(tagged and form > stop and classes[text[close]] == CLOSING)
             token_starts[token], token_stops[token] = start, stop
-            token += 1
+            token += _ONE
             if is_word:
                 token_starts[token], token_stops[token] = form, form_stop
-                forms[word], tags[word] = token, token - 1
-                token += 1
-                word += 1
-                position = close + 1
-            elif depth == bounds.depth:
+                forms[word], tags[word] = token, token - _ONE
+                token += _ONE
+                word += _ONE
+                position, mark = close + _ONE, form_mark + close - form_stop + _ONE
+            elif depth == deepest:
                 limit, position = DEEP, bracket
                 break
             else:
-                labels[node], starts[node] = token - 1, word - first_word
+                labels[node], starts[node] = token - _ONE, word - first_word
                 stack[depth, 0], stack[depth, 1] = node, bracket
-                depth += 1
-                node += 1
+                depth += _ONE
+                node += _ONE
         elif kind == CLOSING:
-            if depth > 0:
-                depth -= 1
-                ends[stack[depth, 0]] = word - first_word
+            if depth > _ZERO:
+                depth -= _ONE
+                ends[np.uint64(stack[depth, 0])] = word - first_word
             elif fault == READABLE:
-                fault, fault_position = UNOPENED, position
-            position += 1
+                fault, fault_position = UNOPENED, int(np.int64(position))
+            position += _ONE
+            mark += _ONE
         else:
-            stop = _end_of_token(text, words, classes, position, opening, closing)
-            if depth > 0:
+            stop = np.uint64(marks[mark])
+            if depth > _ZERO:
                 token_starts[token], token_stops[token] = position, stop
                 forms[word], tags[word] = token, -1
-                token += 1
-                word += 1
+                token += _ONE
+                word += _ONE
             elif fault != OUTSIDE:
-                fault, fault_position = OUTSIDE, position
+                fault, fault_position = OUTSIDE, int(np.int64(position))
             position = stop
-        if word - first_word > bounds.words:
+        if word - first_word > most:
             limit = LONG
-        if depth == 0 and not by_line:
+        if depth == _ZERO and not by_line:
             break
-    if depth > 0 and fault != OUTSIDE:
-        fault, fault_position = UNCLOSED, stack[depth - 1, 1]
-    for level in range(depth):
+    if depth > _ZERO and fault != OUTSIDE:
+        fault, fault_position = UNCLOSED, stack[depth - _ONE, 1]
+    for level in range(np.int64(depth)):
         ends[stack[level, 0]] = word - first_word
     if fault != OUTSIDE and limit == NO_LIMIT:
         counts[0], counts[1] = node, word
-    counts[2] = token
-    return position, fault, fault_position, 0 if fault == OUTSIDE else depth, limit
+    counts[2], counts[3] = token, mark
+    left_open = 0 if fault == OUTSIDE else int(np.int64(depth))
+    return int(np.int64(position)), fault, fault_position, left_open, limit
 
 
 class _Extent(NamedTuple):
@@ -263,18 +252,20 @@ def _scan(
     page: Page, layout: Layout, tokens: Tokens, columns: Columns, unclosed: Int32Array, bounds: Bounds, odd: np.uint64
 ) -> _Extent:
     """Read all sentences into `columns` and `unclosed`; `tokens` is scratch memory."""
-    text, _, classes = page
+    text, _, classes, marks = page
     by_line, stack = layout.by_line, columns.stack
     sentences = np.empty((1024, 6), np.int64)
     table = new_table(odd)
     found = np.empty(2 * _AT_ONCE, np.int32)
     # The empty string has number 0.
     tokens.starts[0], tokens.stops[0] = 0, 0
-    counts = np.array([0, 0, 1], np.int64)
+    counts = np.array([0, 0, 1, 0], np.int64)
     nodes = words = position = sentence = left_open = limit = 0
     while True:
         if not by_line:
-            position = _skip_space(text, classes, position)
+            counts[3] -= position
+            position = int(np.int64(_skip_space(text, classes, np.uint64(position))))
+            counts[3] += position
         if text[position] == 0:
             break
         if sentence == bounds.sentences:
@@ -301,9 +292,12 @@ def _scan(
         sentence += 1
         if by_line:
             position += 1
+            counts[3] += 1
         elif row[FAULT] == OUTSIDE:
-            while text[position] != 0 and text[position] != _LINE_FEED and classes[text[position]] != OPENING:
+            while text[position] != 0 and text[position] != LINE_FEED and classes[text[position]] != OPENING:
                 position += 1
+            while marks[counts[3]] < position:
+                counts[3] += 1
         elif row[FAULT] == UNOPENED and sentence > 1 and sentences[sentence - 2, FAULT] == READABLE:
             sentence -= 1
             sentences[sentence - 1, FAULT] = UNOPENED
@@ -374,7 +368,7 @@ def scan(text: bytes, brackets: tuple[int, int], bounds: Bounds, *, by_line: boo
     """
     characters, words = padded(text, b"" if text.endswith(b"\n") else b"\n")
     opening, closing = brackets
-    page = Page(characters, words, byte_classes(opening, closing, by_line=by_line))
+    classes = byte_classes(opening, closing, by_line=by_line)
     opened = int(np.count_nonzero(characters == opening))
     # Before each token there is the beginning of the text, white space or a bracket.
     most_tokens = opened + int(np.count_nonzero((characters <= ord(" ")) | (characters == closing))) + 1
@@ -384,7 +378,8 @@ def scan(text: bytes, brackets: tuple[int, int], bounds: Bounds, *, by_line: boo
     unclosed = np.empty(opened, np.int32)
     stack = np.empty((min(opened, bounds.depth) + 1, 2), np.int64)
     tokens = Tokens(*np.empty((2, opened + most_tokens + 1), np.int64))
-    layout = Layout(by_line, resync, brackets == ROUND, np.uint64(opening) * ONES, np.uint64(closing) * ONES)
+    page = Page(characters, words, classes, marked(characters, classes, most_tokens))
+    layout = Layout(by_line, resync, brackets == ROUND)
     columns = Columns(nodes[0], nodes[1], nodes[2], forms[0], forms[1], stack)
     extent = _scan(page, layout, tokens, columns, unclosed, bounds, secret())
     return Scan(

@@ -67,7 +67,7 @@ def numbered_fields(
     table, even = _intern(characters, words, starts, codes, secret())
     if not even:
         return None
-    return Fields(codes, vocabulary.numbers(strings_of(characters, table.places[: table.size[0]])))
+    return Fields(codes, vocabulary.numbers_of_distinct(strings_of(characters, table.places[: table.size[0]])))
 
 
 def _numbered_by_dict(text: bytes, starts: IntArray, ends: IntArray, columns: int, vocabulary: Vocabulary) -> Fields:

@@ -21,6 +21,7 @@ EIGHT = 8
 ONES = np.uint64(0x0101010101010101)
 """A byte times this is a word of that byte."""
 
+_ONE, _EIGHT = np.uint64(1), np.uint64(EIGHT)
 _HIGHS = np.uint64(0x8080808080808080)
 _LONG = np.uint64(1 << 63)
 _SECRET = np.uint64((hash("slots of strings") * 2 + 1) % (1 << 64))
@@ -111,12 +112,6 @@ def zeros(word: np.uint64) -> np.uint64:
 
 
 @inlined
-def below_sign(word: np.uint64, bounds: np.uint64) -> np.uint64:
-    """Mark the bytes of a word that are below those of `bounds` (each up to 128), as `zeros` marks zeros."""
-    return (word - bounds) & ~word & _HIGHS
-
-
-@inlined
 def bytes_below(marks: np.uint64) -> int:
     """Count the bytes below the lowest mark; all eight where there is none."""
     below = ((marks & (np.uint64(0) - marks)) >> np.uint64(7)) - np.uint64(1)
@@ -157,34 +152,34 @@ def number_all(
         found: filled with the numbers.
     """
     keys, numbers, places, size, odd, shift = table
-    mask, known = len(keys) - 1, size[0]
+    mask, known = np.uint64(len(keys) - 1), size[0]
     for index in range(count):
-        start = starts[index]
-        length = stops[index] - start
-        last = start + length - EIGHT
-        if length < EIGHT:
-            key = words[start] & ((np.uint64(1) << np.uint64(length * 8)) - np.uint64(1))
+        start = np.uint64(starts[index])
+        length = np.uint64(stops[index]) - start
+        last = start + length - _EIGHT
+        if length < _EIGHT:
+            key = words[start] & ((_ONE << (length * _EIGHT)) - _ONE)
         else:
             key = np.uint64(0)
             position = start
             while position < last:
                 key = _mixed(key, words[position], odd)
-                position += EIGHT
+                position += _EIGHT
             key = _mixed(key, words[last], odd) | _LONG
-        slot = np.int64((key * odd) >> shift)
+        slot = (key * odd) >> shift
         number = numbers[slot]
         while number >= 0:
             if keys[slot] == key:
-                if length < EIGHT:
+                if length < _EIGHT:
                     break
-                if places[number, 1] - places[number, 0] == length:
-                    away = places[number, 0] - start
+                if np.uint64(places[number, 1] - places[number, 0]) == length:
+                    away = np.uint64(places[number, 0]) - start
                     position = start
                     while position < last and words[position] == words[position + away]:
-                        position += EIGHT
+                        position += _EIGHT
                     if position >= last and words[last] == words[last + away]:
                         break
-            slot = (slot + 1) & mask
+            slot = (slot + _ONE) & mask
             number = numbers[slot]
         if number < 0:
             number = np.int32(known)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 
-from treescore.core.arrays import IntArray, owners_of
+from treescore.core.arrays import IntArray, offsets_of, owners_of
 from treescore.core.heads import plain_number
+from treescore.core.treebank_columns import ranges_of
 from treescore.core.trees import DependencyTreebank
 from treescore.errors import LimitError, Problem, ProblemList
 from treescore.formats.shared.lines import short
@@ -19,6 +21,10 @@ ROOT = -1
 
 MAX_STEPS = 20_000_000
 """Limit on the characters of all paths through empty nodes; their number can double with every empty node."""
+
+_NO_EDGES = ("_", "")
+_NO_WORD = -1
+"""Stands for a head that is not a plain number."""
 
 _EMPTY_NODE = re.compile(r"[0-9]+\.[0-9]+")
 
@@ -83,30 +89,58 @@ class _Reader:
                 )
 
     def edges(self) -> Edges:
+        direct, left = self._direct()
         edges: list[tuple[int, int, str]] = []
-        owners = owners_of(self._treebank.word_offsets).tolist()
-        lines = self._treebank.lines.tolist()
-        for word, number in enumerate(self._treebank.deps.tolist()):
-            sentence = owners[word]
+        owners = owners_of(self._treebank.word_offsets)[left].tolist()
+        lines, deps = (column[left].tolist() for column in (self._treebank.lines, self._treebank.deps))
+        for word, number, line, sentence in zip(left.tolist(), deps, lines, owners, strict=True):
             paths: dict[tuple[int, str], None] = {}
-            for head, label in self._read(number, lines[word], sentence):
+            for head, label in self._read(number, line, sentence):
                 if "." in head:
-                    paths.update(dict.fromkeys(self._resolved(head, label, lines[word], sentence)))
-                elif (source := self._word(head, lines[word], sentence)) is not None:
+                    paths.update(dict.fromkeys(self._resolved(head, label, line, sentence)))
+                elif (source := self._word(head, line, sentence)) is not None:
                     edges.append((word, source, label))
             edges += [(word, source, path) for source, path in paths]
         for node, number in enumerate(self._treebank.empty_deps.tolist()):
             self._read(number, int(self._treebank.empty_lines[node]), int(self._treebank.empty_sentences[node]))
         self._problems.raise_if_any()
         vocabulary = self._treebank.vocabulary
-        labels = vocabulary.numbers([label for _, _, label in edges])
+        read = [(word, head, vocabulary.number(label)) for word, head, label in edges]
+        words, heads, labels = np.concatenate([direct, np.array(read, np.int64).reshape(-1, 3).T], axis=1)
         plain = vocabulary.table(labels, lambda label: vocabulary.number(plain_path(label)))[labels]
-        return Edges(
-            words=np.array([word for word, _, _ in edges], np.int64),
-            heads=np.array([head for _, head, _ in edges], np.int64),
-            labels=labels,
-            plain_labels=plain,
-        )
+        return Edges(words, heads, labels, plain)
+
+    def _direct(self) -> tuple[IntArray, IntArray]:
+        """Read the words all of whose edges come from words of the sentence or the root, all at once.
+
+        Returns:
+            Word, head and label of each of their edges, int64 (3, e), and the other words, whose DEPS are read one by
+            one, int64.
+        """
+        vocabulary, offsets = self._treebank.vocabulary, self._treebank.word_offsets
+        numbers = [n for n in vocabulary.distinct(self._treebank.deps).tolist() if self._strings[n] not in _NO_EDGES]
+        if not numbers:
+            return np.zeros((3, 0), np.int64), np.zeros(0, np.int64)
+        fields = [self._strings[number] for number in numbers]
+        sizes = np.fromiter(map(str.count, fields, repeat("|")), np.int64, len(fields)) + 1
+        heads, colons, names = zip(*map(str.partition, "|".join(fields).split("|"), repeat(":")), strict=True)
+        value_of = {head: _NO_WORD if (value := plain_number(head)) is None else value for head in set(heads)}
+        values = np.fromiter(map(value_of.__getitem__, heads), np.int64, len(heads))
+        values[~np.fromiter(map(bool, colons), np.bool_, len(colons))] = _NO_WORD
+
+        field_of = np.full(len(self._strings), -1)
+        field_of[numbers] = np.arange(len(numbers))
+        field_of_word = field_of[self._treebank.deps]
+        words = np.flatnonzero(field_of_word >= 0)
+        used = field_of_word[words]
+        edges, _ = ranges_of(offsets_of(sizes)[used], sizes[used])
+        words = np.repeat(words, sizes[used])
+        owners, values = owners_of(offsets)[words], values[edges]
+        left = np.zeros(len(field_of_word), np.bool_)
+        left[words[(values == _NO_WORD) | (values > np.diff(offsets)[owners])]] = True
+        sources = np.where(values > 0, offsets[owners] + values - 1, ROOT)
+        labels = vocabulary.numbers(names)[edges]
+        return np.stack([words, sources, labels])[:, ~left[words]], np.flatnonzero(left)
 
     def _read(self, number: int, line: int, sentence: int) -> list[_Edge]:
         """Read the edges of one DEPS field; add a problem and return none where it is invalid."""
@@ -198,7 +232,7 @@ def plain_path(label: str) -> str:
 
 
 def _parse(deps: str) -> list[_Edge] | None:
-    if deps in ("_", ""):
+    if deps in _NO_EDGES:
         return []
     edges = []
     for part in deps.split("|"):

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_of_rows
 from treescore.core.columns import Documents, Lists, Numbers, Quotients, Records, Rows
+from treescore.core.grouping import grouped
 from treescore.core.params import Json
 from treescore.core.registry import OK
 from treescore.core.scores import harmonic
 from treescore.core.slice_rows import column_of, counts_and_scores, real_numbers, rows_of
-from treescore.core.treebank_columns import ranges_of, strings_of, trees_of
+from treescore.core.treebank_columns import strings_of, trees_of
 from treescore.core.trees import NO_TAG, ConstituentTreebank
 from treescore.metrics.parseval.choices import Choices
 from treescore.metrics.parseval.kernel import collect
@@ -27,6 +28,26 @@ BIN = 10
 
 MOST_SHOWN = 100
 """The most rows of a table of errors or confusions."""
+
+
+class _Columns(NamedTuple):
+    """Brackets; `matched` as in `Collected`."""
+
+    sentences: IntArray
+    starts: IntArray
+    ends: IntArray
+    labels: IntArray
+    matched: IntArray
+
+    def rows(self, chosen: BoolArray) -> _Columns:
+        """Return some of the brackets."""
+        return _Columns(*(column[chosen] for column in self))
+
+    def without(self, removed: IntArray) -> _Columns:
+        """Return all but the brackets of these numbers."""
+        chosen: BoolArray = np.ones(len(self.sentences), np.bool_)
+        chosen[removed] = False
+        return self.rows(chosen)
 
 
 @dataclass(frozen=True)
@@ -61,53 +82,35 @@ class ComparedTreebanks:
 
     def _spans(self, side: int, start: int, stop: int) -> tuple[Lists, BoolArray]:
         """Return the spans of one side as lists of label, start and end, and whether each is matched, bool (k,)."""
-        indices, offsets = ranges_of(self._offsets[side, start:stop], self._sizes[side, start:stop])
-        brackets, begin = self._brackets[side][indices], self.choices.first_word
-        labels = strings_of(brackets[:, 2], self.gold.vocabulary)
-        rows = Rows([labels, Numbers(brackets[:, 0] + begin), Numbers(brackets[:, 1] + begin)])
-        return Lists(offsets, rows), np.asarray(brackets[:, 3] > 0, np.bool_)
+        offsets = self._collected.offsets[side, start : stop + 1]
+        starts, ends, labels, matched = self._brackets[side][:, offsets[0] : offsets[-1]]
+        begin = self.choices.first_word
+        rows = Rows([strings_of(labels, self.gold.vocabulary), Numbers(starts + begin), Numbers(ends + begin)])
+        return Lists(offsets - offsets[0], rows), np.asarray(matched > 0, np.bool_)
 
     @cached_property
     def _collected(self) -> Collected:
-        sides = (self.inputs.gold, self.inputs.system)
-        offsets = np.stack([side.node_offsets + side.word_offsets for side in sides])
-        gold, system = (np.empty((int(last), 4), np.int64) for last in offsets[:, -1])
-        collected = Collected(gold, system, offsets, np.zeros((2, len(self.gold)), np.int64))
+        rooms = [len(side.labels) + len(side.words) for side in (self.inputs.gold, self.inputs.system)]
+        gold, system = (np.empty((4, room), np.int64) for room in rooms)
+        collected = Collected(gold, system, np.zeros((2, len(self.gold) + 1), np.int64))
         collect(self.inputs, collected)
         return collected
-
-    @property
-    def _offsets(self) -> IntArray:
-        return self._collected.offsets
 
     @property
     def _brackets(self) -> tuple[IntArray, IntArray]:
         return self._collected.gold, self._collected.system
 
-    @property
-    def _sizes(self) -> IntArray:
-        return self._collected.sizes
-
     @cached_property
-    def _scored(self) -> tuple[IntArray, IntArray]:
-        """The brackets of sentences that count, gold's and the system's: rows sentence, start, end, label, matched.
+    def _scored(self) -> tuple[_Columns, _Columns]:
+        """The brackets of sentences that count, gold's and the system's."""
+        return self._used(0), self._used(1)
 
-        In gold's rows, matched is the label of the system's bracket, or -1; in the system's, 0 or 1.
-        """
-        (gold_owners, gold), (system_owners, system) = self._used(0), self._used(1)
-        partners = gold[:, 3]
-        rows = np.where(partners < 0, 0, partners + self._offsets[1][gold_owners])
-        labels = self._brackets[1][rows, 2] if len(self._brackets[1]) else np.zeros(len(rows), np.int64)
-        matched = np.where(partners < 0, -1, labels)
-        return (np.column_stack([gold_owners, gold[:, :3], matched]), np.column_stack([system_owners, system]))
-
-    def _used(self, side: int) -> tuple[IntArray, IntArray]:
-        """Return sentence and row of each bracket of a side in sentences that count."""
-        offsets, brackets, sizes = self._offsets[side], self._brackets[side], self._sizes[side]
+    def _used(self, side: int) -> _Columns:
+        offsets = self._collected.offsets[side]
+        used = np.repeat(self.status == OK, np.diff(offsets))
         owners = owners_of(offsets)
-        ranks = np.arange(len(brackets)) - offsets[owners]
-        used = (ranks < sizes[owners]) & (self.status[owners] == OK)
-        return owners[used], brackets[used]
+        columns = _Columns(owners, *self._brackets[side][:, : len(owners)])
+        return columns if used.all() else columns.rows(used)
 
     def slices(self) -> dict[str, Documents]:
         """Return scores by sentence length and by label."""
@@ -128,10 +131,10 @@ class ComparedTreebanks:
         """Return precision, recall and F1 of each label, most gold brackets first."""
         gold, system = self._scored
         size = len(self.gold.vocabulary)
-        golds = np.bincount(gold[:, 3], minlength=size)
-        systems = np.bincount(system[:, 3], minlength=size)
-        matched_gold = np.bincount(gold[gold[:, 4] >= 0, 3], minlength=size)
-        matched_system = np.bincount(system[system[:, 4] > 0, 3], minlength=size)
+        golds = np.bincount(gold.labels, minlength=size)
+        systems = np.bincount(system.labels, minlength=size)
+        matched_gold = np.bincount(gold.labels[gold.matched >= 0], minlength=size)
+        matched_system = np.bincount(system.labels[system.matched > 0], minlength=size)
         labels = np.flatnonzero(golds + systems)
         order = labels[np.lexsort((labels, -systems[labels], -golds[labels]))]
         golds, systems, matched_gold, matched_system = (
@@ -150,19 +153,22 @@ class ComparedTreebanks:
     def tables(self) -> dict[str, Json]:
         """Return confusions of labels over equal spans, and the kinds of errors, most frequent first."""
         gold, system = self._scored
-        unmatched_gold, unmatched_system = gold[gold[:, 4] < 0], system[system[:, 4] == 0]
-        mislabelled = _aligned(unmatched_gold, unmatched_system, (0, 1, 2))
-        wrong_labels = unmatched_gold[mislabelled[0], 3], unmatched_system[mislabelled[1], 3]
-        rest_gold, rest_system = _without(unmatched_gold, mislabelled[0]), _without(unmatched_system, mislabelled[1])
-        wrong_spans = _aligned(rest_gold, rest_system, (0, 3))
+        unmatched_gold, unmatched_system = gold.rows(gold.matched < 0), system.rows(system.matched == 0)
+        mislabelled = _aligned(unmatched_gold[:3], unmatched_system[:3])
+        wrong_labels = unmatched_gold.labels[mislabelled[0]], unmatched_system.labels[mislabelled[1]]
+        rest_gold, rest_system = unmatched_gold.without(mislabelled[0]), unmatched_system.without(mislabelled[1])
+        wrong_spans = _aligned((rest_gold.sentences, rest_gold.labels), (rest_system.sentences, rest_system.labels))
         kinds = (
             ("wrong_label", wrong_labels[0]),
-            ("wrong_span", rest_gold[wrong_spans[0], 3]),
-            ("missing", _without(rest_gold, wrong_spans[0])[:, 3]),
-            ("spurious", _without(rest_system, wrong_spans[1])[:, 3]),
+            ("wrong_span", rest_gold.labels[wrong_spans[0]]),
+            ("missing", rest_gold.without(wrong_spans[0]).labels),
+            ("spurious", rest_system.without(wrong_spans[1]).labels),
         )
-        right = gold[gold[:, 4] >= 0]
-        label_pairs = np.concatenate([right[:, 3], wrong_labels[0]]), np.concatenate([right[:, 4], wrong_labels[1]])
+        right = gold.matched >= 0
+        label_pairs = (
+            np.concatenate([gold.labels[right], wrong_labels[0]]),
+            np.concatenate([gold.matched[right], wrong_labels[1]]),
+        )
         return {"errors": self._frequent(kinds), "confusion": self._confusion(*label_pairs)}
 
     def _frequent(self, kinds: Sequence[tuple[str, IntArray]]) -> dict[str, Json]:
@@ -178,21 +184,24 @@ class ComparedTreebanks:
     def _confusion(self, gold: IntArray, system: IntArray) -> list[dict[str, Json]]:
         """Count the pairs of labels of gold and output over the same span, with matched brackets."""
         strings = self.gold.vocabulary.strings
-        pairs, counts = np.unique(gold * len(strings) + system, return_counts=True)
-        order = np.argsort(-counts, kind="stable")[:MOST_SHOWN]
+        both = gold * len(strings) + system
+        groups, firsts = grouped(both)
+        pairs, counts = both[firsts], np.bincount(groups)
+        order = np.lexsort((pairs, -counts))[:MOST_SHOWN]
         return [
             {"gold": strings[pair // len(strings)], "system": strings[pair % len(strings)], "count": count}
             for pair, count in zip(pairs[order].tolist(), counts[order].tolist(), strict=True)
         ]
 
 
-def _aligned(gold: IntArray, system: IntArray, columns: Sequence[int]) -> tuple[IntArray, IntArray]:
-    """Pair rows that agree in `columns`, one to one, in order: row numbers of gold and of the system."""
-    if not len(gold) or not len(system):
+def _aligned(gold: Sequence[IntArray], system: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
+    """Pair rows that agree in all columns, one to one, in order: row numbers of gold and of the system."""
+    golds, systems = len(gold[0]), len(system[0])
+    if not golds or not systems:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    keys, bound = np.zeros(len(gold) + len(system), np.int64), 1
-    for column in columns:
-        values = np.concatenate([gold[:, column], system[:, column]])
+    keys, bound = np.zeros(golds + systems, np.int64), 1
+    for columns in zip(gold, system, strict=True):
+        values = np.concatenate(columns)
         size = int(values.max()) + 1
         if bound * size >= 1 << 62:
             keys, bound = np.unique(keys, return_inverse=True)[1], len(keys)
@@ -201,17 +210,11 @@ def _aligned(gold: IntArray, system: IntArray, columns: Sequence[int]) -> tuple[
     order = np.argsort(keys, kind="stable")
     new = np.diff(keys[order], prepend=-1) != 0
     begins, groups = np.flatnonzero(new), np.cumsum(new) - 1
-    is_gold = order < len(gold)
-    golds = np.add.reduceat(is_gold, begins, dtype=np.int64)
-    systems = np.diff(np.append(begins, len(order))) - golds
+    is_gold = order < golds
+    golds_of = np.add.reduceat(is_gold, begins, dtype=np.int64)
+    systems_of = np.diff(np.append(begins, len(order))) - golds_of
     indices = np.flatnonzero(is_gold)
     ranks = indices - begins[groups[indices]]
-    paired = ranks < systems[groups[indices]]
-    indices, partners = indices[paired], (indices + golds[groups[indices]])[paired]
-    return order[indices], order[partners] - len(gold)
-
-
-def _without(rows: IntArray, removed: IntArray) -> IntArray:
-    mask: BoolArray = np.ones(len(rows), np.bool_)
-    mask[removed] = False
-    return rows[mask]
+    paired = ranks < systems_of[groups[indices]]
+    indices, partners = indices[paired], (indices + golds_of[groups[indices]])[paired]
+    return order[indices], order[partners] - golds

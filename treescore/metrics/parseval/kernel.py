@@ -10,7 +10,7 @@ from treescore.core.arrays import BoolArray, IntArray
 from treescore.core.jit import compiled, inlined
 from treescore.core.registry import ERROR, OK, SKIP, StatusArray
 from treescore.core.trees import NO_TAG
-from treescore.metrics.parseval.matching import Brackets, Equal, Hash, alike, crossing, matched
+from treescore.metrics.parseval.matching import Brackets, Equal, Hash, Open, alike, crossing, matched, merged
 from treescore.metrics.parseval.sides import (
     FILLER,
     SHOWN,
@@ -78,7 +78,7 @@ def _nodes(side: Side, tables: Tables) -> Nodes:
     )
 
 
-@compiled
+@inlined
 def _keep(side: Words, sentence: int, copies: IntArray, kept: IntArray, words_before: IntArray) -> tuple[int, int]:
     """Write the words that are compared into `kept` and the kept words before each into `words_before`.
 
@@ -155,7 +155,7 @@ def _repaired(inputs: Inputs, sentence: int, scratch: Scratch, inserted: IntArra
     return golds, systems
 
 
-@compiled
+@inlined
 def _brackets(
     side: Nodes, sentence: int, words_before: IntArray, inserted: int, options: Options, rows: IntArray
 ) -> int:
@@ -190,7 +190,7 @@ def _brackets(
     return count
 
 
-@compiled
+@inlined
 def _difference(gold: IntArray, golds: int, system: IntArray, systems: int, equal: Equal) -> tuple[int, int]:
     """Return why the words differ, and the first word at which they do."""
     if golds != systems:
@@ -201,7 +201,7 @@ def _difference(gold: IntArray, golds: int, system: IntArray, systems: int, equa
     return FINE, -1
 
 
-@compiled
+@inlined
 def _right_tags(gold: IntArray, golds: int, system: IntArray, systems: int, equal: Equal) -> tuple[int, int]:
     """Count gold's kept words that are no fillers, and those of them whose tag the system has."""
     words = right = 0
@@ -214,24 +214,41 @@ def _right_tags(gold: IntArray, golds: int, system: IntArray, systems: int, equa
 
 
 @compiled
-def _judge(
-    inputs: Inputs, first: int, last: int, scratch: Scratch, figures: IntArray, status: StatusArray, facts: IntArray
-) -> None:
-    """Compare sentences `first` to before `last`: fill their rows of figures and facts, and their status.
+def _in_any_order(
+    gold: Brackets, system: Brackets, words: int, inputs: Inputs, scratch: Scratch, sentence: int
+) -> tuple[int, int, int]:
+    """Return what `merged` returns, for brackets in any order, and leave the same partners."""
+    labels = inputs.tables.equal_labels
+    spans, other_spans = scratch.spans
+    for index in range(gold.size):
+        spans[index, 0], spans[index, 1] = gold.rows[index, 0], gold.rows[index, 1]
+    for index in range(system.size):
+        other_spans[index, 0], other_spans[index, 1] = system.rows[index, 0], system.rows[index, 1]
+    # All spans have label 0, which must count as equal to nothing else.
+    none = Equal(labels.paired[:1], labels.pairs[:0])
+    first, second = Brackets(spans, gold.size), Brackets(other_spans, system.size)
+    same = right = matched(first, second, none, scratch.table, 2 * sentence + 1)
+    if inputs.options.labelled:
+        right = matched(gold, system, labels, scratch.table, 2 * sentence + 2)
+    return same, right, crossing(gold, system, words, scratch.reach)
 
-    The brackets of the last one stay in `scratch`. What is called for each sentence is given few arrays: compiled code
-    counts the references of each.
+
+@compiled
+def _judge(
+    inputs: Inputs, scratch: Scratch, figures: IntArray, status: StatusArray, facts: IntArray, out: Collected
+) -> None:
+    """Compare every sentence: fill figures, facts and status, and `out` where it has room for offsets.
+
+    What is called for each sentence is given few arrays: compiled code counts the references of each.
     """
     tables, options, faults = inputs.tables, inputs.options, inputs.faults
     gold_words, system_words = _words(inputs.gold, tables), _words(inputs.system, tables)
     gold_nodes, system_nodes = _nodes(inputs.gold, tables), _nodes(inputs.system, tables)
     (copies, other_copies), (kept, other_kept) = scratch.copies, scratch.kept
     (before, other_before), (rows, other_rows) = scratch.words_before, scratch.brackets
-    spans, other_spans = scratch.spans
-    labels, inserted = tables.equal_labels, np.zeros(2, np.int64)
-    # All spans have label 0, which must count as equal to nothing else.
-    none = Equal(labels.paired[:1], labels.pairs[:0])
-    for sentence in range(first, last):
+    labels, partners, inserted = tables.equal_labels, scratch.table.partners, np.zeros(2, np.int64)
+    labelled, collecting = 1 if options.labelled else 0, out.offsets.size > 0
+    for sentence in range(len(faults)):
         fault = faults[sentence]
         inserted[:] = 0
         golds, length = _keep(gold_words, sentence, copies, kept, before)
@@ -250,25 +267,6 @@ def _judge(
         elif fault == SHOWN:
             judged = ERROR
         size = _brackets(gold_nodes, sentence, before, inserted[0], options, rows)
-        if judged == OK or (fault == SHOWN and judged == ERROR and reason == FINE):
-            other_size = _brackets(system_nodes, sentence, other_before, inserted[1], options, other_rows)
-            gold, system = Brackets(rows, size), Brackets(other_rows, other_size)
-            figures[sentence, GOLD], figures[sentence, SYSTEM] = size, other_size
-            figures[sentence, CROSSING] = crossing(gold, system, max(golds, systems), scratch.reach)
-            figures[sentence, WORDS], figures[sentence, CORRECT_TAGS] = _right_tags(
-                kept, golds, other_kept, systems, labels
-            )
-            for index in range(size):
-                spans[index, 0], spans[index, 1] = rows[index, 0], rows[index, 1]
-            for index in range(other_size):
-                other_spans[index, 0], other_spans[index, 1] = other_rows[index, 0], other_rows[index, 1]
-            same = matched(
-                Brackets(spans, size), Brackets(other_spans, other_size), none, scratch.table, 2 * sentence + 1
-            )
-            figures[sentence, UNLABELLED] = figures[sentence, MATCHED] = same
-            if options.labelled:
-                figures[sentence, MATCHED] = matched(gold, system, labels, scratch.table, 2 * sentence + 2)
-        status[sentence] = judged
         facts[sentence, LENGTH], facts[sentence, REASON], facts[sentence, WORD] = length, reason, word
         facts[sentence, GOLD_WORD] = kept[word, 0] if word >= 0 else -1
         facts[sentence, SYSTEM_WORD] = other_kept[word, 0] if word >= 0 else -1
@@ -277,6 +275,47 @@ def _judge(
             golds,
             systems,
         )
+        status[sentence] = judged
+        other_size = 0
+        if judged == OK or (fault == SHOWN and judged == ERROR and reason == FINE):
+            other_size = _brackets(system_nodes, sentence, other_before, inserted[1], options, other_rows)
+            gold, system = Brackets(rows, size), Brackets(other_rows, other_size)
+            same = right = crossed = -1
+            if fault != SHOWN:
+                same, right, crossed = merged(gold, system, labels, scratch.open, partners, labelled)
+            if same < 0:
+                same, right, crossed = _in_any_order(gold, system, max(golds, systems), inputs, scratch, sentence)
+            figures[sentence, GOLD], figures[sentence, SYSTEM] = size, other_size
+            figures[sentence, CROSSING] = crossed
+            figures[sentence, WORDS], figures[sentence, CORRECT_TAGS] = _right_tags(
+                kept, golds, other_kept, systems, labels
+            )
+            figures[sentence, UNLABELLED], figures[sentence, MATCHED] = same, right
+        if collecting:
+            if judged != OK:
+                size = _brackets(gold_nodes, sentence, before, 0, options, rows)
+                other_size = _brackets(system_nodes, sentence, other_before, 0, options, other_rows)
+                partners[:size] = -1
+            _write(out, sentence, Brackets(rows, size), Brackets(other_rows, other_size), partners)
+
+
+@compiled
+def _write(out: Collected, sentence: int, gold: Brackets, system: Brackets, partners: IntArray) -> None:
+    """Write the brackets of a sentence behind those before it."""
+    golds, systems, offsets = out
+    first, other_first = offsets[0, sentence], offsets[1, sentence]
+    offsets[0, sentence + 1], offsets[1, sentence + 1] = first + gold.size, other_first + system.size
+    for index in range(system.size):
+        for column in range(3):
+            systems[column, other_first + index] = system.rows[index, column]
+        systems[3, other_first + index] = 0
+    for index in range(gold.size):
+        for column in range(3):
+            golds[column, first + index] = gold.rows[index, column]
+        partner = partners[index]
+        golds[3, first + index] = system.rows[partner, 2] if partner >= 0 else -1
+        if partner >= 0:
+            systems[3, other_first + partner] = 1
 
 
 @compiled
@@ -293,6 +332,11 @@ def _scratch(sizes: Sizes, options: Options) -> Scratch:
         np.empty((2, most_words + 1, 3), np.int64),
         np.zeros((2, most_words + 1), np.int64),
         np.zeros((2, most_brackets + 1, 3), np.int64),
+        Open(
+            np.empty(most_brackets + 1, np.int64),
+            np.empty(most_brackets + 1, np.int64),
+            np.empty(most_brackets + 1, np.bool_),
+        ),
         np.empty((4, most_words + 2), np.int64),
         Hash(
             np.zeros(size, np.int64),
@@ -315,33 +359,16 @@ def compare(inputs: Inputs) -> tuple[IntArray, StatusArray, IntArray]:
     figures = np.zeros((sentences, 7), np.int64)
     status = np.zeros(sentences, np.uint8)
     facts = np.zeros((sentences, 8), np.int64)
-    scratch = _scratch(inputs.sizes, inputs.options)
-    _judge(inputs, 0, sentences, scratch, figures, status, facts)
+    nothing = np.empty((4, 0), np.int64)
+    out = Collected(nothing, nothing, np.empty((2, 0), np.int64))
+    _judge(inputs, _scratch(inputs.sizes, inputs.options), figures, status, facts, out)
     return figures, status, facts
 
 
 @compiled
 def collect(inputs: Inputs, out: Collected) -> None:
-    """Write the brackets that `compare` compares, of sentences of any status, into all but `out.offsets`."""
-    scratch = _scratch(inputs.sizes, inputs.options)
-    tables, options, sentences = inputs.tables, inputs.options, len(inputs.faults)
-    figures, facts = np.zeros((sentences, 7), np.int64), np.zeros((sentences, 8), np.int64)
-    status = np.zeros(sentences, np.uint8)
-    brackets, partners = scratch.brackets, scratch.table.partners
-    gold, system = _nodes(inputs.gold, tables), _nodes(inputs.system, tables)
-    for sentence in range(sentences):
-        _judge(inputs, sentence, sentence + 1, scratch, figures, status, facts)
-        golds, systems = figures[sentence, GOLD], figures[sentence, SYSTEM]
-        if status[sentence] != OK:
-            golds = _brackets(gold, sentence, scratch.words_before[0], 0, options, brackets[0])
-            systems = _brackets(system, sentence, scratch.words_before[1], 0, options, brackets[1])
-            partners[:golds] = -1
-        out.sizes[0, sentence], out.sizes[1, sentence] = golds, systems
-        first_gold, first_system = out.offsets[0, sentence], out.offsets[1, sentence]
-        out.gold[first_gold : first_gold + golds, :3] = brackets[0, :golds]
-        out.system[first_system : first_system + systems, :3] = brackets[1, :systems]
-        out.system[first_system : first_system + systems, 3] = 0
-        for index in range(golds):
-            out.gold[first_gold + index, 3] = partners[index]
-            if partners[index] >= 0:
-                out.system[first_system + partners[index], 3] = 1
+    """Write the brackets that `compare` compares, of sentences of any status, into `out`, whose offsets are zeros."""
+    sentences = len(inputs.faults)
+    figures, facts = np.empty((sentences, 7), np.int64), np.empty((sentences, 8), np.int64)
+    status = np.empty(sentences, np.uint8)
+    _judge(inputs, _scratch(inputs.sizes, inputs.options), figures, status, facts, out)

@@ -1,7 +1,8 @@
 """Compiled comparison of two lists of brackets.
 
-Matching hashes (start, end, label) and crossing takes range maxima over blocks of words: the time grows with the text,
-not with the square of a sentence.
+Brackets of a tree in pre-order are sorted by start and then by falling end, so that two lists are merged. Where some
+were left open they are not: then matching hashes (start, end, label) and crossing takes range maxima over blocks of
+words. In both ways the time grows with the text, not with the square of a sentence.
 """
 
 from __future__ import annotations
@@ -14,9 +15,15 @@ from treescore.core.jit import compiled, inlined
 _BLOCK = 6
 """A block has 2^6 words."""
 
+_LAST = 1 << 62
+"""Start of the row after the last bracket."""
+
+_MOST_PAIRS = 4096
+"""Pairs of brackets with one span up to which each is looked at."""
+
 
 class Brackets(NamedTuple):
-    """Brackets of a sentence: int64 (room, 3), rows start, end, label, of which the first `size` are used."""
+    """Brackets of a sentence: int64 (room, 3), rows start, end, label, of which the first `size` are used; not all."""
 
     rows: IntArray
     size: int
@@ -64,6 +71,99 @@ def alike(first: int, second: int, equal: Equal) -> bool:
         if (pairs[row, 0] == first and pairs[row, 1] == second) or (pairs[row, 0] == second and pairs[row, 1] == first):
             return True
     return False
+
+
+class Open(NamedTuple):
+    """Scratch memory of `merged`, as large as the brackets of a sentence.
+
+    Attributes:
+        golds, systems: ends of the brackets that hold the place of the merge, the innermost last, int64.
+        taken: whether a gold bracket took a system bracket, bool.
+    """
+
+    golds: IntArray
+    systems: IntArray
+    taken: BoolArray
+
+
+@inlined
+def _first_left(
+    label: int, others: IntArray, first: int, last: int, taken: BoolArray, equal: Equal, labelled: int
+) -> int:
+    """Return the first of some system brackets that is not taken and whose label counts as equal, or -1."""
+    for partner in range(first, last):
+        if not taken[partner] and (not labelled or alike(label, others[partner, 2], equal)):
+            return partner
+    return -1
+
+
+@inlined
+def merged(
+    gold: Brackets, system: Brackets, equal: Equal, scratch: Open, partners: IntArray, labelled: int
+) -> tuple[int, int, int]:
+    """Compare brackets in the order of trees: by start, then by falling end, each list without crossing brackets.
+
+    Args:
+        gold: gold's brackets.
+        system: the system's.
+        equal: labels that count as equal.
+        scratch: memory.
+        partners: become the system bracket that each gold bracket took: the first one left of its span and label.
+        labelled: 1 where labels matter, else 0.
+
+    Returns:
+        The gold brackets that find a system bracket of their span, and of their span and label, and the system brackets
+        that cross a gold bracket. -1 thrice where too many brackets have one span.
+    """
+    rows, size = gold
+    others, other_size = system
+    golds, systems, taken = scratch
+    rows[size, 0] = others[other_size, 0] = _LAST
+    same = right = crossed = open_golds = open_systems = index = other = 0
+    while index < size or other < other_size:
+        start, end, other_start, other_end = rows[index, 0], rows[index, 1], others[other, 0], others[other, 1]
+        if other_start < start or (other_start == start and other_end > end):
+            while open_golds > 0 and golds[open_golds - 1] <= other_start:
+                open_golds -= 1
+            if open_golds > 0 and golds[open_golds - 1] < other_end:
+                crossed += 1
+            else:
+                while open_systems > 0 and systems[open_systems - 1] <= other_start:
+                    open_systems -= 1
+                systems[open_systems] = other_end
+                open_systems += 1
+            other += 1
+            continue
+        while open_golds > 0 and golds[open_golds - 1] <= start:
+            open_golds -= 1
+        golds[open_golds] = end
+        open_golds += 1
+        while open_systems > 0 and systems[open_systems - 1] < end:
+            crossed += systems[open_systems - 1] > start
+            open_systems -= 1
+        if other_start != start or other_end != end:
+            partners[index] = -1
+            index += 1
+            continue
+        # The brackets of this span. They cross nothing.
+        last, other_last = index + 1, other + 1
+        while rows[last, 0] == start and rows[last, 1] == end:
+            last += 1
+        while others[other_last, 0] == start and others[other_last, 1] == end:
+            taken[other_last] = False
+            other_last += 1
+        if (last - index) * (other_last - other) > _MOST_PAIRS:
+            return -1, -1, -1
+        same += min(last - index, other_last - other)
+        taken[other] = False
+        for each in range(index, last):
+            partner = _first_left(rows[each, 2], others, other, other_last, taken, equal, labelled)
+            partners[each] = partner
+            if partner >= 0:
+                taken[partner] = True
+                right += 1
+        index, other = last, other_last
+    return same, right, crossed
 
 
 @inlined

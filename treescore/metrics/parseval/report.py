@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray
+from treescore.core.arrays import BoolArray, FloatArray, IntArray
 from treescore.core.registry import OK, SKIP, Outcome
 from treescore.metrics.parseval.scores import SHOWN
 
@@ -15,6 +15,7 @@ _HEAD = (
     "  Sent.                        Matched  Bracket   Cross        Correct Tag\n"
     " ID  Len.  Stat. Recal  Prec.  Bracket gold test Bracket Words  Tags Accracy\n"
 )
+_ROW = "%4d  %3d    %d  %6.2f %6.2f   %3d    %3d  %3d    %3d   %4d  %4d   %6.2f\n"
 _LINE = "=" * 76 + "\n"
 
 
@@ -26,14 +27,13 @@ def evalb_report(outcome: Outcome, names: Sequence[str], cutoff: int) -> str:
         (outcome.status == OK)[:, None], counted, outcome.rows[:, [column_of[f"unscored.{name}"] for name in SHOWN]]
     )
     complete = outcome.rows[:, column_of["complete"]] > 0
-    lengths = outcome.rows[:, column_of["length"]]
-    rows = np.column_stack([lengths, outcome.status, figures]).tolist()
-    all_sentences = np.ones(len(rows), np.bool_)
+    lengths = np.asarray(outcome.rows[:, column_of["length"]], np.int64)
+    all_sentences = np.ones(len(lengths), np.bool_)
     return "".join(
         [
             _HEAD,
             _LINE,
-            *(_row(number, *row) for number, row in enumerate(rows, start=1)),
+            *_rows(lengths, outcome.status, figures),
             _LINE,
             _totals(counted[outcome.status == OK].sum(axis=0).tolist()),
             "=== Summary ===\n",
@@ -47,15 +47,20 @@ def _percent(part: int, whole: int) -> float:
     return 100.0 * part / whole if whole > 0 else 0.0
 
 
-def _row(
-    number: int, length: int, status: int, matched: int, gold: int, system: int, crossing: int, words: int, tags: int
-) -> str:
+def _rows(lengths: IntArray, status: Any, figures: IntArray) -> Iterator[str]:
     # EVALB's numbers are those of the status: 1 is an error, 2 a skipped sentence.
-    return (
-        f"{number:4d}  {length:3d}    {status:d}  {_percent(matched, gold):6.2f} {_percent(matched, system):6.2f}"
-        f"   {matched:3d}    {gold:3d}  {system:3d}    {crossing:3d}   {words:4d}  {tags:4d}"
-        f"   {_percent(tags, words):6.2f}\n"
-    )
+    matched, gold, system, crossing, words, tags = figures.T
+    rates = _percents(matched, gold), _percents(matched, system)
+    counts = matched, gold, system, crossing, words, tags
+    columns = np.arange(1, len(lengths) + 1), lengths, status, *rates, *counts, _percents(tags, words)
+    return map(_ROW.__mod__, zip(*(column.tolist() for column in columns), strict=True))
+
+
+def _percents(parts: IntArray, wholes: IntArray) -> FloatArray:
+    """Return what `_percent` returns of each pair, float64 (n,)."""
+    percents = np.zeros(len(parts))
+    np.divide(100.0 * parts, wholes, out=percents, where=wholes > 0)
+    return percents
 
 
 def _totals(figures: Sequence[int]) -> str:

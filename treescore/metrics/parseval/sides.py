@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treescore.core.arrays import BoolArray, IntArray
-from treescore.metrics.parseval.matching import Equal, Hash
+from treescore.metrics.parseval.matching import Equal, Hash, Open
 
 READABLE, SHOWN, UNREADABLE = 0, 1, 2
 """Faults of a sentence: none; brackets that do not balance; a sentence that could not be read at all."""
@@ -89,6 +89,7 @@ class Scratch(NamedTuple):
         quotes: words that may be quotes, rows tag, kept words before, place in the sentence, int64 (2, words, 3).
         copies: how often a deleted word is put back, int64 (2, words); zeros between sentences.
         spans: brackets with label 0, int64 (2, brackets, 3).
+        open: of `merged`.
         reach: of `crossing`.
         table: of `matched`.
     """
@@ -99,6 +100,7 @@ class Scratch(NamedTuple):
     quotes: IntArray
     copies: IntArray
     spans: IntArray
+    open: Open
     reach: IntArray
     table: Hash
 
@@ -107,13 +109,11 @@ class Collected(NamedTuple):
     """Every bracket of both sides.
 
     Attributes:
-        gold: rows start, end, label, number of the system's bracket that matched or -1, int64 (g, 4).
-        system: rows start, end, label, 1 where it matched, int64 (s, 4).
+        gold: columns start, end, label, label of the system's bracket that matched or -1, int64 (4, g or more).
+        system: columns start, end, label, 1 where it matched, int64 (4, s or more).
         offsets: where the brackets of each sentence begin, int64 (2, n + 1).
-        sizes: how many brackets each sentence has, int64 (2, n).
     """
 
     gold: IntArray
     system: IntArray
     offsets: IntArray
-    sizes: IntArray
