@@ -74,7 +74,7 @@ def affordable_resamples(requested: int, units: int, sums: int, terms: int) -> i
     return min(requested, max(FEWEST_RESAMPLES, most))
 
 
-def resampled(sample: Sample, resamples: int, seed: int) -> FloatArray:
+def resampled(sample: Sample, resamples: int, seed: int, threads: int | None = None) -> FloatArray:
     """Return the score of every system in every resample: float64 (N, resamples), NaN where undefined.
 
     Sums are of whole numbers (real counts are put on a grid of 2^-40 of their largest), so that they do not depend
@@ -87,11 +87,13 @@ def resampled(sample: Sample, resamples: int, seed: int) -> FloatArray:
         scores[:, start : start + states.shape[1]] = _scores(sample, terms, states)
 
     work = list(_seeded(sample, terms, resamples, seed))
-    if len(work) == 1:
-        fill(*work[0])
-    elif work:
-        with ThreadPoolExecutor(_THREADS) as pool:
+    threads = min(len(work), _THREADS if threads is None else threads)
+    if threads > 1:
+        with ThreadPoolExecutor(threads) as pool:
             list(pool.map(fill, *zip(*work, strict=True)))
+    else:
+        for each in work:
+            fill(*each)
     return scores
 
 

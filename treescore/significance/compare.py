@@ -19,6 +19,7 @@ from treescore.significance.answers import mcnemar_tests
 from treescore.significance.earlier import Answers, answers_in
 from treescore.significance.intervals import Draws, own_intervals
 from treescore.significance.pair_figures import figures_of_all_pairs
+from treescore.significance.part_by_part import tests_by_part
 from treescore.significance.permutation import Test, part_tests, permutation
 from treescore.significance.picking import allowing_for_picking
 from treescore.significance.provenance import signature
@@ -27,11 +28,6 @@ from treescore.significance.settings import Settings
 from treescore.significance.threads import THREADS
 from treescore.significance.unit_choice import chosen_units
 from treescore.significance.units import pooled
-
-PART_TESTS = 4_000
-"""Limit of pairs times parts; up to it each part is tested by itself."""
-ALONE_PART_TESTS = 40
-"""Limit of parts where pairs have seeds of their own, so that the other pairs do not decide."""
 
 
 def compare(
@@ -71,7 +67,10 @@ def compare(
     question = replace(_question(score_name, score, count_names, candidates, settings, blocks, parts), seed_of=seed_of)
     draws = Draws(question)
     together = seed_of is None and not question.units_by_pair
-    answers = _answers(question, draws) if together else _each_alone(question, gold_digest, earlier)
+    if together:
+        answers = _answers(question, draws)._replace(part_tests=tests_by_part(question))
+    else:
+        answers = _each_alone(question, gold_digest, earlier)
     figures = figures_of_all_pairs(question, answers.tests, draws)
     answers = answers._replace(
         extras=[{**extra, **further} for extra, further in zip(answers.extras, figures, strict=True)]
@@ -85,12 +84,11 @@ def compare(
 
 
 def _answers(question: Question, draws: Draws, known: Answers | None = None) -> Answers:
-    """Answer for all systems together. Intervals are taken from what is known."""
-    most = PART_TESTS if question.seed_of is None else ALONE_PART_TESTS
+    """Answer for all systems together, not by part. Intervals are taken from what is known."""
     tests, extras = _tests(question)
     picked = allowing_for_picking(question, tests)
     intervals = own_intervals(question, draws) if known is None else (known.system_intervals, known.pair_intervals)
-    return Answers(picked, extras, *intervals, _part_tests(question, most))
+    return Answers(picked, extras, *intervals, None)
 
 
 def _each_alone(question: Question, gold_digest: str | None, earlier: Sequence[Mapping[str, Json]]) -> Answers:
@@ -106,12 +104,11 @@ def _each_alone(question: Question, gold_digest: str | None, earlier: Sequence[M
         if found is not None and len(found.tests) == len(systems) - 1:
             return found
         alone = question.alone(*systems)
-        return _answers(alone, Draws(alone), found)
+        return _answers(alone, Draws(alone, threads=1), found)
 
     with ThreadPoolExecutor(THREADS) as pool:
         found = list(pool.map(answer, asked))
     own, of_pairs = found[: len(defined)], found[len(defined) :]
-    part_tests = [each.part_tests for each in of_pairs]
     return Answers(
         tests=[test for each in of_pairs for test in each.tests],
         extras=[extra for each in of_pairs for extra in each.extras],
@@ -119,8 +116,21 @@ def _each_alone(question: Question, gold_digest: str | None, earlier: Sequence[M
             index: each.system_intervals[0] for index, each in zip(defined, own, strict=True) if each.system_intervals
         },
         pair_intervals=[interval for each in of_pairs for interval in each.pair_intervals],
-        part_tests=None if None in part_tests else [tests for each in part_tests for tests in each or ()],
+        part_tests=_part_tests_alone(question, of_pairs),
     )
+
+
+def _part_tests_alone(question: Question, of_pairs: Sequence[Answers]) -> list[dict[str, list[float]]] | None:
+    """Test each pair by part, unless that is known: one after the other, for threads would wait for each other."""
+    if question.terms.parts is None:
+        return None
+    result: list[dict[str, list[float]]] = []
+    for pair, answers in zip(question.pairs, of_pairs, strict=True):
+        found = answers.part_tests or tests_by_part(question.alone(*pair))
+        if found is None:
+            return None
+        result += found
+    return result
 
 
 def _question(
@@ -198,30 +208,3 @@ def _tests(question: Question) -> tuple[list[Test], list[dict[str, Json]]]:
         by_swaps = permutation(sample, swapped, settings.alternative, question.plan)
     test_of |= zip(swapped, by_swaps, strict=True)
     return [test_of[pair] for pair in pairs], [varying[pair].document() if pair in varying else {} for pair in pairs]
-
-
-def _part_tests(question: Question, most: int) -> list[dict[str, list[float]]] | None:
-    """Compute for each pair the one-sided p of each part in both directions; None if pairs times parts exceed most."""
-    sample, settings = question.sample, question.settings
-    if not question.pairs:
-        return []
-    if settings.test != "permutation" or question.unit == "part" or len(question.pairs) * sample.part_count > most:
-        return None
-    tests_of_pairs: list[dict[str, list[float]]] = [{"greater": [], "less": []} for _ in question.pairs]
-    plan = replace(question.plan, family=1, law_budget=question.plan.law_budget / max(1, sample.part_count))
-    for part in range(sample.part_count):
-        part_sample = sample.part(part)
-        values = part_sample.values()
-        usable = [
-            index
-            for index, pair in enumerate(question.pairs)
-            if all(math.isfinite(values[system]) for system in pair) and not training_runs.vary(question, *pair)
-        ]
-        for alternative in ("greater", "less"):
-            tests = permutation(part_sample, [question.pairs[index] for index in usable], alternative, plan)
-            p = dict(zip(usable, tests, strict=True))
-            for index in range(len(question.pairs)):
-                test = p.get(index)
-                tests_of_pairs[index][alternative].append(1.0 if test is None or test.p is None else test.p)
-    varying = training_runs.part_p(question)
-    return [varying.get(pair, tests_of_pairs[index]) for index, pair in enumerate(question.pairs)]

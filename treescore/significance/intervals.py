@@ -40,13 +40,14 @@ class Draws:
         pairs: of the question, as rows of the sample.
     """
 
-    def __init__(self, question: Question) -> None:
-        """Draw nothing yet."""
+    def __init__(self, question: Question, threads: int | None = None) -> None:
+        """Draw nothing yet; then in so many threads."""
         self.systems = [index for index, value in enumerate(question.values) if math.isfinite(value)]
         self.sample: Sample = question.sample.of_systems(self.systems)
         row_of = {system: row for row, system in enumerate(self.systems)}
         self.pairs = [(row_of[first], row_of[second]) for first, second in question.pairs]
         self._question = question
+        self._threads = threads
         self._replicates: FloatArray | None = None
 
     @property
@@ -54,7 +55,8 @@ class Draws:
         """The scores, (N, resamples); NaN where undefined."""
         if self._replicates is None:
             question = self._question
-            self._replicates = resampled(self.sample, question.resamples, question.seed(*self.systems))
+            seed = question.seed(*self.systems)
+            self._replicates = resampled(self.sample, question.resamples, seed, self._threads)
         return self._replicates
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from treescore.significance.constants import LN2, TOLERANCE
-from treescore.significance.plane import Plane, log_mass, plane_cost
+from treescore.significance.plane import LEAST_COST, Plane, log_mass, plane_cost
 from treescore.significance.ratio import RatioPair, grid_cost, grid_p, normal_log_p, reduced
 
 ALWAYS_ADDITIONS = 2e6
@@ -16,12 +16,14 @@ GRID_ADDITIONS = 3e9
 """Additions of the longest dynamic programme that is run where the transform is not precise enough."""
 
 
-def law_cost(pair: RatioPair) -> float:
-    """Estimate the nanoseconds that `law_p` needs; infinite where it gives no p."""
+def law_cost(pair: RatioPair, most: float = math.inf) -> float:
+    """Estimate the nanoseconds that `law_p` needs, roughly where more than `most`; infinite where it gives no p."""
     if pair.zero_possible or not len(pair.us) or _beyond_integers(pair):
         return math.inf
     grid = grid_cost(pair, normal_log_p(pair))
-    return grid if grid <= ALWAYS_ADDITIONS else min(grid, plane_cost(plane_of(pair, abs(pair.observed), strict=False)))
+    if grid <= ALWAYS_ADDITIONS or most < LEAST_COST:
+        return grid
+    return min(grid, plane_cost(plane_of(pair, abs(pair.observed), strict=False)))
 
 
 def law_p(pair: RatioPair, alternative: str) -> tuple[float, float] | None:

@@ -10,7 +10,7 @@ sampled under a tilted law.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -64,6 +64,18 @@ class Parts:
     missing: BoolArray
     worst: float
     direction: float
+
+    def only(self, part: int) -> Parts:
+        """Return one part as if there were no other."""
+        here = slice(int(self.starts[part]), int(self.starts[part + 1]))
+        return replace(
+            self,
+            tops=self.tops[:, here],
+            bottoms=self.bottoms[:, here],
+            starts=np.array([0, here.stop - here.start]),
+            ratios=self.ratios[:, part : part + 1],
+            missing=self.missing[:, part : part + 1],
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ enough, those p first that lie nearest to the decision.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -64,6 +64,7 @@ class Decision:
         family: pairs of it; 1 where each pair stands alone.
         seed: of the draws.
         share: of the budgets.
+        sampled_below: units below which p is sampled, since inversion does not see the steps of a lattice.
     """
 
     alternative: str
@@ -72,6 +73,7 @@ class Decision:
     family: int
     seed: int
     share: float = 1.0
+    sampled_below: int = SAMPLED_BELOW
 
 
 class Answer(NamedTuple):
@@ -87,20 +89,21 @@ class Answer(NamedTuple):
 
 def macro_answers(parts: Parts, pairs: Sequence[tuple[int, int]], decision: Decision) -> list[Answer]:
     """Test each pair of systems, in order; the same for any number of threads."""
+    answers = sure_answers(parts, pairs, decision)
+    _redo(parts, pairs, answers, _near_samplings(answers, decision), decision)
+    return answers
+
+
+def sure_answers(parts: Parts, pairs: Sequence[tuple[int, int]], decision: Decision) -> list[Answer]:
+    """Do the same, but draw for those p alone that are not sure otherwise, not for those near the decision too."""
     share = decision.share / max(1, len(pairs))
 
     def first(pair: tuple[int, int]) -> Answer:
         return _first_answer(macro_pair(parts, *pair), decision.alternative, share)
 
     answers = mapped(first, pairs, THREADS)
-    _redo(parts, pairs, answers, _inversions(answers, decision), lambda pair, _: _inverted(pair, decision.alternative))
-
-    def sampled(pair: MacroPair, draws: int) -> Answer:
-        tail = sampled_p(pair, decision.alternative, decision.seed, draws)
-        return Answer(tail, "sampled", tilted_sampling(draws), pair.units, len(pair.kinds.e), pair.undefined)
-
-    _redo(parts, pairs, answers, _samplings(answers, decision), sampled)
-    _redo(parts, pairs, answers, _near_samplings(answers, decision), sampled)
+    _redo(parts, pairs, answers, _inversions(answers, decision), decision)
+    _redo(parts, pairs, answers, _samplings(answers, decision), decision)
     return answers
 
 
@@ -146,7 +149,7 @@ def _samplings(answers: Sequence[Answer], decision: Decision) -> dict[int, int]:
         index
         for index, answer in enumerate(answers)
         if answer.kind == "inversion"
-        and (answer.units < SAMPLED_BELOW or answer.undefined or (answer.tail.error or 0.0) > MOST_ERROR)
+        and (answer.units < decision.sampled_below or answer.undefined or (answer.tail.error or 0.0) > MOST_ERROR)
     ]
     return _draws(answers, unsure, distances, (FEWEST_DRAWS, DRAWS), SAMPLED_WORK * decision.share)
 
@@ -207,10 +210,20 @@ def _redo(
     pairs: Sequence[tuple[int, int]],
     answers: list[Answer],
     chosen: dict[int, int],
-    answer: Callable[[MacroPair, int], Answer],
+    decision: Decision,
 ) -> None:
-    """Replace the answers of those chosen; their kinds are made again: those of all pairs would fill the memory."""
+    """Replace the answers of those chosen, by their draws, or by inversion where these are 0.
+
+    Their kinds are made again: those of all pairs would fill the memory.
+    """
+
+    def answer(index: int) -> Answer:
+        pair, draws = macro_pair(parts, *pairs[index]), chosen[index]
+        if not draws:
+            return _inverted(pair, decision.alternative)
+        tail = sampled_p(pair, decision.alternative, decision.seed, draws)
+        return Answer(tail, "sampled", tilted_sampling(draws), pair.units, len(pair.kinds.e), pair.undefined)
+
     indices = list(chosen)
-    found = mapped(lambda index: answer(macro_pair(parts, *pairs[index]), chosen[index]), indices, THREADS)
-    for index, new in zip(indices, found, strict=True):
+    for index, new in zip(indices, mapped(answer, indices, THREADS), strict=True):
         answers[index] = new

@@ -100,6 +100,19 @@ def permutation(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: s
     """Test each pair of systems, in order. No system may have an undefined score."""
     if sample.parts is not None:
         return _of_parts(sample, pairs, alternative, plan)
+    test_of = exact_tests(sample, pairs, alternative, plan)
+    rest = [index for index in range(len(pairs)) if index not in test_of]
+    if rest:
+        test_of.update(_by_shuffles(sample, pairs, rest, alternative, plan))
+        if sample.plain and sample.integer:
+            test_of.update(_near_threshold(sample, pairs, rest, alternative, plan, test_of))
+    return [test_of[index] for index in range(len(pairs))]
+
+
+def exact_tests(
+    sample: Sample, pairs: Sequence[tuple[int, int]], alternative: str, plan: ShufflePlan
+) -> dict[int, Test]:
+    """Test the pairs of a score over all units that need no shuffles, as the budget allows: tests by their index."""
     test_of = _sums(sample, pairs, alternative, plan)
     rest: list[int] = []
     for index, (first, second) in enumerate(pairs):
@@ -112,12 +125,7 @@ def permutation(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: s
             test_of[index] = test
     if sample.plain and sample.integer and rest:
         _laws(sample, pairs, rest, alternative, plan, test_of)
-        rest = [index for index in rest if index not in test_of]
-    if rest:
-        test_of.update(_by_shuffles(sample, pairs, rest, alternative, plan))
-        if sample.plain and sample.integer:
-            test_of.update(_near_threshold(sample, pairs, rest, alternative, plan, test_of))
-    return [test_of[index] for index in range(len(pairs))]
+    return test_of
 
 
 def part_tests(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: str, seed: int) -> list[Test]:
@@ -279,7 +287,7 @@ def _laws(
     spent = 0.0
     for index in rest:
         pair = ratio.pair_of(sample, *pairs[index])
-        cost = law_cost(pair)
+        cost = law_cost(pair, plan.law_budget)
         if math.isinf(cost):
             continue
         spent += cost

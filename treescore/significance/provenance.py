@@ -10,7 +10,7 @@ from treescore.core.version import __version__
 from treescore.significance.permutation import Test
 from treescore.significance.question import Question
 
-VERSION = 2
+VERSION = 3
 """Raised where the same question has another answer than before."""
 
 
