@@ -16,7 +16,7 @@ from typing import Any
 
 import redis
 import rq
-from rq.exceptions import InvalidJobOperation
+from rq.job import Job
 from rq.timeouts import JobTimeoutException
 
 from service.queue import ABANDONED_AFTER
@@ -140,24 +140,23 @@ class RqWorker(rq.Worker):  # type: ignore[misc]
     def monitor_work_horse(self, job: Any, queue: Any) -> None:
         """Wait until the work-horse has ended, look what it has left behind, and let another stand by.
 
-        Relies on: the worker calls it after the fork, and it returns once the forked process has ended, however.
+        RQ's job is done, and may have been sent again for another worker: RQ is shown one that is in no queue.
+
+        Relies on: the worker calls it after the fork, and it returns once the forked process has ended, however; a job
+        that Redis does not have it leaves as it is.
         """
-        super().monitor_work_horse(job, queue)
+        done = Job(connection=self.connection, serializer=SERIALIZER)
+        done.timeout = job.timeout
+        super().monitor_work_horse(done, queue)
         name = self.get_current_job_id()
         if name is not None:
             self.note_work(None)
             self.left_behind(name)
         self._stand_by()
 
-    def maintain_heartbeats(self, job: Any) -> None:
-        """Maintain RQ's heartbeats while its job exists, and only the worker's own afterwards.
+    def maintain_heartbeats(self, job: Any) -> None:  # noqa: ARG002 - RQ's signature
+        """Send the worker's heartbeat; RQ's job needs none, for it is done.
 
-        Relies on: RQ calls it every `job_monitoring_interval` while the forked process lives; a job that is done, and
-        keeps no result, is deleted, so that its status raises InvalidJobOperation; `heartbeat` needs no job.
+        Relies on: RQ calls it every `job_monitoring_interval` while the forked process lives; `heartbeat` needs no job.
         """
-        try:
-            job.get_status()
-        except InvalidJobOperation:
-            self.heartbeat(self.job_monitoring_interval + 60)
-        else:
-            super().maintain_heartbeats(job)
+        self.heartbeat(self.job_monitoring_interval + 60)

@@ -221,7 +221,7 @@ def during(played: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
     return played[start : ends[0] if ends else None]
 
 
-@pytest.mark.parametrize("name", ["plain", "heartbeat", "killed", "stopped", "limit", "terminated"])
+@pytest.mark.parametrize("name", ["plain", "heartbeat", "killed", "sent_again", "stopped", "limit", "terminated"])
 def test_each_wake_up_is_for_the_process_that_stands_by_after_rqs_job_is_done(played, name):
     worker = played[0]["pid"]
     woken = during(played, name)[0]
@@ -248,6 +248,15 @@ def test_the_worker_sends_heartbeats_after_rqs_job_is_done(played):
 def test_the_worker_finds_what_a_killed_work_horse_left(played):
     [left] = [note for note in during(played, "killed") if note["what"] == "left"]
     assert (left["pid"], left["name"], left["current"]) == (played[0]["pid"], WORK, None)
+
+
+def test_a_wake_up_that_is_sent_again_meanwhile_is_left_alone(played):
+    """As when a worker begins another run than that of its wake-up: that is sent again while it works."""
+    beat, left = (note for note in during(played, "sent_again") if note["what"] in ("heartbeat", "left"))
+    assert (beat["what"], beat["pid"]) == ("heartbeat", played[0]["pid"])
+    assert (left["what"], left["name"], left["current"]) == ("left", WORK, None)
+    assert (left["bulk"], left["status"]) == (["sent_again"], "queued")
+    assert "sent_again" not in left["live"]
 
 
 def test_the_command_to_stop_ends_the_work_that_it_names(played):
