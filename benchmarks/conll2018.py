@@ -154,7 +154,11 @@ def _ends(sentences: list[bytes]) -> list[int]:
 
 
 def through_the_api(task: SharedTask, folder: Path, workers: int, together: int) -> Run:
-    """Have a service score a shared task; a few teams send at the same time."""
+    """Have a service score a shared task; a few teams send at the same time.
+
+    Raises:
+        RuntimeError: a submission has no score.
+    """
     service = ServiceProcess(folder, workers=workers, TREESCORE_MAX_QUEUED="0")
     service.start()
     run = Run()
@@ -172,6 +176,9 @@ def through_the_api(task: SharedTask, folder: Path, workers: int, together: int)
             run.client_cpu, run.service_cpu = cpu_seconds() - own, service_cpu(service) - before
             run.rows = len(client.get(board)["rows"])
             run.documents = dict(zip(tokens, found, strict=True))
+            lost = {team: each["state"] for team, each in run.documents.items() if not each.get("scores")}
+            if lost:
+                raise RuntimeError(f"no score of {lost}")
     finally:
         service.stop()
     return run
