@@ -140,14 +140,14 @@ class RqWorker(rq.Worker):  # type: ignore[misc]
     def monitor_work_horse(self, job: Any, queue: Any) -> None:
         """Wait until the work-horse has ended, look what it has left behind, and let another stand by.
 
-        RQ's job is done, and may have been sent again for another worker: RQ is shown one that is in no queue.
+        RQ's job is done, but one of its id may wait again by now: RQ is shown a job that was never sent.
 
-        Relies on: the worker calls it after the fork, and it returns once the forked process has ended, however; a job
-        that Redis does not have it leaves as it is.
+        Relies on: the worker calls it after the fork, and it returns once the forked process has ended, however; it does
+        nothing with a job that Redis does not have.
         """
-        done = Job(connection=self.connection, serializer=SERIALIZER)
-        done.timeout = job.timeout
-        super().monitor_work_horse(done, queue)
+        never_sent = Job(connection=self.connection, serializer=SERIALIZER)
+        never_sent.timeout = job.timeout
+        super().monitor_work_horse(never_sent, queue)
         name = self.get_current_job_id()
         if name is not None:
             self.note_work(None)
