@@ -142,8 +142,8 @@ class RqWorker(rq.Worker):  # type: ignore[misc]
 
         RQ's job is done, but one of its id may wait again by now: RQ is shown a job that was never sent.
 
-        Relies on: the worker calls it after the fork, and it returns once the forked process has ended, however; it does
-        nothing with a job that Redis does not have.
+        Relies on: the worker calls it after the fork, and it returns once the forked process has ended, however. It
+        does nothing with a job that Redis does not have.
         """
         never_sent = Job(connection=self.connection, serializer=SERIALIZER)
         never_sent.timeout = job.timeout
