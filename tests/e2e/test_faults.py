@@ -71,7 +71,7 @@ def rested(breakable) -> None:
     """No work-horse of an earlier test waits for a job: the one there will be is at work. The others stand by."""
     end(breakable.work_horses())
     until(lambda: not breakable.work_horses())
-    until(lambda: all(worker.children() for worker in breakable.worker_processes()))
+    until(lambda: len(breakable.standbys()) == breakable.workers)
 
 
 @pytest.fixture
@@ -93,9 +93,7 @@ def test_a_killed_work_horse(breakable, long_job):
 
 
 def test_a_killed_process_that_stands_by(breakable):
-    standbys = [child for worker in breakable.worker_processes() for child in worker.children()]
-    assert len(standbys) == breakable.workers
-    end(standbys)
+    end(breakable.standbys())
     with breakable.client() as client:
         assert client.post("/v1/jobs", json=TINY, headers={"Prefer": "wait=20"}).status_code == 201
 
