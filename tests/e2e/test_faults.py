@@ -74,14 +74,17 @@ def rested(breakable) -> None:
     until(lambda: len(breakable.standbys()) == breakable.workers)
 
 
+def work_all(service: ServiceProcess) -> list[psutil.Process]:
+    """Post jobs until each worker has a work-horse, which has done a job and waits for the next; those."""
+    with service.client() as client:
+        while len(horses := service.work_horses()) < service.workers:
+            assert client.post("/v1/jobs", json=TINY, headers={"Prefer": "wait=20"}).status_code == 201
+    return horses
+
+
 @pytest.fixture
 def warm_horses(breakable) -> list[psutil.Process]:
-    """A work-horse under each worker, which has done a job and waits for the next."""
-    with breakable.client() as client:
-        client.post("/v1/jobs", json=TINY, headers={"Prefer": "wait=20"})
-        while len(breakable.work_horses()) < breakable.workers:
-            client.post("/v1/jobs", json=TINY, headers={"Prefer": "wait=20"})
-    return breakable.work_horses()
+    return work_all(breakable)
 
 
 def test_a_killed_work_horse(breakable, long_job):
@@ -93,9 +96,9 @@ def test_a_killed_work_horse(breakable, long_job):
 
 
 def test_a_killed_process_that_stands_by(breakable):
+    """Each worker forks another for its next job, and keeps one again after it: the next test waits for these."""
     end(breakable.standbys())
-    with breakable.client() as client:
-        assert client.post("/v1/jobs", json=TINY, headers={"Prefer": "wait=20"}).status_code == 201
+    work_all(breakable)
 
 
 def test_a_work_horse_goes_on_with_the_next_job(breakable, long_job, warm_horses):
