@@ -10,7 +10,7 @@ from sqlalchemy.sql.dml import Insert
 from sqlalchemy.sql.schema import Table
 
 from service.store.packed_texts import is_apart, packed_apart, unpack_text
-from service.store.packing import pack
+from service.store.packing import packer_of_texts
 from service.store.tables import owned_texts, texts
 from treescore.core.digests import digest_of
 
@@ -23,6 +23,7 @@ PackedTexts = Mapping[str, tuple[str, int, bytes]]
 
 def pack_texts(named: Mapping[str, bytes]) -> PackedTexts:
     """Pack texts. Call it before the transaction begins, which keeps others from writing."""
+    pack = packer_of_texts()
     return {name: (digest_of(body), len(body), pack(body)) for name, body in named.items()}
 
 
