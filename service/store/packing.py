@@ -9,13 +9,12 @@ from contextlib import contextmanager
 import numpy as np
 import zstandard
 
-from treescore.core.arrays import Counts
+from treescore.core.arrays import Counts, smallest
 
 LEVEL = 3
 """Of zstd; docs/decisions/0013-packed-results.md says why."""
 _LENGTH_BYTES = 8
 """Before a head: how long it is."""
-SIZES = (np.int8, np.int16, np.int32, np.int64)
 
 
 class DamagedError(zstandard.ZstdError):
@@ -66,9 +65,8 @@ def unpack_with_head(body: bytes) -> tuple[memoryview, memoryview]:
 def pack_array(array: Counts) -> bytes:
     """Pack an array of two dimensions by columns, in the smallest integer type that holds it."""
     integers = np.issubdtype(array.dtype, np.integer) and array.size
-    dtype = next(size for size in SIZES if _fits(array, size)) if integers else array.dtype
     buffer = io.BytesIO()
-    np.save(buffer, np.asfortranarray(array.astype(dtype)), allow_pickle=False)
+    np.save(buffer, np.asfortranarray(smallest(array) if integers else array), allow_pickle=False)
     return pack(buffer.getvalue())
 
 
@@ -78,8 +76,3 @@ def unpack_array(body: bytes) -> Counts:
     if np.issubdtype(array.dtype, np.integer):
         return np.ascontiguousarray(array, np.int64)
     return np.ascontiguousarray(array, np.float64)
-
-
-def _fits(array: Counts, dtype: type[np.int8 | np.int16 | np.int32 | np.int64]) -> bool:
-    bounds = np.iinfo(dtype)
-    return bool(bounds.min <= array.min() and array.max() <= bounds.max)

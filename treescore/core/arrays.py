@@ -18,13 +18,11 @@ Counts = NDArray[np.int64] | NDArray[np.float64]
 """(units, count names): the counts of a metric, one row a sentence."""
 
 
-def smallest(values: IntArray) -> NDArray[Any]:
+def smallest(values: Counts) -> NDArray[Any]:
     """Return whole numbers in the smallest type that holds them all."""
     low, high = int(values.min(initial=0)), int(values.max(initial=0))
-    fitting = (
-        kind for kind in (np.int8, np.int16, np.int32) if np.iinfo(kind).min <= low <= high <= np.iinfo(kind).max
-    )
-    return values.astype(next(fitting, np.int64))
+    kinds = (np.int8, np.int16, np.int32, np.int64)
+    return values.astype(next(kind for kind in kinds if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max))
 
 
 def offsets_of(lengths: IntArray) -> IntArray:
