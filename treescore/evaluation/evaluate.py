@@ -24,25 +24,25 @@ class ReadGold:
     Attributes:
         vocabulary: of all treebanks.
         treebanks: gold as it was read, then after each transform, in the order of the metric entries.
-        groupings: of sentences, by the key of a metric entry, once an output was compared.
+        kept: what was computed of gold alone since, for all its uses.
     """
 
     vocabulary: Vocabulary
     treebanks: Sequence[Treebank]
-    groupings: dict[str, dict[str, SentenceGroups]] = field(default_factory=dict, repr=False, compare=False)
+    kept: dict[object, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def copy(self) -> ReadGold:
-        """Return the same with a vocabulary that grows on its own; what is computed of gold belongs to both."""
+        """Return the same with a vocabulary that grows on its own."""
         vocabulary = self.vocabulary.copy()
         treebanks = [with_vocabulary(treebank, vocabulary) for treebank in self.treebanks]
-        return ReadGold(vocabulary, treebanks, self.groupings)
+        return ReadGold(vocabulary, treebanks, self.kept)
 
 
 class Evaluation:
     """Reads gold once, and scores systems against it, one after the other.
 
     `gold` may also be what an evaluation of an equal request has read: it is not read or checked again, and the
-    vocabulary in it grows with each system.
+    vocabulary in it grows with each system. `kept` holds what was computed of gold and the request's items alone.
 
     Raises:
         ScoringError: gold cannot be read, or the request's items do not fit it.
@@ -64,11 +64,11 @@ class Evaluation:
         self._pointer = pointer
         self._absent: dict[str, Counts] = {}
         self._stages: dict[tuple[int, ...], Any] = {}
-        self._groupings: dict[str, dict[str, SentenceGroups]] = {}
+        self.kept: dict[object, Any] = {}
         self.gold: Treebank
         if isinstance(gold, ReadGold):
             self._vocabulary = gold.vocabulary
-            self._groupings = gold.groupings
+            self.kept = gold.kept
             self.gold, *stages = gold.treebanks
             self._stages |= zip(_stages_of(spec), stages, strict=True)
             return
@@ -84,7 +84,7 @@ class Evaluation:
     @property
     def read_gold(self) -> ReadGold:
         """Return gold for further evaluations of an equal request; ask before the first system is read."""
-        return ReadGold(self._vocabulary, [self.gold, *self._stages.values()], self._groupings)
+        return ReadGold(self._vocabulary, [self.gold, *self._stages.values()], self.kept)
 
     def score(
         self, output: Text, choice: FormatChoice | None = None, pointer: str = "", name: str = ""
@@ -138,9 +138,12 @@ class Evaluation:
         return replace(outcome, slices=lambda: with_sentence_slices(outcome, table, self._groups_of(entry.key, gold)))
 
     def _groups_of(self, key: str, gold: Treebank) -> dict[str, SentenceGroups]:
-        if key not in self._groupings:
-            self._groupings[key] = sentence_groups(gold, self.items)
-        return self._groupings[key]
+        """Return the groups of gold's sentences under a metric entry of this key."""
+        name = SentenceGroups, key
+        if name not in self.kept:
+            self.kept[name] = sentence_groups(gold, self.items)
+        found: dict[str, SentenceGroups] = self.kept[name]
+        return found
 
     def _gold_after(self, steps: tuple[Step, ...]) -> Any:
         if not steps:
