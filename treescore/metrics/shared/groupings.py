@@ -146,7 +146,7 @@ class WordAttributes:
         inside = ~self.shape.outside & (self.heads > 0) & (self.heads != self.positions)
         parents = (treebank.word_offsets[self.owners] + self.heads - 1)[inside]
         pairs = np.concatenate([parents << _HALF | words[inside], words << _HALF | words])
-        pairs.sort()
+        pairs.sort(kind="stable")  # by runs: dependents are near their heads
         frames, members = pairs >> _HALF, pairs & (1 << _HALF) - 1
         codes = 2 * treebank.deprels[members] + (frames == members)
         offsets = offsets_of(np.bincount(frames, minlength=len(words)))
