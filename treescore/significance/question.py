@@ -16,7 +16,7 @@ from treescore.significance.unit_choice import Units, with_whole_parts
 from treescore.significance.units import Sample, by_part, missing_parts, pooled, sample_of
 
 SeedOf = Callable[[Sequence[str]], int]
-"""The seed of one system's interval, or of everything that is drawn for two, by their names."""
+"""The seed of a pair's shuffles and draws by both names; of no names, that of the resamples, which all share."""
 ALONE_LAW_BUDGET = 2e7
 """Limit of nanoseconds (estimated) for the exact law of a pair with a seed of its own."""
 
@@ -106,8 +106,8 @@ class Question:
         sample: the score's terms by unit.
         values: each system's score, NaN where undefined.
         pairs: the pairs that can be tested, as indices.
-        seed_of: seeds of single systems and pairs, each of which is then computed as if no other system were there;
-            None where all share the seed of the settings.
+        seed_of: seeds of pairs, each of which is then computed as if no other system were there; None where all share
+            the seed of the settings.
     """
 
     score_name: str
@@ -121,7 +121,7 @@ class Question:
     seed_of: SeedOf | None = None
 
     def seed(self, *systems: int) -> int:
-        """Return the seed of what is drawn for these systems, one or two."""
+        """Return the seed of what is drawn for a pair; without systems, of the resamples."""
         if self.seed_of is None:
             return self.settings.seed
         return self.seed_of([self.candidates[system].name for system in systems])
@@ -135,6 +135,11 @@ class Question:
     def units_by_pair(self) -> bool:
         """Whether units depend on the pair: pooled, a part that one system lacks is a unit of its pairs alone."""
         return self.terms.pooled is not None and any(candidate.missing for candidate in self.candidates)
+
+    @property
+    def counted_alike(self) -> bool:
+        """Whether a pair by itself has the units and counts that it has among all systems."""
+        return not self.units_by_pair and len({len(candidate.runs) for candidate in self.candidates}) < 2
 
     @property
     def resamples(self) -> int:
