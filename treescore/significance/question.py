@@ -139,7 +139,8 @@ class Question:
     @property
     def counted_alike(self) -> bool:
         """Whether a pair by itself has the units and counts that it has among all systems."""
-        return not self.units_by_pair and len({len(candidate.runs) for candidate in self.candidates}) < 2
+        kinds = {(len(candidate.runs), rows.dtype) for candidate, rows in zip(self.candidates, self.rows, strict=True)}
+        return not self.units_by_pair and len(kinds) < 2
 
     @property
     def resamples(self) -> int:
@@ -166,7 +167,7 @@ class Question:
         """Return the question about these systems, one or two, as if no other were there, with their own seed."""
         candidates = [self.candidates[system] for system in systems]
         rows = pooled([candidate.runs for candidate in candidates])
-        sample = self.terms.alone(candidates, rows)
+        sample = self.sample.of_systems(systems) if self.counted_alike else self.terms.alone(candidates, rows)
         return replace(
             self,
             settings=replace(self.settings, seed=self.seed(*systems)),
