@@ -84,9 +84,14 @@ class Terms:
         by_unit = sample_of(self.score, self.names, rows, self.units.blocks, self.parts, missing)
         return by_part(by_unit) if self.units.name == "part" else by_unit
 
-    def alone(self, candidates: Sequence[Candidate], rows: Sequence[Counts]) -> Sample:
-        """Return the sample of some systems by themselves. Of pooled parts each that one of them lacks is one unit."""
-        lacking = frozenset[int]().union(*(candidate.missing for candidate in candidates))
+    def alone(
+        self, candidates: Sequence[Candidate], rows: Sequence[Counts], beside: Sequence[Candidate] = ()
+    ) -> Sample:
+        """Return the sample of some systems by themselves.
+
+        Of pooled parts each that one of them lacks, or of those that they are compared with beside them, is one unit.
+        """
+        lacking = frozenset[int]().union(*(candidate.missing for candidate in (*candidates, *beside)))
         if self.pooled is None or not lacking:
             return self.sample(candidates, rows)
         whole = with_whole_parts(self.units.blocks, self.pooled, lacking)
