@@ -37,10 +37,14 @@ def on_starting(_server: object) -> None:
 
 
 def post_worker_init(worker: Any) -> None:
-    """Begin to hand on what a process of the API counts."""
-    from service.context import report_counts  # noqa: PLC0415 - the arbiter loads nothing of the application
+    """Warm up, and begin to hand on what a process of the API counts."""
+    # the arbiter loads nothing of the application
+    from service.context import report_counts  # noqa: PLC0415
+    from service.usecases.jobs.warm_up import prepare_statements  # noqa: PLC0415
 
-    worker.end_counts = report_counts(worker.wsgi.extensions["treescore"])
+    context = worker.wsgi.extensions["treescore"]
+    prepare_statements(context)
+    worker.end_counts = report_counts(context)
 
 
 def worker_exit(_server: object, worker: Any) -> None:

@@ -39,8 +39,8 @@ MAX_QUOTA = 1_000_000
 MAX_COMPARED = 100
 DEFAULT_LIMIT = 100
 
-Text = str | Mapping[str, str]
-"""A text, or the texts of a format of several by field."""
+Text = str | bytes | Mapping[str, str]
+"""A text (bytes: valid UTF-8, from a form), or the texts of a format of several by field."""
 
 
 class Missing(Enum):

@@ -202,6 +202,8 @@ def digest(request: Request, asked: Asked) -> str:
 
 
 def _plain(value: object) -> object:
+    if isinstance(value, bytes):
+        return value.decode()
     return value.given() if isinstance(value, Asked) else str(value)
 
 

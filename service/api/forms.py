@@ -10,20 +10,18 @@ from __future__ import annotations
 
 import io
 import re
-from contextlib import ExitStack
-from typing import IO
+from functools import partial
 
 from flask import Request
-from werkzeug.datastructures import FileStorage, MultiDict
-from werkzeug.exceptions import RequestEntityTooLarge
-from werkzeug.formparser import MultiPartParser, default_stream_factory
+from werkzeug.datastructures import MultiDict
 
 from service.api import strict_json
 from service.api.bodies import CHUNK, Body
+from service.api.multipart import FormPart, FormTooLargeError, parts_of_form
 from service.config import Config
 from service.errors import BadRequest, PayloadTooLarge, Unprocessable, counted, invalid
 from treescore.core.params import Json, escape
-from treescore.core.text import place
+from treescore.core.text import first_bad_byte, place
 from treescore.errors import Problem
 
 FORM = "multipart/form-data"
@@ -99,10 +97,10 @@ def read(request: Request, config: Config) -> tuple[dict[str, Json], list[tuple[
     Raises:
         ServiceError: 400, 413, 415 or 422.
     """
-    with ExitStack() as opened:
-        fields, files = _parse(request, config, opened)
-        parts = [(name, value.encode()) for name, value in fields.items(multi=True)]
-        parts += [(name, file.read()) for name, file in files.items(multi=True)]
+    found = _parts(request, config)
+    fields = MultiDict((part.name, part.data) for part in found if not part.is_file)
+    files = MultiDict((part.name, part.data) for part in found if part.is_file)
+    parts = [*fields.items(multi=True), *files.items(multi=True)]
     if any(not name for name, _ in parts):
         raise BadRequest("A part of the form has no name. Name each part.", slug="malformed-body")
     metas = [data for name, data in parts if name == "meta"]
@@ -115,29 +113,15 @@ def read(request: Request, config: Config) -> tuple[dict[str, Json], list[tuple[
     return document, [(name, data) for name, data in parts if name != "meta"]
 
 
-def _parse(
-    request: Request, config: Config, opened: ExitStack
-) -> tuple[MultiDict[str, str], MultiDict[str, FileStorage]]:
-    def file(
-        total_content_length: int | None,
-        content_type: str | None,
-        filename: str | None,
-        content_length: int | None = None,
-    ) -> IO[bytes]:
-        # a total of None lets Werkzeug keep short files in memory and the others on disk
-        del total_content_length
-        return opened.enter_context(default_stream_factory(None, content_type, filename, content_length))
-
+def _parts(request: Request, config: Config) -> list[FormPart]:
     boundary = request.mimetype_params.get("boundary", "")
     if not boundary:
         raise BadRequest("The Content-Type has no boundary.", slug="malformed-body")
     stream = io.BufferedReader(Body(request, config.max_upload_bytes), CHUNK)
-    parser = MultiPartParser(
-        stream_factory=file, max_form_memory_size=config.max_body_bytes, max_form_parts=MAX_PARTS, buffer_size=CHUNK
-    )
+    pieces = iter(partial(stream.read, CHUNK), b"")
     try:
-        return parser.parse(stream, boundary.encode("ascii", "replace"), None)
-    except RequestEntityTooLarge as error:
+        return list(parts_of_form(pieces, boundary.encode("ascii", "replace"), config.max_body_bytes, MAX_PARTS))
+    except FormTooLargeError as error:
         detail = (
             f"A field of the form exceeds {config.max_body_bytes} bytes, or the form exceeds {MAX_PARTS} parts. "
             "Send long texts as files (`curl -F gold=@gold.conllu`)."
@@ -147,14 +131,14 @@ def _parse(
         raise BadRequest("The body is invalid or incomplete multipart/form-data.", slug="malformed-body") from error
 
 
-def _decoded(name: str, data: bytes, pointer: str) -> str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line, column = place(data, error.start)
-        detail = f"Byte 0x{data[error.start]:02x} of the file {name!r} is invalid UTF-8. Save the file as UTF-8."
-        problem = Problem(code="invalid-utf8", detail=detail, pointer=pointer, line=line, column=column)
-        raise Unprocessable(counted(1), problems=[problem]) from error
+def _checked(name: str, data: bytes, pointer: str) -> bytes:
+    bad = first_bad_byte(data)
+    if bad is None:
+        return data
+    line, column = place(data, bad)
+    detail = f"Byte 0x{data[bad]:02x} of the file {name!r} is invalid UTF-8. Save the file as UTF-8."
+    problem = Problem(code="invalid-utf8", detail=detail, pointer=pointer, line=line, column=column)
+    raise Unprocessable(counted(1), problems=[problem])
 
 
 def _split(name: str) -> tuple[str, str | None]:
@@ -170,4 +154,4 @@ def _put(holder: dict[str, Json], key: str, field: str | None, file: tuple[str, 
     last = key if field is None else field
     if not isinstance(target, dict) or last in target:
         raise invalid("duplicate-text", pointer, f"The text {name!r} is given twice.")
-    target[last] = _decoded(name, data, pointer)
+    target[last] = _checked(name, data, pointer)

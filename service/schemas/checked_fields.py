@@ -224,7 +224,7 @@ class Text(Checked):
 
     def check(self, value: object) -> object:
         """One text or several."""
-        if isinstance(value, str):
+        if isinstance(value, str | bytes):
             return value
         if not isinstance(value, dict):
             raise wrong_type("a string, or an object of strings for a format of several texts")

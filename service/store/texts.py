@@ -10,19 +10,22 @@ from sqlalchemy.sql.dml import Insert
 from sqlalchemy.sql.schema import Table
 
 from service.store.packed_texts import is_apart, packed_apart, unpack_text
-from service.store.packing import pack
+from service.store.packing import packer_of_texts
 from service.store.tables import owned_texts, texts
 from treescore.core.digests import digest_of
 
 WORTH_PACKING = 4096
 """Bytes of a text from which on packing it once more saves more than a row's own size."""
 
+Texts = Mapping[str, tuple[str, bytes]]
+"""Texts of an owner: name -> (digest, body)."""
 PackedTexts = Mapping[str, tuple[str, int, bytes]]
 """Texts ready to be stored: name -> (digest, size, zstd)."""
 
 
 def pack_texts(named: Mapping[str, bytes]) -> PackedTexts:
     """Pack texts. Call it before the transaction begins, which keeps others from writing."""
+    pack = packer_of_texts()
     return {name: (digest_of(body), len(body), pack(body)) for name, body in named.items()}
 
 
@@ -47,27 +50,40 @@ def put_packed(db: Connection, owner: str, packed: PackedTexts) -> None:
         db.execute(insert(owned_texts), owned_rows)
 
 
-def read(db: Connection, owner: str, names: Iterable[str] | None = None) -> dict[str, tuple[str, bytes]]:
-    """Return the digests and bodies of an owner's texts by name."""
+def read(db: Connection, owner: str, names: Iterable[str] | None = None) -> Texts:
+    """Return an owner's texts."""
+    return unpacked(read_packed(db, owner, names))
+
+
+def read_packed(db: Connection, owner: str, names: Iterable[str] | None = None) -> Texts:
+    """Return an owner's texts as they are stored."""
     query = select(owned_texts.c.name, texts.c.digest, texts.c.body).join(texts).where(owned_texts.c.owner == owner)
     if names is not None:
         query = query.where(owned_texts.c.name.in_(list(names)))
-    return {row.name: (row.digest, unpack_text(row.body)) for row in db.execute(query)}
+    return {row.name: (row.digest, row.body) for row in db.execute(query)}
 
 
-def smaller(db: Connection, owner: str) -> Mapping[str, bytes]:
-    """Pack once more those of an owner's texts that take fewer bytes apart: digest -> body, for `replace`.
+def unpacked(packed: Texts) -> Texts:
+    """Return what `read_packed` has returned as `read` does."""
+    return {name: (digest, unpack_text(body)) for name, (digest, body) in packed.items()}
 
-    A body says itself how it is packed and depends on no other text. One text is held at a time. New texts are packed
-    quickly, for those who wait; this is for those that stay.
+
+def smaller(packed: Texts, bodies: Texts) -> Mapping[str, bytes]:
+    """Pack once more those of some texts that take fewer bytes apart: digest -> body, for `replace`.
+
+    A body says itself how it is packed and depends on no other text. New texts are packed quickly, for those who wait;
+    this is for those that stay.
+
+    Args:
+        packed: the texts as they are stored.
+        bodies: the same texts, unpacked.
     """
     found: dict[str, bytes] = {}
-    own = select(owned_texts.c.digest).where(owned_texts.c.owner == owner)
-    query = select(texts).where(texts.c.digest.in_(own), texts.c.size >= WORTH_PACKING)
-    for row in db.execute(query.execution_options(yield_per=1)):
-        apart = None if is_apart(row.body) else packed_apart(unpack_text(row.body))
-        if apart is not None and len(apart) < len(row.body):
-            found[row.digest] = apart
+    for name, (digest, body) in packed.items():
+        text = bodies[name][1]
+        apart = None if is_apart(body) or len(text) < WORTH_PACKING else packed_apart(text)
+        if apart is not None and len(apart) < len(body):
+            found[digest] = apart
     return found
 
 

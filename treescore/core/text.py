@@ -37,14 +37,14 @@ def checked_bytes(text: bytes) -> None:
             "The file may be binary, UTF-16, or truncated."
         )
         raise InputError(Problem("nul-character", detail, line=line, column=column))
-    bad = _first_bad_byte(text)
+    bad = first_bad_byte(text)
     if bad is not None:
         line, column = place(text, bad)
         detail = f"Byte 0x{text[bad]:02x} in line {line}, column {column} is not valid UTF-8. Save the file as UTF-8."
         raise InputError(Problem("invalid-utf8", detail, line=line, column=column))
 
 
-def _first_bad_byte(text: bytes) -> int | None:
+def first_bad_byte(text: bytes) -> int | None:
     """Find the first byte that is not UTF-8, in pieces: one emoji makes a whole decoded text four bytes a character."""
     start = 0
     while start < len(text):

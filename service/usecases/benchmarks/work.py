@@ -11,7 +11,18 @@ from sqlalchemy import Connection
 from service.context import Context
 from service.policy.split import shown_share
 from service.requests import MACRO, PRIVATE
-from service.store import artifacts, benchmarks, boards, ladders, revisions, runs, score_records, submissions, systems
+from service.store import (
+    artifacts,
+    benchmarks,
+    boards,
+    ladders,
+    revisions,
+    runs,
+    score_records,
+    submissions,
+    systems,
+    texts,
+)
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Part, Revision
 from service.usecases.access.access import benchmark_of
@@ -173,6 +184,7 @@ def _rescore_one(context: Context, run: runs.Run, scorer: Scorer, submission_id:
         current = submissions.get(db, submission_id, lock=True)
         if scored.record is not None and current is not None and current.deleted_at is None:
             score_records.save(db, scored.record, scored.packed)
+            texts.replace(db, scored.smaller)
             place(db, benchmark_of(db, current.benchmark_id), scorer.revision, current)
     context.queue.wake(run.id)
 

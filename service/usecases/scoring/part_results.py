@@ -29,7 +29,13 @@ class PartShare:
 
 @dataclass(slots=True)
 class PartResult:
-    """One part of a submission; `shares` are by metric key, `covered` counts the sentences with a scored output."""
+    """One part of a submission.
+
+    Attributes:
+        covered: sentences with a scored output.
+        shares: by metric key.
+        smaller: texts of the output in fewer bytes, by digest; stored when the result is, and not in it.
+    """
 
     state: str
     covered: int = 0
@@ -39,6 +45,12 @@ class PartResult:
     warnings: list[dict[str, object]] = field(default_factory=list)
     digest: str = ""
     failure: Failure | None = None
+    smaller: Mapping[str, bytes] = field(default_factory=dict)
+
+
+def smaller_texts(results: Sequence[PartResult]) -> Mapping[str, bytes]:
+    """Return the texts in fewer bytes of some parts, for `service.store.texts.replace`."""
+    return {digest: body for result in results for digest, body in result.smaller.items()}
 
 
 def pack_results(results: Sequence[PartResult]) -> bytes:

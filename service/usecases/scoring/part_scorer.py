@@ -25,7 +25,7 @@ from service.usecases.scoring.config import ScoringConfig, scoring_config
 from service.usecases.scoring.coverage import coverage_of
 from service.usecases.scoring.documents import blocks_of_part, documents_in, stored_documents
 from service.usecases.scoring.gold_cache import evaluation_against
-from service.usecases.scoring.part_results import FAILED, MISSING, SCORED, PartResult, PartShare
+from service.usecases.scoring.part_results import FAILED, MISSING, SCORED, PartResult, PartShare, smaller_texts
 from service.usecases.scoring.part_texts import OUTPUTS, digest_of_part, names_of, text_of
 from service.usecases.scoring.results import ArtifactKey, pack_outcome
 from service.usecases.scoring.shares import share_rows, split_of
@@ -55,12 +55,14 @@ class Scored:
         packed: artifacts beside the record.
         sizes: part -> sentences and words of the output.
         failures: part -> why it could not be scored.
+        smaller: outputs in fewer bytes.
     """
 
     record: ScoreRecord | None
     packed: PackedArtifacts
     sizes: Mapping[str, Mapping[str, int]]
     failures: Mapping[str, Failure]
+    smaller: Mapping[str, bytes]
 
 
 class Scorer:
@@ -92,7 +94,7 @@ class Scorer:
         results: list[PartResult] = []
         for done, part in enumerate(parts):
             note(done, len(self.parts), f"scoring {part.name}")
-            results.append(self._part(part, *self._output(submission, part)))
+            results.append(self._stored_part(submission, part))
         return results
 
     def join(self, submission: Submission, results: Sequence[PartResult], *, always: bool = False) -> Scored:
@@ -105,7 +107,8 @@ class Scorer:
         packed = {name: body for part in results for name, body in part.packed.items()}
         record = self._record(submission, results) if always or some else None
         sizes = {name: part.sizes for name, part in named if part.sizes}
-        return Scored(record, packed, sizes, {name: part.failure for name, part in named if part.failure is not None})
+        failures = {name: part.failure for name, part in named if part.failure is not None}
+        return Scored(record, packed, sizes, failures, smaller_texts(results))
 
     def check(self, outputs: Mapping[str, Text], note: Note) -> dict[str, dict[str, object]]:
         """Return for each part its state, sizes, failure and warnings, as scoring would find them; no score."""
@@ -121,12 +124,16 @@ class Scorer:
                 checked[part.name] = {"state": MISSING}
         return checked
 
-    def _output(self, submission: Submission, part: Part) -> tuple[Text | None, str]:
+    def _stored_part(self, submission: Submission, part: Part) -> PartResult:
+        """Score one part whose output is in the store, and pack its texts for those who read them later."""
         choice = self.scoring.spec.format
         with self.context.store.read() as db:
-            stored = texts.read(db, submission.id, names_of(OUTPUTS, part.name, choice))
+            packed = texts.read_packed(db, submission.id, names_of(OUTPUTS, part.name, choice))
+        stored = texts.unpacked(packed)
         text = text_of(stored, OUTPUTS, part.name, choice)
-        return text, "" if text is None else digest_of_part(stored, OUTPUTS, part.name, choice)
+        result = self._part(part, text, "" if text is None else digest_of_part(stored, OUTPUTS, part.name, choice))
+        result.smaller = texts.smaller(packed, stored)
+        return result
 
     def _evaluation(self, part: Part) -> Evaluation:
         return evaluation_against(self.context, self.revision, part, self.scoring.spec)

@@ -33,7 +33,7 @@ def named_texts(
         return {}
     if isinstance(value, Mapping):
         return {f"{name}/{field}": text.encode() for field, text in value.items()}
-    return {name: value.encode()}
+    return {name: value if isinstance(value, bytes) else value.encode()}
 
 
 def names_of(folder: str, part: str, choice: FormatChoice) -> list[str]:

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from service.context import Context
 from service.queue import REDIS_ERRORS
-from service.store import pieces, revisions, runs, submissions
+from service.store import pieces, revisions, runs, submissions, texts
 from service.store.pieces import Piece
 from service.store.revisions import Part
 from service.store.runs import Run
 from service.store.submissions import Submission
 from service.usecases.runs.progress import Cancelled, PieceProgress
-from service.usecases.scoring.part_results import pack_results, unpack_results
+from service.usecases.scoring.part_results import pack_results, smaller_texts, unpack_results
 from service.usecases.scoring.part_scorer import Scored, Scorer
 from treescore.core.version import __version__
 
@@ -68,9 +68,11 @@ def score_piece(context: Context, piece: Piece) -> None:
         revision = None if submission is None else revisions.get(db, submission.benchmark_id, piece.revision)
     if submission is None or revision is None or submission.deleted_at is not None:
         raise Cancelled(piece.run_id)
-    body = _scored(Scorer(context, revision), submission, piece, PieceProgress(context, piece.run_id, piece.id))
+    progress = PieceProgress(context, piece.run_id, piece.id)
+    body, smaller = _scored(Scorer(context, revision), submission, piece, progress)
     with context.store.write(durable=False) as db:
         pieces.save(db, piece, body)
+        texts.replace(db, smaller)
     context.queue.wake(channel(piece.run_id))
 
 
@@ -123,9 +125,10 @@ def _work_off(context: Context, run: Run, scorer: Scorer, submission: Submission
         with context.store.write(durable=False) as db:
             piece = pieces.take(db, run.id, also_held=alone)
         while piece is not None:
-            body = _scored(scorer, submission, piece, progress)
+            body, smaller = _scored(scorer, submission, piece, progress)
             with context.store.write(durable=False) as db:
                 pieces.save(db, piece, body)
+                texts.replace(db, smaller)
                 piece = pieces.take(db, run.id, also_held=alone)
         with context.store.read() as db:
             if not pieces.unfinished(db, run.id):
@@ -133,10 +136,13 @@ def _work_off(context: Context, run: Run, scorer: Scorer, submission: Submission
         alone = not _await_others(context, run)
 
 
-def _scored(scorer: Scorer, submission: Submission, piece: Piece, progress: PieceProgress) -> bytes:
+def _scored(
+    scorer: Scorer, submission: Submission, piece: Piece, progress: PieceProgress
+) -> tuple[bytes, Mapping[str, bytes]]:
+    """Return the packed results of a piece, and its texts in fewer bytes."""
     progress.piece = piece
     results = scorer.score_parts(submission, scorer.parts[piece.first : piece.last], progress.note)
-    return pack_results(results)
+    return pack_results(results), smaller_texts(results)
 
 
 def _await_others(context: Context, run: Run) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import ChainMap
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -50,12 +51,12 @@ class Outputs:
     """Outputs of a request.
 
     Attributes:
-        named: texts under the names by which they are kept.
+        packed: texts under the names by which they are kept.
         document: part -> digest and bytes.
         digest: of all of them together.
     """
 
-    named: Mapping[str, bytes]
+    packed: texts.PackedTexts
     document: Mapping[str, Mapping[str, str | int]]
     digest: str
 
@@ -81,8 +82,8 @@ def submit(
         benchmark = benchmark_of(db, slug, caller)
         revision = active_revision(db, benchmark)
         team_id, role = team_and_role(db, caller, slug, request)
-        outputs = check_outputs(db, revision, request)
-    packed = texts.pack_texts(outputs.named)
+        checked = check_outputs(db, revision, request)
+    outputs = pack_outputs(checked)
     fresh = Submission(
         id=submission_id,
         benchmark_id=slug,
@@ -111,7 +112,7 @@ def submit(
             submissions.add(db, fresh)
             # from here on the benchmark cannot be deleted; before, it may have been deleted or closed
             require_open(benchmark_of(db, slug), caller, now)
-            texts.put_packed(db, submission_id, packed)
+            texts.put_packed(db, submission_id, outputs.packed)
             record_event(
                 db, context, "submission.created", slug, actor=caller.owner, team_id=team_id, subject=submission_id
             )
@@ -197,8 +198,8 @@ def team_and_role(db: Connection, caller: Caller, slug: str, request: Submission
     return (None if role == BASELINE else named), role
 
 
-def check_outputs(db: Connection, revision: Revision, request: SubmissionRequest) -> Outputs:
-    """Return the outputs of a request, unread.
+def check_outputs(db: Connection, revision: Revision, request: SubmissionRequest) -> dict[str, dict[str, bytes]]:
+    """Return the outputs of a request, unread: part -> its texts under the names by which they are kept.
 
     Raises:
         Unprocessable: a part is unknown, or a text does not have the shape of its format.
@@ -206,8 +207,7 @@ def check_outputs(db: Connection, revision: Revision, request: SubmissionRequest
     choice = scoring_config(revision.scoring).spec.format
     known = [part.name for part in revisions.parts_of(db, revision.id)]
     problems = ProblemList()
-    named: dict[str, bytes] = {}
-    document: dict[str, dict[str, str | int]] = {}
+    checked: dict[str, dict[str, bytes]] = {}
     if not request.outputs:
         problems.add(Problem(code="no-outputs", pointer="/outputs", detail="Send the output of at least one part."))
     for part, value in request.outputs.items():
@@ -217,13 +217,20 @@ def check_outputs(db: Connection, revision: Revision, request: SubmissionRequest
             detail = f"Unknown part {part[:LONGEST_SHOWN]!r}. The benchmark has: {', '.join(known[:20])}."
             problems.add(Problem(code="unknown-part", pointer=pointer, detail=detail))
             continue
-        bodies = named_texts(problems, f"{OUTPUTS}/{part}", value, choice, pointer, part)
-        named |= bodies
-        digests = [digest_of(body) for body in bodies.values()]
+        checked[part] = named_texts(problems, f"{OUTPUTS}/{part}", value, choice, pointer, part)
+    refuse(problems)
+    return checked
+
+
+def pack_outputs(checked: Mapping[str, dict[str, bytes]]) -> Outputs:
+    """Pack and describe what `check_outputs` has returned. Call it before the transaction that stores it."""
+    packed = texts.pack_texts(ChainMap(*checked.values()))
+    document: dict[str, dict[str, str | int]] = {}
+    for part, bodies in checked.items():
+        digests = [packed[name][0] for name in bodies]
         document[part] = {
             "digest": digests[0] if len(digests) == 1 else digest_of("\n".join(digests).encode()),
-            "bytes": sum(len(body) for body in bodies.values()),
+            "bytes": sum(map(len, bodies.values())),
         }
-    refuse(problems)
     together = "\n".join(f"{part} {document[part]['digest']}" for part in sorted(document))
-    return Outputs(named, document, "sha256:" + hashlib.sha256(together.encode()).hexdigest())
+    return Outputs(packed, document, "sha256:" + hashlib.sha256(together.encode()).hexdigest())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -68,7 +69,7 @@ def validate(
             require_open(benchmark, caller, now)
             revision = active_revision(db, benchmark)
             team_id, _ = team_and_role(db, caller, slug, request)
-            outputs = check_outputs(db, revision, request)
+            checked = check_outputs(db, revision, request)
             earlier = claim_key(db, caller, _own(idempotency_key), job_id, now)
             if earlier is not None:
                 return earlier, False
@@ -81,7 +82,7 @@ def validate(
             jobs.add(db, job_id, caller.owner, asdict(_Stored(slug, revision.id, caller.organiser)))
             if team_id is not None and not caller.organiser:
                 validations.add(db, job_id, slug, team_id, quotas.utc_day(now))
-            texts.put(db, job_id, outputs.named)
+            texts.put(db, job_id, ChainMap(*checked.values()))
     except IntegrityError as error:
         raise Conflict("An equal request is in progress. Retry.", headers=SOON) from error
     context.queue.put(job_id, LIVE)

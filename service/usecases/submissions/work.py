@@ -67,15 +67,13 @@ def _active(db: Connection, submission: Submission) -> Revision:
 
 def _scored(context: Context, submission: Submission, revision: Revision, scored: Scored) -> Ending:
     outputs = {part: {**known, **scored.sizes.get(part, {})} for part, known in submission.outputs.items()}
-    with context.store.read() as db:
-        smaller = {} if scored.record is None else texts.smaller(db, submission.id)
 
     def save(db: Connection, now: datetime) -> Sequence[QueuedRun]:
         _require_active(db, submission, revision)
         if scored.record is None:
             return _end(db, context, submission, now, failure=failure_of_parts(scored.failures), outputs=outputs)
         score_records.save(db, scored.record, scored.packed)
-        texts.replace(db, smaller)
+        texts.replace(db, scored.smaller)
         place(db, benchmark_of(db, submission.benchmark_id), revision, submission)
         return _end(db, context, submission, now, outputs=outputs)
 

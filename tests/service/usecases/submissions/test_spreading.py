@@ -14,7 +14,8 @@ from service.queue import LIVE, Queue
 from service.requests import SubmissionChanges
 from service.schemas.benchmarks import RevisionRequest
 from service.schemas.jobs import JobRequest
-from service.store import pieces, revisions, runs, score_records, tables
+from service.store import pieces, revisions, runs, score_records, tables, texts
+from service.store.packed_texts import is_apart
 from service.store.pieces import Piece
 from service.store.score_records import ScoreRecord
 from service.usecases.benchmarks.revisions import create_revision
@@ -478,3 +479,25 @@ def test_both_databases_do_the_same(either_context):
         run(large, claimed)
     assert state(large, first) == runs.SUCCEEDED
     assert rows(large) == 0
+
+
+def test_each_piece_stores_its_texts_in_fewer_bytes(large):
+    task = Task(large, work_of(large))
+    many = {name: "".join(own(RIGHT, f"{name}{number * 7919 % 1000}") for number in range(200)) for name in "ab"}
+    task.make(parts={name: {"gold": text} for name, text in many.items()})
+    waiting = task.submit(task.team(), {name: text.replace("nsubj", "obj") for name, text in many.items()})
+    claimed = next_work(large, LIVE, runs.NO_LIMIT)
+    with large.store.write() as db:
+        pieces.plan(db, claimed.id, 1, __version__, [(0, 1), (1, 2)])
+    score_piece(large, taken(large))
+    with large.store.read() as db:
+        assert [is_apart(body) for _, body in sorted_texts(db, waiting)] == [True, False]
+    run(large, claimed)
+    with large.store.read() as db:
+        assert all(is_apart(body) for _, body in sorted_texts(db, waiting))
+        assert texts.read(db, waiting)["outputs/a"][1].decode() == many["a"].replace("nsubj", "obj")
+
+
+def sorted_texts(db, owner):
+    """The stored texts of an owner, by name."""
+    return [text for _, text in sorted(texts.read_packed(db, owner).items())]
