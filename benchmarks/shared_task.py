@@ -145,7 +145,7 @@ class Filler:
         with store.read() as db:
             found, record = submissions.get(db, pattern), score_records.get(db, pattern, 1)
             scoring = db.scalar(select(tables.revisions.c.scoring))
-            counts = score_records.counts(db, pattern, 1, 0, 0)
+            [counts] = score_records.counts(db, pattern, 1, [0], 0)
         if found is None or record is None or counts is None:
             sys.exit("there is nothing to go by")
         self.pattern, self.record, self.counts = found, record, counts

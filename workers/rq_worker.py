@@ -27,6 +27,9 @@ HEARTBEAT_SECONDS = 2
 WORKER_TTL = 30
 """Seconds for which an idle worker may block on its queue, less 15, and for which it counts as registered."""
 MAINTENANCE_SECONDS = 60
+MAX_AGE = 300
+"""Seconds after which a work-horse takes no further run. What it keeps of gold (some 16 ms a part) ends with it, but so
+much longer may one live that hangs: RQ counts its time from the fork."""
 STOP_ASKED = "shutdown_requested_date"
 
 TimeLimitReached = JobTimeoutException
@@ -128,7 +131,7 @@ class RqWorker(rq.Worker):  # type: ignore[misc]
 
         Relies on: the worker calls it after `prepare_execution`, which sets the state in which a signal waits for the
         end of the job; `perform_job` does the job in the process that calls it and ends its time limit; the worker then
-        waits for the process `_horse_pid`, and kills it only a minute after the time of RQ's job.
+        waits for the process `_horse_pid`.
         """
         self.perform_job(job, queue)
         standby, self._standby = self._standby, None
@@ -142,11 +145,11 @@ class RqWorker(rq.Worker):  # type: ignore[misc]
 
         RQ's job is done, but one of its id may wait again by now: RQ is shown a job that was never sent.
 
-        Relies on: the worker calls it after the fork, and it returns once the forked process has ended, however. It
-        does nothing with a job that Redis does not have.
+        Relies on: the worker calls it after the fork, and it returns once the forked process has ended, however; it
+        kills that process a minute after the time of the job. It does nothing with a job that Redis does not have.
         """
         never_sent = Job(connection=self.connection, serializer=SERIALIZER)
-        never_sent.timeout = job.timeout
+        never_sent.timeout = job.timeout + MAX_AGE
         super().monitor_work_horse(never_sent, queue)
         name = self.get_current_job_id()
         if name is not None:

@@ -15,15 +15,14 @@ from service.logs import fault
 from service.queue import LIVE, REDIS_ERRORS
 from service.store.runs import NO_LIMIT
 from workers.entry import Work, WorkFailed, next_work, peek, release, run
-from workers.rq_worker import RqWorker
+from workers.rq_worker import MAX_AGE, RqWorker
 from workers.warm_up import perform_warm_up_job
 
 LINGER = 5.0
 """Seconds for which a work-horse waits for another run before it ends."""
-MAX_AGE = 30.0
-"""Seconds after which a work-horse takes no further run: RQ counts its time from the fork, and kills a minute late."""
-MAX_GROWTH = 256 * 1024
-"""KiB by which a work-horse may have grown and still take a further run: only its end surely frees the memory."""
+MAX_GROWTH = 512 * 1024
+"""KiB by which a work-horse may have grown and still take a further run: only its end surely frees the memory. Of these
+225 MB may be gold that it keeps for the next run."""
 REPORT_SECONDS = 1.0
 """Seconds between two reports of a work-horse that is busy: a report costs a round trip."""
 POLL_SECONDS = 0.5

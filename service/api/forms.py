@@ -9,15 +9,16 @@ submissions a file has the name of its part (`en`, or `parts/en`).
 from __future__ import annotations
 
 import io
+import math
 import re
+from collections.abc import Iterator
 from functools import partial
 
 from flask import Request
-from werkzeug.datastructures import MultiDict
+from multipart import MultipartError, MultipartSegment, ParserLimitReached, PushMultipartParser
 
 from service.api import strict_json
 from service.api.bodies import CHUNK, Body
-from service.api.multipart import FormPart, FormTooLargeError, parts_of_form
 from service.config import Config
 from service.errors import BadRequest, PayloadTooLarge, Unprocessable, counted, invalid
 from treescore.core.params import Json, escape
@@ -97,10 +98,7 @@ def read(request: Request, config: Config) -> tuple[dict[str, Json], list[tuple[
     Raises:
         ServiceError: 400, 413, 415 or 422.
     """
-    found = _parts(request, config)
-    fields = MultiDict((part.name, part.data) for part in found if not part.is_file)
-    files = MultiDict((part.name, part.data) for part in found if part.is_file)
-    parts = [*fields.items(multi=True), *files.items(multi=True)]
+    parts = _parts(request, config)
     if any(not name for name, _ in parts):
         raise BadRequest("A part of the form has no name. Name each part.", slug="malformed-body")
     metas = [data for name, data in parts if name == "meta"]
@@ -113,22 +111,45 @@ def read(request: Request, config: Config) -> tuple[dict[str, Json], list[tuple[
     return document, [(name, data) for name, data in parts if name != "meta"]
 
 
-def _parts(request: Request, config: Config) -> list[FormPart]:
+def _parts(request: Request, config: Config) -> list[tuple[str, bytes]]:
+    """Return the names and contents of the parts."""
     boundary = request.mimetype_params.get("boundary", "")
     if not boundary:
         raise BadRequest("The Content-Type has no boundary.", slug="malformed-body")
     stream = io.BufferedReader(Body(request, config.max_upload_bytes), CHUNK)
-    pieces = iter(partial(stream.read, CHUNK), b"")
     try:
-        return list(parts_of_form(pieces, boundary.encode("ascii", "replace"), config.max_body_bytes, MAX_PARTS))
-    except FormTooLargeError as error:
+        return _parsed(iter(partial(stream.read, CHUNK), b""), boundary, config.max_body_bytes)
+    except ParserLimitReached as error:
         detail = (
-            f"A field of the form exceeds {config.max_body_bytes} bytes, or the form exceeds {MAX_PARTS} parts. "
-            "Send long texts as files (`curl -F gold=@gold.conllu`)."
+            f"A field of the form exceeds {config.max_body_bytes} bytes, the form exceeds {MAX_PARTS} parts, or a part "
+            "has long headers. Send long texts as files (`curl -F gold=@gold.conllu`)."
         )
         raise PayloadTooLarge(detail) from error
-    except ValueError as error:
+    except MultipartError as error:
         raise BadRequest("The body is invalid or incomplete multipart/form-data.", slug="malformed-body") from error
+
+
+def _parsed(pieces: Iterator[bytes], boundary: str, most: int) -> list[tuple[str, bytes]]:
+    """Split a form, to the end of its body.
+
+    Raises:
+        MultipartError: it is no form, or not all of one.
+        ParserLimitReached: a part that is no file has more than `most` bytes, or there are too many.
+    """
+    found: list[tuple[str, list[bytes]]] = []
+    room = 0.0
+    with PushMultipartParser(boundary, max_segment_count=MAX_PARTS) as parser:
+        for piece in pieces:
+            for event in parser.parse(piece):
+                if isinstance(event, MultipartSegment):
+                    found.append((event.name or "", []))
+                    room = most if event.filename is None else math.inf
+                elif event is not None:
+                    found[-1][1].append(event)
+                    room -= len(event)
+                if room < 0:
+                    raise ParserLimitReached
+    return [(name, b"".join(data)) for name, data in found]
 
 
 def _checked(name: str, data: bytes, pointer: str) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import orjson
 from sqlalchemy import Connection, delete, func, insert, literal, select
@@ -26,6 +26,14 @@ def get(db: Connection, owner: str, name: str, page: int = 0) -> bytes | None:
     )
     body: bytes | None = db.scalar(query)
     return body
+
+
+def get_all(db: Connection, owner: str, names: Sequence[str]) -> list[bytes | None]:
+    """Return the packed bodies of artifacts of one page each, None for what is missing."""
+    c = artifacts.c
+    query = select(c.name, c.body).where(c.owner == owner, c.name.in_(names), c.page == 0)
+    found = {row.name: row.body for row in db.execute(query)}
+    return [found.get(name) for name in names]
 
 
 def get_pages(db: Connection, owner: str, name: str, start: int, stop: int) -> Iterator[tuple[int, bytes]]:

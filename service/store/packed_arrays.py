@@ -14,6 +14,7 @@ from treescore.core.grouping import grouped
 Array = NDArray[Any]
 
 _TYPES = ("u1", "i1", "<u2", "<i2", "<u4", "<i4", "<i8")
+_BOUNDS = {name: (int(np.iinfo(name).min), int(np.iinfo(name).max)) for name in _TYPES}
 _LISTED, _PLAIN, _STEPS, _BITS, _FLOATS, _CHOSEN = "listed", "plain", "steps", "bits", "floats", "chosen"
 SHORT = 32
 """Integers up to which an array is written as a list: looking for a shorter form costs more than it saves."""
@@ -66,8 +67,9 @@ class ArrayWriter:
         base = self._like(values, rows)
         if base is not None:
             return self._integers(values, values - self._rows(base, rows), ["from", base, rows])
-        steps = np.diff(values, prepend=0)
-        if len(values) and steps.min() >= 0 and steps[1:].max(initial=0) < values.max():
+        steps = values.copy()
+        steps[1:] -= values[:-1]
+        if steps.min(initial=0) >= 0 and steps[1:].max(initial=0) < values.max(initial=0):
             return self._integers(values, steps, [_STEPS])
         return self._integers(values, values, [_PLAIN])
 
@@ -85,7 +87,7 @@ class ArrayWriter:
 
     def _integers(self, values: Array, stored: Array, kind: list[Any]) -> int:
         low, high = int(stored.min(initial=0)), int(stored.max(initial=0))
-        dtype = next(name for name in _TYPES if np.iinfo(name).min <= low and high <= np.iinfo(name).max)
+        dtype = next(name for name, (least, most) in _BOUNDS.items() if least <= low and high <= most)
         return self._append(values, [kind[0], len(values), dtype, *kind[1:]], _planes(stored.astype(dtype)))
 
     def _append(self, values: Array, head: list[Any], body: bytes) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -62,8 +62,7 @@ class _Writer:
         They are numbered in order of appearance, so that the numbers of a column with each string once are 0, 1, 2 ...
         """
         used: dict[int, tuple[Sequence[str], list[IntArray]]] = {}
-        for strings, numbers in _used_strings(column, set()):
-            used.setdefault(id(strings), (strings, []))[1].append(numbers)
+        _collect(column, used, set())
         tables = {}
         for key, (strings, each) in used.items():
             distinct = appearing(np.concatenate(each), len(strings))
@@ -122,27 +121,29 @@ class _Writer:
         return self._array_of[id(values)]
 
 
-def _used_strings(column: Column, seen: set[int]) -> Iterator[tuple[Sequence[str], IntArray]]:
-    """List what the columns below one use: a list of strings, and numbers in it; skip those whose id was `seen`."""
+def _collect(column: Column, used: dict[int, tuple[Sequence[str], list[IntArray]]], seen: set[int]) -> None:
+    """Add what the columns below one use of each list of strings: numbers in it; skip those whose id was `seen`."""
     if id(column) in seen:
         return
     seen.add(id(column))
     match column:
+        case Numbers() | Quotients() | Anything():
+            pass
         case Strings(numbers, strings):
-            yield strings, numbers
+            used.setdefault(id(strings), (strings, []))[1].append(numbers)
         case Numerals(values, strings):
-            yield strings, -1 - values[values < 0]
+            used.setdefault(id(strings), (strings, []))[1].append(-1 - values[values < 0])
         case Some(of=below) | Lists(of=below) | Shared(of=below) | Joined(lists=below):
-            yield from _used_strings(below, seen)
+            _collect(below, used, seen)
         case Rows(columns):
             for each in columns:
-                yield from _used_strings(each, seen)
+                _collect(each, used, seen)
         case Records(members):
             for each in members.values():
-                yield from _used_strings(each, seen)
+                _collect(each, used, seen)
         case Trees(nodes, words):
-            yield from _used_strings(nodes, seen)
-            yield from _used_strings(words, seen)
+            _collect(nodes, used, seen)
+            _collect(words, used, seen)
 
 
 def _read(kind: list[Any], arrays: Sequence[Array], strings: Sequence[str]) -> Any:  # noqa: PLR0911 - as `_kind`

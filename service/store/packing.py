@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import numpy as np
 import zstandard
 
-from treescore.core.arrays import Counts
+from treescore.core.arrays import Counts, smallest
 
 LEVEL = 3
 """Of zstd; docs/decisions/0013-packed-results.md says why."""
@@ -17,7 +17,6 @@ _SMALL_TABLES = {"hash_log": 15, "chain_log": 12}
 """Logarithms of the places of a text that zstd keeps in mind; with those of the level, texts take 1 % fewer bytes."""
 _LENGTH_BYTES = 8
 """Before a head: how long it is."""
-SIZES = (np.int8, np.int16, np.int32, np.int64)
 
 
 class DamagedError(zstandard.ZstdError):
@@ -76,9 +75,8 @@ def unpack_with_head(body: bytes) -> tuple[memoryview, memoryview]:
 def pack_array(array: Counts) -> bytes:
     """Pack an array of two dimensions by columns, in the smallest integer type that holds it."""
     integers = np.issubdtype(array.dtype, np.integer) and array.size
-    dtype = next(size for size in SIZES if _fits(array, size)) if integers else array.dtype
     buffer = io.BytesIO()
-    np.save(buffer, np.asfortranarray(array.astype(dtype)), allow_pickle=False)
+    np.save(buffer, np.asfortranarray(smallest(array) if integers else array), allow_pickle=False)
     return pack(buffer.getvalue())
 
 
@@ -88,8 +86,3 @@ def unpack_array(body: bytes) -> Counts:
     if np.issubdtype(array.dtype, np.integer):
         return np.ascontiguousarray(array, np.int64)
     return np.ascontiguousarray(array, np.float64)
-
-
-def _fits(array: Counts, dtype: type[np.int8 | np.int16 | np.int32 | np.int64]) -> bool:
-    bounds = np.iinfo(dtype)
-    return bool(bounds.min <= array.min() and array.max() <= bounds.max)

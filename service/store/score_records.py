@@ -222,10 +222,10 @@ def last_made(db: Connection, revision: int, submission_ids: Collection[str]) ->
     return last
 
 
-def counts(db: Connection, submission_id: str, revision: int, part: int, metric: int) -> Counts | None:
-    """Return the counts of one part under one metric entry, both by position, or None."""
-    body = artifacts.get(db, submission_id, artifact_name(revision, "counts", part, metric))
-    return None if body is None else unpack_array(body)
+def counts(db: Connection, submission_id: str, revision: int, parts: Sequence[int], metric: int) -> list[Counts | None]:
+    """Return the counts of parts under one metric entry, all by position, None for those that are not kept."""
+    names = [artifact_name(revision, "counts", part, metric) for part in parts]
+    return [None if body is None else unpack_array(body) for body in artifacts.get_all(db, submission_id, names)]
 
 
 def drop(db: Connection, submission_ids: Sequence[str]) -> None:

@@ -133,6 +133,6 @@ def test_scores_of_a_dry_run_whose_worker_died_at_the_end_are_deleted(task, cont
     with context.store.read() as db:
         assert score_records.left_over(db) == []
         assert score_records.get(db, submission, 2) is None
-        assert score_records.counts(db, submission, 2, 0, 0) is None
-        assert score_records.counts(db, submission, 1, 0, 0) is not None
+        assert score_records.counts(db, submission, 2, [0], 0)[0] is None
+        assert score_records.counts(db, submission, 1, [0], 0)[0] is not None
         assert [ladders.get(db, SLUG, "lyon", number) is None for number in (1, 2)] == [False, True]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,6 +16,13 @@ Bits = NDArray[np.uint64]
 """64 in a number: one for each unit, or the state of a stream of random numbers."""
 Counts = NDArray[np.int64] | NDArray[np.float64]
 """(units, count names): the counts of a metric, one row a sentence."""
+
+
+def smallest(values: Counts) -> NDArray[Any]:
+    """Return whole numbers in the smallest type that holds them all."""
+    low, high = int(values.min(initial=0)), int(values.max(initial=0))
+    kinds = (np.int8, np.int16, np.int32, np.int64)
+    return values.astype(next(kind for kind in kinds if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max))
 
 
 def offsets_of(lengths: IntArray) -> IntArray:

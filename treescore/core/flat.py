@@ -78,7 +78,7 @@ class _Writer:
             self._arrays.append(value)
             found = {"array": len(self._arrays) - 1}
         elif is_dataclass(value):
-            members = [self.described(getattr(value, field.name)) for field in fields(value)]
+            members = [self.described(getattr(value, field.name)) for field in fields(value) if field.init]
             self._objects.append([_name_of(type(value)), members])
             found = {"object": len(self._objects) - 1}
         elif isinstance(value, Mapping):
@@ -131,7 +131,7 @@ class _Reader:
     def add(self, described: tuple[str, Sequence[Any]]) -> None:
         """Make the next object, of those before it."""
         kind = _kinds()[described[0]]
-        named = zip(fields(kind), described[1], strict=True)
+        named = zip([field for field in fields(kind) if field.init], described[1], strict=True)
         self._objects.append(kind(**{field.name: self.value(member) for field, member in named}))
 
     def value(self, described: Any) -> Any:

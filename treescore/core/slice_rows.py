@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from treescore.core.columns import (
     Numbers,
     Quotients,
     Records,
+    Shared,
     Some,
     Strings,
     nullable,
@@ -22,6 +23,8 @@ from treescore.core.columns import (
 from treescore.core.params import Json
 from treescore.core.scores import ScoreTable
 from treescore.core.values import whole
+
+_Name = TypeVar("_Name", bound=Hashable)
 
 _EXACT = 2**53
 """Below this limit float64 holds every whole number."""
@@ -35,6 +38,28 @@ def rows_of(value: Column, counts: Mapping[str, Column], scores: Mapping[str, Co
     return Documents(Records({"value": value, "counts": nested(counts), "scores": nested(scores), **more}))
 
 
+def stacked_rows(
+    values: Mapping[_Name, Column], counts: Mapping[str, Column], scores: Mapping[str, Column], **more: Column
+) -> dict[_Name, Documents]:
+    """Return the rows of several groupings, by name.
+
+    Args:
+        values: grouping -> the values of its rows.
+        counts: columns of the rows of all groupings, one grouping after another, as `rows_of` takes them.
+        scores: likewise.
+        more: further members, likewise.
+    """
+    columns = {"counts": nested(counts), "scores": nested(scores), **more}
+    rows: dict[_Name, Documents] = {}
+    start = 0
+    for name, of_rows in values.items():
+        stop = start + len(of_rows)
+        shared = {member: Shared(start, stop, column) for member, column in columns.items()}
+        rows[name] = Documents(Records({"value": of_rows, **shared}))
+        start = stop
+    return rows
+
+
 def counts_and_scores(table: ScoreTable, totals: Counts) -> tuple[dict[str, Column], dict[str, Column]]:
     """Return the counts (rows, k) and the scores of a table by name; scores are null where undefined."""
     columns: Counts = np.ascontiguousarray(totals.T)  # type: ignore[assignment]
@@ -43,12 +68,14 @@ def counts_and_scores(table: ScoreTable, totals: Counts) -> tuple[dict[str, Colu
     counts = {name: whole_numbers(array) for name, array in zip(table.count_names, arrays, strict=True)}
     quotients = table.quotients if totals.dtype.kind == "i" else {}
     scores: dict[str, Column] = {}
-    for score, values in zip(table.scores, table.of_columns(columns), strict=True):
+    values: FloatArray | None = None
+    for place, score in enumerate(table.scores):
         if score.name in quotients:
             above, below = quotients[score.name]
             scores[score.name] = Quotients([arrays[column] for column in above], [arrays[column] for column in below])
         else:
-            scores[score.name] = real_numbers(values)
+            values = table.of_columns(columns) if values is None else values
+            scores[score.name] = real_numbers(values[place])
     return counts, scores
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -99,6 +99,8 @@ class DependencyTreebank:
         empty_lines: their lines, int64.
         empty_sentences: their sentences, from 0, int64.
         sentences: names, attributes, what could not be read.
+        kept: what was computed of the other attributes and holds no number of a string made since: it belongs to
+            `with_vocabulary` too, so that what is known of gold serves all its uses and goes with it.
     """
 
     vocabulary: Vocabulary
@@ -123,6 +125,7 @@ class DependencyTreebank:
     empty_lines: IntArray
     empty_sentences: IntArray
     sentences: Sentences = field(default_factory=Sentences)
+    kept: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.word_offsets) - 1
@@ -236,6 +239,14 @@ def with_vocabulary(treebank: Treebank, vocabulary: Vocabulary) -> Treebank:
     if isinstance(treebank, Alignments):
         return treebank
     if isinstance(treebank, ParallelTreebank):
-        source, target = (replace(side, vocabulary=vocabulary) for side in (treebank.source, treebank.target))
+        source, target = (_with_vocabulary(side, vocabulary) for side in (treebank.source, treebank.target))
         return replace(treebank, source=source, target=target)
+    if isinstance(treebank, DependencyTreebank):
+        return _with_vocabulary(treebank, vocabulary)
     return replace(treebank, vocabulary=vocabulary)
+
+
+def _with_vocabulary(treebank: DependencyTreebank, vocabulary: Vocabulary) -> DependencyTreebank:
+    made = replace(treebank, vocabulary=vocabulary)
+    object.__setattr__(made, "kept", treebank.kept)
+    return made

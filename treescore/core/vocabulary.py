@@ -52,6 +52,7 @@ class Vocabulary:
         """Return a vocabulary with the same numbers, which grows on its own."""
         made = Vocabulary()
         made.strings[:] = self.strings
+        made._numbers.clear()  # an empty dictionary takes all strings at once, not one by one
         made._numbers.update(self._numbers)
         return made
 

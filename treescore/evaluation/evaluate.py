@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from treescore.core.arrays import Counts
@@ -13,7 +13,7 @@ from treescore.core.registry import ItemInfo, Outcome, Text
 from treescore.core.trees import Treebank, with_vocabulary
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, Problem, placed
-from treescore.evaluation.slices import with_sentence_slices
+from treescore.evaluation.slices import SentenceGroups, sentence_groups, with_sentence_slices
 from treescore.evaluation.spec import Entry, FormatChoice, Spec, Step, check_fit
 
 
@@ -24,22 +24,25 @@ class ReadGold:
     Attributes:
         vocabulary: of all treebanks.
         treebanks: gold as it was read, then after each transform, in the order of the metric entries.
+        kept: what was computed of gold alone since, for all its uses.
     """
 
     vocabulary: Vocabulary
     treebanks: Sequence[Treebank]
+    kept: dict[object, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def copy(self) -> ReadGold:
         """Return the same with a vocabulary that grows on its own."""
         vocabulary = self.vocabulary.copy()
-        return ReadGold(vocabulary, [with_vocabulary(treebank, vocabulary) for treebank in self.treebanks])
+        treebanks = [with_vocabulary(treebank, vocabulary) for treebank in self.treebanks]
+        return ReadGold(vocabulary, treebanks, self.kept)
 
 
 class Evaluation:
     """Reads gold once, and scores systems against it, one after the other.
 
     `gold` may also be what an evaluation of an equal request has read: it is not read or checked again, and the
-    vocabulary in it grows with each system.
+    vocabulary in it grows with each system. `kept` holds what was computed of gold and the request's items alone.
 
     Raises:
         ScoringError: gold cannot be read, or the request's items do not fit it.
@@ -61,9 +64,11 @@ class Evaluation:
         self._pointer = pointer
         self._absent: dict[str, Counts] = {}
         self._stages: dict[tuple[int, ...], Any] = {}
+        self.kept: dict[object, Any] = {}
         self.gold: Treebank
         if isinstance(gold, ReadGold):
             self._vocabulary = gold.vocabulary
+            self.kept = gold.kept
             self.gold, *stages = gold.treebanks
             self._stages |= zip(_stages_of(spec), stages, strict=True)
             return
@@ -79,7 +84,7 @@ class Evaluation:
     @property
     def read_gold(self) -> ReadGold:
         """Return gold for further evaluations of an equal request; ask before the first system is read."""
-        return ReadGold(self._vocabulary, [self.gold, *self._stages.values()])
+        return ReadGold(self._vocabulary, [self.gold, *self._stages.values()], self.kept)
 
     def score(
         self, output: Text, choice: FormatChoice | None = None, pointer: str = "", name: str = ""
@@ -130,7 +135,15 @@ class Evaluation:
             raise InputError(_unequal(len(gold), len(system)))
         outcome = entry.metric.evaluate(gold, system, items, self.limits)
         table = entry.metric.table
-        return replace(outcome, slices=lambda: with_sentence_slices(outcome, table, gold, items))
+        return replace(outcome, slices=lambda: with_sentence_slices(outcome, table, self._groups_of(entry.key, gold)))
+
+    def _groups_of(self, key: str, gold: Treebank) -> dict[str, SentenceGroups]:
+        """Return the groups of gold's sentences under a metric entry of this key."""
+        name = SentenceGroups, key
+        if name not in self.kept:
+            self.kept[name] = sentence_groups(gold, self.items)
+        found: dict[str, SentenceGroups] = self.kept[name]
+        return found
 
     def _gold_after(self, steps: tuple[Step, ...]) -> Any:
         if not steps:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from treescore.core.arrays import Counts, IntArray, sums_of_rows
-from treescore.core.columns import Documents, Numbers
+from treescore.core.columns import Column, Documents, Numbers
 from treescore.core.params import Json
 from treescore.core.registry import ItemInfo, Outcome
 from treescore.core.scores import ScoreTable
-from treescore.core.slice_rows import column_of, counts_and_scores, rows_of
+from treescore.core.slice_rows import column_of, counts_and_scores, stacked_rows
 from treescore.core.trees import Alignments, ParallelTreebank, Treebank
 
 MAX_VALUES = 200
@@ -20,14 +21,33 @@ MAX_VALUES = 200
 _BIN = 10
 
 
-def with_sentence_slices(outcome: Outcome, table: ScoreTable, gold: Treebank, items: ItemInfo) -> dict[str, Documents]:
+@dataclass(frozen=True, slots=True)
+class SentenceGroups:
+    """The sentences of gold by the values of one grouping; those without a value are in no group.
+
+    Attributes:
+        values: of each of g groups, in order.
+        sentences: numbers from 0, those of one group together, int64.
+        sizes: sentences in each group, int64 (g,).
+    """
+
+    values: Column
+    sentences: IntArray
+    sizes: IntArray
+
+
+def sentence_groups(gold: Treebank, items: ItemInfo) -> dict[str, SentenceGroups]:
+    """Return all groupings of sentences, by name. They depend on gold alone, which keeps them."""
+    return {name: _groups(values) for name, values in _groupings(gold, items).items()}
+
+
+def with_sentence_slices(
+    outcome: Outcome, table: ScoreTable, groupings: Mapping[str, SentenceGroups]
+) -> dict[str, Documents]:
     """Return all groupings of an outcome: grouping -> its rows. A metric's own grouping of a name comes first."""
-    groupings = _groupings(gold, items)
     own = dict(outcome.slices())
-    return {
-        **{name: _rows(table, outcome.rows, values) for name, values in groupings.items() if name not in own},
-        **own,
-    }
+    others = {name: groups for name, groups in groupings.items() if name not in own}
+    return {**_rows(table, outcome.rows, others), **own}
 
 
 def _groupings(gold: Treebank, items: ItemInfo) -> Mapping[str, Sequence[Json]]:
@@ -57,14 +77,23 @@ def _bin(length: int) -> str:
     return f"{number * _BIN + 1}-{(number + 1) * _BIN}" if length else "0"
 
 
-def _rows(table: ScoreTable, counts: Counts, values: Sequence[Json]) -> Documents:
-    """Make a row for each value, in order; sentences without a value are in no row."""
+def _groups(values: Sequence[Json]) -> SentenceGroups:
     used = sorted({value for value in values if value is not None}, key=_in_order)
     group_of = {value: number for number, value in enumerate(used)}
     groups = np.array([group_of.get(value, len(used)) for value in values], np.int64)
-    totals = sums_of_rows(groups, len(used) + 1, counts)[:-1]
-    sentences = Numbers(np.bincount(groups, minlength=len(used) + 1)[:-1])
-    return rows_of(column_of(used), *counts_and_scores(table, totals), sentences=sentences)
+    sizes = np.bincount(groups, minlength=len(used) + 1)[:-1]
+    return SentenceGroups(column_of(used), np.argsort(groups, kind="stable")[: sizes.sum()], sizes)
+
+
+def _rows(table: ScoreTable, counts: Counts, groupings: Mapping[str, SentenceGroups]) -> dict[str, Documents]:
+    """Make a row for each group, those of all groupings at once."""
+    if not groupings:
+        return {}
+    sizes = np.concatenate([groups.sizes for groups in groupings.values()])
+    sentences = np.concatenate([groups.sentences for groups in groupings.values()])
+    totals = sums_of_rows(np.repeat(np.arange(len(sizes)), sizes), len(sizes), counts[sentences])
+    values = {name: groups.values for name, groups in groupings.items()}
+    return stacked_rows(values, *counts_and_scores(table, totals), sentences=Numbers(sizes))
 
 
 def _in_order(value: str) -> tuple[int, str]:

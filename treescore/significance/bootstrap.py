@@ -77,8 +77,9 @@ def affordable_resamples(requested: int, units: int, sums: int, terms: int) -> i
 def resampled(sample: Sample, resamples: int, seed: int, threads: int | None = None) -> FloatArray:
     """Return the score of every system in every resample: float64 (N, resamples), NaN where undefined.
 
-    Sums are of whole numbers (real counts are put on a grid of 2^-40 of their largest), so that they do not depend
-    on the order in which a processor adds them up. Resamples are reduced to scores some at a time: only these are kept.
+    What a system gets depends on no other. Sums are of whole numbers (real counts are put on a grid of 2^-40 of their
+    largest), so that they do not depend on the order in which a processor adds them up. Resamples are reduced to
+    scores some at a time: only these are kept.
     """
     terms = _terms_of(sample)
     scores = np.empty((sample.systems, resamples))
@@ -87,13 +88,8 @@ def resampled(sample: Sample, resamples: int, seed: int, threads: int | None = N
         scores[:, start : start + states.shape[1]] = _scores(sample, terms, states)
 
     work = list(_seeded(sample, terms, resamples, seed))
-    threads = min(len(work), _THREADS if threads is None else threads)
-    if threads > 1:
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(fill, *zip(*work, strict=True)))
-    else:
-        for each in work:
-            fill(*each)
+    with ThreadPoolExecutor(threads or _THREADS) as pool:
+        list(pool.map(fill, *zip(*work, strict=True)))
     return scores
 
 

@@ -16,6 +16,7 @@ from treescore.core.scores import Score
 from treescore.errors import InputError, Problem
 from treescore.significance import assembly, compare_pl, training_runs
 from treescore.significance.answers import mcnemar_tests
+from treescore.significance.bootstrap import Interval
 from treescore.significance.earlier import Answers, answers_in
 from treescore.significance.intervals import Draws, own_intervals
 from treescore.significance.pair_figures import figures_of_all_pairs
@@ -56,8 +57,9 @@ def compare(
         parts: stratum of each sentence, from 0: then the statistic is the macro average over parts, and swaps and
             resamples stay within a part. PooledParts where the score is over all of them together.
         gold_digest: for the signature.
-        seed_of: a seed for each system and each pair by their names, instead of the settings' one for all. Then each
-            pair is tested by itself: p and intervals do not depend on which other systems are compared.
+        seed_of: a seed for each pair by its names, and one of no names for all resamples, instead of the settings' one
+            for all. Then each pair is tested by itself: p and intervals do not depend on which other systems are
+            compared.
         earlier: documents of comparisons of the same counts with other systems too or without some: with seeds by
             name, their answers are taken and not computed again.
 
@@ -68,9 +70,9 @@ def compare(
     draws = Draws(question)
     together = seed_of is None and not question.units_by_pair
     if together:
-        answers = _answers(question, draws)._replace(part_tests=tests_by_part(question))
+        answers = _answers(question, own_intervals(question, draws))._replace(part_tests=tests_by_part(question))
     else:
-        answers = _each_alone(question, gold_digest, earlier)
+        answers = _each_alone(question, draws, gold_digest, earlier)
     figures = figures_of_all_pairs(question, answers.tests, draws)
     answers = answers._replace(
         extras=[{**extra, **further} for extra, further in zip(answers.extras, figures, strict=True)]
@@ -83,20 +85,24 @@ def compare(
     return document
 
 
-def _answers(question: Question, draws: Draws, known: Answers | None = None) -> Answers:
-    """Answer for all systems together, not by part. Intervals are taken from what is known."""
+def _answers(question: Question, intervals: tuple[Mapping[int, Interval], Sequence[Interval | None]]) -> Answers:
+    """Answer for all systems together, not by part."""
     tests, extras = _tests(question)
-    picked = allowing_for_picking(question, tests)
-    intervals = own_intervals(question, draws) if known is None else (known.system_intervals, known.pair_intervals)
-    return Answers(picked, extras, *intervals, None)
+    return Answers(allowing_for_picking(question, tests), extras, *intervals, None)
 
 
-def _each_alone(question: Question, gold_digest: str | None, earlier: Sequence[Mapping[str, Json]]) -> Answers:
-    """Answer for each system and each pair as if no other were there, from earlier documents where they know."""
+def _each_alone(
+    question: Question, draws: Draws, gold_digest: str | None, earlier: Sequence[Mapping[str, Json]]
+) -> Answers:
+    """Answer for each system and each pair as if no other were there, from earlier documents where they know.
+
+    Intervals are the same from the resamples of all, unless a pair has units or counts of its own.
+    """
     known = {}
     if question.seed_of is not None:
         known = answers_in(earlier, signature(question, (), gold_digest), question.seed_of)
-    defined = [index for index, value in enumerate(question.values) if math.isfinite(value)]
+    together = own_intervals(question, draws) if question.counted_alike else None
+    defined = [] if together else draws.systems
     asked = [(index,) for index in defined] + list(question.pairs)
 
     def answer(systems: tuple[int, ...]) -> Answers:
@@ -104,18 +110,24 @@ def _each_alone(question: Question, gold_digest: str | None, earlier: Sequence[M
         if found is not None and len(found.tests) == len(systems) - 1:
             return found
         alone = question.alone(*systems)
-        return _answers(alone, Draws(alone, threads=1), found)
+        if together:
+            return _answers(alone, ({}, (None,)))
+        if found is not None:
+            return _answers(alone, (found.system_intervals, found.pair_intervals))
+        return _answers(alone, own_intervals(alone, Draws(alone, threads=1)))
 
     with ThreadPoolExecutor(THREADS) as pool:
         found = list(pool.map(answer, asked))
     own, of_pairs = found[: len(defined)], found[len(defined) :]
+    system_intervals, pair_intervals = together or (
+        {index: each.system_intervals[0] for index, each in zip(defined, own, strict=True) if each.system_intervals},
+        [interval for each in of_pairs for interval in each.pair_intervals],
+    )
     return Answers(
         tests=[test for each in of_pairs for test in each.tests],
         extras=[extra for each in of_pairs for extra in each.extras],
-        system_intervals={
-            index: each.system_intervals[0] for index, each in zip(defined, own, strict=True) if each.system_intervals
-        },
-        pair_intervals=[interval for each in of_pairs for interval in each.pair_intervals],
+        system_intervals=system_intervals,
+        pair_intervals=pair_intervals,
         part_tests=_part_tests_alone(question, of_pairs),
     )
 

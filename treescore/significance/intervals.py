@@ -55,8 +55,7 @@ class Draws:
         """The scores, (N, resamples); NaN where undefined."""
         if self._replicates is None:
             question = self._question
-            seed = question.seed(*self.systems)
-            self._replicates = resampled(self.sample, question.resamples, seed, self._threads)
+            self._replicates = resampled(self.sample, question.resamples, question.seed(), self._threads)
         return self._replicates
 
 
@@ -81,7 +80,7 @@ def own_intervals(question: Question, draws: Draws) -> tuple[Mapping[int, Interv
 def intervals_together(question: Question, draws: Draws) -> list[Interval | None]:
     """Compute the intervals of all differences that hold together; None where none are asked for.
 
-    They depend on all systems, as corrected p do; where pairs have seeds of their own they have one by all names.
+    They depend on all systems, as corrected p do.
     """
     if question.settings.interval == "none" or not question.pairs or not question.sample.units:
         return [None] * len(question.pairs)
@@ -100,7 +99,7 @@ def interval_document(question: Question, interval: Interval | None, systems: Se
         "high": interval.high if math.isfinite(interval.high) else None,
         "method": f"{PAIRED}{interval.method}" if drawn and len(systems) > 1 else interval.method,
         "resamples": question.resamples if drawn else None,
-        "seed": question.seed(*systems) if drawn else None,
+        "seed": question.seed() if drawn else None,
     }
 
 

@@ -16,7 +16,7 @@ from treescore.significance.unit_choice import Units, with_whole_parts
 from treescore.significance.units import Sample, by_part, missing_parts, pooled, sample_of
 
 SeedOf = Callable[[Sequence[str]], int]
-"""The seed of one system's interval, or of everything that is drawn for two, by their names."""
+"""The seed of a pair's shuffles and draws by both names; of no names, that of the resamples, which all share."""
 ALONE_LAW_BUDGET = 2e7
 """Limit of nanoseconds (estimated) for the exact law of a pair with a seed of its own."""
 
@@ -84,9 +84,14 @@ class Terms:
         by_unit = sample_of(self.score, self.names, rows, self.units.blocks, self.parts, missing)
         return by_part(by_unit) if self.units.name == "part" else by_unit
 
-    def alone(self, candidates: Sequence[Candidate], rows: Sequence[Counts]) -> Sample:
-        """Return the sample of some systems by themselves. Of pooled parts each that one of them lacks is one unit."""
-        lacking = frozenset[int]().union(*(candidate.missing for candidate in candidates))
+    def alone(
+        self, candidates: Sequence[Candidate], rows: Sequence[Counts], beside: Sequence[Candidate] = ()
+    ) -> Sample:
+        """Return the sample of some systems by themselves.
+
+        Of pooled parts each that one of them lacks, or of those that they are compared with beside them, is one unit.
+        """
+        lacking = frozenset[int]().union(*(candidate.missing for candidate in (*candidates, *beside)))
         if self.pooled is None or not lacking:
             return self.sample(candidates, rows)
         whole = with_whole_parts(self.units.blocks, self.pooled, lacking)
@@ -106,8 +111,8 @@ class Question:
         sample: the score's terms by unit.
         values: each system's score, NaN where undefined.
         pairs: the pairs that can be tested, as indices.
-        seed_of: seeds of single systems and pairs, each of which is then computed as if no other system were there;
-            None where all share the seed of the settings.
+        seed_of: seeds of pairs, each of which is then computed as if no other system were there; None where all share
+            the seed of the settings.
     """
 
     score_name: str
@@ -121,7 +126,7 @@ class Question:
     seed_of: SeedOf | None = None
 
     def seed(self, *systems: int) -> int:
-        """Return the seed of what is drawn for these systems, one or two."""
+        """Return the seed of what is drawn for a pair; without systems, of the resamples."""
         if self.seed_of is None:
             return self.settings.seed
         return self.seed_of([self.candidates[system].name for system in systems])
@@ -135,6 +140,12 @@ class Question:
     def units_by_pair(self) -> bool:
         """Whether units depend on the pair: pooled, a part that one system lacks is a unit of its pairs alone."""
         return self.terms.pooled is not None and any(candidate.missing for candidate in self.candidates)
+
+    @property
+    def counted_alike(self) -> bool:
+        """Whether a pair by itself has the units and counts that it has among all systems."""
+        kinds = {(len(candidate.runs), rows.dtype) for candidate, rows in zip(self.candidates, self.rows, strict=True)}
+        return not self.units_by_pair and len(kinds) < 2
 
     @property
     def resamples(self) -> int:
@@ -161,7 +172,7 @@ class Question:
         """Return the question about these systems, one or two, as if no other were there, with their own seed."""
         candidates = [self.candidates[system] for system in systems]
         rows = pooled([candidate.runs for candidate in candidates])
-        sample = self.terms.alone(candidates, rows)
+        sample = self.sample.of_systems(systems) if self.counted_alike else self.terms.alone(candidates, rows)
         return replace(
             self,
             settings=replace(self.settings, seed=self.seed(*systems)),

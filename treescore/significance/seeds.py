@@ -1,4 +1,4 @@
-"""The seeds of pairs and of single systems, made of one root: another system changes none of them."""
+"""The seeds of pairs and of resamples, made of one root: another system changes none of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SEED_BYTES = 8
 
 @dataclass(frozen=True, slots=True)
 class Seeds:
-    """The seeds of all pairs of one question.
+    """The seeds of one question.
 
     Attributes:
         root: what they are made of; with it and the names the tests can be repeated.
@@ -26,6 +26,6 @@ class Seeds:
         return "sha256:" + hashlib.sha256(self.root).hexdigest()
 
     def of(self, names: Sequence[str]) -> int:
-        """Return the seed of one system's interval, or of everything that is drawn for two; below 2^63."""
+        """Return the seed of a pair's shuffles and draws; of no names, that of all resamples; below 2^63."""
         body = "\0".join(sorted(names)).encode()
         return int.from_bytes(hmac.digest(self.root, body, hashlib.sha256)[:_SEED_BYTES], "big") >> 1

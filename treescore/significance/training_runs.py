@@ -11,6 +11,8 @@ from treescore.significance.units import Sample
 from treescore.significance.welch import FEWEST_FOR_SPREAD, Runs, RunsTest, runs_of, welch
 
 Pair = tuple[int, int]
+PAIR = (0, 1)
+"""The systems of a question about two."""
 UNDEFINED = "the score of a training run is undefined: "
 BOTH_VARY = "Runs and test units both vary."
 ONE_EACH = "One training run each: the claim is about these trained models, not the method."
@@ -37,6 +39,9 @@ def with_undefined_run(question: Question) -> set[int]:
 def runs_tests(question: Question) -> dict[Pair, RunsTest]:
     """Test the pairs whose runs vary; all of these have a score."""
     varying = [pair for pair in question.pairs if vary(question, *pair)]
+    if question.units_by_pair and len(question.candidates) > len(PAIR):
+        alone = {pair: runs_tests(question.alone(*pair)) for pair in varying}
+        return {pair: found[PAIR] for pair, found in alone.items()}
     runs = _runs({system: _terms(question, system) for system in _systems(varying)})
     return _tested(question, varying, question.sample, runs, question.settings.alternative)
 
@@ -94,7 +99,7 @@ def _systems(pairs: Sequence[Pair]) -> list[int]:
 def _terms(question: Question, system: int) -> Sample:
     """Return the terms of all runs of a system by unit."""
     candidate = question.candidates[system]
-    return question.terms.sample([candidate] * len(candidate.runs), candidate.runs)
+    return question.terms.alone([candidate] * len(candidate.runs), candidate.runs, question.candidates)
 
 
 def _runs(terms: dict[int, Sample]) -> dict[int, Runs]:

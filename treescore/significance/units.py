@@ -200,8 +200,8 @@ def sample_of(
 
 
 def missing_parts(missing: Sequence[Collection[int]], part_count: int) -> BoolArray | None:
-    """Return which parts are missing of which system, (N, parts); None where none is."""
-    if not any(missing):
+    """Return which parts are missing of which system, (N, parts); None where none is, or the score has no parts."""
+    if not part_count or not any(missing):
         return None
     return np.array([[part in of_system for part in range(part_count)] for of_system in missing], np.bool_)
 

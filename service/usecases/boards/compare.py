@@ -172,9 +172,10 @@ def _counts(
     What a part without a scored output costs is stored as its counts; of earlier versions it may not be.
     """
     metric = board.scoring.spec.entries.index(board.scored_by[0])
+    positions = [part.position for part in board.chosen_parts]
+    found = score_records.counts(db, submission, board.revision.number, positions, metric)
     rows: list[Counts] = []
-    for at, (part, sentences) in enumerate(zip(board.chosen_parts, chosen, strict=True)):
-        counts = score_records.counts(db, submission, board.revision.number, part.position, metric)
+    for at, (counts, sentences) in enumerate(zip(found, chosen, strict=True)):
         if counts is None and at not in missing:
             return None
         none: Counts = np.zeros((int(sentences.sum()), len(kept)), np.int64)

@@ -102,16 +102,19 @@ def _differing(
     entry, score = board.scored_by
     metric = board.scoring.spec.entries.index(entry)
     worst = 0.0 if score.worst is None else score.worst
-    differences, owners, sentences = [], [], []
-    for at, (part, chosen) in enumerate(zip(parts, rows_of_share(db, board), strict=True)):
-        values = []
-        for each in pair:
-            rows = score_records.counts(db, each, board.revision.number, part.position, metric)
+    positions = [part.position for part in parts]
+    values: list[list[FloatArray]] = []
+    for each in pair:
+        of_parts = []
+        for rows in score_records.counts(db, each, board.revision.number, positions, metric):
             if rows is None:
                 raise Gone(f"The counts of {each} are not kept any more.")
             by_sentence = score.of(entry.metric.table.count_names, rows)
-            values.append(np.where(np.isnan(by_sentence), worst, by_sentence))
-        difference = values[0] - values[1]
+            of_parts.append(np.where(np.isnan(by_sentence), worst, by_sentence))
+        values.append(of_parts)
+    differences, owners, sentences = [], [], []
+    for at, (first, second, chosen) in enumerate(zip(*values, rows_of_share(db, board), strict=True)):
+        difference = first - second
         kept = np.flatnonzero(chosen & (difference != 0) if shown else chosen)
         differences.append(difference[kept])
         sentences.append(kept)

@@ -52,9 +52,10 @@ def _flaw(db: Connection, submission_id: str, number: int) -> str:
     split = None if benchmark is None else split_of(db, benchmark, revision.id)
     if (split is None) != (record.private is None):
         return "The record and its benchmark differ in whether the test set is split."
+    positions = [part.position for part in parts]
     counts: list[list[Counts]] = []
     for position, entry in enumerate(scoring.spec.entries):
-        rows = [score_records.counts(db, submission_id, number, part.position, position) for part in parts]
+        rows = score_records.counts(db, submission_id, number, positions, position)
         present = [each for each in rows if each is not None]
         if len(present) < len(rows):
             return f"The counts of {entry.key} are not complete."

@@ -46,13 +46,12 @@ def _counts(db: Connection, benchmark: Benchmark, revision: Revision, submission
     scoring = scoring_config(revision.scoring)
     metric = scoring.spec.entries.index(scoring.main[0])
     split = split_of(db, benchmark, revision.id)
-    rows: list[Counts] = []
-    for part in revisions.parts_of(db, revision.id):
-        counts = score_records.counts(db, submission.id, revision.number, part.position, metric)
-        if counts is None:
-            return None
-        rows.append(counts[share_rows(split, part, PUBLIC)])
-    return rows
+    parts = revisions.parts_of(db, revision.id)
+    found = score_records.counts(db, submission.id, revision.number, [part.position for part in parts], metric)
+    known = [counts for counts in found if counts is not None]
+    if len(known) < len(parts):
+        return None
+    return [counts[share_rows(split, part, PUBLIC)] for counts, part in zip(known, parts, strict=True)]
 
 
 def _beats(revision: Revision, rows: list[Counts], shown: Counts) -> bool:

@@ -42,6 +42,9 @@ from treescore.evaluation.spec import Entry
 
 Note = Callable[[int, int, str], None]
 
+_UNITS = "units"
+"""Under which gold keeps the documents of its sentences by number."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scored:
@@ -163,6 +166,10 @@ class Scorer:
 
     def _score(self, part: Part, text: Text, scored: PartResult) -> None:
         evaluation = self._evaluation(part)
+        if self._split is None:  # else the units go by the draw too
+            if _UNITS not in evaluation.kept:
+                evaluation.kept[_UNITS] = self._blocks_of(part, None)
+            self._blocks[part.name, None] = evaluation.kept[_UNITS]
         pointer = f"/outputs/{part.name}"
         with span("reading", part=part.name):
             system = evaluation.read(text, self.scoring.spec.format, pointer)

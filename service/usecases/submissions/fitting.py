@@ -154,9 +154,10 @@ def _steps(db: Connection, revision: Revision, parts: Sequence[Part], sent: Sequ
     entry, score = scoring.main
     metric = scoring.spec.entries.index(entry)
     newest = [each for each in sent if each.scored][-max(2, READ // max(1, len(parts))) :]
+    positions = [part.position for part in parts]
     kept: list[tuple[Sent, list[Counts]]] = []
     for each in newest:
-        rows = [score_records.counts(db, each.id, revision.number, part.position, metric) for part in parts]
+        rows = score_records.counts(db, each.id, revision.number, positions, metric)
         known = [part for part in rows if part is not None]
         if known and len(known) == len(rows):
             kept.append((each, known))

@@ -36,7 +36,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, Vocabulary):
         return value.strings, [value.get(string) for string in value.strings]
     if is_dataclass(value):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value) if field.compare}
     if isinstance(value, Mapping):
         return [(key, plain(member)) for key, member in value.items()]
     return type(value)(map(plain, value)) if isinstance(value, list | tuple) else value

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from treescore.core import grouping
 from treescore.core.arrays import offsets_of
-from treescore.core.grouping import appearing, grouped, grouped_lists
+from treescore.core.grouping import appearing, grouped, grouped_lists, largest_first, placed, tallied
 
 
 def numbered(lists: list[list[int]]) -> tuple[list[int], list[int]]:
@@ -42,3 +42,24 @@ def test_lists_with_one_hash_that_differ_are_not_taken_for_equal(monkeypatch):
 @given(st.lists(st.integers(0, 9)))
 def test_distinct_numbers_appear_in_their_order(numbers):
     assert appearing(np.array(numbers, np.int64), 10).tolist() == list(dict.fromkeys(numbers))
+
+
+@given(st.lists(st.one_of(st.integers(-3, 3), st.integers(-(2**62), 2**62))))
+def test_numbers_with_room_between_them_are_in_order_of_value(values):
+    array = np.array(values, np.int64)
+    names, numbers = placed(array)
+    assert names[numbers].tolist() == values
+    assert names.tolist() == sorted(set(names.tolist()))
+
+
+@given(st.lists(st.integers(0, 5) | st.sampled_from([2**15 - 1, 2**15, 2**40])))
+def test_the_largest_groups_come_first_and_empty_ones_not_at_all(sizes):
+    expected = sorted((at for at, size in enumerate(sizes) if size), key=lambda at: -sizes[at])
+    assert largest_first(np.array(sizes, np.int64)).tolist() == expected
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2))))
+def test_values_are_counted_by_group_and_kind(pairs):
+    groups, kinds = np.array(pairs, np.int64).reshape(-1, 2).T
+    expected = [[pairs.count((group, kind)) for group in range(5)] for kind in range(3)]
+    assert tallied(groups, 5, kinds, 3).tolist() == expected

@@ -91,6 +91,22 @@ def test_the_weights_that_are_held_are_bounded_and_change_nothing(monkeypatch):
         assert max(held) <= max(bound, 300 * 4)
 
 
+@pytest.mark.parametrize("kind", ["whole", "real"])
+def test_small_products_change_nothing(monkeypatch, kind):
+    parts = drawn(kind, (40, 300))
+    expected = resampled_scores(TABLE, parts)
+    pieces = []
+
+    def noting(states, weights):
+        pieces.append(len(states))
+        draw_weights(states, weights)
+
+    monkeypatch.setattr(part_intervals, "draw_weights", noting)
+    monkeypatch.setattr(part_intervals, "SMALL_PRODUCT", 30 * 300 * 3)
+    assert all(map(np.array_equal, resampled_scores(TABLE, parts), expected))
+    assert set(pieces) == {225, 200, 30, 20}
+
+
 def test_scores_are_computed_once_for_each_part(monkeypatch):
     calls = []
     monkeypatch.setattr(ScoreTable, "of_columns", lambda self, totals: calls.append(1) or self._formulas.of(totals))

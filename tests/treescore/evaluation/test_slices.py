@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from treescore.core.registry import Outcome
+from treescore.core.registry import ItemInfo, Outcome
+from treescore.core.trees import DependencyTreebank, Treebank
+from treescore.evaluation import evaluate
 from treescore.evaluation.evaluate import Evaluation
+from treescore.evaluation.slices import SentenceGroups, sentence_groups
 from treescore.evaluation.spec import parse_items, parse_spec
 
 TREES = "(S (NP (DT the) (NN dog)) (VP (VBD saw) (NP (PRP it))))\n(S (VB go))\n(S (VB go))\n"
@@ -60,3 +64,29 @@ def test_lengths_are_in_order_of_their_numbers() -> None:
     trees = "".join(f"(S {' '.join(['(A a)'] * length)})\n" for length in (1, 101, 21, 11))
     slices = outcome_of("bracketed", f"{trees}\n", "leaf_ancestor", {}).slices()
     assert [row["value"] for row in slices["sentence_length"]] == ["0", "1-10", "11-20", "21-30", "101-110"]
+
+
+@pytest.mark.parametrize("metric", ["attachment", "ud"])
+def test_what_slices_need_of_gold_is_computed_once_and_goes_with_gold(
+    metric: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grouped: list[object] = []
+
+    def counted(gold: Treebank, items: ItemInfo) -> dict[str, SentenceGroups]:
+        grouped.append(gold)
+        return sentence_groups(gold, items)
+
+    monkeypatch.setattr(evaluate, "sentence_groups", counted)
+    spec = parse_spec({"format": "conllu", "metrics": [metric]})
+    read = Evaluation(spec, CONLLU.encode()).read_gold
+    kept: list[dict[object, Any]] = []
+    for _ in range(2):
+        use = read.copy()
+        [gold] = use.treebanks
+        assert isinstance(gold, DependencyTreebank)
+        dict(Evaluation(spec, use).score(CONLLU.encode())[0][metric].slices())
+        kept.append({key: id(value) for key, value in gold.kept.items()})
+    assert len(grouped) == 1
+    assert kept[0]
+    assert kept[0] == kept[1]
+    assert replace(gold, heads=gold.heads + 1).kept == {}

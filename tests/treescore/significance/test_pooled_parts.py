@@ -60,6 +60,26 @@ def test_a_part_that_one_lacks_is_one_unit_of_its_pairs_and_of_no_other(seed_of:
     assert "A missing part counts as the worst value and as one unit." in document["assumed"]
 
 
+@pytest.mark.parametrize("seed_of", [None, lambda _: 7])
+def test_over_training_runs_too_a_part_that_one_lacks_is_one_unit(seed_of: SeedOf | None) -> None:
+    a, b, lacking = ((counts(without=part), counts(without=part), counts(without=part)) for part in (None, None, 1))
+    candidates = [Candidate("a", a), Candidate("b", b), Candidate("c", lacking, missing=frozenset({1}))]
+    settings = Settings(margin=0.01)
+    document = compared(*candidates, settings=settings, seed_of=seed_of)
+    found = {pair["a"] + pair["b"]: of_runs(pair) for pair in document["pairs"]}
+    assert found["ab"] == of_runs(compared(*candidates[:2], settings=settings, seed_of=seed_of)["pairs"][0])
+    joined = ["part" if part == 1 else f"sentence {at}" for at, part in enumerate(STRATA.tolist())]
+    by_block = compare(
+        "m.accuracy", TABLE.scores[0], TABLE.count_names, [candidates[0], Candidate("c", lacking)],
+        Settings(margin=0.01, unit="block"), blocks=joined, seed_of=seed_of,
+    )  # fmt: skip
+    assert found["ac"] == of_runs(by_block["pairs"][0])
+
+
+def of_runs(pair: dict[str, Any]) -> dict[str, Any]:
+    return {name: pair[name] for name in ("p", "ci", "runs_test")}
+
+
 def test_a_part_that_both_lack_contributes_nothing() -> None:
     first, second = counts(without=1), counts(without=1)
     pair = [Candidate(name, (rows,), missing=frozenset({1})) for name, rows in (("a", first), ("b", second))]

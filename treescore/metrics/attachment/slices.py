@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray, offsets_of
-from treescore.core.columns import Column, Documents, Numbers, Quotients, Records, Shared, nullable
-from treescore.core.grouping import ranked
-from treescore.core.slice_rows import nested
+from treescore.core.arrays import BoolArray, FloatArray, IntArray
+from treescore.core.columns import Column, Documents, Numbers, Quotients, nullable
+from treescore.core.grouping import largest_first, ranked
+from treescore.core.jit import compiled
+from treescore.core.slice_rows import stacked_rows
 from treescore.core.trees import DependencyTreebank
-from treescore.metrics.shared.groupings import GROUPINGS, Groups, WordAttributes, groups_by
+from treescore.metrics.shared.groupings import GROUPINGS, Grouping, Groups, WordAttributes, groups_by
 from treescore.metrics.shared.malteval.error_groupings import ERROR_GROUPINGS, clustering, clustering_2, pre_and_post
 from treescore.metrics.shared.malteval.right_words import SELF, WordFacts
 from treescore.metrics.shared.malteval.slice_choice import SliceChoice
@@ -61,20 +61,16 @@ class AttachmentSlices:
 
         What has several names is counted once.
         """
-        key_of = {name: GROUPINGS.get(name, name) for name in (*GROUPINGS, *ERROR_GROUPINGS, *self._groupings)}
+        key_of: dict[str, Grouping | str] = {
+            name: GROUPINGS.get(name, name) for name in (*GROUPINGS, *ERROR_GROUPINGS, *self._groupings)
+        }
         first_names = {key: name for name, key in reversed(key_of.items())}
         tables = {
             key: self._clustering() if name == "Clustering" else self._rows(self._groups(name))
             for key, name in first_names.items()
         }
-        counts, scores = self._counts_and_scores(np.concatenate([counts for _, counts in tables.values()]))
-        offsets = offsets_of(np.array([len(counts) for _, counts in tables.values()], np.int64)).tolist()
-        rows = {
-            key: Documents(
-                Records({"value": values, "counts": Shared(*bounds, counts), "scores": Shared(*bounds, scores)})
-            )
-            for (key, (values, _)), bounds in zip(tables.items(), pairwise(offsets), strict=True)
-        }
+        counts, scores = self._counts_and_scores(np.concatenate([counts for _, counts in tables.values()], axis=1))
+        rows = stacked_rows({key: values for key, (values, _) in tables.items()}, counts, scores)
         return {name: rows[key] for name, key in key_of.items()}
 
     def _groups(self, name: str) -> Groups:
@@ -107,34 +103,36 @@ class AttachmentSlices:
         return _patterns(self._right)
 
     def _rows(self, groups: Groups) -> tuple[Column, IntArray]:
-        """Return the values of groups, and what is counted of each: (rows, counts) as `_count_names`."""
+        """Return the values of groups, and what is counted of each: (counts, rows) as `_count_names`."""
         columns = self._columns(groups)
         patterns, bits = _patterns(columns) if SELF in columns else self._patterns
-        same = groups.gold == groups.system
-        gold = _tally(groups.gold, 2 * patterns + same, groups.size, 2 * len(bits))
-        tallies = np.concatenate([gold, _tally(groups.system, patterns, groups.size, len(bits))], axis=1)
-        by_size = np.argsort(-tallies.sum(axis=1), kind="stable")
+        sizes = np.bincount(np.concatenate([groups.gold, groups.system]), minlength=groups.size)
+        by_size = np.arange(groups.size) if groups.empty_rows else largest_first(sizes)
         listed, rest = by_size[:MAX_ROWS], by_size[MAX_ROWS:]
         if groups.ordered:
             listed = np.sort(listed)
-        values, rows = groups.values(listed), tallies[listed]
+        values, rows = groups.values(listed), len(listed)
+        row_of = np.full(groups.size, rows)
+        row_of[listed] = np.arange(rows)
         if len(rest):
-            values = nullable(np.arange(len(listed) + 1) < len(listed), values)
-            rows = np.concatenate([rows, tallies[rest].sum(axis=0, keepdims=True)])
-        return values, rows @ _weights(bits, list(columns).index("head"))
+            values, rows = nullable(np.arange(rows + 1) < rows, values), rows + 1
+        tallies = np.zeros((rows, 3 * len(bits)))
+        tally_words(groups.gold, groups.system, row_of, patterns, tallies)
+        # real numbers are multiplied faster, and exact: they are numbers of words
+        return values, (_weights(bits, list(columns).index("head")) @ tallies.T).astype(np.int64)
 
     def _clustering(self) -> tuple[Column, IntArray]:
         """Return the distances from right words, and what is counted of each, as `_rows`."""
         found = list(clustering(self._no_error, self._owners, self._columns()))
         values = Numbers(np.array([distance for distance, _, _ in found], np.int64))
         counts = [[pairs, pairs, pairs, right["head"], *right.values(), *right.values()] for _, pairs, right in found]
-        return values, np.array(counts, np.int64).reshape(len(found), 4 + 2 * len(self._columns()))
+        return values, np.array(counts, np.int64).reshape(len(found), 4 + 2 * len(self._columns())).T
 
-    def _counts_and_scores(self, rows: IntArray) -> tuple[Records, Records]:
-        """Return the columns of counts, and the scores that they make, from the counts of all rows."""
+    def _counts_and_scores(self, rows: IntArray) -> tuple[dict[str, Column], dict[str, Column]]:
+        """Return the columns of counts, and the scores that they make, from the counts of all rows, (counts, rows)."""
         names = ["gold", "system", "correct", "correct_with_head"]
         names += [f"{side}_correct_{name}" for side in ("gold", "system") for name in self._columns()]
-        counts = dict(zip(names, np.ascontiguousarray(rows.T), strict=True))
+        counts = dict(zip(names, rows, strict=True))
         scores: dict[str, Column] = {}
         for prefix, side in (("", "gold"), ("system_", "system")):
             for score, name in self._scores.items():
@@ -144,20 +142,17 @@ class AttachmentSlices:
             scores[f"precision{suffix}"] = Quotients([correct], [counts["system"]])
             scores[f"recall{suffix}"] = Quotients([correct], [counts["gold"]])
             scores[f"f1{suffix}"] = Quotients([correct, correct], [counts["gold"], counts["system"]])
-        return nested({name: Numbers(column) for name, column in counts.items()}), nested(scores)
+        return {name: Numbers(column) for name, column in counts.items()}, scores
 
 
 def _patterns(columns: Mapping[str, BoolArray]) -> tuple[IntArray, IntArray]:
     """Return which combination of the columns each word has, (w,), and the bits of the p combinations, (p, columns)."""
-    codes = np.zeros(len(next(iter(columns.values()))), np.int64)
-    for column in columns.values():
-        codes = ranked(2 * codes + column)[1]
-    firsts = np.zeros(int(codes.max(initial=-1)) + 1, np.int64)
-    firsts[codes] = np.arange(len(codes))
-    return codes, np.stack([column[firsts] for column in columns.values()], axis=1).astype(np.int64)
+    places = np.arange(len(columns))
+    codes, patterns = ranked(np.stack(list(columns.values()), axis=1) @ (1 << places))
+    return patterns, codes[:, None] >> places & 1
 
 
-def _weights(bits: IntArray, head: int) -> IntArray:
+def _weights(bits: IntArray, head: int) -> FloatArray:
     """Return what a word of each tally adds to each count of `_counts_and_scores`.
 
     Args:
@@ -165,20 +160,32 @@ def _weights(bits: IntArray, head: int) -> IntArray:
         head: the column of right heads.
 
     Returns:
-        (3 p, 4 + 2 c): first, for each pattern, gold's words whose group on the system's side differs and is the same;
+        (4 + 2 c, 3 p): first, for each pattern, gold's words whose group on the system's side differs and is the same;
         then the system's words.
     """
     patterns, columns = bits.shape
-    weights = np.zeros((3 * patterns, 4 + 2 * columns), np.int64)
-    gold, system = weights[: 2 * patterns], weights[2 * patterns :]
-    gold[:, 0] = system[:, 1] = 1
-    gold[1::2, 2] = 1
-    gold[1::2, 3] = bits[:, head]
-    gold[:, 4 : 4 + columns] = np.repeat(bits, 2, axis=0)
-    system[:, 4 + columns :] = bits
+    weights = np.zeros((4 + 2 * columns, 3 * patterns))
+    gold, system = weights[:, : 2 * patterns], weights[:, 2 * patterns :]
+    gold[0] = system[1] = 1
+    gold[2, 1::2] = 1
+    gold[3, 1::2] = bits[:, head]
+    gold[4 : 4 + columns] = np.repeat(bits, 2, axis=0).T
+    system[4 + columns :] = bits.T
     return weights
 
 
-def _tally(groups: IntArray, patterns: IntArray, size: int, width: int) -> IntArray:
-    """Count the words of each group and pattern: (size, width)."""
-    return np.bincount(groups * width + patterns, minlength=size * width).reshape(size, width).astype(np.int64)
+@compiled
+def tally_words(gold: IntArray, system: IntArray, row_of: IntArray, patterns: IntArray, tallies: FloatArray) -> None:
+    """Count the words of each row by pattern.
+
+    Args:
+        gold: group of each of w words by gold's key, int64 (w,).
+        system: group by the system's key, int64 (w,).
+        row_of: row of each group, int64 (groups,).
+        patterns: of the words, below p, int64 (w,).
+        tallies: float64 (rows, 3 p), zeros; filled as `_weights` has them.
+    """
+    first = 2 * (tallies.shape[1] // 3)
+    for word in range(len(patterns)):
+        tallies[row_of[gold[word]], 2 * patterns[word] + (gold[word] == system[word])] += 1
+        tallies[row_of[system[word]], first + patterns[word]] += 1

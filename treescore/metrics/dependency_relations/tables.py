@@ -9,7 +9,7 @@ import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, sums_by
 from treescore.core.columns import Column, Documents, Numbers, Quotients, nullable
-from treescore.core.grouping import ranked
+from treescore.core.grouping import placed, tallied
 from treescore.core.registry import ItemInfo
 from treescore.core.scores import Ratio, Score, ScoreTable, harmonic, ratio_score
 from treescore.core.slice_rows import counts_and_scores, rows_of
@@ -86,16 +86,13 @@ class Matches:
 
     def rows(self) -> IntArray:
         """Count each sentence: int64 (n, 4), columns as COUNT_NAMES."""
-        return self.counts(self.key.owners, self.answer.owners, len(self.key.treebank))
-
-    def counts(self, key_groups: IntArray, answer_groups: IntArray, groups: int) -> IntArray:
-        """Count each group of words: int64 (groups, 4)."""
+        keys, answers, sentences = self.key.owners, self.answer.owners, len(self.key.treebank)
         return np.stack(
             [
-                sums_by(answer_groups[self.answer_selected], groups),
-                sums_by(key_groups[self.key_selected], groups),
-                sums_by(answer_groups[self.answer_selected & self.right], groups),
-                sums_by(key_groups[self.key_selected & self.key_right], groups),
+                sums_by(answers[self.answer_selected], sentences),
+                sums_by(keys[self.key_selected], sentences),
+                sums_by(answers[self.answer_selected & self.right], sentences),
+                sums_by(keys[self.key_selected & self.key_right], sentences),
             ],
             axis=1,
         )
@@ -112,23 +109,27 @@ def tables_of(pair: Matches, items: ItemInfo) -> Mapping[str, Documents]:
     gold = key.treebank
     attributes = attributes_of(gold.sentences.attributes, items)
     lengths = np.diff(gold.word_offsets)
+    rows = pair.rows()
     return {
         "relation": relations,
         "deprel": relations,
         "word": _by_string(pair, gold.forms, answer.treebank.forms),
         "category": _by_string(pair, gold.upos, answer.treebank.upos),
-        **{name: _by_sentence(pair, items, values) for name, values in attributes.items()},
-        "sentence_length": _by_sentence(pair, items, lengths.tolist()),
+        **{name: _by_sentence(pair, rows, items, values) for name, values in attributes.items()},
+        "sentence_length": _by_sentence(pair, rows, items, lengths.tolist()),
     }
 
 
 def _by_string(pair: Matches, key_values: IntArray, answer_values: IntArray) -> Documents:
     """Make one row per string, most frequent in the key first."""
     strings = pair.key.treebank.vocabulary.strings
-    used, groups = ranked(np.concatenate([key_values, answer_values]))
-    counts = pair.counts(groups[: len(key_values)], groups[len(key_values) :], len(used))
-    nonzero = counts.any(axis=1)
-    used, counts = used[nonzero], counts[nonzero]
+    key, answer = pair.key_selected, pair.answer_selected
+    used, groups = placed(np.concatenate([key_values[key], answer_values[answer]]))
+    kinds = np.concatenate([pair.key_right[key], 2 + pair.right[answer].astype(np.int64)])
+    tallies = tallied(groups, len(used), kinds, 4)
+    listed = np.flatnonzero(tallies.any(axis=0))
+    key_wrong, key_found, wrong, correct = tallies[:, listed]
+    used, counts = used[listed], np.stack([wrong + correct, key_wrong + key_found, correct, key_found], axis=1)
     values = [strings[number] for number in used.tolist()]
     by_value = np.array(sorted(range(len(values)), key=values.__getitem__), np.int64)
     answers, keys = counts[by_value, :2].T
@@ -136,7 +137,7 @@ def _by_string(pair: Matches, key_values: IntArray, answer_values: IntArray) -> 
     return rows_of(strings_of(used[order], pair.key.treebank.vocabulary), *counts_and_scores(TABLE, counts[order]))
 
 
-def _by_sentence(pair: Matches, items: ItemInfo, values: Values) -> Documents:
+def _by_sentence(pair: Matches, rows: IntArray, items: ItemInfo, values: Values) -> Documents:
     """Make one row per value of a sentence attribute, in order of the values."""
     used, groups = numbered(values, pair.sentences)
     size = len(used) + 1
@@ -152,4 +153,4 @@ def _by_sentence(pair: Matches, items: ItemInfo, values: Values) -> Documents:
             "seconds_per_sentence": Quotients([total], [sentences]),
             "words_per_second": nullable(timed, Numbers(words[timed] / total[timed])),
         }
-    return grouped(TABLE, pair.rows(), used, groups, more)
+    return grouped(TABLE, rows, used, groups, more)

@@ -13,7 +13,7 @@ from treescore.core.absence import ZERO, errors_param
 from treescore.core.arrays import FloatArray, IntArray
 from treescore.core.columns import Column, Documents, Lists, Numbers, Quotients, Records, Some, Strings
 from treescore.core.disclosure import Disclosure, Fields
-from treescore.core.grouping import grouped
+from treescore.core.grouping import grouped, largest_first
 from treescore.core.limits import Limits
 from treescore.core.params import BOOLEAN, Json, Param
 from treescore.core.registry import ERROR, OK, SKIP, Example, ItemInfo, Metric, Outcome, register
@@ -286,7 +286,7 @@ class _Scored:
         used = (groups >= 0) & ~np.isnan(self.scores)
         counts = np.bincount(groups[used], minlength=len(names))
         sums = np.bincount(groups[used], weights=self.scores[used], minlength=len(names))
-        order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+        order = largest_first(counts)
         counts, sums = counts[order], sums[order]
         return rows_of(
             Strings(order, names),

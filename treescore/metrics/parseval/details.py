@@ -11,7 +11,7 @@ import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_of_rows
 from treescore.core.columns import Documents, Lists, Numbers, Quotients, Records, Rows
-from treescore.core.grouping import grouped
+from treescore.core.grouping import grouped, ranked
 from treescore.core.params import Json
 from treescore.core.registry import OK
 from treescore.core.scores import harmonic
@@ -41,7 +41,8 @@ class _Columns(NamedTuple):
 
     def rows(self, chosen: BoolArray) -> _Columns:
         """Return some of the brackets."""
-        return _Columns(*(column[chosen] for column in self))
+        places = np.flatnonzero(chosen)
+        return _Columns(*(column[places] for column in self))
 
     def without(self, removed: IntArray) -> _Columns:
         """Return all but the brackets of these numbers."""
@@ -184,12 +185,14 @@ class ComparedTreebanks:
     def _confusion(self, gold: IntArray, system: IntArray) -> list[dict[str, Json]]:
         """Count the pairs of labels of gold and output over the same span, with matched brackets."""
         strings = self.gold.vocabulary.strings
-        both = gold * len(strings) + system
+        labels, numbers = ranked(np.concatenate([gold, system]))
+        both = numbers[: len(gold)] * len(labels) + numbers[len(gold) :]
         groups, firsts = grouped(both)
         pairs, counts = both[firsts], np.bincount(groups)
         order = np.lexsort((pairs, -counts))[:MOST_SHOWN]
+        names = [strings[label] for label in labels.tolist()]
         return [
-            {"gold": strings[pair // len(strings)], "system": strings[pair % len(strings)], "count": count}
+            {"gold": names[pair // len(names)], "system": names[pair % len(names)], "count": count}
             for pair, count in zip(pairs[order].tolist(), counts[order].tolist(), strict=True)
         ]
 

@@ -9,12 +9,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of
+from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, smallest
 from treescore.core.columns import Column, Numbers, Strings
-from treescore.core.grouping import grouped_lists, ranked
+from treescore.core.grouping import grouped_lists, placed
 from treescore.core.heads import resolved_heads
 from treescore.core.slice_rows import column_of
 from treescore.core.treebank_columns import ranges_of, strings_of
@@ -33,23 +35,62 @@ _FAR = 7
 _DISTANCE_OF = np.array([5, 0, 1, 1, 2, 3, 3, 3, 3, 4])
 """Index in DISTANCES of each relation length from NONE to _FAR."""
 
+_DIRECTION_OF = np.array([3, 2, 1])
+"""Index in DIRECTIONS by the sign of head less position: 0, 1, -1."""
+
 RELATIVE_BINS = 14
+
+_HALF = 32
+"""Bits of the lower one of two words in a number; a text has fewer words."""
 
 
 class WordAttributes:
     """One side of a comparison, w words, with what its groupings need, computed on first use."""
 
-    def __init__(self, treebank: DependencyTreebank) -> None:
+    def __init__(self, treebank: DependencyTreebank, shape: Shape | None = None) -> None:
+        """Take a treebank, and its shape where it is known."""
         self.treebank = treebank
-        self.heads = resolved_heads(treebank)
-        self.owners = owners_of(treebank.word_offsets)
-        self.positions = positions_of(treebank.word_offsets)
-        self.lengths: IntArray = np.diff(treebank.word_offsets)[self.owners]
+        self._shape = shape
+
+    def keys(self, name: str) -> IntArray:
+        """Return the key of each word under the grouping of a name, int64 (w,). Raises KeyError.
+
+        Keys that are computed stay with the treebank in few bytes: gold's are then there for its next output.
+        """
+        grouping = GROUPINGS[name]
+        if not grouping.kept:
+            return grouping.keys(self)
+        kept = self.treebank.kept
+        if grouping not in kept:
+            kept[grouping] = smallest(grouping.keys(self))
+        keys: IntArray = kept[grouping].astype(np.int64)
+        return keys
+
+    @cached_property
+    def heads(self) -> IntArray:
+        """HEAD fields as numbers, int64 (w,)."""
+        return resolved_heads(self.treebank)
+
+    @cached_property
+    def owners(self) -> IntArray:
+        """Sentence of each word, int64 (w,)."""
+        return owners_of(self.treebank.word_offsets)
+
+    @cached_property
+    def positions(self) -> IntArray:
+        """Position of each word in its sentence, from 1, int64 (w,)."""
+        return positions_of(self.treebank.word_offsets)
+
+    @cached_property
+    def lengths(self) -> IntArray:
+        """Words of the sentence of each word, int64 (w,)."""
+        lengths: IntArray = np.diff(self.treebank.word_offsets)[self.owners]
+        return lengths
 
     @cached_property
     def shape(self) -> Shape:
         """Depths, roots and cycles."""
-        return shape_of(self.heads, self.treebank.word_offsets)
+        return self._shape or shape_of(self.heads, self.treebank.word_offsets)
 
     @cached_property
     def projective(self) -> BoolArray:
@@ -68,9 +109,10 @@ class WordAttributes:
     @cached_property
     def children(self) -> IntArray:
         """Number of dependents of each word, int64 (w,)."""
+        words = len(self.owners)
         inside = ~self.shape.outside & (self.heads > 0)
-        parents = self.treebank.word_offsets[self.owners[inside]] + self.heads[inside] - 1
-        return np.bincount(parents, minlength=len(self.owners)).astype(np.int64)
+        parents = np.where(inside, self.treebank.word_offsets[self.owners] + self.heads - 1, words)
+        return np.bincount(parents, minlength=words + 1)[:words]
 
     def distances(self) -> IntArray:
         """Return indices of DISTANCES, int64 (w,): eval07.pl's bins, where a word that heads itself has distance 1."""
@@ -80,24 +122,32 @@ class WordAttributes:
     def directions(self) -> IntArray:
         """Return indices of DIRECTIONS, int64 (w,): `left` where the head is left of the word."""
         heads = self.heads
-        indices = np.select(
-            [heads == 0, heads < 0, heads < self.positions, heads > self.positions], [0, 4, 1, 2], default=3
-        )
-        return indices.astype(np.int64)
+        indices: IntArray = _DIRECTION_OF[np.sign(heads - self.positions)]
+        indices[heads == 0] = 0
+        indices[heads < 0] = 4
+        return indices
 
     def frames(self) -> IntArray:
         """Return the frame of each word as a string number, int64 (w,).
 
         A frame lists the relations of the dependents in order, with the word's own in asterisks at its place.
         """
+        kept = self.treebank.kept
+        if "frames" not in kept:
+            kept["frames"] = self._frames()
+        groups, texts = kept["frames"]
+        frames: IntArray = self.treebank.vocabulary.numbers(texts)[groups]
+        return frames
+
+    def _frames(self) -> tuple[NDArray[Any], list[str]]:
+        """Return the group of each word by its frame, and the frames of the groups."""
         treebank = self.treebank
-        words = np.arange(len(self.owners), dtype=np.int64)
+        words = np.arange(len(self.owners))
         inside = ~self.shape.outside & (self.heads > 0) & (self.heads != self.positions)
         parents = (treebank.word_offsets[self.owners] + self.heads - 1)[inside]
-        frames = np.concatenate([parents, words])
-        members = np.concatenate([words[inside], words])
-        order = np.lexsort((members, frames))
-        frames, members = frames[order], members[order]
+        pairs = np.concatenate([parents << _HALF | words[inside], words << _HALF | words])
+        pairs.sort(kind="stable")  # by runs: dependents are near their heads
+        frames, members = pairs >> _HALF, pairs & (1 << _HALF) - 1
         codes = 2 * treebank.deprels[members] + (frames == members)
         offsets = offsets_of(np.bincount(frames, minlength=len(words)))
         groups, firsts = grouped_lists(codes, offsets)
@@ -106,8 +156,7 @@ class WordAttributes:
         shown = codes[places].tolist()
         names = {code: f"*{relations[code >> 1]}*" if code & 1 else relations[code >> 1] for code in set(shown)}
         named = list(map(names.__getitem__, shown))
-        texts = [" ".join(named[start:end]) for start, end in pairwise(bounds.tolist())]
-        return treebank.vocabulary.numbers(texts)[groups]
+        return smallest(groups), [" ".join(named[start:end]) for start, end in pairwise(bounds.tolist())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +167,13 @@ class Grouping:
         keys: the key of each word, int64 (w,).
         values: returns keys (k,) as they are shown.
         ordered: whether rows are ordered by key instead of frequency.
+        kept: whether a treebank keeps the keys: they are neither a column of it nor numbers of new strings.
     """
 
     keys: Callable[[WordAttributes], IntArray]
     values: Callable[[IntArray, DependencyTreebank], Column]
     ordered: bool = False
+    kept: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +183,12 @@ class Groups:
     Attributes:
         gold: the group of each scoring word by gold's key, int64 (w,).
         system: the same by the system's key.
-        size: how many groups there are.
+        size: how many groups there may be; some have no word.
         values: returns the keys of groups (k,) as they are shown.
         ordered: whether rows are ordered by group instead of frequency.
         own_metric: whether MaltEval's metric `self` tests that both sides agree on the group. It tests LAS where
             the group depends on words and their places alone, which both sides share.
+        empty_rows: whether groups that have no word have rows too.
     """
 
     gold: IntArray
@@ -145,20 +197,20 @@ class Groups:
     values: Callable[[IntArray], Column]
     ordered: bool = False
     own_metric: bool = False
+    empty_rows: bool = False
 
 
 def groups_by(name: str, sides: tuple[WordAttributes, WordAttributes], scoring: BoolArray) -> Groups:
     """Group the scoring words, bool (w,), by a grouping of this name. Raises KeyError."""
     grouping = GROUPINGS[name]
-    keys = [grouping.keys(side)[scoring] for side in sides]
-    distinct, groups = ranked(np.concatenate(keys))
+    keys, groups = placed(np.concatenate([side.keys(name)[scoring] for side in sides]))
     gold, system = groups.reshape(2, -1)
     treebank = sides[0].treebank
     return Groups(
         gold,
         system,
-        len(distinct),
-        lambda chosen: grouping.values(distinct[chosen], treebank),
+        len(keys),
+        lambda chosen: grouping.values(keys[chosen], treebank),
         grouping.ordered,
         own_metric=name not in _OF_WORDS,
     )
@@ -181,7 +233,7 @@ def _tens(keys: IntArray, _: DependencyTreebank) -> Column:
 
 
 def _column(name: str) -> Grouping:
-    return Grouping(lambda side: np.asarray(getattr(side.treebank, name), np.int64), _string)
+    return Grouping(lambda side: np.asarray(getattr(side.treebank, name), np.int64), _string, kept=False)
 
 
 _UPOS, _XPOS, _DEPREL, _FORM = map(_column, ("upos", "xpos", "deprels", "forms"))
@@ -199,14 +251,14 @@ GROUPINGS: Mapping[str, Grouping] = {
     "projectivity": Grouping(lambda side: (~side.projective).astype(np.int64), _name(PROJECTIVITIES), ordered=True),
     "depth": _DEPTH,
     "word": _FORM,
-    "Token": Grouping(lambda side: np.arange(len(side.owners), dtype=np.int64), _number, ordered=True),
+    "Token": Grouping(lambda side: np.arange(len(side.owners)), _number, ordered=True, kept=False),
     "Wordform": _FORM,
     "Lemma": _column("lemmas"),
     "Cpostag": _UPOS,
     "Postag": _XPOS,
     "Feats": _column("feats"),
     "Deprel": _DEPREL,
-    "Frame": Grouping(WordAttributes.frames, _string),
+    "Frame": Grouping(WordAttributes.frames, _string, kept=False),
     "Sentence": Grouping(lambda side: side.owners + 1, _number, ordered=True),
     "SentenceLength": Grouping(lambda side: side.lengths, _number, ordered=True),
     "RelationLength": Grouping(lambda side: side.relation_lengths, _number, ordered=True),

@@ -19,10 +19,10 @@ from treescore.core.treebank_columns import heads_as_written, places_of, strings
 from treescore.core.trees import DependencyTreebank
 from treescore.errors import InputError
 from treescore.metrics.shared.examples import RESEGMENTED
-from treescore.metrics.shared.groupings import OWN_GROUPINGS
-from treescore.metrics.shared.heads import shape_of, shape_problems
+from treescore.metrics.shared.groupings import OWN_GROUPINGS, WordAttributes
+from treescore.metrics.shared.heads import Shape, shape_of, shape_problems
 from treescore.metrics.shared.segmentation import UNALIGNED, Alignment, aligned_fields, alignment_of
-from treescore.metrics.ud.slices import UdSlices
+from treescore.metrics.ud.slices import ud_slices
 
 SPANS = ("tokens", "sentences", "words")
 ALIGNED = ("upos", "xpos", "ufeats", "alltags", "lemmas", "uas", "las", "clas", "mlas", "blex")
@@ -132,7 +132,7 @@ class Ud(Metric):
             LimitError: as `alignment_of`.
         """
         del items
-        _check_trees(system, limits)
+        shape = _check_trees(system, limits)
         alignment = alignment_of(gold, system)
         sides = _sides(gold, system)
         right = _right(alignment, *sides)
@@ -148,7 +148,7 @@ class Ud(Metric):
             status=all_ok(len(gold)),
             tokens={name: TokenBits(values, gold.word_offsets) for name, values in bits.items()},
             details=lambda start, stop: Records({"words": _wrong_words(alignment, bits["las_f1"], start, stop)}),
-            slices=lambda: UdSlices(gold, system, bits["las_f1"], system_right),
+            slices=lambda: ud_slices(WordAttributes(gold), WordAttributes(system, shape), bits["las_f1"], system_right),
         )
 
     def report(self, style: str, outcome: Outcome) -> str:
@@ -172,13 +172,14 @@ def _percent(numerator: int, denominator: int) -> str:
     return f"{100 * (numerator / denominator if denominator else 0.0):10.2f}"
 
 
-def _check_trees(treebank: DependencyTreebank, limits: Limits) -> None:
+def _check_trees(treebank: DependencyTreebank, limits: Limits) -> Shape:
     shape = shape_of(resolved_heads(treebank), treebank.word_offsets)
     problems, total = shape_problems(
         treebank, shape, limits.max_problems, "The metric ud scores only trees with one root."
     )
     if total:
         raise InputError(problems, total)
+    return shape
 
 
 def universal_relation(deprel: str) -> str:

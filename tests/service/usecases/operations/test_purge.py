@@ -150,7 +150,7 @@ def test_a_purge_by_time_keeps_scores_and_what_is_younger(filled):
     with filled.context.store.read() as db:
         assert submissions.get(db, fresh).output_deleted_at is None
         assert submissions.get(db, filled.gone).output_deleted_at is not None
-        assert score_records.counts(db, filled.gone, 1, 0, 0) is not None
+        assert score_records.counts(db, filled.gone, 1, [0], 0)[0] is not None
     assert wrong(filled.context) == []
     assert purge(filled.context, Scope(before=OLD))[0]["submissions"] == 0
 

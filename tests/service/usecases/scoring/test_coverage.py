@@ -125,7 +125,7 @@ def test_a_missing_part_is_charged_in_the_stored_counts_too(task):
     teams_with(task, {"easy": {"en": GOLD}}, parts={"en": {"gold": GOLD}, "de": {"gold": GOLD}})
     submission = task.leaderboard()["rows"][0]["submission"]
     with task.context.store.read() as db:
-        whole, lacking = (score_records.counts(db, submission, 1, part, 0).sum(axis=0) for part in (0, 1))
+        whole, lacking = (rows.sum(axis=0) for rows in score_records.counts(db, submission, 1, [0, 1], 0))
     assert whole[:3].tolist() == [60, 60, 60]
     assert lacking[:3].tolist() == [0, 60, 60]
 

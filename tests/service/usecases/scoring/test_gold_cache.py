@@ -22,7 +22,7 @@ from service.usecases.benchmarks.revisions import create_revision
 from service.usecases.jobs.jobs import submit_job
 from service.usecases.operations import place
 from service.usecases.operations.purge import Scope, purge
-from service.usecases.scoring import gold_cache
+from service.usecases.scoring import gold_cache, part_scorer
 from service.usecases.scoring.gold_cache import Kept, _Entry, _Name
 from service.usecases.scoring.part_scorer import Scorer
 from tests.fixtures.contexts import ORGANISER, SCORER
@@ -105,6 +105,22 @@ def test_another_process_loads_gold_and_finds_the_same(
     assert read == []
     assert result(context, scored) == loaded == fresh
     assert read == []
+
+
+def test_the_documents_of_gold_are_numbered_once_in_a_process(
+    context: Context, scored: str, forget: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbered: list[str] = []
+    stored_documents = part_scorer.stored_documents
+
+    def counted(db: Any, revision_id: str, part: revisions.Part) -> Any:
+        numbered.append(part.name)
+        return stored_documents(db, revision_id, part)
+
+    monkeypatch.setattr(part_scorer, "stored_documents", counted)
+    forget()
+    assert result(context, scored) == result(context, scored)
+    assert numbered == ["en", "de"]
 
 
 def test_where_no_files_are_kept_gold_is_read_once_in_a_process(

@@ -14,7 +14,7 @@ from service.store.packing import unpack
 from service.usecases.scoring.slices import pack_slices, unpack_slices
 from treescore.core.columns import Documents, Numbers
 from treescore.core.scores import ScoreTable, f1_score, ratio_score
-from treescore.core.slice_rows import column_of, counts_and_scores, rows_of
+from treescore.core.slice_rows import column_of, counts_and_scores, rows_of, stacked_rows
 
 scalars = st.sampled_from([None, 0, 3, -(2**63), 2**63, 0.5, 2.0, -0.0, "", "é", True])
 figures = st.dictionaries(st.sampled_from("xy"), scalars, max_size=2)
@@ -84,6 +84,18 @@ def test_a_grouping_under_two_names_takes_room_once():
     table, _ = many()
     both, one = (len(pack_slices(dict.fromkeys(names, table))) for names in (("word", "Wordform"), ("word",)))
     assert both < 1.1 * one
+
+
+def test_groupings_share_columns_in_which_their_rows_follow_each_other():
+    totals = np.random.default_rng(1).integers(0, 40, (300, 3))
+    names = {"first": range(100), "none": [], "second": range(200)}
+    values = {name: Numbers(np.array(numbers, np.int64)) for name, numbers in names.items()}
+    stacked = stacked_rows(values, *counts_and_scores(TABLE, totals), more=Numbers(np.arange(300)))
+    for name, (start, stop) in {"first": (0, 100), "none": (100, 100), "second": (100, 300)}.items():
+        more = Numbers(np.arange(start, stop))
+        assert stacked[name] == rows_of(values[name], *counts_and_scores(TABLE, totals[start:stop]), more=more)
+    assert read_back(stacked) == orjson.dumps({name: list(rows) for name, rows in stacked.items()})
+    assert unpack(pack_slices(stacked)).count(b'"plain"') == 3
 
 
 def test_rows_are_made_when_asked_and_equal_to_a_list_of_them():

@@ -63,7 +63,7 @@ def test_scores_are_pooled_over_parts_and_averaged_over_parts(task, pair, contex
     assert found["macro"]["las"] == pytest.approx((5 / 6 + 1) / 2)
     with context.store.read() as db:
         record = score_records.get(db, submission, 1)
-        rows = score_records.counts(db, submission, 1, 0, 0)
+        [rows] = score_records.counts(db, submission, 1, [0], 0)
     assert record.main == pytest.approx((5 / 6 + 1) / 2)
     addresses = [f"attachment.{name}" for name in found["scores"]]
     figures = Figures.from_bytes(record.figures, Layout(("en", "de"), addresses))
@@ -85,7 +85,7 @@ def test_a_part_that_is_missing_or_fails_counts_as_worst_and_says_why(task, pair
     failure = document["scores"]["parts"]["de"]["failure"]
     assert (failure is None) == (state == "missing")
     with context.store.read() as db:
-        rows = score_records.counts(db, submission, 1, 1, 0)
+        [rows] = score_records.counts(db, submission, 1, [1], 0)
     assert rows.shape == (2, 7)
     tokens, *right, sentences, exact, unlabelled = rows.sum(axis=0).tolist()
     assert (tokens, right, sentences, exact, unlabelled) == (6, [0, 0, 0], 2, 0, 0)
@@ -232,7 +232,7 @@ def test_equal_outputs_of_one_team_reuse_its_scores(task, lyon, context, monkeyp
     again = task.scored(lyon, WRONG)
     with context.store.read() as db:
         records = [score_records.get(db, each, 1) for each in (first, again)]
-        counts = [score_records.counts(db, each, 1, 0, 0) for each in (first, again)]
+        counts = [score_records.counts(db, each, 1, [0], 0)[0] for each in (first, again)]
     assert again != first
     assert records[0].figures == records[1].figures
     assert np.array_equal(counts[0], counts[1])

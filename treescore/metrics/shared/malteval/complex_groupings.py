@@ -33,7 +33,7 @@ class ComplexGrouping:
     def groups(self, sides: tuple[WordAttributes, WordAttributes], scoring: BoolArray) -> Groups:
         """Group the scoring words, bool (w,); neighbours are counted over all words, scoring or not."""
         names = dict.fromkeys(name for part in self.parts for name in part.names)
-        keys = {name: [GROUPINGS[name].keys(side) for side in sides] for name in names}
+        keys = {name: [side.keys(name) for side in sides] for name in names}
         columns = [
             np.concatenate(
                 [

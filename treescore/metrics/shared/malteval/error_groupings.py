@@ -13,6 +13,7 @@ import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray
 from treescore.core.columns import Numbers, Strings
+from treescore.core.grouping import ranked
 from treescore.metrics.shared.groupings import Groups
 
 ERROR_GROUPINGS = ("PreAndPost", "Clustering", "Clustering2")
@@ -27,7 +28,7 @@ def pre_and_post(right: BoolArray, owners: IntArray) -> Groups:
     errors = (~right).astype(np.int64)
     errors_before: IntArray = np.cumsum(errors) - errors
     follow: IntArray = (errors_before > errors_before[_starts(owners)]).astype(np.int64)
-    return Groups(follow, follow, len(_TYPES), lambda chosen: Strings(chosen, _TYPES), ordered=True)
+    return Groups(follow, follow, len(_TYPES), lambda chosen: Strings(chosen, _TYPES), ordered=True, empty_rows=True)
 
 
 def clustering_2(right: BoolArray, owners: IntArray) -> Groups:
@@ -39,7 +40,7 @@ def clustering_2(right: BoolArray, owners: IntArray) -> Groups:
     last_right = np.full(len(right), -1, np.int64)
     last_right[1:] = np.maximum.accumulate(np.where(right, indices, -1))[:-1]
     distances = indices - np.maximum(last_right, _starts(owners) - 1)
-    distinct, groups = np.unique(distances, return_inverse=True)
+    distinct, groups = ranked(distances)
     return Groups(groups, groups, len(distinct), lambda chosen: Numbers(distinct[chosen]), ordered=True)
 
 
@@ -62,9 +63,13 @@ def clustering(
         earlier, later = slice(None, max(len(owners) - steps, 0)), slice(steps, None)
         right_words, counted_words = (earlier, later) if distance > 0 else (later, earlier)
         pairs = right[right_words] & (owners[earlier] == owners[later])
-        total = int(pairs.sum())
+        total = int(np.count_nonzero(pairs))
         if total:
-            yield distance, total, {name: int((pairs & bits[counted_words]).sum()) for name, bits in columns.items()}
+            yield (
+                distance,
+                total,
+                {name: int(np.count_nonzero(pairs & bits[counted_words])) for name, bits in columns.items()},
+            )
 
 
 def _starts(owners: IntArray) -> IntArray:
