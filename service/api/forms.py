@@ -133,8 +133,8 @@ def _parsed(pieces: Iterator[bytes], boundary: str, most: int) -> list[tuple[str
     """Split a form, to the end of its body.
 
     Raises:
-        MultipartError: it is no form, or not all of one.
-        ParserLimitReached: a part that is no file has more than `most` bytes, or there are too many.
+        MultipartError: it is not a form, or not all of one.
+        ParserLimitReached: a part that is not a file has more than `most` bytes, or there are too many.
     """
     found: list[tuple[str, list[bytes]]] = []
     room = 0.0
