@@ -89,7 +89,7 @@ def smaller(packed: Texts, bodies: Texts) -> Mapping[str, bytes]:
 
 def replace(db: Connection, bodies: Mapping[str, bytes]) -> None:
     """Store other bodies of the same texts (digest -> body), for all their owners; texts that are gone stay gone."""
-    for digest, body in bodies.items():
+    for digest, body in sorted(bodies.items()):  # rows that two transactions change are locked in one order
         db.execute(update(texts).where(texts.c.digest == digest).values(body=body))
 
 
