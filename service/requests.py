@@ -40,7 +40,7 @@ MAX_COMPARED = 100
 DEFAULT_LIMIT = 100
 
 Text = str | bytes | Mapping[str, str]
-"""A text (bytes: valid UTF-8, from a form), or the texts of a format of several by field."""
+"""A text (bytes are valid UTF-8), or the texts of a format of several by field."""
 
 
 class Missing(Enum):

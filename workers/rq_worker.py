@@ -28,8 +28,8 @@ WORKER_TTL = 30
 """Seconds for which an idle worker may block on its queue, less 15, and for which it counts as registered."""
 MAINTENANCE_SECONDS = 60
 MAX_AGE = 300
-"""Seconds after which a work-horse takes no further run. What it keeps of gold (some 16 ms a part) ends with it, but so
-much longer may one live that hangs: RQ counts its time from the fork."""
+"""Seconds after which a work-horse takes no further run. The gold that it keeps ends with it, but so much longer may
+one live that hangs: RQ counts its time from the fork."""
 STOP_ASKED = "shutdown_requested_date"
 
 TimeLimitReached = JobTimeoutException

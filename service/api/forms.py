@@ -126,7 +126,11 @@ def _parts(request: Request, config: Config) -> list[tuple[str, bytes]]:
         )
         raise PayloadTooLarge(detail) from error
     except MultipartError as error:
-        raise BadRequest("The body is invalid or incomplete multipart/form-data.", slug="malformed-body") from error
+        detail = (
+            "The body is invalid or incomplete multipart/form-data (RFC 7578). Use CR LF line ends and the boundary of "
+            "the Content-Type, or let a client write the form (`curl -F`)."
+        )
+        raise BadRequest(detail, slug="malformed-body") from error
 
 
 def _parsed(pieces: Iterator[bytes], boundary: str, most: int) -> list[tuple[str, bytes]]:
@@ -136,20 +140,22 @@ def _parsed(pieces: Iterator[bytes], boundary: str, most: int) -> list[tuple[str
         MultipartError: it is not a form, or not all of one.
         ParserLimitReached: a part that is not a file has more than `most` bytes, or there are too many.
     """
-    found: list[tuple[str, list[bytes]]] = []
-    room = 0.0
+    found: list[tuple[str, bytes]] = []
+    name, data, room = "", list[bytes](), 0.0
     with PushMultipartParser(boundary, max_segment_count=MAX_PARTS) as parser:
         for piece in pieces:
             for event in parser.parse(piece):
                 if isinstance(event, MultipartSegment):
-                    found.append((event.name or "", []))
+                    name, data = event.name or "", []
                     room = most if event.filename is None else math.inf
-                elif event is not None:
-                    found[-1][1].append(event)
+                elif event is None:
+                    found.append((name, b"".join(data)))
+                else:
+                    data.append(event)
                     room -= len(event)
-                if room < 0:
-                    raise ParserLimitReached
-    return [(name, b"".join(data)) for name, data in found]
+                    if room < 0:
+                        raise ParserLimitReached
+    return found
 
 
 def _checked(name: str, data: bytes, pointer: str) -> bytes:

@@ -98,7 +98,7 @@ def test_a_killed_work_horse(breakable, long_job):
 def test_a_killed_process_that_stands_by(breakable):
     """Each worker forks another for its next job, and keeps one again after it: the next test waits for these."""
     end(breakable.standbys())
-    work_all(breakable)
+    assert len(work_all(breakable)) == breakable.workers
 
 
 def test_a_work_horse_goes_on_with_the_next_job(breakable, long_job, warm_horses):

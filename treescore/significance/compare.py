@@ -101,8 +101,8 @@ def _each_alone(
     known = {}
     if question.seed_of is not None:
         known = answers_in(earlier, signature(question, (), gold_digest), question.seed_of)
-    together = own_intervals(question, draws) if question.counted_alike else None
-    defined = [] if together else draws.systems
+    shared = own_intervals(question, draws) if question.counted_alike else None
+    defined = [] if shared is not None else draws.systems
     asked = [(index,) for index in defined] + list(question.pairs)
 
     def answer(systems: tuple[int, ...]) -> Answers:
@@ -110,7 +110,7 @@ def _each_alone(
         if found is not None and len(found.tests) == len(systems) - 1:
             return found
         alone = question.alone(*systems)
-        if together:
+        if shared is not None:
             return _answers(alone, ({}, (None,)))
         if found is not None:
             return _answers(alone, (found.system_intervals, found.pair_intervals))
@@ -119,7 +119,7 @@ def _each_alone(
     with ThreadPoolExecutor(THREADS) as pool:
         found = list(pool.map(answer, asked))
     own, of_pairs = found[: len(defined)], found[len(defined) :]
-    system_intervals, pair_intervals = together or (
+    system_intervals, pair_intervals = shared or (
         {index: each.system_intervals[0] for index, each in zip(defined, own, strict=True) if each.system_intervals},
         [interval for each in of_pairs for interval in each.pair_intervals],
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlalchemy import func, select
+from sqlalchemy import func, inspect, select
 from structlog.contextvars import get_contextvars
 
 from service.schemas.jobs import JobRequest
@@ -32,4 +32,6 @@ def test_a_job_needs_no_other_statement_and_nothing_is_stored(context):
 
 
 def test_without_a_store_nothing_is_done(context, tmp_path):
-    prepare_statements(replace(context, store=Store(f"sqlite:///{tmp_path}/empty.db")))
+    store = Store(f"sqlite:///{tmp_path}/empty.db")
+    prepare_statements(replace(context, store=store))
+    assert inspect(store.engine).get_table_names() == []
