@@ -84,13 +84,19 @@ class Worker(RqWorker):
     def _work_off(self, queue: str, woken_by: str) -> None:
         """Perform runs until none comes, or until this process should end; then wake a worker for what is left."""
         start, start_size = monotonic(), _peak()
-        anonymous = max(1, self.context.queue.workers(queue) // 2) if queue == LIVE else NO_LIMIT
+        counted, anonymous = start, self._most_anonymous(queue)
         may_continue = self._perform_next(queue, anonymous, woken_by)
         while may_continue and monotonic() < start + MAX_AGE and _peak() < start_size + MAX_GROWTH:
+            if self._reported > counted:
+                counted, anonymous = self._reported, self._most_anonymous(queue)
             may_continue = self._perform_next(queue, anonymous)
         left = peek(self.context, queue, anonymous)
         if left is not None:
             self.context.queue.ensure(left, queue)
+
+    def _most_anonymous(self, queue: str) -> int:
+        """Return how many runs of callers without a token may be at work at once: half of the live workers."""
+        return max(1, self.context.queue.workers(queue) // 2) if queue == LIVE else NO_LIMIT
 
     def _perform_next(self, queue: str, anonymous: int, woken_by: str | None = None) -> bool:
         """Perform the next run, once there is one; return whether this process may take another.

@@ -122,7 +122,7 @@ def _parts(request: Request, config: Config) -> list[tuple[str, bytes]]:
     except ParserLimitReached as error:
         detail = (
             f"A field of the form exceeds {config.max_body_bytes} bytes, the form exceeds {MAX_PARTS} parts, or a part "
-            "has long headers. Send long texts as files (`curl -F gold=@gold.conllu`)."
+            "has too many or too long headers. Send long texts as files (`curl -F gold=@gold.conllu`)."
         )
         raise PayloadTooLarge(detail) from error
     except MultipartError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain, repeat
+
 import pytest
 
 from service.queue import LIVE
@@ -89,6 +91,16 @@ def test_a_work_horse_that_ends_early_leaves_a_wake_up_for_the_rest(context, two
     horse._work_off(LIVE, two[0])
     assert [run_id for run_id, _ in begun] == two[:1]
     assert waiting(context) == two[1:]
+
+
+def test_how_many_runs_without_a_token_may_be_at_work_goes_by_the_workers_there_are(context, two, monkeypatch):
+    workers, limits = chain([8], repeat(2)), []
+    monkeypatch.setattr(context.queue, "workers", lambda _queue: next(workers))
+    monkeypatch.setattr(worker, "REPORT_SECONDS", -1.0)  # after every run
+    begin = worker.next_work
+    monkeypatch.setattr(worker, "next_work", lambda *given: limits.append(given[2]) or begin(*given))
+    worker_on(context, LIVE, burst=True)._work_off(LIVE, two[0])
+    assert limits == [4, 1, 1]  # two runs, and none
 
 
 def test_a_work_horse_that_fails_gives_its_run_back(context, two, monkeypatch):

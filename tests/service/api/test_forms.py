@@ -10,6 +10,7 @@ import httpx
 import pytest
 from werkzeug.test import TestResponse
 
+from service.api import forms
 from tests.contract.stage import JOB, Stage
 from tests.fixtures.requests import GOLD_TREE as GOLD
 from tests.fixtures.requests import OTHER_TREE as OTHER
@@ -106,6 +107,11 @@ def test_invalid_utf8_is_told_with_its_place(stage: Stage) -> None:
         ("multipart/form-data; boundary=x", b'--x\r\nContent-Disposition: form-data; name="meta"\r\n\r\n{}'),
         ("multipart/form-data; boundary=x", b"--y\r\n\r\n--y--"),
         ("multipart/form-data; boundary=x", b"--x--\r\n"),
+        ("multipart/form-data; boundary=x", b'--x\nContent-Disposition: form-data; name="meta"\n\n{}\n--x--\n'),
+        (
+            "multipart/form-data; boundary=x",
+            b'--x\r\nContent-Disposition: form-data; name="\xff"\r\n\r\n{}\r\n--x--\r\n',
+        ),
         ("multipart/form-data; boundary=x", b"--x\r\nContent-Disposition: form-data\r\n\r\n{}\r\n--x--\r\n"),
     ],
 )
@@ -119,3 +125,16 @@ def test_a_long_field_that_is_no_file_is_too_large(stage: Stage) -> None:
         "/v1/jobs", data={"meta": json.dumps(META), "gold": "x" * 100_001, "A": (io.BytesIO(b""), "a")}
     )
     assert answer.status_code == 413
+
+
+@pytest.mark.parametrize("head", [b"X-Long: " + b"x" * 5_000, b"\r\n".join(b"X-%d: x" % number for number in range(9))])
+def test_a_part_with_long_or_many_headers_is_too_large(stage: Stage, head: bytes) -> None:
+    body = b'--x\r\nContent-Disposition: form-data; name="meta"\r\n' + head + b"\r\n\r\n{}\r\n--x--\r\n"
+    answer = stage.client().post("/v1/jobs", data=body, headers={"Content-Type": "multipart/form-data; boundary=x"})
+    assert answer.status_code == 413
+
+
+def test_a_form_of_too_many_parts_is_too_large(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forms, "MAX_PARTS", 2)
+    assert post(stage, META, {"gold": b"(S (A a))"}).status_code == 422  # no system
+    assert post(stage, META, {"gold": b"(S (A a))", "A": b"(S (A a))"}).status_code == 413
