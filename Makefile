@@ -1,14 +1,17 @@
 # make run        the service on its embedded default, with the example benchmark scored   (ONCE=1: end after printing)
 # make venv       the library, the command and the service in .venv
 # make test       lint, types and all tests that need Python only
-# make test-all   make test with the lines that it covers, the wheel in an empty environment, the workers on the lowest
-#                 and the newest RQ, the contract under two linters (Node.js) and in a generated client, the services on
-#                 hosts of their own (root, nginx, PostgreSQL); what CI runs
+# make test-all   make test with the lines that it covers, also on PostgreSQL, the wheel in an empty environment, the
+#                 workers on the lowest and the newest RQ, the contract under two linters (Node.js) and in a generated
+#                 client, the services on hosts of their own (root, nginx, PostgreSQL); what CI runs
 # make bench      every benchmark beside its peers, into docs/benchmarks.md  (QUICK=1: small sizes, printed only;
 #                 ONLY="jobs reading": some scripts, printed only)
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+
+ANYWHERE := not packaging and not hosts
+CHOSEN := $(ANYWHERE) and not postgres
 
 CONTRACT := tools/contract
 NODE_BIN := $(CONTRACT)/node_modules/.bin
@@ -49,10 +52,11 @@ types: dev
 	$(BIN)/mypy
 
 unit: dev
-	$(BIN)/python -m pytest -m "not packaging and not hosts" -n auto --dist loadfile $(COVERED)
+	$(BIN)/python -m pytest -m "$(CHOSEN)" -n auto --dist loadfile $(COVERED)
 
 # tracing lines costs more than half of the time of the tests
 test-all: COVERED := --cov --cov-report=term
+test-all: CHOSEN := $(ANYWHERE)
 test-all: test packaging hosts rq-range contract-lint contract-client
 
 packaging: dev
