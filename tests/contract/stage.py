@@ -12,11 +12,10 @@ from flask import Flask
 
 from service.api.app import create_app
 from service.config import load_config
-from service.context import Context, open_context
+from service.context import Context
 from service.queue import Queue
-from service.store.migrate import migrate
 from tests.contract.checking import CheckedClient
-from tests.fixtures.contexts import steady_clock
+from tests.fixtures.contexts import empty_context, steady_clock
 from tests.fixtures.requests import TREES
 from workers.entry import do
 
@@ -91,9 +90,8 @@ def open_stage(folder: Path, redis_url: str, **environment: str) -> Stage:
     given = {"TREESCORE_DATA_DIR": str(folder), "TREESCORE_REDIS_URL": redis_url, "TREESCORE_ADMIN_TOKEN": ADMIN}
     config = load_config({**given, **environment})
     queue = QueueAtOnce(redis_url)
-    context = replace(open_context(config), queue=queue, now=steady_clock())
+    context = replace(empty_context(config), queue=queue, now=steady_clock())
     queue.context = context
-    migrate(context.store)
     forget_failures(queue)
     app = create_app(config, context)
     app.test_client_class = CheckedClient
