@@ -263,12 +263,12 @@ def compare(
         others.get("limits", DEFAULT_LIMITS),
         others.get("progress", silent),
     )
-    compared = comparison_of(result)
+    compared = _comparison_of(result)
     _warn(dict.fromkeys([*warning_lines(result.warnings), *compared.warnings]))
     return compared
 
 
-def comparison_of(result: Result) -> Comparison:
+def _comparison_of(result: Result) -> Comparison:
     """Return the comparisons that a result holds as one."""
     return Comparison(result, tuple(result.comparisons), result.across)
 
@@ -281,7 +281,7 @@ def _compared(result: Result, settings: Mapping[str, Json]) -> Comparison:
         warnings=report.warnings,
     )  # fmt: skip
     scored = {name: value for name, value in report.document.items() if name != "across"}
-    return comparison_of(replace(result, report=replace(report, document={**scored, **compared_members(documents)})))
+    return _comparison_of(replace(result, report=replace(report, document={**scored, **compared_members(documents)})))
 
 
 def _split(options: Options, *, of_result: bool) -> tuple[dict[str, Json], Options]:

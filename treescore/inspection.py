@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any
 
 from treescore.core.params import Json
 from treescore.core.registry import ERROR, OK, SKIP, STATUS_NAMES, Outcome
+from treescore.core.suggestions import did_you_mean
 from treescore.core.values import with_values
 from treescore.errors import InputError, Problem
 from treescore.evaluation.document import item_details
@@ -17,10 +17,10 @@ from treescore.evaluation.report import Report
 from treescore.evaluation.slices import sentence_lengths
 from treescore.evaluation.spec import Entry
 from treescore.evaluation.warnings import warning_lines, warnings_of_metric
+from treescore.filters import MATCHES, OF_SENTENCES, Filters, SentenceName, bounds_of, values_of
 from treescore.render.crosstable import clean
 from treescore.render.figures import PERCENT, figures_of
 from treescore.render.scores import headline_scores, is_share
-from treescore.transforms.strip_functions import base_label
 from treescore.views import View
 
 AT_ONCE = 1000
@@ -30,44 +30,6 @@ COMMON = 20
 FEW_SCORES = 6
 """Scores of a slice that are shown where none of them is one of the metric's headline."""
 UNSCORED = (STATUS_NAMES[ERROR], STATUS_NAMES[SKIP])
-ANY_METRIC = ("length", "sentence")
-"""Filters of every metric."""
-
-Values = str | Sequence[str]
-SentenceName = int | str
-
-
-class Filters(TypedDict, total=False):
-    """Which errors are shown; where several are given, all must hold.
-
-    Attributes:
-        deprel: relation, of gold or of the output; `obl` stands for its subtypes too, `obl:tmod` for itself.
-        upos: part of speech of gold's word.
-        label: of a bracket or in a lineage; `NP` stands for `NP-SBJ` too.
-        length: words of gold's sentence: a number or a range (`"10-20"`, `"10-"`, `"-20"`).
-        sentence: numbers from 1, or names (`sent_id`), of sentences.
-    """
-
-    deprel: Values
-    upos: Values
-    label: Values
-    length: int | str
-    sentence: SentenceName | Sequence[SentenceName]
-
-
-def _is_relation(value: str, asked: str) -> bool:
-    return value == asked or value.startswith(f"{asked}:")
-
-
-def _is_label(value: str, asked: str) -> bool:
-    return asked in (value, base_label(value))
-
-
-def _is_same(value: str, asked: str) -> bool:
-    return value == asked
-
-
-_MATCHES: Mapping[str, Callable[[str, str], bool]] = {"deprel": _is_relation, "label": _is_label, "upos": _is_same}
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,13 +135,14 @@ def slices(scored: Scored, by: str) -> View:
     """
     found = scored.outcome.slices()
     if by not in found:
-        detail = f"Unknown grouping {by!r} of {scored.entry.name}. Choose one of: {', '.join(sorted(found)) or 'none'}."
+        known = ", ".join(sorted(found)) or "none"
+        detail = f"Unknown grouping {by!r} of {scored.entry.name}. Choose one of: {known}.{did_you_mean(by, found)}"
         raise InputError(Problem("unknown-grouping", detail, pointer="/by"))
     flat = [dict(_flat(row)) for row in found[by]]
     columns = _columns(flat)
-    known = scored.entry.metric.table.by_name
+    by_name = scored.entry.metric.table.by_name
     scores = [name for name in columns if name.startswith("scores.")]
-    shares = frozenset(name for name in scores if _share(known, name.partition(".")[2]))
+    shares = frozenset(name for name in scores if _share(by_name, name.partition(".")[2]))
     heads = [name for name in scores if name.partition(".")[2] in scored.entry.metric.headline]
     counts = [name for name in columns if name in ("sentences", "counts.gold", "counts.system", "counts.words")]
     shown = ("value", *(counts or [name for name in columns if name.startswith("counts.")][:1]))
@@ -238,9 +201,9 @@ class _Choice:
         self._gold = scored.report.evaluation.gold_of(scored.entry)
         self._known = scored.entry.metric.error_filters
         self._asked = {
-            name: _values(name, value)
+            name: values_of(name, value)
             for name, value in filters.items()
-            if name not in ANY_METRIC and value is not None
+            if name not in OF_SENTENCES and value is not None
         }
         self._check(filters)
         self.sentences = self._sentences(filters)
@@ -258,13 +221,13 @@ class _Choice:
             for number in self.sentences:
                 for row in self._all_errors_of(number):
                     found.update(set(self._values_of(name, row)))
-            if not any(_MATCHES[name](value, each) for value in found for each in asked):
+            if not any(MATCHES[name](value, each) for value in found for each in asked):
                 common = ", ".join(f"{clean(value)} ({count})" for value, count in found.most_common(COMMON))
                 yield f"No error has {name} {_asked_words(asked)}. Errors have: {common or 'none'}."
 
     def _fits(self, row: Mapping[str, Json]) -> bool:
         return all(
-            any(_MATCHES[name](value, each) for value in self._values_of(name, row) for each in asked)
+            any(MATCHES[name](value, each) for value in self._values_of(name, row) for each in asked)
             for name, asked in self._asked.items()
         )
 
@@ -290,10 +253,13 @@ class _Choice:
         return items[number - start]
 
     def _check(self, filters: Filters) -> None:
-        known = sorted({*self._known, *ANY_METRIC})
+        known = sorted({*self._known, *OF_SENTENCES})
         for name in filters:
             if name not in known:
-                detail = f"Unknown filter {name!r} of {self._scored.entry.name}. Filters: {', '.join(known)}."
+                detail = (
+                    f"Unknown filter {name!r} of {self._scored.entry.name}. Filters: {', '.join(known)}."
+                    f"{did_you_mean(name, known)}"
+                )
                 raise InputError(Problem("unknown-parameter", detail, pointer=f"/{name}"))
 
     def _sentences(self, filters: Filters) -> Sequence[int]:
@@ -305,40 +271,12 @@ class _Choice:
         length = filters.get("length")
         if length is None:
             return numbers
-        low, high = _range(length)
+        low, high = bounds_of(length)
         lengths = sentence_lengths(self._gold, self._scored.report.evaluation.items)
         if lengths is None:
             detail = 'The lengths of the sentences are unknown. Give them as items: {"lengths": [[7, 8], ...]}.'
             raise InputError(Problem("alignment-lengths-needed", detail, pointer="/length"))
         return [number for number in numbers if low <= lengths[number] <= high]
-
-
-def _values(name: str, value: Json) -> tuple[str, ...]:
-    values = (
-        (value,) if isinstance(value, str) else tuple(value) if isinstance(value, (list, tuple, set, frozenset)) else ()
-    )
-    if not values or not all(isinstance(each, str) for each in values):
-        detail = f"Invalid {name} {value!r}. Give a string, or a list of strings."
-        raise InputError(Problem("bad-parameter", detail, pointer=f"/{name}"))
-    return values
-
-
-_RANGE = re.compile(r"(\d{0,9})-(\d{0,9})", re.ASCII)
-
-
-def _range(length: int | str) -> tuple[float, float]:
-    """Return the bounds of a range of lengths."""
-    if isinstance(length, int) and not isinstance(length, bool) and length >= 0:
-        return length, length
-    words = str(length).strip()
-    found = _RANGE.fullmatch(words)
-    if words.isascii() and words.isdigit():
-        return int(words), int(words)
-    if found is None or found.group() == "-":
-        detail = f'Invalid length {length!r}. Give a number of words, or a range as in "10-20", "10-" or "-20".'
-        raise InputError(Problem("bad-parameter", detail, pointer="/length"))
-    low, high = found.groups()
-    return int(low or 0), int(high) if high else float("inf")
 
 
 def _asked_words(value: Json) -> str:

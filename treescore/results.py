@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
-from treescore import inspection
 from treescore.core.params import Json
 from treescore.core.suggestions import did_you_mean
 from treescore.errors import InputError, Problem
 from treescore.evaluation.report import Report, System, find_score
 from treescore.evaluation.spec import Entry, Spec
 from treescore.evaluation.warnings import warning_lines
+from treescore.filters import Filters, SentenceName
 from treescore.frames import columns_of, frame
-from treescore.inspection import Filters, Scored, SentenceName
 from treescore.pictures import Picture, drawing
-from treescore.render.comparison_tables import comparison_tables
+from treescore.render.comparison_tables import across_table, comparison_tables
 from treescore.render.comparisons import VIEW_FORMS, render_comparisons
 from treescore.render.figures import PERCENT, Unit
 from treescore.render.rows import comparison_rows
 from treescore.render.scores import headline_scores, is_share, score_tables, value_at
 from treescore.render.tables import Table
 from treescore.views import FORMS, Renderable, View, check_form, csv_text, json_text
+
+if TYPE_CHECKING:
+    from treescore.inspection import Scored
 
 __all__ = ["FORMS", "Comparison", "Filters", "Picture", "Result", "SystemScores", "View"]
 
@@ -146,6 +148,11 @@ class Result(Mapping[str, SystemScores], Renderable):
         return self.report.document.get("across")
 
     @property
+    def comparison(self) -> Comparison | None:
+        """What was compared, as `compare` gives it; None where nothing was compared."""
+        return Comparison(self, tuple(self.comparisons), self.across) if self.comparisons else None
+
+    @property
     def signature(self) -> dict[str, dict[str, Mapping[str, Json]]]:
         """The signatures by system and metric key."""
         return {name: scores.signature for name, scores in self.items()}
@@ -181,6 +188,8 @@ class Result(Mapping[str, SystemScores], Renderable):
         Raises:
             InputError: an unknown system, metric or filter, or a filter's value has another form.
         """
+        from treescore import inspection  # noqa: PLC0415 - scores alone need none of it
+
         return inspection.errors(self._scored(system, metric), filters)
 
     def sentence(self, system: str, sentence: SentenceName, metric: str | None = None) -> View:
@@ -194,10 +203,14 @@ class Result(Mapping[str, SystemScores], Renderable):
         Raises:
             InputError: one of them is unknown.
         """
+        from treescore import inspection  # noqa: PLC0415 - scores alone need none of it
+
         return inspection.sentence(self._scored(system, metric), sentence)
 
     def groupings(self, system: str, metric: str | None = None) -> list[str]:
         """Return the names of the groupings of `slices`. Raises InputError as `slices`."""
+        from treescore import inspection  # noqa: PLC0415 - scores alone need none of it
+
         return inspection.groupings(self._scored(system, metric))
 
     def slices(self, system: str, by: str, metric: str | None = None) -> View:
@@ -213,6 +226,8 @@ class Result(Mapping[str, SystemScores], Renderable):
         Raises:
             InputError: one of them is unknown.
         """
+        from treescore import inspection  # noqa: PLC0415 - scores alone need none of it
+
         return inspection.slices(self._scored(system, metric), by)
 
     def diff(self, a: str, b: str, metric: str | None = None, **filters: Unpack[Filters]) -> View:
@@ -230,6 +245,8 @@ class Result(Mapping[str, SystemScores], Renderable):
         Raises:
             InputError: as `errors`.
         """
+        from treescore import inspection  # noqa: PLC0415 - scores alone need none of it
+
         return inspection.diff(self._scored(a, metric), self._scored(b, metric), filters)
 
     def tables(self, unit: Unit = PERCENT) -> Sequence[Table]:
@@ -271,6 +288,8 @@ class Result(Mapping[str, SystemScores], Renderable):
         if system not in names:
             detail = f"Unknown system {system!r}. Systems: {', '.join(names)}.{did_you_mean(system, names)}"
             raise InputError(Problem("unknown-system", detail, pointer="/system"))
+        from treescore.inspection import Scored  # noqa: PLC0415 - as above
+
         return Scored(self.report, names.index(system), system, self._entry(metric))
 
     def _entry(self, key: str | None) -> Entry:
@@ -345,7 +364,8 @@ class Comparison(Renderable):
     def tables(self, unit: Unit = PERCENT) -> Sequence[Table]:
         """Return the tables of ranks and of pairs of each compared score."""
         shares = self._shares if unit == PERCENT else frozenset()
-        return [table for document in self.comparisons for table in comparison_tables(document, shares)]
+        tables = [table for document in self.comparisons for table in comparison_tables(document, shares)]
+        return tables if self.across is None else [*tables, across_table(self.across)]
 
     def __str__(self) -> str:
         return self.render("text").rstrip("\n")

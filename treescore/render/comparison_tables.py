@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from typing import Any
 
+from treescore.render.across import across_lines
 from treescore.render.crosstable import CrossTable, cross_table, dagger_line, headline, notes, system_table
 from treescore.render.sentences import sentences
 from treescore.render.tables import Column, Table
@@ -47,3 +48,9 @@ def _pairs(table: CrossTable, said: list[str]) -> Table:
     ]
     columns = [Column(""), *(Column(table.names[other]) for other in size)]
     return Table(legend(table), columns, rows, notes=said)
+
+
+def across_table(document: Mapping[str, Any]) -> Table:
+    """Return the comparisons of several scores as one family: lines below a head, no cells."""
+    head, *lines = across_lines(document)
+    return Table(head, [], [], notes=lines)

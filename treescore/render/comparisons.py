@@ -9,11 +9,10 @@ from typing import Any
 import orjson
 
 from treescore.render.across import across_lines
-from treescore.render.comparison_tables import comparison_tables
+from treescore.render.comparison_tables import across_table, comparison_tables
 from treescore.render.latex import comment, latex
 from treescore.render.markdown import escaped, markdown
 from treescore.render.rows import csv_rows
-from treescore.render.tables import escaped as html_escaped
 from treescore.render.tables import html_table
 from treescore.render.text import text
 
@@ -58,10 +57,10 @@ def _picture(documents: Sequence[Document], _across: Document | None, shares: Co
 
 
 def _html(documents: Sequence[Document], across: Document | None, shares: Container[str]) -> bytes:
-    tables = [html_table(table) for document in documents for table in comparison_tables(document, shares)]
+    tables = [table for document in documents for table in comparison_tables(document, shares)]
     if across is not None:
-        tables += [f"<p>{html_escaped(line)}</p>\n" for line in across_lines(across)]
-    return "".join(tables).encode()
+        tables.append(across_table(across))
+    return "".join(map(html_table, tables)).encode()
 
 
 _WRITERS: Mapping[str, tuple[str, _Writer]] = {

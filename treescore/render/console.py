@@ -20,10 +20,13 @@ def renderable(tables: Sequence[Table]) -> RenderableType:
 
 def _parts(table: Table) -> list[RenderableType]:
     parts: list[RenderableType] = [Text(warned(words), "bold yellow") for words in table.warnings]
-    grid = RichTable(title=Text(clean(table.caption)), title_justify="left", box=None, pad_edge=False)
+    if table.caption:
+        parts.append(Text(clean(table.caption), "bold"))
+    grid = RichTable(box=None, pad_edge=False)
     for column, head in zip(table.columns, table.heads, strict=True):
         grid.add_column(Text(head), justify="right" if column.numeric else "left")
     for row in table.cells:
         grid.add_row(*map(Text, row))
-    parts.append(grid if table.rows else Text(clean(table.caption)))
+    if table.rows:
+        parts.append(grid)
     return [*parts, *(Text(clean(note), "dim") for note in table.notes)]
