@@ -72,7 +72,7 @@ def comment(words: str) -> str:
 
 
 def warned(words: str) -> str:
-    """Return a warning as a paragraph of its own, which is printed: nobody sees a comment in the paper."""
+    """Return a warning as a paragraph of its own, as a comment would be lost in the paper."""
     return f"\\noindent\\textbf{{Warning:}} {escaped(clean(words))}"
 
 

@@ -27,7 +27,7 @@ class Table:
         caption: what the table shows, in one line.
         columns: heads, with their alignment.
         rows: cells, the first one names its row.
-        warnings: shown above the table, so that nobody reads the figures without them.
+        warnings: shown above the table, so that the figures are not read without them.
         notes: shown below it.
     """
 
