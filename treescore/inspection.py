@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from treescore.core.figures import PERCENT, figures_of
 from treescore.core.params import Json
 from treescore.core.registry import ERROR, OK, SKIP, STATUS_NAMES, Outcome
 from treescore.core.suggestions import did_you_mean
@@ -19,8 +20,7 @@ from treescore.evaluation.spec import Entry
 from treescore.evaluation.warnings import warning_lines, warnings_of_metric
 from treescore.filters import MATCHES, OF_SENTENCES, Filters, SentenceName, bounds_of, values_of
 from treescore.render.crosstable import clean
-from treescore.render.figures import PERCENT, figures_of
-from treescore.render.scores import headline_scores, is_share
+from treescore.render.scores import headline_scores
 from treescore.views import View
 
 AT_ONCE = 1000
@@ -152,7 +152,7 @@ def slices(scored: Scored, by: str) -> View:
 
 def _share(known: Mapping[str, Any], name: str) -> bool:
     """Return whether a score of a slice is from 0 to 1; those that only slices have are shares of words."""
-    return name not in known or is_share(known[name])
+    return name not in known or known[name].is_share
 
 
 def _flat(row: Mapping[str, Json], path: str = "") -> Iterator[tuple[str, Json]]:
@@ -170,7 +170,7 @@ def _scores_line(scored: Scored, item: Mapping[str, Json]) -> str:
         value: Json = item["scores"]
         for step in score.name.split("."):
             value = value[step]
-        parts.append(f"{head} {figures_of(PERCENT, share=is_share(score)).value(value)}")
+        parts.append(f"{head} {figures_of(PERCENT, share=score.is_share).value(value)}")
     return "Scores of the sentence: " + ", ".join(parts)
 
 

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, overload
 
 import orjson
 
+from treescore.core.figures import PERCENT, UNDEFINED, UNITS, Unit, figures_of
 from treescore.core.params import Json
 from treescore.errors import InputError, Problem
 from treescore.frames import columns_of, frame
-from treescore.render.figures import PERCENT, UNDEFINED, UNITS, Unit, figures_of
-from treescore.render.rows import safe_value, separated
-from treescore.render.tables import TABLE_FORMS, Column, Table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-FORMS = (*TABLE_FORMS, "csv", "json")
+    from treescore.render.tables import Table
+
+FORMS = ("text", "markdown", "latex", "html", "csv", "json")
 """The forms of every view."""
 LISTED = 200
 """Rows that a terminal or a notebook shows of a view; its other forms hold all."""
@@ -65,8 +65,7 @@ class Renderable(ABC):
         check_form(form, self.forms, unit)
         if form in ("csv", "json"):
             return self.to_csv() if form == "csv" else self.to_json()
-        write = TABLE_FORMS[form]
-        return "\n".join(write(table) for table in self.tables(unit))
+        return _written(form, self.tables(unit))
 
     def to_text(self, unit: Unit = PERCENT) -> str:
         """Return plain text."""
@@ -85,10 +84,10 @@ class Renderable(ABC):
         return self.render("html", unit)
 
     def __str__(self) -> str:
-        return "\n".join(TABLE_FORMS["text"](_shortened(table)) for table in self.tables()).rstrip("\n")
+        return _written("text", map(_shortened, self.tables())).rstrip("\n")
 
     def _repr_html_(self) -> str:
-        return "\n".join(TABLE_FORMS["html"](_shortened(table)) for table in self.tables())
+        return _written("html", map(_shortened, self.tables()))
 
     def __rich__(self) -> RenderableType:
         from treescore.render.console import renderable  # noqa: PLC0415 - only a terminal needs rich
@@ -104,8 +103,16 @@ def check_form(form: str, known: Sequence[str], unit: str) -> None:
             raise InputError(Problem("bad-parameter", detail, pointer=f"/{name}"))
 
 
+def _written(form: str, tables: Iterable[Table]) -> str:
+    from treescore.render.tables import TABLE_FORMS  # noqa: PLC0415 - a program that prints nothing needs no writers
+
+    return "\n".join(TABLE_FORMS[form](table) for table in tables)
+
+
 def csv_text(columns: Sequence[str], rows: Sequence[Mapping[str, Json]]) -> str:
     """Return rows as CSV with a header; lists are JSON in their cell."""
+    from treescore.render.rows import safe_value, separated  # noqa: PLC0415 - as above
+
     lines = [list(columns), *([_csv_value(row.get(name)) for name in columns] for row in rows)]
     return separated([[safe_value(value) for value in line] for line in lines]).decode()
 
@@ -168,6 +175,8 @@ class View(Renderable, Sequence[Mapping[str, Json]]):
 
     def tables(self, unit: Unit = PERCENT) -> Sequence[Table]:
         """Return one table."""
+        from treescore.render.tables import Column, Table  # noqa: PLC0415 - as above
+
         names = self.columns if self.shown is None else self.shown
         numeric = {name for name in names if all(_is_number(row.get(name)) for row in self.rows)}
         columns = [Column(name.replace("_", " "), name in numeric) for name in names]

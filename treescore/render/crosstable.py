@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from treescore.core.conventions import IDENTICAL, UNDEFINED
-from treescore.render.figures import IN_FRACTIONS, PERCENT, Figures, figures_of
+from treescore.core.figures import IN_FRACTIONS, PERCENT, Figures, figures_of
 
 Document = Mapping[str, Any]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
+from treescore.core.figures import Figures
 from treescore.render.crosstable import (
     Cell,
     CrossTable,
@@ -17,7 +18,6 @@ from treescore.render.crosstable import (
     notes,
     system_table,
 )
-from treescore.render.figures import Figures
 from treescore.render.sentences import sentences
 
 LEGEND = (

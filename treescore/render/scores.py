@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from treescore.core.figures import PERCENT, Unit, figures_of
+from treescore.core.values import value_at
 from treescore.evaluation.warnings import warning_lines, warnings_of_metric
 from treescore.render.crosstable import clean
-from treescore.render.figures import PERCENT, Unit, figures_of
 from treescore.render.tables import Column, Table
 
 if TYPE_CHECKING:
@@ -36,18 +37,6 @@ def score_tables(
     return [_table(entry, systems, warnings, unit) for entry in spec.entries]
 
 
-def value_at(scores: Json, name: str) -> float | None:
-    """Return a score of a document by its name, whose dots stand for nested objects."""
-    for step in name.split("."):
-        scores = scores[step]
-    return None if scores is None else float(scores)
-
-
-def is_share(score: Score) -> bool:
-    """Return whether a score's range is 0 to 1."""
-    return score.low == 0.0 and score.high == 1.0
-
-
 def headline_scores(entry: Entry, systems: Sequence[Document]) -> dict[str, Score]:
     """Return the scores that a table shows, by the heads of their columns."""
     metric, known = entry.metric, entry.metric.table.by_name
@@ -65,7 +54,7 @@ def _table(entry: Entry, systems: Sequence[Document], warnings: Sequence[Documen
     for system in systems:
         scores = system["metrics"][entry.key]["scores"]
         values = [
-            figures_of(unit, share=is_share(score)).value(value_at(scores, score.name)) for score in shown.values()
+            figures_of(unit, share=score.is_share).value(value_at(scores, score.name)) for score in shown.values()
         ]
         rows.append([clean(system["name"]), *values])
     named = entry.key if entry.key == entry.name else f"{entry.key} ({entry.name})"
