@@ -266,7 +266,7 @@ class _Choice:
         numbers: Sequence[int] = range(len(self._scored.outcome.rows))
         asked = filters.get("sentence")
         if asked is not None:
-            names = [asked] if isinstance(asked, (int, str)) else list(asked)
+            names = asked if isinstance(asked, (list, tuple, set, frozenset, range)) else [asked]
             numbers = sorted({_sentence_number(self._scored, name) for name in names})
         length = filters.get("length")
         if length is None:

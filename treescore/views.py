@@ -184,9 +184,10 @@ class View(Renderable, Sequence[Mapping[str, Json]]):
         return [Table(self.title, columns, rows, self.warnings, self.notes)]
 
     def to_csv(self) -> str:
-        """Return all columns as CSV, and the warnings in a last one."""
+        """Return all columns as CSV, and the warnings in a last one; without a row they have one to themselves."""
         said = {"warnings": " ".join(self.warnings)}
-        return csv_text([*self.columns, "warnings"], [{**row, **said} for row in self.rows])
+        rows = [{**row, **said} for row in self.rows] or ([said] if self.warnings else [])
+        return csv_text([*self.columns, "warnings"], rows)
 
     def to_json(self) -> str:
         """Return an object with `title`, `rows`, `warnings` and `notes`."""
