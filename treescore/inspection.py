@@ -23,6 +23,7 @@ from treescore.render.crosstable import clean
 from treescore.render.scores import headline_scores
 from treescore.views import View
 
+SCORES = "scores."
 AT_ONCE = 1000
 """Sentences whose items are made at once: a long text's are never all in memory."""
 COMMON = 20
@@ -73,7 +74,7 @@ def errors(scored: Scored, filters: Filters) -> View:
     count = f"{len(rows)} error{'' if len(rows) == 1 else 's'}"
     title = f"{count} of {clean(scored.name)} under {scored.entry.key}{chosen.words}"
     notes = () if rows else tuple(chosen.why_empty())
-    return View(title, _columns(rows), tuple(rows), scored.warnings, notes)
+    return View(title, _columns(rows), tuple(rows), scored.warnings, notes, shown=_shown(rows))
 
 
 def diff(better: Scored, worse: Scored, filters: Filters) -> View:
@@ -141,13 +142,25 @@ def slices(scored: Scored, by: str) -> View:
     flat = [dict(_flat(row)) for row in found[by]]
     columns = _columns(flat)
     by_name = scored.entry.metric.table.by_name
-    scores = [name for name in columns if name.startswith("scores.")]
-    shares = frozenset(name for name in scores if _share(by_name, name.partition(".")[2]))
-    heads = [name for name in scores if name.partition(".")[2] in scored.entry.metric.headline]
+    scores = [name for name in columns if name.startswith(SCORES)]
+    shares = frozenset(name for name in scores if _share(by_name, name.removeprefix(SCORES)))
+    headline = [SCORES + name for name in scored.entry.metric.headline if SCORES + name in columns]
     counts = [name for name in columns if name in ("sentences", "counts.gold", "counts.system", "counts.words")]
     shown = ("value", *(counts or [name for name in columns if name.startswith("counts.")][:1]))
     title = f"{clean(scored.name)} by {by} under {scored.entry.key}"
-    return View(title, columns, tuple(flat), scored.warnings, (), shares, (*shown, *(heads or scores[:FEW_SCORES])))
+    heads = {SCORES + name: head for name, head in scored.entry.metric.headline.items()}
+    return View(
+        title, columns, tuple(flat), scored.warnings, (), shares, (*shown, *(headline or scores[:FEW_SCORES])), heads
+    )
+
+
+def _shown(rows: Sequence[Mapping[str, Json]]) -> tuple[str, ...]:
+    """Return the columns that a table of errors shows: of the output's place and form only what differs from gold's."""
+    columns = _columns(rows)
+    hidden = {"system_sentence", "system_word"}
+    if all(row.get("system_form") in (None, row.get("form")) for row in rows):
+        hidden.add("system_form")
+    return tuple(name for name in columns if name not in hidden)
 
 
 def _share(known: Mapping[str, Any], name: str) -> bool:
@@ -178,7 +191,7 @@ def _columns(rows: Iterable[Mapping[str, Json]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for row in rows for name in row))
 
 
-def _sentence_number(scored: Scored, name: SentenceName) -> int:
+def _sentence_number(scored: Scored, name: Json) -> int:
     """Return the number of a sentence from 0."""
     total = len(scored.outcome.rows)
     if isinstance(name, str):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from treescore.core.figures import PERCENT, Unit
@@ -394,17 +395,18 @@ class Comparison(Renderable):
         columns, rows = comparison_rows(self.comparisons)
         return frame(columns_of(rows, columns))
 
-    def plot(self, path: str | None = None) -> Picture:
+    def plot(self, path: str | Path | None = None, unit: Unit = PERCENT) -> Picture:
         """Draw a heat map of adjusted p with the differences; a notebook shows what is returned.
 
         Args:
             path: a file to write too; its suffix is `.svg` or `.png`.
+            unit: as in `render`.
 
         Raises:
             MissingExtra: matplotlib is not installed.
             InputError: another suffix.
         """
-        picture = Picture(self.comparisons, self._shares)
+        picture = Picture(self.comparisons, self._shares if unit == PERCENT else frozenset())
         if path is not None:
             picture.save(path)
         return picture

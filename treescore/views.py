@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, overload
 
 import orjson
@@ -147,6 +147,7 @@ class View(Renderable, Sequence[Mapping[str, Json]]):
         notes: what is said below them.
         shares: the columns whose values are scores from 0 to 1.
         shown: the columns that tables show; all unless given.
+        heads: of columns in tables, where they are not their names.
     """
 
     title: str
@@ -156,6 +157,7 @@ class View(Renderable, Sequence[Mapping[str, Json]]):
     notes: tuple[str, ...] = ()
     shares: frozenset[str] = frozenset()
     shown: tuple[str, ...] | None = None
+    heads: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -179,9 +181,10 @@ class View(Renderable, Sequence[Mapping[str, Json]]):
 
         names = self.columns if self.shown is None else self.shown
         numeric = {name for name in names if all(_is_number(row.get(name)) for row in self.rows)}
-        columns = [Column(name.replace("_", " "), name in numeric) for name in names]
+        columns = [Column(self.heads.get(name, _head(name)), name in numeric) for name in names]
         rows = [[_cell(row.get(name), unit, share=name in self.shares) for name in names] for row in self.rows]
-        return [Table(self.title, columns, rows, self.warnings, self.notes)]
+        title = f"{self.title}, scores in percent" if self.shares and unit == PERCENT else self.title
+        return [Table(title, columns, rows, self.warnings, self.notes)]
 
     def to_csv(self) -> str:
         """Return all columns as CSV, and the warnings in a last one; without a row they have one to themselves."""
@@ -197,6 +200,11 @@ class View(Renderable, Sequence[Mapping[str, Json]]):
     def to_frame(self) -> Any:
         """Return a data frame with a column for each member."""
         return frame(columns_of(self.rows, self.columns))
+
+
+def _head(name: str) -> str:
+    """Return the last step of a column's path, in words."""
+    return name.rpartition(".")[2].replace("_", " ")
 
 
 def _is_number(value: Json) -> bool:

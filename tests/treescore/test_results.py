@@ -11,7 +11,7 @@ import warnings
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -415,7 +415,11 @@ def test_a_comparison_takes_its_settings_as_keywords(scored: Result) -> None:
     assert keywords.comparisons[0]["score"] == "ud.uas_f1"
     both = compare(scored, significance={"resamples": 50, "alpha": 0.1}, alpha=0.2)
     assert both.comparisons[0]["alpha"] == 0.2
-    assert set(Settings.__annotations__) == {*PARAMS, "scores"}
+    hints = get_type_hints(Settings)
+    assert set(hints) == {*PARAMS, "scores"}
+    for name, param in PARAMS.items():
+        if "enum" in param.schema:
+            assert list(get_args(hints[name])) == param.schema["enum"]
     assert keywords.result["graph"].las_f1 == scored["graph"].las_f1
     assert repr(keywords) == "Comparison('ud.uas_f1' of 'rules', 'graph')"
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from treescore.core.digests import short_digests
 from treescore.core.figures import PERCENT, Unit, figures_of
 from treescore.core.values import value_at
 from treescore.evaluation.warnings import warning_lines, warnings_of_metric
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from treescore.evaluation.spec import Entry, Spec
 
 Document = Mapping[str, Any]
-_DIGEST = re.compile(r"(sha256:[0-9a-f]{12})[0-9a-f]+")
 _LONGEST_VALUE = 40
 """Characters of a parameter's value in a signature; the whole value stands in JSON."""
 
@@ -103,7 +102,7 @@ def signature_line(entry: Entry, signature: Document) -> str:
     formats = [signature["format"], signature["system_format"]]
     if formats[0] != formats[1] or not isinstance(formats[0], str):
         parts += [f"{side} format {_choice(value)}" for side, value in zip(("gold", "system"), formats, strict=True)]
-    gold = _DIGEST.sub(r"\1", signature["gold"])
+    gold = short_digests(signature["gold"])
     return f"Signature: {'; '.join(parts)}; gold {gold}; treescore {version}"
 
 
