@@ -26,6 +26,9 @@ from treescore.views import View
 SCORES = "scores."
 AT_ONCE = 1000
 """Sentences whose items are made at once: a long text's are never all in memory."""
+ERROR_MARK = "error"
+"""Member of a row of `Metric.beside_gold` that is not empty where the output is wrong."""
+NOTHING = "The output has nothing here that could be compared."
 COMMON = 20
 """Values that an empty view names."""
 FEW_SCORES = 6
@@ -94,9 +97,8 @@ def diff(better: Scored, worse: Scored, filters: Filters) -> View:
         f"{clean(worse.name)} wrong under {worse.entry.key}{chosen.words}, with the errors of {clean(worse.name)}"
     )
     notes = [] if rows else chosen.why_empty()
-    return View(
-        title, _columns(rows), tuple(rows), tuple(dict.fromkeys([*better.warnings, *worse.warnings])), tuple(notes)
-    )
+    warnings = tuple(dict.fromkeys([*better.warnings, *worse.warnings]))
+    return View(title, _columns(rows), tuple(rows), warnings, tuple(notes), shown=_shown(rows))
 
 
 def sentence(scored: Scored, name: SentenceName) -> View:
@@ -120,7 +122,8 @@ def sentence(scored: Scored, name: SentenceName) -> View:
     if "problem" in item:
         notes.append(f"{item['status']}: {item['problem']['detail']}")
     notes += [f"{side}: {item[f'{side}_tree']}" for side in ("gold", "system") if f"{side}_tree" in item]
-    return View(title, _columns(rows), rows, scored.warnings, tuple(notes))
+    columns = [name for name in _columns(rows) if name != ERROR_MARK]
+    return View(title, (*columns, ERROR_MARK), rows, scored.warnings, tuple(notes))
 
 
 def groupings(scored: Scored) -> list[str]:
@@ -254,7 +257,7 @@ class _Choice:
         rows = [{**head, **row} for row in self._scored.entry.metric.errors_of(item, self._gold)]
         if rows or item["status"] not in UNSCORED:
             return rows
-        return [{**head, "kind": item["status"], "detail": item.get("problem", {}).get("detail")}]
+        return [{**head, "kind": item["status"], "detail": item.get("problem", {}).get("detail", NOTHING)}]
 
     def _item(self, number: int) -> dict[str, Json]:
         start, items = self._items

@@ -213,7 +213,7 @@ def _is_number(value: Json) -> bool:
 
 def _cell(value: Json, unit: Unit, *, share: bool) -> str:
     if value is None:
-        return UNDEFINED
+        return UNDEFINED if share else ""
     if isinstance(value, float):
         return figures_of(unit, share=True).value(value) if share else f"{value:.4f}"
     if isinstance(value, (list, tuple)):

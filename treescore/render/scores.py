@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from treescore.core.digests import short_digests
+from treescore.core.digests import digest_of, short_digests
 from treescore.core.figures import PERCENT, Unit, figures_of
 from treescore.core.values import value_at
 from treescore.evaluation.warnings import warning_lines, warnings_of_metric
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Document = Mapping[str, Any]
 _LONGEST_VALUE = 40
-"""Characters of a parameter's value in a signature; the whole value stands in JSON."""
+"""Characters of a parameter's value in a signature; a longer one is named by its digest."""
 
 
 def score_tables(
@@ -121,5 +121,5 @@ def _in_brackets(values: Mapping[str, Json]) -> str:
 
 
 def _short(value: Json) -> str:
-    words = clean(str(value).lower() if isinstance(value, bool) else str(value))
-    return words if len(words) <= _LONGEST_VALUE else f"{words[:_LONGEST_VALUE]}..."
+    words = str(value).lower() if isinstance(value, bool) else str(value)
+    return clean(words) if len(words) <= _LONGEST_VALUE else short_digests(digest_of(words.encode()))
