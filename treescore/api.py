@@ -157,7 +157,8 @@ def score(
     """
     settings = ({} if significance else None) if isinstance(significance, bool) else significance
     result = _score(gold, outputs, metric, format, system_format, transforms, settings, items, limits, progress)
-    _warn(warning_lines(result.warnings))
+    compared = result.comparison
+    _warn(dict.fromkeys([*warning_lines(result.warnings), *(compared.warnings if compared else ())]))
     return result
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from treescore.core.figures import PERCENT, figures_of
 from treescore.core.params import Json
-from treescore.core.registry import ERROR, OK, SKIP, STATUS_NAMES, Outcome
+from treescore.core.registry import ERROR, OK, SKIP, STATUS_NAMES, Metric, Outcome
 from treescore.core.suggestions import did_you_mean
 from treescore.core.values import with_values
 from treescore.errors import InputError, Problem
@@ -76,8 +76,8 @@ def errors(scored: Scored, filters: Filters) -> View:
         rows += chosen.errors_of(number)
     count = f"{len(rows)} error{'' if len(rows) == 1 else 's'}"
     title = f"{count} of {clean(scored.name)} under {scored.entry.key}{chosen.words}"
-    notes = () if rows else tuple(chosen.why_empty())
-    return View(title, _columns(rows), tuple(rows), scored.warnings, notes, shown=_shown(rows))
+    notes = () if rows else chosen.why_empty()
+    return View(title, _columns(rows), tuple(rows), scored.warnings, tuple(notes), shown=_shown(rows))
 
 
 def diff(better: Scored, worse: Scored, filters: Filters) -> View:
@@ -96,7 +96,7 @@ def diff(better: Scored, worse: Scored, filters: Filters) -> View:
         f"{sentences} sentence{'' if sentences == 1 else 's'} that {clean(better.name)} has right and "
         f"{clean(worse.name)} wrong under {worse.entry.key}{chosen.words}, with the errors of {clean(worse.name)}"
     )
-    notes = [] if rows else chosen.why_empty()
+    notes = () if rows else chosen.why_empty()
     warnings = tuple(dict.fromkeys([*better.warnings, *worse.warnings]))
     return View(title, _columns(rows), tuple(rows), warnings, tuple(notes), shown=_shown(rows))
 
@@ -232,6 +232,8 @@ class _Choice:
 
     def why_empty(self) -> Iterator[str]:
         """Yield for each filter which values errors have, where none has the asked ones."""
+        if type(self._scored.entry.metric).errors_of is Metric.errors_of:
+            yield f"The metric {self._scored.entry.name} lists no errors."
         for name, asked in self._asked.items():
             found: Counter[str] = Counter()
             for number in self.sentences:

@@ -383,6 +383,28 @@ def test_equal_labels_of_brackets_are_no_errors() -> None:
     assert [row["error"] for row in result.sentence("B", 1)] == ["", "missed", "wrong", ""]
 
 
+def test_brackets_are_counted_as_the_metric_counts_them_however_labels_are_equal() -> None:
+    generator = np.random.default_rng(5)
+
+    def tree(depth: int) -> str:
+        if not depth or generator.random() < 0.2:
+            return "(X x)"
+        children = " ".join(tree(depth - 1) for _ in range(generator.integers(1, 3)))
+        return f"({generator.choice(list('ABC'))} {children})"
+
+    shapes = [f"(S {tree(4)} {tree(4)})" for _ in range(60)]
+    other = [
+        "".join(generator.choice(list("ABC")) if letter in "ABC" else letter for letter in each) for each in shapes
+    ]
+    for params in ({"equal_labels": [["A", "B"], ["A", "C"]]}, {"labelled": False}, {"first_word": 1}):
+        asked = {"name": "parseval", "params": params}
+        result = score("\n".join(shapes) + "\n", {"A": "\n".join(other) + "\n"}, asked, format="bracketed")
+        counts = result["A"].metrics["parseval"]["counts"]
+        kinds = [row["kind"] for row in result.errors("A")]
+        assert kinds.count("missed") == counts["gold"] - counts["matched"]
+        assert kinds.count("wrong") == counts["system"] - counts["matched"]
+
+
 def test_a_sentence_that_is_not_scored_is_an_error_with_its_reason() -> None:
     result = score(TREE * 2, {"A": TREE.replace("dog", "cat") + FLAT, "B": TREE + FLAT}, "parseval", format="bracketed")
     first = result.errors("A")[0]
