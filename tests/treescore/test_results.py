@@ -411,6 +411,9 @@ def test_a_sentence_that_is_not_scored_is_an_error_with_its_reason() -> None:
     assert first["kind"] == "error"
     assert "cat" in first["detail"]
     assert [row["kind"] for row in result.errors("A", label="NP")] == ["missed"]
+    beside = result.sentence("A", 1)
+    assert len(beside) == 0
+    assert "error: Word 2 after deletions is 'cat'" in beside.to_text()
     assert not len(result.diff("A", "B"))
     assert {row["item"] for row in result.diff("B", "A")} == {1}
 
