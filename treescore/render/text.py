@@ -67,7 +67,7 @@ def _systems(table: CrossTable) -> list[str]:
     result = [first]
     for index, line in enumerate(lines):
         if table.boundary_above(index):
-            result.append("-" * len(first))
+            result.append("-" * width_of(first))
         result.append(line)
     return result
 
