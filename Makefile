@@ -3,21 +3,24 @@
 # make test       lint, types and all tests that need Python only
 # make test-all   make test with the lines that it covers, also on PostgreSQL, the wheel in an empty environment, the
 #                 workers on the lowest and the newest RQ, the contract under two linters (Node.js) and in a generated
-#                 client, the services on hosts of their own (root, nginx, PostgreSQL); what CI runs
+#                 client, the services on hosts of their own (root, nginx, PostgreSQL), the library beside those that
+#                 people use it with (spaCy, pandas, notebooks, ...); what CI runs
 # make bench      every benchmark beside its peers, into docs/benchmarks.md  (QUICK=1: small sizes, printed only;
 #                 ONLY="jobs reading": some scripts, printed only)
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-ANYWHERE := not packaging and not hosts
+ANYWHERE := not packaging and not hosts and not libraries
 CHOSEN := $(ANYWHERE) and not postgres
 
 CONTRACT := tools/contract
 NODE_BIN := $(CONTRACT)/node_modules/.bin
 BENCH := build/bench
+LIBRARIES := build/libraries
 
-.PHONY: run venv dev test test-all bench hosts rq-range contract-lint contract-client lint types unit format clean
+.PHONY: run venv dev test test-all bench packaging libraries hosts rq-range contract-lint contract-client lint types unit \
+  format clean
 .DEFAULT_GOAL := run
 
 run: venv
@@ -57,10 +60,22 @@ unit: dev
 # tracing lines costs more than half of the time of the tests
 test-all: COVERED := --cov --cov-report=term
 test-all: CHOSEN := $(ANYWHERE)
-test-all: test packaging hosts rq-range contract-lint contract-client
+test-all: test packaging libraries hosts rq-range contract-lint contract-client
 
 packaging: dev
 	$(BIN)/python -m pytest -m packaging
+
+# in an environment of their own: what the project needs itself stays known
+libraries: $(LIBRARIES)/.installed
+	$(LIBRARIES)/bin/python -m pytest -m libraries
+
+$(LIBRARIES)/.installed: pyproject.toml constraints.txt
+	@$(PYTHON) -m venv $(LIBRARIES)
+	@$(LIBRARIES)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	@$(LIBRARIES)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable . \
+	  --group dev --group libraries
+	@$(LIBRARIES)/bin/python -m treescore.warm
+	@touch $@
 
 hosts: dev
 	$(BIN)/python -m pytest -m hosts

@@ -46,6 +46,10 @@ class Problem:
         return replace(self, pointer=pointer + self.pointer, part=part if part is not None else self.part)
 
 
+class TreescoreWarning(UserWarning):
+    """Something unusual in a text or parameter that was scored as it is; the message says what to do."""
+
+
 class ScoringError(Exception):
     """A text or a request that cannot be scored.
 

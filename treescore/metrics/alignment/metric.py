@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -39,6 +39,7 @@ AER = Ratio({"links_in_sure": 1, "links_in_possible": 1}, {"links": 1, "sure": 1
 _NO_LINKS = "the output has no link"
 _NO_SURE = "gold has no sure link"
 _KINDS = ("P", "S")
+SURE = _KINDS[1]
 MIN_FALL = 0.1
 """By how much, and by at least a quarter, AER must fall under another reading for a warning."""
 
@@ -178,6 +179,33 @@ def compare_links(index: GoldIndex, system: Links, pairs: int) -> Comparison:
     return Comparison(gold, system, in_possible, in_sure, found_in_system, found_as_sure, pairs)
 
 
+def link_errors(links: Mapping[str, Json]) -> Iterator[dict[str, Json]]:
+    """Return the wrong links of a pair, then the missed sure ones."""
+    for kind in ("wrong", "missed"):
+        for source, target, sure in links.get(kind, ()):
+            if kind == "wrong" or sure == SURE:
+                yield {"kind": kind, "source": source, "target": target, "link": sure}
+
+
+def links_beside(links: Mapping[str, Json], gold: Alignments, item: int) -> Iterator[dict[str, Json]]:
+    """Return gold's links of a pair, then the wrong ones of the output, with a mark under the sides that have them.
+
+    Args:
+        links: the members `wrong` and `missed` of the item.
+        gold: the alignments.
+        item: number of the pair, from 1.
+    """
+    missed = {(source, target) for source, target, _ in links["missed"]}
+    here = slice(*gold.offsets[item - 1 : item + 1].tolist())
+    columns = gold.source[here], gold.target[here], gold.sure[here].astype(np.int64)
+    for source, target, sure in zip(*(column.tolist() for column in columns), strict=True):
+        lacking = (source, target) in missed
+        row = {"source": source, "target": target, "link": _KINDS[sure], "gold": "x", "system": "" if lacking else "x"}
+        yield {**row, "error": "missed" if lacking and _KINDS[sure] == SURE else ""}
+    for source, target, sure in links["wrong"]:
+        yield {"source": source, "target": target, "link": sure, "gold": "", "system": "x", "error": "wrong"}
+
+
 def aer_of(rows: IntArray) -> float:
     """Return AER of summed counts, NaN where undefined."""
     return float(TABLE.by_name["aer"].of(COUNT_NAMES, rows.sum(axis=0)))
@@ -196,6 +224,9 @@ class Alignment(Metric):
     examples: ClassVar[tuple[Example, ...]] = (
         Example("pharaoh", (("0-0 1-1 2p2\n", "0-0 1-2\n"), ("0-0\n", "0-0\n"), ("0-1 1-0\n", "0-1 1-0\n"))),
     )
+    headline: ClassVar[Mapping[str, str]] = {
+        "aer": "AER", "och_ney_precision": "P", "och_ney_recall": "R", "och_ney_f1": "F1",
+    }  # fmt: skip
     styles = ("wa_eval",)
     disclosure: ClassVar[Disclosure] = Disclosure(
         members=("wrong",),
@@ -255,6 +286,15 @@ class Alignment(Metric):
         outcome = outcome_of(comparison, warnings, empty, zero=self.values["errors"] == ZERO)
         rows = np.asarray(outcome.rows, np.int64)
         return replace(outcome, slices=lambda: sentence_tables(TABLE, rows, groupings))
+
+    def errors_of(self, item: Mapping[str, Json], gold: Alignments) -> Iterator[dict[str, Json]]:
+        """Return links that gold lacks, and sure links of gold that the output lacks; others do not raise AER."""
+        del gold
+        return link_errors(item)
+
+    def beside_gold(self, item: Mapping[str, Json], gold: Alignments) -> Iterator[dict[str, Json]]:
+        """Return the links of both sides."""
+        return links_beside(item, gold, item["item"])
 
     def absent(self, gold: Alignments, items: ItemInfo, limits: Limits) -> Counts:
         """Count every pair as one for which the output has no link."""
