@@ -115,7 +115,6 @@ def active_revision(db: Connection, benchmark: Benchmark) -> Revision:
         raise Conflict(
             f"The gold standard of {benchmark.id!r} has not passed its check. Retry once a revision is active.",
             slug="no-active-revision",
-            title="No revision is active yet",
             headers=None if revisions.unfinished(db, benchmark.id) is None else SOON,
         )
     return revision
@@ -133,11 +132,9 @@ def require_open(benchmark: Benchmark, caller: Caller, now: datetime) -> None:
         raise Conflict(
             f"The benchmark {benchmark.id!r} opens at {benchmark.settings['opens_at']}.",
             slug="not-open",
-            title="The benchmark is not open yet",
         )
     if benchmark.closed(now):
         raise Conflict(
             f"The benchmark {benchmark.id!r} closed at {benchmark.settings['closes_at']}.",
             slug="closed",
-            title="The benchmark is closed",
         )

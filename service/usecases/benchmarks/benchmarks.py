@@ -158,7 +158,6 @@ def patch_benchmark(
             raise Conflict(
                 "A ladder begins with the first submission, so that it cannot be set or removed afterwards.",
                 slug="ladder-begun",
-                title="The ladder cannot change any more",
             )
         _check_split(db, benchmark, changed, now)
         benchmarks.change(db, changed)
@@ -206,7 +205,6 @@ def delete_benchmark(context: Context, caller: Caller, slug: str) -> None:
             raise Conflict(
                 f"The benchmark {slug!r} has {number} submissions. Delete them first, or set `closes_at` to close it.",
                 slug="has-submissions",
-                title="The benchmark has submissions",
             )
         ids = revisions.ids_of(db, slug)
         for revision_id in ids:
@@ -334,5 +332,4 @@ def _taken(slug: str) -> Conflict:
     return Conflict(
         f"The id {slug!r} is taken (ids of deleted benchmarks stay taken). Use another id.",
         slug="id-taken",
-        title="The id is taken",
     )

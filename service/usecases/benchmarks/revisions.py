@@ -98,7 +98,6 @@ def _require_settled(db: Connection, slug: str) -> None:
         raise Conflict(
             f"Revision {under_way.number} is {under_way.state}. Retry once it has settled.",
             slug="revision-under-way",
-            title="Another revision is in progress",
             headers=SOON,
         )
 

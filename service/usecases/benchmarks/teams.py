@@ -103,5 +103,4 @@ def _taken(team_id: str) -> Conflict:
     return Conflict(
         f"The team id {team_id!r} is taken (ids of erased teams stay taken). Use another id.",
         slug="id-taken",
-        title="The id is taken",
     )

@@ -175,7 +175,6 @@ def _require_change(context: Context, caller: Caller, job_id: str, key: str | No
         raise Forbidden(
             "This job was made without a token. Send its key, which the answer to its request had, as `Job-Key`.",
             slug="job-key",
-            title="The key of the job is required",
         )
 
 

@@ -116,13 +116,10 @@ def _finished(context: Context, caller: Caller, job_id: str) -> View:
         raise Conflict(
             f"The job {job_id} is {view.state}; ask again when it has finished.",
             slug="not-finished",
-            title="The job has not finished",
             headers=SOON,
         )
     if view.state != SUCCEEDED:
-        raise Conflict(
-            f"The job {job_id} is {view.state} and has no results.", slug="no-results", title="The job has no results"
-        )
+        raise Conflict(f"The job {job_id} is {view.state} and has no results.", slug="no-results")
     return view
 
 

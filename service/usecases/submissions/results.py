@@ -146,7 +146,6 @@ def _results(
         raise Conflict(
             f"The submission {submission_id} is {submission.state} and has no scores to show.",
             slug="no-results",
-            title="The submission has no results",
             headers=SOON if submission.state in UNFINISHED else None,
         )
     record = score_records.newest(db, submission_id, benchmark.active_revision)

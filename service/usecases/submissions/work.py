@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from service.context import Context
 from service.errors import counted
 from service.policy.misfits import CLOSED
+from service.problem_catalogue import TYPES
 from service.store import benchmarks, revisions, runs, score_records, submissions, texts
 from service.store.revisions import Revision
 from service.store.submissions import Submission
@@ -140,6 +141,5 @@ def _joined(failures: Mapping[str, Failure]) -> dict[str, object]:
     where = f'part "{next(iter(failures))}"' if len(failures) == 1 else f"{len(failures)} parts"
     record = Failure(kind, problems[:SHOWN], total).record() | {"detail": counted(total, f" in {where}")}
     if kind == "input":
-        title = "The output does not fit the gold standard's text"
-        record |= {"type": "/problems/invalid-output", "title": title}
+        record |= {"type": "/problems/invalid-output", "title": TYPES["invalid-output"].title}
     return record
