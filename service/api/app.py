@@ -18,6 +18,7 @@ from service.api import (
     health,
     jobs,
     leaderboard,
+    problem_pages,
     problems,
     revisions,
     scorers,
@@ -54,6 +55,7 @@ BLUEPRINTS = (
     tokens,
     scorers,
     contract,
+    problem_pages,
     health,
 )
 

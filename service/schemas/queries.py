@@ -150,6 +150,14 @@ class LeaderboardQuery(Strict[requests.LeaderboardQuery]):
     format = choice(tuple(LEADERBOARD_FORMATS))
 
 
+class ProblemsQuery(Strict[requests.ProblemsQuery]):
+    """How to show the catalogue of problems."""
+
+    into = requests.ProblemsQuery
+
+    format = choice(("json", "html"))
+
+
 class ComparisonQuery(Strict[requests.ComparisonQuery]):
     """How to show a comparison."""
 
@@ -199,4 +207,4 @@ SLICES, REPORT, COMPARISONS = SlicesQuery(), ReportQuery(), ComparisonsQuery()
 BENCHMARKS, SUBMISSIONS, SUBMIT, OUTPUT = BenchmarksQuery(), SubmissionsQuery(), SubmitQuery(), OutputQuery()
 SUBMISSION_ITEMS, SUBMISSION_SLICES = SubmissionItemsQuery(), SubmissionSlicesQuery()
 LEADERBOARD, COMPARISON, DIFFERING = LeaderboardQuery(), ComparisonQuery(), DifferingQuery()
-SERIES, EVENTS = SeriesQuery(), EventsQuery()
+SERIES, EVENTS, PROBLEMS = SeriesQuery(), EventsQuery(), ProblemsQuery()
