@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from service.problem_catalogue import TYPES
+from treescore.core.counting import counted
 from treescore.errors import Problem, ProblemList, ScoringError
 
 SOON: Mapping[str, str] = {"Retry-After": "1"}
@@ -158,19 +159,19 @@ class InsufficientStorage(ServiceError):
     status, slug = 507, "insufficient-storage"
 
 
-def counted(total: int, where: str = "") -> str:
+def problems_counted(total: int, where: str = "") -> str:
     """Return `2 problems in part "en".`, the detail of a list of problems."""
-    return f"{total} problem{'' if total == 1 else 's'}{where}."
+    return f"{counted(total, 'problem')}{where}."
 
 
 def invalid(code: str, pointer: str, detail: str) -> Unprocessable:
     """Return the answer to a request with one fault."""
-    return Unprocessable(counted(1), problems=[Problem(code=code, pointer=pointer, detail=detail)])
+    return Unprocessable(problems_counted(1), problems=[Problem(code=code, pointer=pointer, detail=detail)])
 
 
 def unprocessable(found: ScoringError | ProblemList) -> Unprocessable:
     """Return the answer to a request with these problems, found here or by the library before it reads a text."""
-    return Unprocessable(counted(found.total), problems=found.problems, total=found.total)
+    return Unprocessable(problems_counted(found.total), problems=found.problems, total=found.total)
 
 
 def refuse(problems: ProblemList) -> None:
@@ -221,7 +222,7 @@ def _failure(
         "title": TYPES[slug].title,
         "status": TYPES[slug].status,
         "kind": kind,
-        "detail": counted(total) if len(problems) != 1 else problems[0].detail,
+        "detail": problems_counted(total) if len(problems) != 1 else problems[0].detail,
         "errors": errors,
         "errors_total": total,
     }

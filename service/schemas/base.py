@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from marshmallow import RAISE, Schema, ValidationError, post_load
 
-from service.errors import Unprocessable, counted
+from service.errors import Unprocessable, problems_counted
 from service.schemas.faults import Fault
 from treescore.core.params import escape
 from treescore.core.suggestions import did_you_mean
@@ -59,7 +59,9 @@ def load(schema: Strict[Loaded], value: object, cap: int) -> Loaded:
     except ValidationError as error:
         problems = ProblemList(cap)
         problems.extend(_problems(error.messages, ""))
-        raise Unprocessable(counted(problems.total), problems=problems.problems, total=problems.total) from error
+        raise Unprocessable(
+            problems_counted(problems.total), problems=problems.problems, total=problems.total
+        ) from error
     return loaded
 
 
