@@ -149,7 +149,8 @@ def _by_sentence(links: Alignments, source: DependencyTreebank) -> Alignments:
         detail = f"Unknown sentence {name} in the alignment. The trees have {len(source)} sentences."
         raise InputError(Problem("alignment-unknown-sentence", detail, sent_id=name))
     matched = Links(rows[owners_of(links.offsets)], links.source, links.target, links.sure, links.lines, links.columns)
-    return alignments_of(matched, [str(number + 1) for number in range(len(source))], Sentences())
+    form = None if links.form is None else replace(links.form, nested=True)
+    return alignments_of(matched, [str(number + 1) for number in range(len(source))], Sentences(), form)
 
 
 def _rows(links: Alignments, source: DependencyTreebank) -> IntArray:

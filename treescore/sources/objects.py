@@ -49,7 +49,7 @@ def text_of_objects(source: object, format_name: str, pointer: str) -> bytes:
     kind = _kind_of(source)
     assert kind is not None  # noqa: S101 - the caller has asked `is_objects`
     if kind.format != format_name:
-        detail = f"{kind.name} are handed over in the format {kind.format!r}, not {format_name!r}. Name that format for them."
+        detail = f"{kind.name} are handed over in the format {kind.format!r}, not {format_name!r}. Name it as theirs."
         raise wrong("wrong-format", detail, pointer)
     pieces = []
     for number, one in enumerate(_each(source), 1):
