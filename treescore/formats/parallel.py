@@ -82,6 +82,10 @@ class Parallel(Format):
         source = replace(source, sentences=replace(source.sentences, warnings=warnings))
         return ParallelTreebank(source=source, target=target, alignment=aligned)
 
+    def inner(self, field: str) -> Format:
+        """Return the format of one of the three texts."""
+        return self._alignment if field == "alignment" else self._trees
+
     def write(self, treebank: ParallelTreebank) -> str:
         """Write a JSON object of the three texts. Raises InputError as the formats inside."""
         texts = {
@@ -145,7 +149,8 @@ def _by_sentence(links: Alignments, source: DependencyTreebank) -> Alignments:
         detail = f"Unknown sentence {name} in the alignment. The trees have {len(source)} sentences."
         raise InputError(Problem("alignment-unknown-sentence", detail, sent_id=name))
     matched = Links(rows[owners_of(links.offsets)], links.source, links.target, links.sure, links.lines, links.columns)
-    return alignments_of(matched, [str(number + 1) for number in range(len(source))], Sentences())
+    form = None if links.form is None else replace(links.form, nested=True)
+    return alignments_of(matched, [str(number + 1) for number in range(len(source))], Sentences(), form)
 
 
 def _rows(links: Alignments, source: DependencyTreebank) -> IntArray:

@@ -9,8 +9,10 @@ import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, owners_of
 from treescore.core.limits import Limits
+from treescore.core.link_form import LinkForm
 from treescore.core.trees import Alignments
 from treescore.errors import InputError, LimitError, Problem, ProblemList
+from treescore.formats.shared.base_check import base_problem
 from treescore.formats.shared.links import lines_of_names
 
 MAX_TEXT = 10_000_000
@@ -266,13 +268,9 @@ class Reading:
     shift: int
     reversed: bool
 
-    @property
-    def option(self) -> str:
-        """The format options that choose this reading."""
-        base = {-1: ['"base": 1'], 0: [], 1: ['"base": 0']}[self.shift]
-        return " and ".join(
-            [*base, *(['"reversed" set to the opposite value (true where it is not given)'] if self.reversed else [])]
-        )
+    def form(self, read: LinkForm) -> LinkForm:
+        """Return the form of a text that is read so, from how it was read."""
+        return read.with_base(read.base - self.shift, turned=self.reversed)
 
     @property
     def fault(self) -> str:
@@ -297,9 +295,32 @@ class Reading:
 READINGS = tuple(Reading(shift, turned) for turned in (False, True) for shift in (0, -1, 1))[1:]
 
 
-def readings(links: Links) -> Iterator[tuple[Reading, Links]]:
-    """Yield every other reading under which no position is negative."""
+def readings(links: Links, form: LinkForm | None) -> Iterator[tuple[Reading, Links]]:
+    """Yield every other reading that the format has and under which no position is negative."""
     lowest = min((int(end.min()) for end in (links.source, links.target) if len(end)), default=0)
     for reading in READINGS:
-        if lowest + reading.shift >= 0:
+        base_exists = form is None or form.base - reading.shift in (0, 1)
+        if base_exists and lowest + reading.shift >= 0:
             yield reading, reading.apply(links)
+
+
+def check_range(links: Links, lengths: IntArray, names: Sequence[str | None], cap: int, form: LinkForm | None) -> None:
+    """Check that no link points beyond its sentence.
+
+    Raises:
+        InputError: `alignment-base-not-stated`, another reading of the indices explains the links, and the base is not
+            stated; `alignment-link-out-of-range`, each link.
+    """
+    beyond = np.flatnonzero(out_of_range(links, lengths))
+    if not len(beyond):
+        return
+    problems = range_problems(links, lengths, names, cap)
+    if form is not None and not form.stated:
+        for reading, read in readings(links, form):
+            if not out_of_range(read, lengths).any():
+                first = problems.problems[0]
+                ends = f"{int(links.source[beyond[0]])} and {int(links.target[beyond[0]])}"
+                sign = f"{len(beyond)} links point beyond their sentence, the first joins words {ends} (counted from 1)"
+                detail = base_problem(sign, form, reading.form(form)).detail
+                raise InputError(replace(first, code="alignment-base-not-stated", detail=detail))
+    problems.raise_if_any()
