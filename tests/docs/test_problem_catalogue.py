@@ -16,6 +16,7 @@ DYNAMIC = {
     "treescore/formats/shared/bracket_problems.py: code": ("too-deep", "too-many-words", "too-many-sentences"),
     "treescore/formats/naacl.py: code": (),
     "service/schemas/base.py: code": (),
+    "service/usecases/status/problems.py: name": (),
     "service/api/app.py: f'store-{ill}'": ("store-full", "store-damaged", "store-read-only"),
     "service/api/problems.py: type_of_status(status)": OF_STATUS,
 }

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from treescore.core.arrays import BoolArray, Int32Array, IntArray, offsets_of, sums_by
+from treescore.core.counting import counted
 from treescore.core.heads import heads_of, plain_number
 from treescore.core.limits import Limits
 from treescore.core.registry import Format, Text, register
@@ -128,7 +129,10 @@ def _bad_layout(outline: Outline, cap: int) -> InputError:
         else:
             fix = "Write _ where a column has no value."
         return outline.problem(
-            row, None, "conllu-column-count", f"The line has {fields[row]} tab-separated columns, not 10. {fix}"
+            row,
+            None,
+            "conllu-column-count",
+            f"The line has {counted(int(fields[row]), 'tab-separated column')}, not 10. {fix}",
         )
 
     findings.add(np.flatnonzero(fields != COLUMNS), columns)
@@ -286,7 +290,7 @@ def _check_heads(outline: Outline, ids: _Ids, strings: IntArray, vocabulary: Voc
             row,
             HEAD + 1,
             "conllu-head-out-of-range",
-            f"HEAD is {head}, but the sentence has {length} words. Use 0 for the root or 1-{length}.",
+            f"HEAD is {head}, but the sentence has {counted(length, 'word')}. Use 0 for the root or 1-{length}.",
         )
 
     findings.add(words[outside & ~bad], out_of_range)

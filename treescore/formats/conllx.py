@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from treescore.core.counting import counted
 from treescore.core.heads import heads_of, plain_number
 from treescore.core.limits import Limits
 from treescore.core.registry import Format, Text, register
@@ -111,8 +112,8 @@ def _too_few(line: int, sentence: int, fields: int, *, comment: bool) -> Problem
         detail = "A comment stands between the words of a sentence. Move it before the first word."
         return Problem("conllx-comment-inside-sentence", detail, line=line, sentence=sentence)
     detail = (
-        f"The line has {fields} columns; at least {MIN_COLUMNS} are needed, separated by tabs (ID FORM LEMMA CPOSTAG "
-        "POSTAG FEATS HEAD DEPREL). Write _ where one has no value."
+        f"The line has {counted(fields, 'column')}; at least {MIN_COLUMNS} are needed, separated by tabs "
+        "(ID FORM LEMMA CPOSTAG POSTAG FEATS HEAD DEPREL). Write _ where one has no value."
     )
     return Problem("conllx-column-count", detail, line=line, sentence=sentence)
 

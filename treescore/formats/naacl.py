@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, sums_by
+from treescore.core.counting import counted
 from treescore.core.limits import Limits
 from treescore.core.link_form import LinkForm
 from treescore.core.params import Param
@@ -145,7 +146,7 @@ class Naacl(Format):
 def _check_fields(tokens: Tokens, fields: IntArray, problems: ProblemList) -> None:
     for line in np.flatnonzero((fields > 5) | ((fields > 0) & (fields < 3))).tolist():
         token = int(np.searchsorted(tokens.lines, line))
-        detail = f"The line has {int(fields[line])} fields. Write 3 to 5. {_FORM}"
+        detail = f"The line has {counted(int(fields[line]), 'field')}. Write 3 to 5. {_FORM}"
         problems.add(tokens.problem(token, "alignment-wrong-field-count", detail, named=True))
 
 

@@ -74,6 +74,12 @@ LINKS = {
         "Give two numbers of words for each pair: source and target.",
         '{"items": {"lengths": [[7, 8], [5, 5]]}}',
     ),
+    "alignment-base-not-stated": Entry(
+        "The links seem to be counted from another base",
+        "Read with the usual base of the format, links point beyond their sentences or no first word is linked.",
+        "State the base in the format, for gold and outputs.",
+        '{"name": "pharaoh", "base": 1}',
+    ),
     "alignment-gold-empty": Entry(
         "Gold has no sentence pairs",
         "The alignment of gold has no link, so that nothing can be compared.",

@@ -5,17 +5,6 @@ from __future__ import annotations
 from treescore.problem_catalogue.entry import Entry
 
 TEXTS = {
-    "unreadable-file": Entry(
-        "The file cannot be read",
-        "The path names no file, a folder, or a file that you may not read.",
-        "Check the path and its permissions. To give a text itself instead of a path, send bytes or a string with a "
-        "line break.",
-    ),
-    "bad-json": Entry(
-        "The file is not valid JSON",
-        "A file that must be JSON cannot be parsed as JSON.",
-        "Give the file as the service or the command wrote it, without changes.",
-    ),
     "empty-text": Entry(
         "The text is empty",
         "The text has zero bytes, often because the program that wrote it failed.",

@@ -44,6 +44,7 @@ from service.usecases.scoring.config import AS_STORED_BEFORE, check_scoring, sco
 from service.usecases.scoring.part_texts import GOLD, items_name, named_texts
 from service.usecases.scoring.published import counts_shown, input_kind
 from service.usecases.scoring.shares import make_key, unsplittable
+from treescore.core.counting import counted
 from treescore.core.params import Json, escape
 from treescore.errors import Problem, ProblemList, ScoringError
 
@@ -203,7 +204,8 @@ def delete_benchmark(context: Context, caller: Caller, slug: str) -> None:
         number = submissions.count(db, slug)
         if number:
             raise Conflict(
-                f"The benchmark {slug!r} has {number} submissions. Delete them first, or set `closes_at` to close it.",
+                f"The benchmark {slug!r} has {counted(number, 'submission')}. Delete them first, or set `closes_at` to "
+                "close it.",
                 slug="has-submissions",
             )
         ids = revisions.ids_of(db, slug)

@@ -10,6 +10,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, offsets_of, sums_by
+from treescore.core.counting import counted
 from treescore.core.limits import Limits
 from treescore.core.link_form import LinkForm
 from treescore.core.params import BOOLEAN, Json, Param
@@ -193,8 +194,8 @@ def lines_of_names(names: Sequence[str], lines: int) -> IntArray:
     if len(names) == lines:
         return np.arange(lines, dtype=np.int64)
     detail = (
-        f"One side names its sentences ({len(names)} of them), the other has {lines} lines, and the names are no line "
-        "numbers. Number the sentences from 1, or send both in one format."
+        f"One side names its sentences ({len(names)} of them), the other has {counted(lines, 'line')}, and the names "
+        "are no line numbers. Number the sentences from 1, or send both in one format."
     )
     raise InputError(Problem("alignment-unknown-sentence", detail))
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, owners_of
+from treescore.core.counting import counted
 from treescore.core.limits import Limits
 from treescore.core.link_form import LinkForm
 from treescore.core.trees import Alignments
@@ -125,7 +126,7 @@ def _inverse(lines: IntArray, line_count: int, gold: int) -> IntArray:
 
 
 def _unequal(gold: int, system: int) -> Problem:
-    sizes = f"The output has {system} sentence pairs"
+    sizes = f"The output has {counted(system, 'sentence pair')}"
     advice = "Send one line per pair of gold, in the same order; leave the line blank where nothing is aligned."
     detail = f"{sizes}, which differs from gold. {advice}"
     return Problem("sentence-count-mismatch", detail, gold_detail=f"{sizes}, gold has {gold}. {advice}")
@@ -135,7 +136,8 @@ def _not_in_gold(system: Alignments, unmatched: IntArray) -> Problem:
     first = int(unmatched[0])
     link = int(system.offsets[first])
     detail = (
-        f"{len(unmatched)} sentences of the output are not in gold, the first is {system.pair_ids[first]}. "
+        f"{counted(len(unmatched), 'sentence')} of the output {'is' if len(unmatched) == 1 else 'are'} not in gold, "
+        f"the first is {system.pair_ids[first]}. "
         "Their links count as wrong."
     )
     return Problem(
@@ -182,8 +184,8 @@ def range_problems(links: Links, lengths: IntArray, names: Sequence[str | None],
         side = 0 if ends[0] > int(lengths[row, 0]) else 1
         detail = (
             f"The link joins source word {ends[0]} and target word {ends[1]} (counted from 1), but the "
-            f"{SOURCE_AND_TARGET[side]} sentence has {int(lengths[row, side])} words. Check the index base and the "
-            'direction of the file (format options "base" and "reversed").'
+            f"{SOURCE_AND_TARGET[side]} sentence has {counted(int(lengths[row, side]), 'word')}. Check the index base "
+            'and the direction of the file (format options "base" and "reversed").'
         )
         problems.add(
             Problem(

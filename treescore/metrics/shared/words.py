@@ -9,6 +9,7 @@ import numpy as np
 
 from treescore.core.arrays import BoolArray, offsets_of, owners_of
 from treescore.core.columns import Column, Lists, Records, listed
+from treescore.core.counting import counted
 from treescore.core.text import is_punctuation
 from treescore.core.treebank_columns import heads_as_written, places_of, strings_of
 from treescore.core.trees import NO_HEAD, DependencyTreebank
@@ -75,7 +76,7 @@ def _other_length(gold: DependencyTreebank, system: DependencyTreebank, sentence
     )
     start = int(system.word_offsets[sentence])
     sent_ids = system.sentences.sent_ids
-    statement, advice = f"Sentence {sentence + 1} has {length} words", "Parse gold's words; "
+    statement, advice = f"Sentence {sentence + 1} has {counted(length, 'word')}", "Parse gold's words; "
     advice += "for outputs with their own tokenization use the metric ud."
     detail = f"{statement}, which differs from gold. {advice}"
     return Problem(
