@@ -46,6 +46,7 @@ from service.usecases.scoring.published import counts_shown, input_kind
 from service.usecases.scoring.shares import make_key, unsplittable
 from treescore.core.counting import counted
 from treescore.core.params import Json, escape
+from treescore.core.suggestions import did_you_mean
 from treescore.errors import Problem, ProblemList, ScoringError
 
 REVISION_KIND = "revision"
@@ -231,9 +232,10 @@ def part_input(context: Context, caller: Caller, slug: str, part: str) -> View:
     with context.store.read() as db:
         benchmark = benchmark_of(db, slug, caller)
         revision = shown_revision(db, benchmark)
-        known = next((each for each in revisions.parts_of(db, revision.id) if each.name == part), None)
+        parts = {each.name: each for each in revisions.parts_of(db, revision.id)}
+        known = parts.get(part)
         if known is None:
-            raise NotFound(f"Unknown part {part!r} of benchmark {slug!r}.")
+            raise NotFound(f"Unknown part {part!r} of benchmark {slug!r}.{did_you_mean(part, parts)}")
         kind = input_kind(benchmark, revision)
         if not caller.organiser and (kind is None or not benchmark.opened(context.now())):
             when = "" if kind is None else f" before it opens at {benchmark.settings['opens_at']}"

@@ -69,8 +69,8 @@ def job_report(context: Context, caller: Caller, job_id: str, query: ReportQuery
         raise NotFound(NOT_KEPT)
     reports: dict[str, str] = artifacts.unpack_json(packed)
     if query.style not in reports:
-        known = ", ".join(sorted(reports)) or "none"
-        raise NotFound(f"The metric {query.metric!r} has no report style {query.style!r}. Its styles: {known}.")
+        known = f"Its styles: {', '.join(sorted(reports)) or 'none'}.{did_you_mean(query.style, reports)}"
+        raise NotFound(f"The metric {query.metric!r} has no report style {query.style!r}. {known}")
     return body_view(reports[query.style].encode(), TEXT_TYPE)
 
 
