@@ -9,6 +9,7 @@ from treescore.core.limits import DEFAULT_LIMITS, Limits
 from treescore.core.params import Json
 from treescore.core.registry import ItemInfo, Outcome, Text
 from treescore.core.scores import Score
+from treescore.core.suggestions import did_you_mean
 from treescore.core.trees import Treebank
 from treescore.errors import InputError, Problem, placed
 from treescore.evaluation.agreement import agreement as agree
@@ -237,10 +238,13 @@ def find_score(spec: Spec, address: str) -> tuple[Entry, Score]:
             return entry, table.scores[0]
         if name in table.by_name:
             return entry, table.by_name[name]
-        known = ", ".join(f"{key}.{score.name}" for score in table.scores[:12])
-        raise InputError(Problem("unknown-score", f"Unknown score {address!r}. Allowed: {known} ..."))
-    known = ", ".join(entry.key for entry in spec.entries)
-    detail = f"Unknown metric in score {address!r}. Metrics of this request: {known}."
+        known = [f"{key}.{score.name}" for score in table.scores]
+        detail = f"Unknown score {address!r}.{did_you_mean(address, known)} Allowed: {', '.join(known[:12])}"
+        raise InputError(Problem("unknown-score", f"{detail}{' ...' if len(known) > 12 else '.'}"))
+    known = [full_address(entry, score) for entry in spec.entries for score in entry.metric.table.scores]
+    keys = ", ".join(entry.key for entry in spec.entries)
+    meant = did_you_mean(address, known) or did_you_mean(key, [entry.key for entry in spec.entries])
+    detail = f"Unknown metric in score {address!r}.{meant} Metrics of this request: {keys}."
     raise InputError(Problem("unknown-score", detail))
 
 

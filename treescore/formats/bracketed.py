@@ -146,7 +146,7 @@ def _bare_carriage_return(text: bytes) -> list[Problem]:
         return []
     line, column = place(text, bare.start())
     detail = (
-        f"Line {line} holds a carriage return (CR) that is not part of a CR LF. It does not end the line, as in EVALB, "
+        "The line holds a carriage return (CR) that is not part of a CR LF. It does not end the line, as in EVALB, "
         "so the trees before and after it are one sentence. End lines with LF."
     )
     return [Problem("bare-carriage-return", detail, line=line, column=column)]

@@ -52,12 +52,14 @@ def check_base(pairs: IntArray, source: IntArray, target: IntArray, form: LinkFo
 
 def base_problem(sign: str, form: LinkForm, wanted: LinkForm) -> Problem:
     """Describe a sign that numbers have another meaning than the one that nobody stated, and the format to name."""
+    found = f"their words seem to be counted from {wanted.base}, not from {form.base}"
+    if wanted.reversed != form.reversed:
+        turned = "the text seems to write the other side's word first"
+        found = turned if wanted.base == form.base else f"{found}, and {turned}"
     detail = (
-        f"{sign}. So read, the links do not fit: their words seem to be counted from {wanted.base}"
-        f"{' and the target word written first' if wanted.reversed and not form.reversed else ''}, not from "
-        f"{form.base}, the usual base of {form.format!r}. State it: the format {wanted.words}; to read them as they "
-        f"were, {form.with_base(form.base).words}. (Commands: --format for gold, --system-format for outputs.) "
-        f"{IN_A_BENCHMARK}"
+        f"{sign}. The format {form.format!r} counts words from {form.base} unless it is told: {found}. If so, name the "
+        f"format {wanted.words}; to keep this reading, {form.with_base(form.base).value}. (Commands: --format for "
+        f"gold, --system-format for outputs.) {IN_A_BENCHMARK}"
     )
     return Problem("alignment-base-not-stated", detail)
 

@@ -298,6 +298,6 @@ def _without_prefixes(text: bytes) -> bytes:
 
 def _unordered(line: int, number: str) -> Problem:
     detail = (
-        f"Line {line} is numbered {number}, which does not follow the line before. Send every sentence pair, in order."
+        f"The line is numbered {number}, which does not follow the line before. Send every sentence pair, in order."
     )
     return Problem("alignment-line-order", detail, line=line, column=1, sentence=line)

@@ -282,7 +282,7 @@ class Reading:
             0: [],
             1: ["counts words from 0 where 1 was expected"],
         }
-        return " and ".join([*base[self.shift], *(["writes the target word first"] if self.reversed else [])])
+        return " and ".join([*base[self.shift], *(["writes the other side's word first"] if self.reversed else [])])
 
     def apply(self, links: Links) -> Links:
         """Return the links under this reading."""
