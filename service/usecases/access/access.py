@@ -32,10 +32,9 @@ def unknown_team(db: Connection, slug: str, team_id: str) -> str:
 
 
 def _unknown_benchmark(db: Connection, slug: str, caller: Caller | None) -> str:
-    """Return what to say of an id that no benchmark has that the caller may know of."""
-    listed = () if caller is None else benchmarks.listing(db, None, SUGGESTED_FROM)
-    known = [each.id for each in listed if caller is not None and gate.knows(each, caller)]
-    return f"Unknown benchmark {slug!r}.{did_you_mean(slug, known)}"
+    """Return what to say of an unknown benchmark: others than organisers are told the same of each that they ask for."""
+    listed = benchmarks.listing(db, None, SUGGESTED_FROM) if caller is not None and caller.organiser else ()
+    return f"Unknown benchmark {slug!r}.{did_you_mean(slug, [each.id for each in listed])}"
 
 
 def benchmark_of(
