@@ -32,7 +32,7 @@ def unknown_team(db: Connection, slug: str, team_id: str) -> str:
 
 
 def _unknown_benchmark(db: Connection, slug: str, caller: Caller | None) -> str:
-    """Return what to say of an unknown benchmark: others than organisers are told the same of each that they ask for."""
+    """Return what to say of an unknown benchmark; only organisers get a suggestion, which tells of other names."""
     listed = benchmarks.listing(db, None, SUGGESTED_FROM) if caller is not None and caller.organiser else ()
     return f"Unknown benchmark {slug!r}.{did_you_mean(slug, [each.id for each in listed])}"
 
