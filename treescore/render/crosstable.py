@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from treescore.core.conventions import IDENTICAL, UNDEFINED
+from treescore.core.counting import counted
 from treescore.core.digests import short_digests
 from treescore.core.figures import IN_FRACTIONS, PERCENT, Figures, figures_of
 
@@ -117,11 +118,6 @@ def headline(table: CrossTable) -> str:
         f"{counted(document['family']['size'], 'pair')}, {document['correction']}, alpha {document['alpha']:g}"
     )
     return "; ".join(parts)
-
-
-def counted(count: int, word: str) -> str:
-    """Return a number with its word, in the plural unless it is 1."""
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def test_words(document: Document) -> str:
