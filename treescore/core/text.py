@@ -16,7 +16,7 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 class _Packed(NamedTuple):
-    """What a text is that is no text, and what to do."""
+    """What bytes are that are not text, and what to do."""
 
     name: str
     advice: str

@@ -200,7 +200,7 @@ class Alignments:
             format names no sentences.
         lines, columns: where each link stands in its text, int64 (l,); empty where it stands in none.
         sentences: names (empty where the format has none), what could not be read.
-        form: how the numbers of the text were read; None where there is no text.
+        form: how the numbers of the text were read; None if it was not read from a text.
     """
 
     source: IntArray

@@ -30,7 +30,7 @@ def named_outputs(outputs: Outputs) -> list[Named]:
     runs of a system the first has its name, and the others `NAME.2`, `NAME.3`, ...
 
     Raises:
-        InputError: a name is not a string, a list of runs is empty, or there is no list.
+        InputError: a name is not a string, a list of runs is empty, or `outputs` is not a list.
     """
     if isinstance(outputs, Mapping):
         if not all(isinstance(name, str) for name in outputs):

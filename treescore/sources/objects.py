@@ -128,14 +128,14 @@ def _spacy(value: Any) -> str:
 
 
 def _spacy_sentence(sentence: Any) -> str:
-    words = [token for token in sentence if not token.is_space]
+    words = [token for token in sentence if not token.text.isspace()]
     number_of = {token.i: number for number, token in enumerate(words, 1)}
     lines = []
     for number, token in enumerate(words, 1):
         head = _spacy_head(token, number_of)
         deprel = "root" if token.dep_ == "ROOT" else token.dep_
         # What follows the last word of a document is not known.
-        glued = not token.whitespace_ and token.i + 1 < len(token.doc) and not token.nbor().is_space
+        glued = not token.whitespace_ and token.i + 1 < len(token.doc) and not token.nbor().text.isspace()
         fields = (
             token.text, token.lemma_, token.pos_, token.tag_, str(token.morph), str(head), deprel, "_",
             "SpaceAfter=No" if glued else "_",
@@ -154,7 +154,7 @@ def _spacy_head(token: Any, number_of: Mapping[int, int]) -> int:
         head = head.head
         if head.i in number_of:
             return number_of[head.i]
-        if not head.is_space:
+        if not head.text.isspace():
             raise Unwritable(f"The head of token {token.i} is in another sentence. Set sentence starts by the parse.")
     return 0
 

@@ -118,11 +118,11 @@ def check_same_files(gold: SourceText, output: SourceText) -> None:
     Raises:
         InputError: `files-differ`, with the names that are missing or not in gold.
     """
-    ours, theirs = (sorted(map(_without_suffix, side.names)) for side in (gold, output))
-    if not ours or not theirs or ours == theirs or len(ours) == len(theirs) == 1:
+    of_gold, of_output = (sorted(map(_without_suffix, side.names)) for side in (gold, output))
+    if not of_gold or not of_output or of_gold == of_output or len(of_gold) == len(of_output) == 1:
         return
-    missing = [name for name in ours if name not in set(theirs)]
-    extra = [name for name in theirs if name not in set(ours)]
+    missing = [name for name in of_gold if name not in set(of_output)]
+    extra = [name for name in of_output if name not in set(of_gold)]
     parts = [f"lacks {listed(missing)}"] * bool(missing) + [f"has {listed(extra)}, which gold has not"] * bool(extra)
     detail = f"The output {' and '.join(parts)}. Give the files of the output the names of gold's."
     place = output.place.own if isinstance(output.place, SeveralFiles) else output.place

@@ -1,4 +1,4 @@
-"""Refuse links that look as if their words were counted from another number than the one that nobody stated."""
+"""Refuse links that look as if their words were counted from another number than the format's usual one."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def check_base(pairs: IntArray, source: IntArray, target: IntArray, form: LinkFo
 
 
 def base_problem(sign: str, form: LinkForm, wanted: LinkForm) -> Problem:
-    """Describe a sign that numbers have another meaning than the one that nobody stated, and the format to name."""
+    """Describe a sign that numbers have another meaning than the format's usual one, and the format to name."""
     found = f"their words seem to be counted from {wanted.base}, not from {form.base}"
     if wanted.reversed != form.reversed:
         turned = "the text seems to write the other side's word first"
         found = turned if wanted.base == form.base else f"{found}, and {turned}"
     detail = (
-        f"{sign}. The format {form.format!r} counts words from {form.base} unless it is told: {found}. If so, name the "
-        f"format {wanted.words}; to keep this reading, {form.with_base(form.base).value}. (Commands: --format for "
+        f"{sign}. The format {form.format!r} counts words from {form.base} unless stated: {found}. If so, name "
+        f"the format {wanted.words}; to keep this reading, {form.with_base(form.base).value}. (Commands: --format for "
         f"gold, --system-format for outputs.) {IN_A_BENCHMARK}"
     )
     return Problem("alignment-base-not-stated", detail)

@@ -356,10 +356,10 @@ def better_reading(
 
 def misread_warning(reading: Reading, fall: tuple[float, float], form: LinkForm | None) -> Problem:
     """Describe the better reading; how far AER falls is shown only to readers of gold."""
-    mend = "" if form is None else f" If so, state it in its format: {reading.form(form).words}. {IN_A_BENCHMARK}"
+    advice = "" if form is None else f" If so, state it in its format: {reading.form(form).words}. {IN_A_BENCHMARK}"
     detail = (
         f"The output probably {reading.fault}: under this reading its links fit gold far better. It was scored as it "
-        f"is.{mend}"
+        f"is.{advice}"
     )
     return Problem(
         "alignment-suspicious-indices",
