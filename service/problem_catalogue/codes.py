@@ -122,11 +122,6 @@ MEMBERS = {
         "The benchmark has no part of this name, or a file of the form belongs to no system.",
         "Use one of the names that the message lists. GET /v1/benchmarks/{benchmark} shows the parts.",
     ),
-    "unknown-system": Entry(
-        "The system is unknown",
-        "No system of the request, or no submission of the team, has this name.",
-        "Use the name as it was given before. A first training run is submitted without run_of.",
-    ),
     "unknown-team": Entry(
         "The team is unknown",
         "The benchmark has no team of this id, or the team was erased.",

@@ -180,10 +180,20 @@ SLICES = {
         "The name is not one of the groupings of the metric.",
         "Use one of the names that the message lists.",
     ),
+    "unknown-sentence": Entry(
+        "The sentence is unknown",
+        "The result has no sentence of this number or name.",
+        "Give a number from 1 to the number of gold's sentences, or a sent_id of gold.",
+    ),
     "unknown-slice-metric": Entry(
         "The slice metric is unknown",
         "The name is not one of the slice metrics of the metric.",
         "Use one of the names that the message lists.",
+    ),
+    "unknown-system": Entry(
+        "The system is unknown",
+        "No system of the request, or no submission of the team, has this name.",
+        "Use the name as it was given before. A first training run is submitted without run_of.",
     ),
 }
 TESTS = {

@@ -222,16 +222,24 @@ def test_no_reading_is_advised_that_the_format_does_not_have() -> None:
 
 
 def test_links_beyond_the_sentence_are_an_error_with_the_base_to_state() -> None:
-    (system,) = problems(LINKS, SHIFTED, "pharaoh", items=LENGTHS)
-    assert (system.code, system.sentence, system.line) == ("alignment-base-not-stated", 1, 1)
+    many = {"lengths": LENGTHS["lengths"] * 10}
+    (system,) = problems(LINKS * 10, SHIFTED * 10, "pharaoh", items=many)
+    assert system.code == "alignment-base-not-stated"
     assert '"talp" or {"name": "pharaoh", "base": 1}' in system.detail
     (gold,) = problems(SHIFTED, LINKS, "pharaoh", items=LENGTHS)
     assert (gold.code, gold.pointer) == ("alignment-base-not-stated", "/gold")
-    (turned,) = problems("0-0 1-3\n", "3-1 0-0\n", "pharaoh", items={"lengths": [[2, 4]]})
+    (turned,) = problems("0-0 1-3\n" * 20, "3-1 0-0\n" * 20, "pharaoh", items={"lengths": [[2, 4]] * 20})
+    assert (turned.code, turned.sentence, turned.line) == ("alignment-base-not-stated", 1, 1)
     assert '{"name": "pharaoh", "base": 0, "reversed": true}' in turned.detail
     assert "other side's word first" in turned.detail
     stated = {"name": "pharaoh", "base": 0}
     assert {p.code for p in problems(SHIFTED, LINKS, stated, items=LENGTHS)} == {"alignment-link-out-of-range"}
+
+
+def test_links_beyond_the_sentence_of_few_pairs_are_warned_of_where_another_reading_explains_them() -> None:
+    (warning,) = scored(LINKS, SHIFTED, "pharaoh", items=LENGTHS).warnings
+    assert warning.code == "alignment-suspicious-indices"
+    assert '"talp" or {"name": "pharaoh", "base": 1}' in warning.detail
 
 
 def test_the_report_is_wa_evals_own_layout() -> None:

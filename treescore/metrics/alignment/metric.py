@@ -19,6 +19,7 @@ from treescore.core.registry import SKIP, Example, ItemInfo, Metric, Outcome, To
 from treescore.core.scores import Ratio, Score, ScoreTable, f1_score, harmonic, ratio_score
 from treescore.core.trees import Alignments
 from treescore.errors import InputError, Problem
+from treescore.formats.shared.base_check import FEWEST_PAIRS
 from treescore.metrics.alignment.absence import LINK_ERRORS, charge_links, unanswered
 from treescore.metrics.alignment.link_sets import (
     GoldIndex,
@@ -320,11 +321,12 @@ def readings_checked(
     """Return a warning if an output fits gold far better under another reading of its indices.
 
     Raises:
-        InputError: as `check_range`, unless the base is stated and another reading explains the links.
+        InputError: as `check_range`, unless another reading explains the links and the base is stated or the text is
+            too small to be judged.
     """
-    stated = form is None or form.stated
+    believed = form is None or form.stated or len(np.unique(system.rows)) < FEWEST_PAIRS
     reading, fall = better_reading(gold, system, pairs, lengths, form)
-    if lengths is not None and not (stated and reading is not None):
+    if lengths is not None and not (believed and reading is not None):
         check_range(system, lengths, (), limits.max_problems, form)
     return [] if reading is None else [misread_warning(reading, fall, form)]
 
