@@ -16,10 +16,11 @@ from treescore.core.version import __version__
 TYPE_CHECKING = False  # as in typing, which takes longer to load than this package
 if TYPE_CHECKING:
     from treescore.api import Result, SystemScores, compare, score
-    from treescore.client import Client, ClientError, RefusedError, RequestError, UnavailableError
+    from treescore.client import AsyncClient, Client, ClientError, RefusedError, RequestError, UnavailableError
     from treescore.errors import InputError, LimitError, Problem, ScoringError
 
 __all__ = [
+    "AsyncClient",
     "Client",
     "ClientError",
     "InputError",
@@ -38,7 +39,7 @@ __all__ = [
 
 _MODULES = {
     "treescore.api": ("Result", "SystemScores", "compare", "score"),
-    "treescore.client": ("Client", "ClientError", "RefusedError", "RequestError", "UnavailableError"),
+    "treescore.client": ("AsyncClient", "Client", "ClientError", "RefusedError", "RequestError", "UnavailableError"),
     "treescore.errors": ("InputError", "LimitError", "Problem", "ScoringError"),
 }
 
