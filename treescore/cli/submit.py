@@ -221,7 +221,8 @@ def _scored(client: Client, given: Mapping[str, Any], token: str, files: Mapping
         if submission["state"] in UNFINISHED:
             submission = own.wait(check=False, progress=show)
         elif answer.replayed and (submission.get("failure") or {}).get("kind") == "service":
-            submission = own.retry(wait=True, check=False, progress=show)
+            own.retry()
+            submission = own.wait(check=False, progress=show)
     if submission["state"] == "failed":
         raise _failed(submission.get("failure"), files)
     if submission["state"] not in ("succeeded", RECEIVED):

@@ -69,8 +69,12 @@ class BlockingDriver:
     def _do(self, step: Step) -> Answer | None:
         if isinstance(step, Send):
             return self._send(step)
-        threading.Event().wait(step.seconds)
+        self.pause(step.seconds)
         return None
+
+    def pause(self, seconds: float) -> None:
+        """Wait; a signal of the program interrupts it."""
+        threading.Event().wait(seconds)
 
     def _send(self, step: Send) -> Answer:
         with ExitStack() as stack:
@@ -116,8 +120,12 @@ class AwaitingDriver:
     async def _do(self, step: Step) -> Answer | None:
         if isinstance(step, Send):
             return await self._send(step)
-        await asyncio.sleep(step.seconds)
+        await self.pause(step.seconds)
         return None
+
+    async def pause(self, seconds: float) -> None:
+        """Wait, while other tasks go on."""
+        await asyncio.sleep(seconds)
 
     async def _send(self, step: Send) -> Answer:
         async with AsyncExitStack() as stack:

@@ -23,7 +23,6 @@ from treescore.client.errors import (
     RequestError,
     TimedOut,
     Unauthorized,
-    UnreadableUpload,
     WrongAddress,
     WrongAnswer,
 )
@@ -276,7 +275,7 @@ def exchange(session: Session, call: Call) -> Plan[Answer]:
             answer: Answer = yield _send(session, call, headers, check)
         except httpx.TransportError as error:
             doubtful = doubtful or not isinstance(error, _NEVER_SENT)
-            fault = _fault(session, call, error, doubtful=doubtful and not repeatable)
+            fault = _fault(session, error, doubtful=doubtful and not repeatable)
             if isinstance(fault, RequestError) or (doubtful and not repeatable):
                 raise fault from error
             pause = session.backoff.pause(attempt)
@@ -306,12 +305,10 @@ def _send(session: Session, call: Call, headers: Mapping[str, str], check: Calla
     )  # fmt: skip
 
 
-def _fault(session: Session, call: Call, error: httpx.TransportError, *, doubtful: bool) -> ClientError:
+def _fault(session: Session, error: httpx.TransportError, *, doubtful: bool) -> ClientError:
     """Return what an error of the connection means to the caller."""
     if isinstance(error, httpx.UnsupportedProtocol):
         return WrongAddress(f"Invalid URL {session.url}: {error}")
-    if isinstance(error, httpx.LocalProtocolError) and call.uploads:
-        return UnreadableUpload("A file changed while it was sent. Nothing was stored: send it again.")
     if _is_certificate(error):
         return WrongAddress(f"{session.url} is not trusted: {error}. Check the URL, or the certificates you trust.")
     line = f"{session.url} does not answer: {error or type(error).__name__}"
@@ -350,7 +347,7 @@ def _told(answer: Answer, call: Call) -> ClientError:
     error = answer.error()
     if isinstance(error, Unauthorized) and call.uploads:
         error.add_line("Nothing of the upload was stored: send it again with a valid token.")
-    if call.operation is not None and answer.status in (404, 405) and not error.document.get("type"):
+    if call.operation is not None and answer.status in (404, 405) and answer.object() is None:
         error.add_line("The service may be older than this client, or another one: check the URL.")
     return error
 

@@ -141,17 +141,22 @@ class _Counted:
         self._file = file
         self._upload = upload
         self._tell = tell
+        self._left = file.seek(0, os.SEEK_END)
+        file.seek(0)
 
     def read(self, size: int = -1) -> bytes:
         try:
             data = self._file.read(size)
         except OSError as error:
             raise _unreadable(Path(self._upload.path or self._upload.name), error) from error
+        self._left -= len(data)
+        if self._left < 0 or (not data and self._left):
+            raise UnreadableUpload(f"{self._upload.path} changed while it was sent. Nothing was stored: send it again.")
         self._tell(len(data))
         return data
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        return self._file.seek(offset, whence)
+        return self._file.seek(offset, whence)  # to take its length; it is read once, from its beginning
 
     def tell(self) -> int:
         return self._file.tell()
