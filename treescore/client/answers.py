@@ -23,7 +23,7 @@ from treescore.core.params import Json
 MOST = 512 << 20
 """Bytes of an answer that is held in memory, once unpacked."""
 MOST_OF_ERROR = 8 << 20
-"""Bytes of an answer that is no success."""
+"""Bytes of an unsuccessful answer."""
 _PIECE = 1 << 20
 """Bytes unpacked at once."""
 _CODINGS = ("", "identity", "gzip")
@@ -101,8 +101,8 @@ class Answer:
     @property
     def rate_limit(self) -> RateLimit | None:
         """What is left of the quota; None where the answer does not tell."""
-        told = [self.headers.get(f"RateLimit-{name}", "") for name in ("Limit", "Remaining", "Reset")]
-        limit, remaining, reset = (int(text) if _is_number(text) else None for text in told)
+        texts = [self.headers.get(f"RateLimit-{name}", "") for name in ("Limit", "Remaining", "Reset")]
+        limit, remaining, reset = (int(text) if _is_number(text) else None for text in texts)
         return None if limit is None and remaining is None else RateLimit(limit, remaining, reset)
 
     def document(self) -> dict[str, Json]:

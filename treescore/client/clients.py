@@ -54,7 +54,7 @@ class ClientPlans(Resource):
             json: the body, or the form's field `meta`.
             texts: of a form, by the names of their fields.
             to: file for the answer's body, written whole or not at all.
-            progress: told of the bytes that are sent.
+            progress: called with the bytes that are sent.
             seconds: time for it.
 
         Raises:
@@ -86,7 +86,7 @@ class ClientPlans(Resource):
             headers: of this request.
             json: the body, or the form's field `meta`.
             form: texts to send, by their names in the form.
-            progress: told of the bytes that are sent.
+            progress: called with the bytes that are sent.
             seconds: time for it.
 
         Raises:
@@ -116,7 +116,7 @@ class ClientPlans(Resource):
 
         Args:
             path: its address.
-            progress: told of each state on the way.
+            progress: called with each state on the way.
             seconds: time for it.
 
         Raises:

@@ -165,7 +165,7 @@ class Job(JobSummary):
         """Return the scores of a system by their addresses (`ud.las_f1`).
 
         Raises:
-            KeyError: the job has no such system, or no results.
+            KeyError: the system is unknown, or the job has no results.
         """
         results: Mapping[str, Any] = self["results"] or {}
         for each in results.get("systems", ()):
@@ -487,7 +487,7 @@ class Liveness(Document):
 
 
 def require(document: Document, *names: str) -> None:
-    """Check that a document has the members that a call goes on with.
+    """Check that a document has the members that a call needs next.
 
     Raises:
         WrongAnswer: one is missing.

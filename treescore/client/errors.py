@@ -84,7 +84,7 @@ class UnreadableUpload(RequestError):
 
 
 class NoAnswer(UnavailableError):
-    """The service cannot be reached, or the connection broke off."""
+    """The service cannot be reached, or the connection failed."""
 
 
 class TimedOut(UnavailableError):
@@ -156,7 +156,7 @@ class MethodNotAllowed(RequestError, slug="method-not-allowed", status=405):
 
 
 class NotAcceptable(RequestError, slug="not-acceptable", status=406):
-    """The answer has no such form."""
+    """The answer is not available in this form."""
 
 
 class RequestTimeout(RequestError, slug="request-timeout", status=408):
@@ -327,8 +327,8 @@ def failure_error(document: Mapping[str, Json], status: int = 0, retry_after: fl
         status: HTTP status of the answer; that of the document for work that failed.
         retry_after: seconds that the service asks to wait.
     """
-    told = document.get("status")
-    code = status or (told if isinstance(told, int) else 0)
+    named = document.get("status")
+    code = status or (named if isinstance(named, int) else 0)
     listed = document.get("errors")
     errors = [error for error in listed if _is_problem(error)] if isinstance(listed, list) else []
     total = document.get("errors_total")

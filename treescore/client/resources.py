@@ -91,7 +91,7 @@ def _members(**members: Any) -> dict[str, Any]:
 
 
 def _prefer(*, waiting: bool, progress: Watch | None) -> dict[str, str]:
-    """Return the header that spares a poll, where nobody wants to see how far the work is."""
+    """Return the header that spares a poll, where the caller does not ask how far the work is."""
     return {"Prefer": f"wait={WAIT_SECONDS}"} if waiting and progress is None else {}
 
 
@@ -158,7 +158,7 @@ class JobsPlans(Resource):
             items: blocks, attributes and lengths of the sentences.
             wait: whether to return the finished job.
             check: whether a failed job is an error, where it is waited for.
-            progress: told of bytes sent, and of the job's progress.
+            progress: called with the bytes sent, and the job's progress.
             seconds: time for all of it.
             key: that makes the same request find the same job; one of its own unless given.
 
@@ -281,7 +281,7 @@ class BenchmarksPlans(Resource):
             gold: the text of each part, by the part's name.
             wait: whether to wait until the gold is checked.
             check: whether gold that cannot be used is an error, where it is waited for.
-            progress: told of bytes sent, and of the state.
+            progress: called with the bytes sent, and the state.
             seconds: time for all of it.
             key: that makes the same request find the same benchmark; one of its own unless given.
 
@@ -335,7 +335,7 @@ class BenchmarkPlans(Resource):
 
     @method
     def change(self, changes: Mapping[str, Json], *, etag: str | None = None) -> Plan[documents.Benchmark]:
-        """Change settings, if nobody else has since the benchmark was read.
+        """Change settings, if it has not changed since it was read.
 
         Args:
             changes: settings with their new values.
@@ -384,7 +384,7 @@ class BenchmarkPlans(Resource):
             role: `baseline` for an organiser's baseline.
             wait: whether to return the scored submission.
             check: whether a submission that failed is an error, where it is waited for.
-            progress: told of bytes sent, of the place in the queue and of the scoring.
+            progress: called with the bytes sent, the place in the queue and the scoring.
             seconds: time for all of it.
             key: that makes the same request find the same submission; one of its own unless given.
 
@@ -475,7 +475,7 @@ class BenchmarkPlans(Resource):
             submissions: ids or documents; `leaderboard` for all on the board.
             wait: whether to return the answered comparison.
             check: whether a comparison that failed is an error, where it is waited for.
-            progress: told of its progress.
+            progress: called with its progress.
             seconds: time for all of it.
             settings: `score`, `part`, `test`, `unit` and what else the request of the contract has.
 
@@ -549,7 +549,7 @@ class BenchmarkPlans(Resource):
             gold: the new text of each part that changes.
             wait: whether to wait until it is decided.
             check: whether a revision that cannot be used is an error, where it is waited for.
-            progress: told of bytes sent, and of the scoring.
+            progress: called with the bytes sent, and the scoring.
             seconds: time for all of it.
             key: that makes the same request find the same revision; one of its own unless given.
 

@@ -113,7 +113,7 @@ class Call:
         json: the body, or the form's field `meta`.
         uploads: texts of a form; None for no form.
         target: file for the answer's body.
-        watch: told of the bytes that are sent.
+        watch: called with the bytes that are sent.
         fresh: whether no kept answer counts.
     """
 
@@ -222,8 +222,12 @@ class Session:
     def headers_of(self, call: Call) -> dict[str, str]:
         """Return the headers of a call: its own, a key that makes it safe to repeat, the key of an own job."""
         headers = dict(call.headers)
-        # a validation is no resource: the service has no key for it
-        if call.operation is not None and call.operation.takes_key and "validate_only" not in call.query:
+        # a validation is not a resource: the service has no key for it
+        if (
+            call.operation is not None
+            and call.operation.takes_key
+            and "validate_only" not in f"{call.path}{dict(call.query)}"
+        ):
             headers.setdefault(KEY, f"client-{uuid.uuid4()}")
         job = self._keys.get(call.path.removesuffix("/cancel"))
         if call.method != "GET" and job is not None:
@@ -292,7 +296,7 @@ def exchange(session: Session, call: Call) -> Plan[Answer]:
             return answer  # an attempt whose answer was lost has deleted it
         wanted = _pause_before(session, answer, attempt, repeatable=repeatable, keyed=KEY in headers)
         if wanted is None or wanted > session.left(call.end):
-            raise _told(answer, call)
+            raise _error_of(answer, call)
         yield Pause(wanted)
 
 
@@ -343,7 +347,7 @@ def _is_plain_conflict(answer: Answer) -> bool:
     return (answer.object() or {}).get("type") == "/problems/conflict"
 
 
-def _told(answer: Answer, call: Call) -> ClientError:
+def _error_of(answer: Answer, call: Call) -> ClientError:
     error = answer.error()
     if isinstance(error, Unauthorized) and call.uploads:
         error.add_line("Nothing of the upload was stored: send it again with a valid token.")
@@ -364,9 +368,9 @@ def wait(
     Args:
         session: of the client.
         call: that reads it, and bounds the time.
-        watch: told of each state on the way.
+        watch: called with each state on the way.
         first: an answer that shows the work already.
-        unfinished: states in which it goes on.
+        unfinished: states in which it continues.
 
     Raises:
         ClientError: also where the time is over before.
@@ -378,7 +382,7 @@ def wait(
         if answer is not None and answer.status != 304:
             document = answer.document()
             if not isinstance(document.get("state"), str):
-                version = yield from told_version(session, call.end)
+                version = yield from version_of(session, call.end)
                 raise WrongAnswer(
                     f"{answer.url} answers without a state: the service{version} speaks another version of the "
                     f"contract than this client ({__version__}). Check the URL, or install the client of its version.",
@@ -412,7 +416,7 @@ def wait(
             raise
 
 
-def told_version(session: Session, end: float) -> Plan[str]:
+def version_of(session: Session, end: float) -> Plan[str]:
     """Return the version of the service, as ` 0.2.0`; empty where it tells none."""
     try:
         answer = yield from exchange(session, replace(session.call("get_openapi_json"), end=min(end, session.end(5.0))))

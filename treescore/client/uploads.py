@@ -1,4 +1,4 @@
-"""Texts that are sent: files are streamed, and what has been sent is told on the way."""
+"""Texts that are sent: files are streamed, and what has been sent is reported on the way."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ Watch = Callable[[Progress], None]
 
 def progress_of(document: Mapping[str, Any]) -> Progress:
     """Return how far the work is that a document of the service shows."""
-    told, queue = document.get("progress"), document.get("queue")
-    step = told if isinstance(told, Mapping) else {}
+    given, queue = document.get("progress"), document.get("queue")
+    step = given if isinstance(given, Mapping) else {}
     line = queue if isinstance(queue, Mapping) else {}
     return Progress(
         stage=str(document["state"]),
@@ -64,7 +64,7 @@ def progress_of(document: Mapping[str, Any]) -> Progress:
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """One text of a form, which can be opened anew for each attempt.
+    """One text of a form, which can be opened again for each attempt.
 
     Attributes:
         name: its field in the form.
@@ -92,7 +92,7 @@ def upload_of(name: str, text: Text) -> Upload:
     """Return a text as a field of a form.
 
     Raises:
-        RequestError: it is no text, or its file cannot be read.
+        RequestError: it is not a text, or its file cannot be read.
     """
     if isinstance(text, os.PathLike) or (isinstance(text, str) and not any(sign in text for sign in "\r\n")):
         path = Path(text)
@@ -155,8 +155,8 @@ class _Counted:
         self._tell(len(data))
         return data
 
-    def seek(self, offset: int, whence: int = 0) -> int:
-        return self._file.seek(offset, whence)  # to take its length; it is read once, from its beginning
+    def seek(self, offset: int, base: int = 0) -> int:
+        return self._file.seek(offset, base)  # to take its length; it is read once, from its beginning
 
     def tell(self) -> int:
         return self._file.tell()
@@ -170,21 +170,21 @@ def open_form(
     Args:
         uploads: the texts.
         opened: that owns the files.
-        watch: told of each piece that is sent.
+        watch: called with each piece that is sent.
         check: called with each piece; raises where the time is over.
     """
     total = sum(upload.size for upload in uploads)
     sent = 0
 
-    def told(count: int) -> None:
+    def count(read: int) -> None:
         nonlocal sent
         check()
-        sent += count
-        if watch is not None and count:
+        sent += read
+        if watch is not None and read:
             watch(Progress(SENDING, sent, total))
 
     return {
-        # local names of files are nobody's business
-        upload.name: ("text", _Counted(opened.enter_context(upload.open()), upload, told), "application/octet-stream")
+        # the local name of a file is not sent
+        upload.name: ("text", _Counted(opened.enter_context(upload.open()), upload, count), "application/octet-stream")
         for upload in uploads
     }
