@@ -166,6 +166,9 @@ def _is_number(text: str) -> bool:
 class Receiver:
     """Takes the body of an answer in pieces. Used as a context, it removes a file that was not written to its end.
 
+    Attributes:
+        whole: whether the body was read before: by a transport or a hook of the caller.
+
     Args:
         response: of which nothing but the head was read.
         target: file for the body of a success; None to hold it.
@@ -174,6 +177,7 @@ class Receiver:
 
     def __init__(self, response: httpx.Response, target: Path | None, check: Callable[[], None]) -> None:
         self._response = response
+        self.whole = response.is_stream_consumed
         self._check = check
         self._url = str(response.request.url)
         self._coding = response.headers.get("Content-Encoding", "").strip().lower()
@@ -226,6 +230,8 @@ class Receiver:
 
     def finish(self) -> Answer:
         """Return the answer; the file, if it goes into one, is complete then, and only then."""
+        if self.whole:
+            self._keep(self._response.content)  # the HTTP library has unpacked it
         if self._packed and not self._unpacker.eof:
             raise self._wrong("that cannot be unpacked: its end is missing")
         status, headers = self._response.status_code, self._response.headers

@@ -17,9 +17,10 @@ from treescore.client.resources import Resource
 from treescore.client.session import Backoff, Call, Pages, Plan, Session, exchange, wait
 from treescore.client.uploads import Texts, Watch, uploads_of
 from treescore.core.params import Json
+from treescore.core.version import __version__
 
 SECONDS = 600.0
-AGENT = "treescore-client"
+AGENT = f"treescore-client/{__version__}"
 
 
 class ClientPlans(Resource):

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 from treescore.client.answers import Answer, RateLimit
 from treescore.client.errors import MissingMember, WrongAnswer
 from treescore.core.params import Json
+from treescore.core.suggestions import did_you_mean
 from treescore.core.version import __version__
 
 
@@ -65,8 +66,9 @@ class Document(Mapping[str, Any]):
             return _view(self.document[name], type(self).views.get(name, Document))
         except KeyError:
             raise MissingMember(
-                f"The service's document has no member {name!r} (it has: {', '.join(self.document)}). Check the name; "
-                f"or the service has another version than this client ({__version__})."
+                f"The service's document has no member {name!r}.{did_you_mean(name, self.document)} It has: "
+                f"{', '.join(self.document)}. Check the name; or the service has another version than this client "
+                f"({__version__})."
             ) from None
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -82,8 +82,9 @@ class BlockingDriver:
             response = self.http.send(request, stream=True)
             stack.callback(response.close)
             receiver = stack.enter_context(Receiver(response, step.target, step.check))
-            for piece in response.iter_raw():
-                receiver.feed(piece)
+            if not receiver.whole:
+                for piece in response.iter_raw():
+                    receiver.feed(piece)
             return receiver.finish()
 
 
@@ -133,8 +134,9 @@ class AwaitingDriver:
             response = await self.http.send(request, stream=True)
             stack.push_async_callback(response.aclose)
             receiver = stack.enter_context(Receiver(response, step.target, step.check))
-            async for piece in response.aiter_raw():
-                receiver.feed(piece)
+            if not receiver.whole:
+                async for piece in response.aiter_raw():
+                    receiver.feed(piece)
             return receiver.finish()
 
 

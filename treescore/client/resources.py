@@ -16,6 +16,7 @@ from treescore.client.operations import KEY, OPERATIONS
 from treescore.client.session import WAIT_SECONDS, Call, Pages, Plan, Session, exchange, wait
 from treescore.client.uploads import Texts, Upload, Watch, uploads_of
 from treescore.core.params import Json
+from treescore.core.suggestions import did_you_mean
 
 D = TypeVar("D", bound=Document)
 Choice = str | Mapping[str, Json]
@@ -170,7 +171,8 @@ class JobsPlans(Resource):
         ]
         unknown = [name for name in (*(formats or {}), *(run_of or {})) if name not in outputs]
         if unknown:
-            raise RequestError(f"Unknown system {unknown[0]!r}. Systems: {', '.join(outputs)}.")
+            meant = did_you_mean(unknown[0], outputs)
+            raise RequestError(f"Unknown system {unknown[0]!r}.{meant} Systems: {', '.join(outputs)}.")
         meta = _members(
             format=format, metrics=_listed(metrics), systems=systems, transforms=transforms,
             significance=significance, agreement=agreement, items=items,

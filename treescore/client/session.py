@@ -29,6 +29,7 @@ from treescore.client.errors import (
 from treescore.client.operations import KEY, OPERATIONS, Operation
 from treescore.client.uploads import Upload, Watch, progress_of
 from treescore.core.params import Json
+from treescore.core.suggestions import did_you_mean
 from treescore.core.version import __version__
 
 T = TypeVar("T")
@@ -193,7 +194,10 @@ class Session:
         """
         known = OPERATIONS.get(operation)
         if known is None:
-            raise RequestError(f"Unknown operation {operation!r}. See treescore.client.OPERATIONS for their ids.")
+            raise RequestError(
+                f"Unknown operation {operation!r}.{did_you_mean(operation, OPERATIONS)} Their ids are in "
+                "treescore.client.OPERATIONS."
+            )
         given = dict(values or {})
         if set(given) != set(known.places):
             raise RequestError(f"{operation} takes the path parameters: {', '.join(known.places) or 'none'}.")
@@ -202,7 +206,9 @@ class Session:
         asked = {name: str(value) for name, value in (query or {}).items() if value is not None}
         if not set(asked) <= set(known.query) or not set(known.needed) <= set(asked):
             listed = ", ".join(f"{name} (required)" if name in known.needed else name for name in known.query)
-            raise RequestError(f"{operation} takes the query parameters: {listed or 'none'}.")
+            unknown = next((name for name in asked if name not in known.query), None)
+            meant = did_you_mean(unknown, known.query)
+            raise RequestError(f"{operation} takes the query parameters: {listed or 'none'}.{meant}")
         return Call(known.method, known.address(given), self.end(seconds), known, query=asked, **more)
 
     def end(self, seconds: float | None = None) -> float:

@@ -18,6 +18,8 @@ Text = str | bytes | os.PathLike[str] | IO[str] | IO[bytes]
 Texts = Text | Mapping[str, Text]
 """A text; a mapping for formats of several texts (`source`, `target`, `alignment`)."""
 SENDING = "sending"
+PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip", b"PK\x05\x06": "zip"}
+"""First bytes of packed files, which the service does not read in forms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +100,13 @@ def upload_of(name: str, text: Text) -> Upload:
         path = Path(text)
         try:
             size = path.stat().st_size
-            with path.open("rb"):
-                pass
+            with path.open("rb") as file:
+                beginning = file.read(len(max(PACKED, key=len)))
         except (OSError, ValueError) as error:
             raise _unreadable(path, error) from error
+        packed = next((kind for sign, kind in PACKED.items() if beginning.startswith(sign)), None)
+        if packed is not None:
+            raise UnreadableUpload(f"{path} is packed ({packed}). Unpack it first, or give the unpacked text as bytes.")
         return Upload(name, path, b"", size)
     read = getattr(text, "read", None)
     content = read() if callable(read) else text

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import pickle
+import tracemalloc
 
+import httpx
 import pytest
 
 from tests.treescore.client.loopback import FAST, awaited, head, raw_server
@@ -197,6 +200,32 @@ def test_texts_of_every_kind_are_sent_and_counted(tmp_path):
     assert [step.done for step in told] == sorted(step.done for step in told)
 
 
+class Draining(httpx.BaseTransport):
+    """Takes what is sent without keeping it."""
+
+    def __init__(self):
+        self.size = 0
+
+    def handle_request(self, request):
+        self.size = sum(len(piece) for piece in request.stream)
+        assert self.size == int(request.headers["Content-Length"])
+        return httpx.Response(202, json={"id": "sub_1", "state": "queued"}, request=request)
+
+
+def test_a_large_file_is_streamed(tmp_path):
+    path = tmp_path / "en.conllu"
+    with path.open("wb") as file:
+        file.truncate(64 << 20)
+    transport = Draining()
+    with Client("http://scores.example.org", http={"transport": transport}) as client:
+        tracemalloc.start()
+        client.benchmark("x").submit({"en": path})
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert transport.size > 64 << 20
+    assert peak < 4 << 20
+
+
 def test_a_part_named_as_the_forms_own_field_has_another_name():
     assert [each.name for each in uploads_of({"meta": b"x", "en": b"y"})] == ["parts/meta", "en"]
 
@@ -209,6 +238,14 @@ def test_what_is_no_text_is_an_error_before_anything_is_sent(text):
     assert len(str(error.value)) < 300
 
 
+@pytest.mark.parametrize("pack", [gzip.compress, lambda text: b"PK\x03\x04" + text])
+def test_a_packed_file_is_not_sent(tmp_path, pack):
+    path = tmp_path / "en.conllu.gz"
+    path.write_bytes(pack(b"1\ta\n"))
+    with pytest.raises(errors.UnreadableUpload, match="Unpack it first"):
+        upload_of("en", path)
+
+
 def test_operations_are_found_by_their_addresses():
     for operation in OPERATIONS.values():
         path = operation.address(dict.fromkeys(operation.places, "a/b c"))
@@ -218,7 +255,9 @@ def test_operations_are_found_by_their_addresses():
 
 @pytest.mark.parametrize(
     ("operation", "path", "query", "expected"),
-    [("list_things", {}, {}, "Unknown operation"), ("get_job", {}, {}, "path parameters: job_id"),
+    [("list_things", {}, {}, "Unknown operation"), ("list_job", {}, {}, "mean 'list_jobs'"),
+     ("get_leaderboard", {"benchmark": "x"}, {"scor": "y"}, "mean 'score'"),
+     ("get_job", {}, {}, "path parameters: job_id"),
      ("get_job", {"job_id": "x"}, {"page": 2}, "query parameters: none"),
      ("get_slices", {"job_id": "x"}, {"system": "A"}, r"metric \(required\)"),
      ("get_job", {"job_id": ""}, {}, "not empty"), ("get_job", {"job_id": ".."}, {}, "not empty")],
