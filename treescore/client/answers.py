@@ -160,7 +160,7 @@ class Answer:
 
 
 def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal()
+    return text.isascii() and text.isdecimal() and len(text) <= 15
 
 
 class Receiver:

@@ -310,7 +310,7 @@ class Client(ClientPlans, Blocking):
 
 
 class AsyncClient(ClientPlans, Awaiting):
-    """The same calls, awaited; lists are asynchronous iterators.
+    """The same calls, awaited; lists are asynchronous iterators, callbacks plain functions.
 
     Args:
         url: address of the service.

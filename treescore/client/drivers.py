@@ -14,7 +14,7 @@ import orjson
 
 from treescore.client.answers import Answer, Receiver
 from treescore.client.documents import Document
-from treescore.client.errors import ClientError, WrongAddress
+from treescore.client.errors import ClientError, RequestError, WrongAddress
 from treescore.client.operations import JSON
 from treescore.client.session import CONNECT_SECONDS, Pages, Plan, Send, Session, Step, page_of
 from treescore.client.uploads import open_form
@@ -144,14 +144,18 @@ def _request(http: httpx.Client | httpx.AsyncClient, session: Session, step: Sen
     """Return the request of a step; the files that it sends are open as long as `stack`.
 
     Raises:
-        WrongAddress: the URL is invalid.
+        RequestError: the URL is invalid, a file cannot be read, or the document is not JSON.
     """
     given: dict[str, Any] = {"headers": step.headers, "params": dict(step.query) or None}
+    try:
+        body = orjson.dumps({} if step.json is None else step.json)
+    except orjson.JSONEncodeError as error:
+        raise RequestError(f"The request cannot be written as JSON: {error}.") from error
     if step.uploads is not None:
-        given["data"] = {"meta": orjson.dumps(step.json)}
+        given["data"] = {"meta": body}
         given["files"] = open_form(step.uploads, stack, step.watch, step.check)
     elif step.json is not None:
-        given["content"] = orjson.dumps(step.json)
+        given["content"] = body
         given["headers"] = {"Content-Type": JSON, **step.headers}
     timeout = httpx.Timeout(step.seconds, connect=min(CONNECT_SECONDS, step.seconds))
     try:

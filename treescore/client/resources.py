@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -96,9 +97,7 @@ def _prefer(*, waiting: bool, progress: Watch | None) -> dict[str, str]:
     return {"Prefer": f"wait={WAIT_SECONDS}"} if waiting and progress is None else {}
 
 
-def sending(
-    session: Session, call: Call, reads: str, place: str, *, waiting: bool, seconds: float | None
-) -> Plan[Answer]:
+def sending(session: Session, call: Call, reads: str, place: str, *, waiting: bool) -> Plan[Answer]:
     """Send work, and wait for it if asked.
 
     Args:
@@ -106,8 +105,7 @@ def sending(
         call: that sends it.
         reads: the operation that reads the work.
         place: the parameter of its path.
-        waiting: whether to wait.
-        seconds: time for all of it.
+        waiting: whether to wait, as long as the call may take.
 
     Raises:
         ClientError: the service refuses the work, or the time is over.
@@ -117,7 +115,7 @@ def sending(
         return answer
     document = Document.of(answer)
     require(document, "id", "state")
-    poll = session.call(reads, {place: document["id"]}, seconds=seconds)
+    poll = replace(session.call(reads, {place: document["id"]}), end=call.end)
     return (yield from wait(session, poll, call.watch, first=answer))
 
 
@@ -182,7 +180,7 @@ class JobsPlans(Resource):
             "submit_job", json=meta, uploads=uploads_of({"gold": gold, **numbered}), watch=progress, seconds=seconds,
             headers=_members(**{KEY: key}) | _prefer(waiting=wait, progress=progress),
         )  # fmt: skip
-        answer = yield from sending(self._session, call, "get_job", "job_id", waiting=wait, seconds=seconds)
+        answer = yield from sending(self._session, call, "get_job", "job_id", waiting=wait)
         job = documents.Job.of(answer)
         return ended(job, check=check and wait)
 
@@ -299,7 +297,7 @@ class BenchmarksPlans(Resource):
         if not wait:
             return benchmark
         require(benchmark, "id", "state")
-        poll = self._call("get_benchmark", benchmark.id, seconds=seconds)
+        poll = replace(self._call("get_benchmark", benchmark.id), end=call.end)
         answer = yield from _waited(self._session, poll, progress, answer)
         return ended(documents.Benchmark.of(answer), check=check)
 
@@ -398,7 +396,7 @@ class BenchmarkPlans(Resource):
             "submit", self.id, json=meta, uploads=uploads_of(outputs), watch=progress, seconds=seconds,
             headers=_members(**{KEY: key}) | _prefer(waiting=wait, progress=progress),
         )  # fmt: skip
-        answer = yield from sending(self._session, call, "get_submission", "submission", waiting=wait, seconds=seconds)
+        answer = yield from sending(self._session, call, "get_submission", "submission", waiting=wait)
         return ended(documents.Submission.of(answer), check=check and wait)
 
     @method
@@ -418,7 +416,7 @@ class BenchmarkPlans(Resource):
             "submit", self.id, json=meta, uploads=uploads_of(outputs), watch=progress, seconds=seconds,
             query={"validate_only": "true"}, headers=_prefer(waiting=True, progress=progress),
         )  # fmt: skip
-        answer = yield from sending(self._session, call, "get_job", "job_id", waiting=True, seconds=seconds)
+        answer = yield from sending(self._session, call, "get_job", "job_id", waiting=True)
         return ended(documents.Job.of(answer), check=check)
 
     @listing(documents.SubmissionSummary)
@@ -489,7 +487,7 @@ class BenchmarkPlans(Resource):
             "ask_comparison", self.id, json={**settings, "submissions": asked}, watch=progress, seconds=seconds,
             headers=_prefer(waiting=wait, progress=progress),
         )  # fmt: skip
-        answer = yield from sending(self._session, call, "get_comparison", "comparison", waiting=wait, seconds=seconds)
+        answer = yield from sending(self._session, call, "get_comparison", "comparison", waiting=wait)
         return ended(documents.StoredComparison.of(answer), check=check and wait)
 
     @listing(documents.ComparisonSummary)
@@ -568,7 +566,7 @@ class BenchmarkPlans(Resource):
         if not wait:
             return revision
         require(revision, "state")
-        poll = self._call("get_revision", self.id, str(revision.number), seconds=seconds)
+        poll = replace(self._call("get_revision", self.id, str(revision.number)), end=call.end)
         answer = yield from _waited(self._session, poll, progress, answer)
         return ended(documents.Revision.of(answer), check=check)
 
@@ -627,7 +625,7 @@ class SubmissionPlans(Resource):
             "retry_submission", self.id, seconds=seconds, watch=progress,
             headers=_prefer(waiting=wait, progress=progress),
         )  # fmt: skip
-        answer = yield from sending(self._session, call, "get_submission", "submission", waiting=wait, seconds=seconds)
+        answer = yield from sending(self._session, call, "get_submission", "submission", waiting=wait)
         return ended(documents.Submission.of(answer), check=check and wait)
 
     @method

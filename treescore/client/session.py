@@ -226,7 +226,11 @@ class Session:
         return f"{self._seconds if whole else round(end - begun, 3):g} s"
 
     def headers_of(self, call: Call) -> dict[str, str]:
-        """Return the headers of a call: its own, a key that makes it safe to repeat, the key of an own job."""
+        """Return the headers of a call: its own, a key that makes it safe to repeat, the key of an own job.
+
+        Raises:
+            RequestError: one cannot be sent.
+        """
         headers = dict(call.headers)
         # a validation is not a resource: the service has no key for it
         if (
@@ -238,6 +242,9 @@ class Session:
         job = self._keys.get(call.path.removesuffix("/cancel"))
         if call.method != "GET" and job is not None:
             headers.setdefault("Job-Key", job)
+        for name, value in headers.items():
+            if not (f"{name}{value}".isascii() and f"{name}{value}".isprintable()):
+                raise RequestError(f"Invalid header {name!r}: it has a character that is not printable ASCII.")
         return headers
 
     def known(self, call: Call) -> Answer | None:

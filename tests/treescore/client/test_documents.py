@@ -246,6 +246,17 @@ def test_a_packed_file_is_not_sent(tmp_path, pack):
         upload_of("en", path)
 
 
+@pytest.mark.parametrize("key", ["é", "a\nb", "\0"])
+def test_a_key_that_cannot_be_sent_is_an_error_before_anything_is_sent(key):
+    with Client("http://127.0.0.1:9") as client, pytest.raises(RequestError, match="Invalid header 'Idempotency-Key'"):
+        client.benchmark("x").submit({"en": "1\ta\n"}, key=key)
+
+
+def test_what_is_no_json_is_an_error_before_anything_is_sent():
+    with Client("http://127.0.0.1:9") as client, pytest.raises(RequestError, match="cannot be written as JSON"):
+        client.benchmark("x").change({"title": {"a set"}}, etag="x")
+
+
 def test_operations_are_found_by_their_addresses():
     for operation in OPERATIONS.values():
         path = operation.address(dict.fromkeys(operation.places, "a/b c"))
