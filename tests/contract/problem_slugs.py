@@ -15,6 +15,9 @@ from tests.contract.checking import ROOT
 NAMED = {"FIXED_QUESTION": [FIXED_QUESTION], "NOT_COMPARABLE": [NOT_COMPARABLE],
          "f'store-{ill}'": [f"store-{fault}" for fault in Fault if fault is not Fault.AWAY]}  # fmt: skip
 """What an expression that is no text stands for."""
+OF_THE_SERVER = {"method-not-allowed": 405, "uri-too-long": 414, "expectation-failed": 417,
+                 "request-header-fields-too-large": 431, "not-implemented": 501}  # fmt: skip
+"""Slugs that the framework and the server make of the words of a status."""
 PASSED_ON = {"slug"}
 """Expressions that hand on what another place names."""
 
@@ -26,7 +29,7 @@ def statuses() -> dict[str, int]:
     found = {each.slug: each.status for each in classes.values()}
     found |= {slug: status for slug, _title, status in errors.FAILURES.values()}
     found["invalid-output"] = 422  # the failure of a submission
-    found["method-not-allowed"] = 405  # of the framework
+    found |= OF_THE_SERVER
     for path in sorted((ROOT / "service").rglob("*.py")):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(call, ast.Call) and getattr(call.func, "id", "") in classes:

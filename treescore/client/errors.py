@@ -227,8 +227,16 @@ class LimitExceeded(PayloadTooLarge, slug="limit-exceeded"):
     """A text exceeds a limit of the service."""
 
 
+class AddressTooLong(RequestError, slug="uri-too-long", status=414):
+    """The query is longer than the service takes."""
+
+
 class UnsupportedMediaType(RequestError, slug="unsupported-media-type", status=415):
     """The service does not read bodies of this kind."""
+
+
+class ExpectationFailed(RequestError, slug="expectation-failed", status=417):
+    """The service does not know what the header Expect asks for."""
 
 
 class UnknownHost(RequestError, slug="unknown-host", status=421):
@@ -253,6 +261,10 @@ class IdempotencyKeyReused(InvalidRequest, slug="idempotency-key-reused"):
 
 class PreconditionRequired(RequestError, slug="precondition-required", status=428):
     """The call needs the ETag of what it changes."""
+
+
+class HeadersTooLarge(RequestError, slug="request-header-fields-too-large", status=431):
+    """The headers are larger than the service takes."""
 
 
 class TooManyRequests(RefusedError, status=429):
@@ -285,6 +297,10 @@ class TooManyValidations(TooManyRequests, slug="too-many-validations"):
 
 class ServiceFault(UnavailableError, slug="service-fault", status=500):
     """The service failed: retry, and report the request's id if it fails again."""
+
+
+class NotSupported(UnavailableError, slug="not-implemented", status=501):
+    """The service does not know how the body is transferred."""
 
 
 class ServiceUnavailable(UnavailableError, slug="unavailable", status=503):
