@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from service.problem_catalogue import TYPES
+from treescore.core.counting import counted
 from treescore.errors import Problem, ProblemList, ScoringError
 
 SOON: Mapping[str, str] = {"Retry-After": "1"}
 """Headers of an error that ends by itself, once work under way is done."""
-FAILURES = {
-    "input": ("invalid-input", "The texts cannot be scored", 422),
-    "limit": ("limit-exceeded", "A limit was exceeded", 413),
-    "service": ("service-fault", "Internal error", 500),
-}
-"""Type slug, title and status of each kind of failure."""
+FAILURES = {"input": "invalid-input", "limit": "limit-exceeded", "service": "service-fault"}
+"""Slug of each kind of failure."""
 
 
 class ServiceError(Exception):
@@ -22,8 +20,7 @@ class ServiceError(Exception):
 
     Attributes:
         status: HTTP status.
-        slug: the stable last part of the problem's type.
-        title: one for each slug.
+        slug: the stable last part of the problem's type, which the catalogue explains (service.problem_catalogue).
         detail: what is wrong here, and what to do.
         problems: the single errors, capped; `total` counts all of them.
         headers: to send along.
@@ -31,14 +28,12 @@ class ServiceError(Exception):
 
     status: ClassVar[int] = 500
     slug: ClassVar[str] = "service-fault"
-    title: ClassVar[str] = FAILURES["service"][1]
 
     def __init__(
         self,
         detail: str,
         *,
         slug: str | None = None,
-        title: str | None = None,
         problems: Sequence[Problem] = (),
         total: int | None = None,
         headers: Mapping[str, str] | None = None,
@@ -46,22 +41,26 @@ class ServiceError(Exception):
         super().__init__(detail)
         self.detail = detail
         self.type_slug = slug if slug is not None else self.slug
-        self.type_title = title if title is not None else self.title
         self.problems = tuple(problems)
         self.total = len(self.problems) if total is None else total
         self.headers = dict(headers or {})
+
+    @property
+    def type_title(self) -> str:
+        """The title of the problem's type."""
+        return TYPES[self.type_slug].title
 
 
 class BadRequest(ServiceError):
     """The request is malformed."""
 
-    status, slug, title = 400, "bad-request", "The request is malformed"
+    status, slug = 400, "bad-request"
 
 
 class Unauthorized(ServiceError):
     """The token is missing or invalid."""
 
-    status, slug, title = 401, "unauthorized", "A valid token is required"
+    status, slug = 401, "unauthorized"
 
     def __init__(self, detail: str) -> None:
         super().__init__(detail, headers={"WWW-Authenticate": 'Bearer realm="treescore"'})
@@ -70,109 +69,109 @@ class Unauthorized(ServiceError):
 class Forbidden(ServiceError):
     """The token does not have the scope."""
 
-    status, slug, title = 403, "forbidden", "The token does not allow this"
+    status, slug = 403, "forbidden"
 
 
 class NotFound(ServiceError):
     """The resource does not exist, or the caller may not know of it."""
 
-    status, slug, title = 404, "not-found", "Unknown resource"
+    status, slug = 404, "not-found"
 
 
 class RequestTimeout(ServiceError):
     """The request does not arrive in time."""
 
-    status, slug, title = 408, "request-timeout", "The request arrives too slowly"
+    status, slug = 408, "request-timeout"
 
 
 class NotAcceptable(ServiceError):
     """The client accepts none of the media types."""
 
-    status, slug, title = 406, "not-acceptable", "No acceptable media type"
+    status, slug = 406, "not-acceptable"
 
 
 class Conflict(ServiceError):
     """The state of the resource does not allow the request now."""
 
-    status, slug, title = 409, "conflict", "The state of the resource does not allow this"
+    status, slug = 409, "conflict"
 
 
 class Gone(ServiceError):
     """The resource was deleted."""
 
-    status, slug, title = 410, "gone", "The resource was deleted"
+    status, slug = 410, "gone"
 
 
 class PreconditionFailed(ServiceError):
     """If-Match names another state."""
 
-    status, slug, title = 412, "precondition-failed", "The resource has changed"
+    status, slug = 412, "precondition-failed"
 
 
 class PayloadTooLarge(ServiceError):
     """The request exceeds a limit."""
 
-    status, slug, title = 413, "payload-too-large", "The request is too large"
+    status, slug = 413, "payload-too-large"
 
 
 class UnsupportedMediaType(ServiceError):
     """The media type or coding of the body is not supported."""
 
-    status, slug, title = 415, "unsupported-media-type", "The body's media type or coding is not supported"
+    status, slug = 415, "unsupported-media-type"
 
 
 class Misdirected(ServiceError):
     """The request is for a host that this service does not answer for."""
 
-    status, slug, title = 421, "unknown-host", "The service does not answer for this host"
+    status, slug = 421, "unknown-host"
 
 
 class Unprocessable(ServiceError):
     """The request is well-formed and invalid."""
 
-    status, slug, title = 422, "invalid-request", "The request is invalid"
+    status, slug = 422, "invalid-request"
 
 
 class PreconditionRequired(ServiceError):
     """If-Match is missing."""
 
-    status, slug, title = 428, "precondition-required", "If-Match is required"
+    status, slug = 428, "precondition-required"
 
 
 class TooManyRequests(ServiceError):
     """A quota is used up."""
 
-    status, slug, title = 429, "quota-exceeded", "The quota is used up"
+    status, slug = 429, "quota-exceeded"
 
 
 class Unavailable(ServiceError):
     """A part of the service does not answer."""
 
-    status, slug, title = 503, "unavailable", "The service is temporarily unavailable"
+    status, slug = 503, "unavailable"
 
-    def __init__(self, detail: str, *, slug: str | None = None, title: str | None = None) -> None:
-        super().__init__(detail, slug=slug, title=title, headers={"Retry-After": "2"})
+    def __init__(self, detail: str, *, slug: str | None = None) -> None:
+        super().__init__(detail, slug=slug, headers={"Retry-After": "2"})
 
 
 class InsufficientStorage(ServiceError):
     """What was sent cannot be stored."""
 
-    status, slug, title = 507, "insufficient-storage", "The storage is full"
+    status, slug = 507, "insufficient-storage"
 
 
-def counted(total: int, where: str = "") -> str:
+def problems_counted(total: int, where: str = "") -> str:
     """Return `2 problems in part "en".`, the detail of a list of problems."""
-    return f"{total} problem{'' if total == 1 else 's'}{where}."
+    return f"{counted(total, 'problem')}{where}."
 
 
 def invalid(code: str, pointer: str, detail: str) -> Unprocessable:
     """Return the answer to a request with one fault."""
-    return Unprocessable(counted(1), problems=[Problem(code=code, pointer=pointer, detail=detail)])
+    return Unprocessable(problems_counted(1), problems=[Problem(code=code, pointer=pointer, detail=detail)])
 
 
 def unprocessable(found: ScoringError | ProblemList) -> Unprocessable:
     """Return the answer to a request with these problems, found here or by the library before it reads a text."""
-    return Unprocessable(counted(found.total), problems=found.problems, total=found.total)
+    return Unprocessable(problems_counted(found.total), problems=found.problems, total=found.total)
 
 
 def refuse(problems: ProblemList) -> None:
@@ -217,13 +216,13 @@ def failure_record(kind: str, problems: Sequence[Problem], total: int) -> dict[s
 def _failure(
     kind: str, problems: Sequence[Problem], total: int, errors: Sequence[dict[str, object]]
 ) -> dict[str, object]:
-    slug, title, status = FAILURES[kind]
+    slug = FAILURES[kind]
     return {
         "type": f"/problems/{slug}",
-        "title": title,
-        "status": status,
+        "title": TYPES[slug].title,
+        "status": TYPES[slug].status,
         "kind": kind,
-        "detail": counted(total) if len(problems) != 1 else problems[0].detail,
+        "detail": problems_counted(total) if len(problems) != 1 else problems[0].detail,
         "errors": errors,
         "errors_total": total,
     }

@@ -9,6 +9,7 @@ from gunicorn import util  # type: ignore[import-untyped]
 
 from service.config import load_config
 from service.files import UMASK, private_umask
+from service.problem_catalogue import TYPES, type_of_status
 from service.server import log
 from service.server.answer import problem
 
@@ -54,8 +55,8 @@ def worker_exit(_server: object, worker: Any) -> None:
 
 def write_problem(sock: socket.socket, status_int: int, reason: str, mesg: str) -> None:
     """Answer with a problem document if gunicorn cannot pass a request on (line too long, unknown HTTP version)."""
-    slug = reason.lower().replace(" ", "-")
-    util.write_nonblock(sock, problem(status_int, reason, slug, reason, mesg or reason))
+    slug = type_of_status(status_int)
+    util.write_nonblock(sock, problem(status_int, reason, slug, TYPES[slug].title, mesg or reason))
 
 
 # gunicorn has no setting for it; a worker class would have to repeat its list of errors

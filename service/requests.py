@@ -367,6 +367,13 @@ class LeaderboardQuery(Request):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemsQuery(Request):
+    """In which format to show the catalogue of problems."""
+
+    format: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonQuery(Request):
     """In which format to show a comparison."""
 

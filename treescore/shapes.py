@@ -6,8 +6,11 @@ import math
 from collections.abc import Callable, Mapping
 
 from treescore.core.params import escape
+from treescore.core.suggestions import did_you_mean
 from treescore.errors import Problem, ProblemList
 from treescore.evaluation.spec import SIDES
+
+_SETTINGS = '{"test": "permutation", "seed": 7}'
 
 
 def check_request(request: Mapping[str, object]) -> None:
@@ -21,9 +24,9 @@ def check_request(request: Mapping[str, object]) -> None:
     problems = ProblemList()
     _check_choice(problems, request.get("format"), "/format")
     _check_choices(problems, request.get("transforms", ()), "/transforms")
-    _check_choices(problems, request.get("metrics"), "/metrics")
+    _check_choices(problems, request.get("metrics"), "/metrics", '["ud"]')
     if request.get("significance") is not None:
-        _check_object(problems, request["significance"], "/significance")
+        _check_object(problems, request["significance"], "/significance", _SETTINGS)
     _check_items(problems, request.get("items"))
     problems.raise_if_any()
 
@@ -35,7 +38,7 @@ def check_significance(value: object) -> None:
         InputError: the value is not an object.
     """
     problems = ProblemList()
-    _check_object(problems, value, "/significance")
+    _check_object(problems, value, "/significance", _SETTINGS)
     problems.raise_if_any()
 
 
@@ -54,14 +57,14 @@ def _add(problems: ProblemList, pointer: str, wanted: str) -> None:
     problems.add(Problem("wrong-type", f"This must be {wanted}.", pointer=pointer))
 
 
-def _check_object(problems: ProblemList, value: object, pointer: str) -> None:
+def _check_object(problems: ProblemList, value: object, pointer: str, example: str) -> None:
     if not isinstance(value, Mapping):
-        _add(problems, pointer, "an object")
+        _add(problems, pointer, f"an object, as in {example}")
 
 
-def _check_choices(problems: ProblemList, values: object, pointer: str) -> None:
+def _check_choices(problems: ProblemList, values: object, pointer: str, example: str = '["flatten"]') -> None:
     if not isinstance(values, (list, tuple)):
-        _add(problems, pointer, "a list")
+        _add(problems, pointer, f"a list, as in {example}")
         return
     for index, value in enumerate(values):
         _check_choice(problems, value, f"{pointer}/{index}")
@@ -72,11 +75,11 @@ def _check_choice(problems: ProblemList, value: object, pointer: str) -> None:
     if isinstance(value, str):
         return
     if not isinstance(value, Mapping):
-        _add(problems, pointer, 'a name or an object with a "name"')
+        _add(problems, pointer, 'a name or an object with a "name", as in {"name": "conllu"}')
         return
     if not isinstance(value.get("name"), str):
         _add(problems, f"{pointer}/name", "a string")
-    _check_object(problems, value.get("params", {}), f"{pointer}/params")
+    _check_object(problems, value.get("params", {}), f"{pointer}/params", '{"punctuation": false}')
     if not isinstance(value.get("key", ""), str):
         _add(problems, f"{pointer}/key", "a string")
     if value.get("on", SIDES[0]) not in SIDES:
@@ -89,15 +92,20 @@ def _check_items(problems: ProblemList, items: object) -> None:
     if items is None:
         return
     if not isinstance(items, Mapping):
-        _add(problems, "/items", "an object")
+        _add(problems, "/items", 'an object, as in {"blocks": ["d1", "d1", "d2"]}')
         return
+    known = [*_LISTS, *_TABLES]
+    for name in items:
+        if name not in known:
+            detail = f"Unknown member {name!r} of items.{did_you_mean(name, known)} Allowed: {', '.join(known)}."
+            problems.add(Problem("unknown-parameter", detail, pointer=f"/items/{escape(str(name))}"))
     for name, (fits, wanted) in _LISTS.items():
         if name in items:
             _check_list(problems, items[name], f"/items/{name}", fits, wanted)
     for name, (fits, wanted) in _TABLES.items():
         lists = items.get(name, {})
         if not isinstance(lists, Mapping):
-            _add(problems, f"/items/{name}", "an object of lists")
+            _add(problems, f"/items/{name}", 'an object of lists, as in {"genre": ["news", "fiction"]}')
             continue
         for key, values in lists.items():
             _check_list(problems, values, f"/items/{name}/{escape(str(key))}", fits, wanted)
@@ -124,7 +132,7 @@ def _is_pair(value: object) -> bool:
 
 _LISTS: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "blocks": (_is_string, "strings"),
-    "lengths": (_is_pair, "pairs of whole numbers"),
+    "lengths": (_is_pair, "pairs of whole numbers, as [7, 8]"),
 }
 _TABLES: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "attributes": (_is_string, "strings"),

@@ -20,6 +20,7 @@ from service.usecases.kinds import KINDS
 from service.usecases.runs.ending import Failure, finish, perform
 from service.usecases.runs.progress import Cancelled
 from service.usecases.submissions.spreading import channel, score_piece
+from treescore.core.counting import counted
 from treescore.core.version import __version__
 from treescore.errors import Problem
 from workers.rq_worker import TimeLimitReached
@@ -128,7 +129,9 @@ def _perform(context: Context, claimed_run: runs.Run) -> None:
     kind = KINDS[claimed_run.kind]
     config = context.config
     if claimed_run.attempts > config.max_attempts:
-        problem = Problem(code="worker-died", detail=f"The service failed {config.max_attempts} times. Retry.")
+        problem = Problem(
+            code="worker-died", detail=f"The service failed {counted(config.max_attempts, 'time')}. Retry."
+        )
         finish(context, claimed_run, kind.fail(context, claimed_run, Failure("service", [problem], 1)))
         return
     context.queue.wake(claimed_run.id)

@@ -18,6 +18,7 @@ from service.api import (
     health,
     jobs,
     leaderboard,
+    problem_pages,
     problems,
     revisions,
     scorers,
@@ -54,6 +55,7 @@ BLUEPRINTS = (
     tokens,
     scorers,
     contract,
+    problem_pages,
     health,
 )
 
@@ -114,7 +116,7 @@ def _store_failed(error: DBAPIError) -> Response:
     if ill is None:
         return problems.of_fault()
     detail = f"The store is {_ILL[ill]}. The operators of this service must act; `/readyz` shows when it works again."
-    return problems.of_service_error(Unavailable(detail, slug=f"store-{ill}", title=f"The store is {_ILL[ill]}"))
+    return problems.of_service_error(Unavailable(detail, slug=f"store-{ill}"))
 
 
 def _begin(doors: Doors) -> None:

@@ -83,9 +83,8 @@ def query(schema: Strict[Loaded]) -> Loaded:
     try:
         return load(schema, {name: values[0] for name, values in given.items()}, context().config.max_problems)
     except Unprocessable as error:
-        title = "The query string is invalid"
         details = "; ".join(f"{problem.pointer[1:]}: {problem.detail}" for problem in error.problems)
-        raise BadRequest(details, slug="invalid-query", title=title) from error
+        raise BadRequest(details, slug="invalid-query") from error
 
 
 def _given_key() -> str | None:

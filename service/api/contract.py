@@ -9,14 +9,13 @@ import yaml
 from flask import Blueprint, Response
 
 from service.api import answers
-from service.api.docs import page
+from service.api.docs import PAGE_POLICY, page
 from service.usecases.runs.views import View, body_view, json_view
 from treescore.core.params import Json
 
 blueprint = Blueprint("contract", __name__)
 PUBLISHED = Path(__file__).parents[2] / "openapi.yaml"
 YAML = "application/yaml"
-PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
 @cache

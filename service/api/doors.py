@@ -103,7 +103,6 @@ def _check_origin(environ: Environ, public_origin: str | None) -> None:
         raise Forbidden(
             "A page of another site sent this request. Only pages of this service and programs may change anything.",
             slug="cross-site",
-            title="The request comes from another site",
         )
 
 

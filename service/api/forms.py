@@ -20,7 +20,7 @@ from multipart import MultipartError, MultipartSegment, ParserLimitReached, Push
 from service.api import strict_json
 from service.api.bodies import CHUNK, Body
 from service.config import Config
-from service.errors import BadRequest, PayloadTooLarge, Unprocessable, counted, invalid
+from service.errors import BadRequest, PayloadTooLarge, Unprocessable, invalid, problems_counted
 from treescore.core.params import Json, escape
 from treescore.core.text import first_bad_byte, place
 from treescore.errors import Problem
@@ -165,7 +165,7 @@ def _checked(name: str, data: bytes, pointer: str) -> bytes:
     line, column = place(data, bad)
     detail = f"Byte 0x{data[bad]:02x} of the file {name!r} is invalid UTF-8. Save the file as UTF-8."
     problem = Problem(code="invalid-utf8", detail=detail, pointer=pointer, line=line, column=column)
-    raise Unprocessable(counted(1), problems=[problem])
+    raise Unprocessable(problems_counted(1), problems=[problem])
 
 
 def _split(name: str) -> tuple[str, str | None]:

@@ -32,7 +32,7 @@ def submit_job() -> Response:
 @blueprint.get("")
 def list_jobs() -> Response:
     """List the caller's jobs, newest first."""
-    caller = calls.caller(*READERS)
+    caller = calls.caller(*jobs.MAKERS)
     return answers.page(jobs.list_jobs(calls.context(), caller, calls.query(queries.JOBS)))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http
 from collections.abc import Mapping
 
 import orjson
@@ -11,14 +10,14 @@ from werkzeug.exceptions import HTTPException
 
 from service.api.around import note_of
 from service.errors import ServiceError, error_document
+from service.problem_catalogue import TYPES, type_of_status
 
 PROBLEM_JSON = "application/problem+json"
 _DETAILS = {
     404: "Unknown address. See /docs for the addresses.",
     405: "This address does not accept this method. Use one of the Allow header.",
-    400: "The request is malformed.",
-    500: "The service failed and has logged the fault. Retry; if it fails again, report `instance`.",
 }
+_FAULT = "The service failed and has logged the fault. Retry; if it fails again, report `instance`."
 
 
 def of_service_error(error: ServiceError, **more: object) -> Response:
@@ -39,21 +38,21 @@ def of_service_error(error: ServiceError, **more: object) -> Response:
 
 def of_http_error(error: HTTPException) -> Response:
     """Return the answer to an error of the framework: address, method, request line."""
-    code = error.code or 500
-    phrase = http.HTTPStatus(code).phrase
+    status = error.code or 500
+    slug = type_of_status(status)
     headers = {name: value for name, value in error.get_headers() if name.lower() in ("allow", "location")}
     document = {
-        "type": "/problems/" + phrase.lower().replace(" ", "-"),
-        "title": phrase,
-        "status": code,
-        "detail": _DETAILS.get(code, phrase + "."),
+        "type": f"/problems/{slug}",
+        "title": TYPES[slug].title,
+        "status": status,
+        "detail": _DETAILS.get(status, TYPES[slug].fix),
     }
     return _problem(document, headers)
 
 
 def of_fault() -> Response:
     """Return the answer to an internal error, which tells nothing of its cause."""
-    return of_service_error(ServiceError(_DETAILS[500]))
+    return of_service_error(ServiceError(_FAULT))
 
 
 def _problem(document: Mapping[str, object], headers: Mapping[str, str]) -> Response:

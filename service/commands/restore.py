@@ -12,6 +12,7 @@ from service.commands.serve import locked
 from service.store.tokens import Token
 from service.usecases.operations import backup
 from service.usecases.runs.views import moment
+from treescore.core.counting import counted
 
 
 @click.command()
@@ -57,7 +58,7 @@ def token_lines(tokens: Sequence[Token], created_at: str) -> list[str]:
     if not tokens:
         return ["No token is valid but the organise token of the configuration."]
     return [
-        f"{len(tokens)} tokens are valid. The backup does not know which were revoked after {created_at}:",
+        f"{counted(len(tokens), 'valid token')}. The backup does not know which were revoked after {created_at}:",
         *(f"  {each.id}  {each.scopes}  {owner(each)}" for each in tokens),
         "Revoke those again: treescore token revoke ID",
     ]

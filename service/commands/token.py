@@ -17,6 +17,7 @@ from service.requests import SCOPES, TokenRequest
 from service.store.tokens import Token
 from service.usecases.operations import tokens
 from service.usecases.tokens.tokens import token_document
+from treescore.core.suggestions import did_you_mean
 
 TIMES = ("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ")
 
@@ -108,7 +109,8 @@ def _scopes(given: str) -> tuple[str, ...]:
     names = tuple(name.strip() for name in given.split(","))
     unknown = [name for name in names if name not in SCOPES]
     if unknown:
-        raise click.UsageError(f"Unknown scope {unknown[0]!r}. Use one or more of: {', '.join(SCOPES)}.")
+        known = f"Use one or more of: {', '.join(SCOPES)}.{did_you_mean(unknown[0], SCOPES)}"
+        raise click.UsageError(f"Unknown scope {unknown[0]!r}. {known}")
     return names
 
 

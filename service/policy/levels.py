@@ -37,4 +37,4 @@ def require(level: Level, needed: Level, what: str) -> None:
 
 def not_shown(detail: str) -> Forbidden:
     """Return the refusal of what a benchmark does not show; the detail names the rule, not what lies behind it."""
-    return Forbidden(detail, slug="not-shown", title="The benchmark does not show this")
+    return Forbidden(detail, slug="not-shown")

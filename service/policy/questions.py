@@ -11,7 +11,7 @@ FIXED_QUESTION = "fixed-question"
 
 def fixed(detail: str) -> Forbidden:
     """Return the refusal of a question that is not the benchmark's own."""
-    return Forbidden(detail, slug=FIXED_QUESTION, title="The benchmark fixes its questions")
+    return Forbidden(detail, slug=FIXED_QUESTION)
 
 
 def require_own_pick(benchmark: Benchmark, caller: Caller, pick: str | None) -> None:

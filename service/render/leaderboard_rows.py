@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from service.render.documents import BoardDocument, RowDocument, SignificanceDocument
+from treescore.core.counting import counted
 from treescore.render.crosstable import clean, interval_text, p_text, score_text
 
 HEADS = (
@@ -75,7 +76,7 @@ def board_rows(document: BoardDocument) -> list[Row]:
 
 def _system(row: RowDocument) -> str:
     """Return the name of a row's submission, and how many training runs it stands for where there are several."""
-    runs = "" if row["runs"] is None else f"({row['runs']['count']} runs)"
+    runs = "" if row["runs"] is None else f"({counted(row['runs']['count'], 'run')})"
     return " ".join(filter(None, (clean(row["name"] or ""), runs)))
 
 
@@ -127,8 +128,9 @@ def notes(document: BoardDocument) -> list[str]:
     elif significance["test"] is not None:
         lines.append(
             f"Paired permutation test{_over_units(significance)}, {significance['alternative']}, "
-            f"{significance['correction']} over {significance['pairs']} pairs, alpha {significance['alpha']:g}; "
-            f"the first {significance['first_rows']} rows and the baselines were tested. "
+            f"{significance['correction']} over {counted(significance['pairs'] or 0, 'pair')}, "
+            f"alpha {significance['alpha']:g}; the first "
+            f"{counted(significance['first_rows'], 'row')} and the baselines were tested. "
             "A line is drawn where every system above differs from every system below."
         )
     claim = claim_of(document)

@@ -3,34 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, TypeVar
 
-from marshmallow import RAISE, Schema, ValidationError, fields, post_load
+from marshmallow import RAISE, Schema, ValidationError, post_load
 
-from service.errors import Unprocessable, counted
+from service.errors import Unprocessable, problems_counted
+from service.schemas.faults import Fault
 from treescore.core.params import escape
+from treescore.core.suggestions import did_you_mean
 from treescore.errors import Problem, ProblemList
 
 Loaded = TypeVar("Loaded")
 """What a schema loads: a request of service.requests, or a dictionary of JSON that the library checks."""
-
-_CODES = {
-    fields.Field.default_error_messages["required"]: "missing-field",
-    fields.Field.default_error_messages["null"]: "null-field",
-}
-
-
-class Fault(str):
-    """A message with an error code; marshmallow carries it to where the pointer is known."""
-
-    __slots__ = ("code",)
-    code: str
-
-    def __new__(cls, code: str, detail: str) -> Self:
-        """Make a message with its code."""
-        fault = super().__new__(cls, detail)
-        fault.code = code
-        return fault
 
 
 class Strict(Schema, Generic[Loaded]):
@@ -49,9 +33,14 @@ class Strict(Schema, Generic[Loaded]):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        names = ", ".join(sorted(field.data_key or name for name, field in self.fields.items())) or "none"
-        self.error_messages["unknown"] = Fault("unknown-field", f"Unknown field. Known fields: {names}.")
+        known = self.members()
+        detail = f"Unknown field. Known fields: {', '.join(known) or 'none'}."
+        self.error_messages["unknown"] = Fault("unknown-field", detail, known)
         self.error_messages["type"] = Fault("wrong-type", "This must be an object.")
+
+    def members(self) -> tuple[str, ...]:
+        """Return the names of the known members."""
+        return tuple(sorted(field.data_key or name for name, field in self.fields.items()))
 
     @post_load
     def build(self, members: dict[str, object], **_options: object) -> Loaded:
@@ -70,22 +59,24 @@ def load(schema: Strict[Loaded], value: object, cap: int) -> Loaded:
     except ValidationError as error:
         problems = ProblemList(cap)
         problems.extend(_problems(error.messages, ""))
-        raise Unprocessable(counted(problems.total), problems=problems.problems, total=problems.total) from error
+        raise Unprocessable(
+            problems_counted(problems.total), problems=problems.problems, total=problems.total
+        ) from error
     return loaded
 
 
-def _problems(messages: object, pointer: str) -> Iterator[Problem]:
+def _problems(messages: object, pointer: str, name: str = "") -> Iterator[Problem]:
+    """Return the problems of a member of this name, and of those below it."""
     if isinstance(messages, Mapping):
         for key, below in messages.items():
-            yield from _problems(below, pointer if key == "_schema" else f"{pointer}/{escape(str(key))}")
+            if key == "_schema":
+                yield from _problems(below, pointer, name)
+            else:
+                yield from _problems(below, f"{pointer}/{escape(str(key))}", str(key))
     elif isinstance(messages, list):
         for message in messages:
-            yield from _problems(message, pointer)
+            yield from _problems(message, pointer, name)
     else:
-        code = messages.code if isinstance(messages, Fault) else _CODES.get(str(messages), "bad-value")
-        yield Problem(code=code, pointer=pointer, detail=str(messages))
-
-
-def wrong_type(expected: str) -> ValidationError:
-    """Return the error of a value that has another JSON type."""
-    return ValidationError([Fault("wrong-type", f"This must be {expected}.")])
+        code, known = (messages.code, messages.known) if isinstance(messages, Fault) else ("bad-value", ())
+        suggestion = did_you_mean(name, known) if known else ""
+        yield Problem(code=code, pointer=pointer, detail=f"{messages}{suggestion}")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar
 
-from marshmallow import ValidationError, fields, validate
+from marshmallow import ValidationError
 
 from service import requests
 from service.policy.gate import LEVELS
 from service.requests import ERRORS, INPUTS, MAX_NOTES, MAX_QUOTA, PICKS, UNITS
-from service.schemas.base import Fault, Strict, wrong_type
+from service.schemas.base import Strict
 from service.schemas.checked_fields import (
     Checked,
     Flag,
@@ -28,7 +28,9 @@ from service.schemas.checked_fields import (
     component,
 )
 from service.schemas.columns import Columns, Lengths, Strings
+from service.schemas.faults import Fault, wrong_type
 from service.schemas.jobs import MAX_METRICS, MAX_TRANSFORMS, FormatChoice, MetricEntry, TransformEntry
+from service.schemas.plain_fields import Listed, Moment, Nested, choice, length
 
 MAX_LISTED = 1000
 """Scores that a benchmark may list."""
@@ -83,7 +85,7 @@ class PartGold(Strict[requests.PartGold]):
     into = requests.PartGold
 
     gold = Text(required=True)
-    items = fields.Nested(PartItems)
+    items = Nested(PartItems)
 
 
 class PartField(Checked):
@@ -126,13 +128,13 @@ class LeaderboardSettings(Strict[requests.LeaderboardChanges]):
 
     public = Flag()
     anonymous = Flag()
-    pick = fields.String(validate=validate.OneOf(PICKS))
-    frozen_at = fields.AwareDateTime(format="iso", allow_none=True, validate=check_year)
+    pick = choice(PICKS)
+    frozen_at = Moment(allow_none=True, validate=check_year)
     ladder = Flag()
-    scores = fields.List(Name(), allow_none=True, validate=validate.Length(max=MAX_LISTED))
+    scores = Listed(Name(), allow_none=True, validate=length(None, MAX_LISTED, "scores"))
     margin = Margin(allow_none=True)
-    unit = fields.String(validate=validate.OneOf(UNITS))
-    split = fields.Nested(SplitSettings, allow_none=True)
+    unit = choice(UNITS)
+    split = Nested(SplitSettings, allow_none=True)
 
 
 class _Settings:
@@ -140,14 +142,14 @@ class _Settings:
 
     title = Name()
     series = Slug(allow_none=True)
-    opens_at = fields.AwareDateTime(format="iso", allow_none=True, validate=check_year)
-    closes_at = fields.AwareDateTime(format="iso", allow_none=True, validate=check_year)
-    quota = fields.Nested(Quota)
-    feedback = fields.String(validate=validate.OneOf(tuple(LEVELS)))
-    feedback_after_closing = fields.String(validate=validate.OneOf(tuple(LEVELS)), allow_none=True)
+    opens_at = Moment(allow_none=True, validate=check_year)
+    closes_at = Moment(allow_none=True, validate=check_year)
+    quota = Nested(Quota)
+    feedback = choice(tuple(LEVELS))
+    feedback_after_closing = choice(tuple(LEVELS), allow_none=True)
     rounding = Step(allow_none=True)
     publish_input = PublishInput()
-    leaderboard = fields.Nested(LeaderboardSettings)
+    leaderboard = Nested(LeaderboardSettings)
 
 
 class BenchmarkChanges(_Settings, Strict[requests.BenchmarkChanges]):
@@ -157,9 +159,9 @@ class BenchmarkChanges(_Settings, Strict[requests.BenchmarkChanges]):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        known = ", ".join(sorted(self.fields))
+        known = ", ".join(self.members())
         detail = f"PATCH changes only {known}. To change gold, format or metrics, make a new revision."
-        self.error_messages["unknown"] = Fault("not-changeable", detail)
+        self.error_messages["unknown"] = Fault("not-changeable", detail, self.members())
 
 
 class BenchmarkRequest(_Settings, Strict[requests.BenchmarkRequest]):
@@ -170,10 +172,10 @@ class BenchmarkRequest(_Settings, Strict[requests.BenchmarkRequest]):
     id = Slug(required=True)
     title = Name(required=True)
     format = Named(FormatChoice(), required=True)
-    transforms = fields.List(Named(TransformEntry()), validate=validate.Length(max=MAX_TRANSFORMS))
-    metrics = fields.List(Named(MetricEntry()), required=True, validate=validate.Length(min=1, max=MAX_METRICS))
+    transforms = Listed(Named(TransformEntry()), validate=length(None, MAX_TRANSFORMS, "transforms"))
+    metrics = Listed(Named(MetricEntry()), required=True, validate=length(1, MAX_METRICS, "metrics"))
     main_score = Name()
-    errors = fields.String(validate=validate.OneOf(ERRORS))
+    errors = choice(ERRORS)
     parts = Mapped(PartField(), required=True)
 
 
@@ -185,9 +187,9 @@ class RevisionRequest(Strict[requests.RevisionRequest]):
     reason = Notes(allow_none=True)
     public_reason = Notes(allow_none=True)
     format = Named(FormatChoice())
-    transforms = fields.List(Named(TransformEntry()), validate=validate.Length(max=MAX_TRANSFORMS))
-    metrics = fields.List(Named(MetricEntry()), validate=validate.Length(min=1, max=MAX_METRICS))
+    transforms = Listed(Named(TransformEntry()), validate=length(None, MAX_TRANSFORMS, "transforms"))
+    metrics = Listed(Named(MetricEntry()), validate=length(1, MAX_METRICS, "metrics"))
     main_score = Name()
-    errors = fields.String(validate=validate.OneOf(ERRORS))
+    errors = choice(ERRORS)
     parts = Mapped(PartField(allow_none=True))
     dry_run = Flag()

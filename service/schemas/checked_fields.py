@@ -9,8 +9,11 @@ from typing import ClassVar, TypedDict, Unpack
 
 from marshmallow import Schema, ValidationError, fields
 
-from service.schemas.base import Fault, Strict, wrong_type
+from service.schemas.base import Strict
+from service.schemas.faults import Fault, messages, wrong_type
+from service.schemas.plain_fields import String
 
+ID_FORM = "An id has 1 to 60 letters, digits, `_`, `-` and `.`, and begins with a letter or digit."
 MAX_NAME = 200
 MAX_MARGIN = 1_000_000
 """Largest margin: above any difference of scores, also of those without a range (crossing brackets)."""
@@ -31,6 +34,7 @@ class Checked(fields.Field[object]):
         shape: the JSON Schema of what `check` accepts, null aside, unless it depends on the field's options.
     """
 
+    default_error_messages = messages()
     shape: ClassVar[Shape]
 
     def _deserialize(self, value: object, attr: object, data: object, **options: object) -> object:  # noqa: ARG002 - marshmallow's
@@ -89,8 +93,7 @@ class Slug(Checked):
         if not isinstance(value, str):
             raise wrong_type("a string")
         if not self.pattern.fullmatch(value):
-            detail = "An id has 1 to 60 letters, digits, `_`, `-` and `.`, and begins with a letter or digit."
-            raise ValidationError([Fault("bad-id", detail)])
+            raise ValidationError([Fault("bad-id", ID_FORM)])
         return value
 
     def json_schema(self) -> dict[str, object]:
@@ -202,7 +205,7 @@ def check_year(moment: datetime) -> None:
         ValidationError: the year is outside 1970 to 8999.
     """
     if not 1970 <= moment.year < 9000:
-        raise ValidationError([Fault("bad-moment", "This must be a time between the years 1970 and 9000.")])
+        raise ValidationError([Fault("bad-moment", "This must be a time in the years 1970 to 8999.")])
 
 
 class Texts(Strict[dict[str, str]]):
@@ -210,9 +213,9 @@ class Texts(Strict[dict[str, str]]):
 
     into = dict[str, str]
 
-    source = fields.String(required=True)
-    target = fields.String(required=True)
-    alignment = fields.String(required=True)
+    source = String(required=True)
+    target = String(required=True)
+    alignment = String(required=True)
 
 
 class Text(Checked):

@@ -7,8 +7,8 @@ from typing import ClassVar, Unpack
 
 from marshmallow import ValidationError
 
-from service.schemas.base import Fault, wrong_type
 from service.schemas.checked_fields import Checked, FieldOptions, Name, Shape
+from service.schemas.faults import Fault, wrong_type
 
 
 class Column(Checked):

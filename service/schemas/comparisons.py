@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from marshmallow import ValidationError, fields, post_load, validate
+from marshmallow import ValidationError, post_load
 
 from service import requests
 from service.requests import LEADERBOARD, MAX_COMPARED, PICKS
-from service.schemas.base import Fault, Strict, wrong_type
+from service.schemas.base import Strict
 from service.schemas.checked_fields import Checked, Shape, Whole
+from service.schemas.faults import Fault, wrong_type
+from service.schemas.plain_fields import Setting, String, choice
 from treescore.significance import PARAMS
 
 
@@ -42,13 +44,13 @@ class ComparisonRequest(Strict[requests.ComparisonRequest]):
     class Meta(Strict.Meta):
         """The settings are beside the question."""
 
-        include: ClassVar = {name: fields.Raw() for name in PARAMS}
+        include: ClassVar = {name: Setting() for name in PARAMS}
 
     submissions = Compared(required=True)
-    score = fields.String(allow_none=True)
-    part = fields.String(allow_none=True)
+    score = String(allow_none=True)
+    part = String(allow_none=True)
     revision = Whole(1, 2**31 - 1, allow_none=True)
-    pick = fields.String(validate=validate.OneOf(PICKS), allow_none=True)
+    pick = choice(PICKS, allow_none=True)
 
     @post_load
     def build(self, members: dict[str, Any], **_options: object) -> requests.ComparisonRequest:

@@ -5,15 +5,18 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, ClassVar
 
-from marshmallow import INCLUDE, ValidationError, fields, post_load, pre_load, validate, validates_schema
+from marshmallow import INCLUDE, ValidationError, post_load, pre_load, validates_schema
 
 from service import requests
-from service.schemas.base import Fault, Strict, wrong_type
+from service.schemas.base import Strict
 from service.schemas.checked_fields import Checked, Name, Named, Parameters, Shape, Text, component
 from service.schemas.columns import Columns, Lengths, Seconds, Strings
+from service.schemas.faults import Fault, wrong_type
+from service.schemas.plain_fields import Listed, Nested, String, choice, length, pattern
 
 STATES = ("queued", "running", "succeeded", "failed", "cancelled")
 SIDES = ("both", "gold", "system")
+KEY = r"\A[A-Za-z0-9_-]{1,100}\Z"
 MAX_METRICS = 50
 MAX_TRANSFORMS = 50
 MAX_AGREEMENTS = 50
@@ -44,7 +47,7 @@ class TransformEntry(Strict[dict[str, object]]):
 
     name = Name(required=True)
     params = Parameters()
-    on = fields.String(validate=validate.OneOf(SIDES))
+    on = choice(SIDES)
 
 
 class MetricEntry(Strict[dict[str, object]]):
@@ -53,9 +56,9 @@ class MetricEntry(Strict[dict[str, object]]):
     into = dict[str, object]
 
     name = Name(required=True)
-    key = fields.String(validate=validate.Regexp(r"\A[A-Za-z0-9_-]{1,100}\Z"))
+    key = String(validate=pattern(KEY, "bad-value", "A key has 1 to 100 letters, digits, `_` and `-`."))
     params = Parameters()
-    transforms = fields.List(Named(TransformEntry()), validate=validate.Length(max=MAX_TRANSFORMS))
+    transforms = Listed(Named(TransformEntry()), validate=length(None, MAX_TRANSFORMS, "transforms"))
 
 
 class SystemEntry(Strict[requests.SystemEntry]):
@@ -99,14 +102,15 @@ class JobRequest(Strict[requests.JobRequest]):
 
     format = Named(FormatChoice(), required=True)
     gold = Text(required=True)
-    systems = fields.List(fields.Nested(SystemEntry), required=True, validate=validate.Length(min=1))
-    transforms = fields.List(Named(TransformEntry()), validate=validate.Length(max=MAX_TRANSFORMS))
-    metrics = fields.List(Named(MetricEntry()), required=True, validate=validate.Length(min=1, max=MAX_METRICS))
+    systems = Listed(Nested(SystemEntry), required=True, validate=length(1, None, "systems"))
+    transforms = Listed(Named(TransformEntry()), validate=length(None, MAX_TRANSFORMS, "transforms"))
+    metrics = Listed(Named(MetricEntry()), required=True, validate=length(1, MAX_METRICS, "metrics"))
     significance = Significance()
-    agreement = fields.List(
-        fields.List(Name(), validate=validate.Length(equal=2)), validate=validate.Length(max=MAX_AGREEMENTS)
+    agreement = Listed(
+        Listed(Name(), validate=length(2, 2, "addresses of scores")),
+        validate=length(None, MAX_AGREEMENTS, "pairs of scores"),
     )
-    items = fields.Nested(Items)
+    items = Nested(Items)
 
     def __init__(self, max_systems: int = 200, **options: Any) -> None:
         super().__init__(**options)

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from marshmallow import fields, post_load, validate
+from marshmallow import post_load
 
 from service import requests
 from service.render import LEADERBOARD_FORMATS
 from service.requests import DEFAULT_LIMIT, PICKS, SHARES
 from service.schemas.base import Strict
+from service.schemas.checked_fields import ID_FORM
 from service.schemas.jobs import STATES
+from service.schemas.plain_fields import String, choice, pattern, whole_number
 from treescore.render import FORMATS, ITEM_FORMATS
 
-CURSOR = validate.Regexp(r"\A[A-Za-z0-9_=.~-]{1,512}\Z")
-SLUG = validate.Regexp(r"\A[A-Za-z0-9][A-Za-z0-9_.-]{0,59}\Z")
+CURSOR = pattern(
+    r"\A[A-Za-z0-9_=.~-]{1,512}\Z", "bad-value", "Invalid cursor. Use the `next` value of the previous page."
+)
+SLUG = pattern(r"\A[A-Za-z0-9][A-Za-z0-9_.-]{0,59}\Z", "bad-id", ID_FORM)
 MAX_PAGE = 1000
 ITEM_FORMS = ("json", *ITEM_FORMATS)
 
 
 class _Page:
-    cursor = fields.String(validate=CURSOR)
-    limit = fields.Integer(validate=validate.Range(1, MAX_PAGE), load_default=DEFAULT_LIMIT)
+    cursor = String(validate=CURSOR)
+    limit = whole_number(1, MAX_PAGE, load_default=DEFAULT_LIMIT)
 
 
 class _Result:
-    system = fields.String(required=True)
-    metric = fields.String(required=True)
+    system = String(required=True)
+    metric = String(required=True)
 
 
 class PageQuery(_Page, Strict[requests.PageQuery]):
@@ -38,7 +42,7 @@ class JobsQuery(_Page, Strict[requests.JobsQuery]):
 
     into = requests.JobsQuery
 
-    state = fields.String(validate=validate.OneOf(STATES))
+    state = choice(STATES)
 
 
 class ItemsQuery(_Page, _Result, Strict[requests.ItemsQuery]):
@@ -46,7 +50,7 @@ class ItemsQuery(_Page, _Result, Strict[requests.ItemsQuery]):
 
     into = requests.ItemsQuery
 
-    format = fields.String(validate=validate.OneOf(ITEM_FORMS))
+    format = choice(ITEM_FORMS)
 
 
 class SlicesQuery(_Result, Strict[requests.SlicesQuery]):
@@ -54,7 +58,7 @@ class SlicesQuery(_Result, Strict[requests.SlicesQuery]):
 
     into = requests.SlicesQuery
 
-    by = fields.String()
+    by = String()
 
 
 class ReportQuery(_Result, Strict[requests.ReportQuery]):
@@ -62,7 +66,7 @@ class ReportQuery(_Result, Strict[requests.ReportQuery]):
 
     into = requests.ReportQuery
 
-    style = fields.String(required=True)
+    style = String(required=True)
 
 
 class ComparisonsQuery(Strict[requests.ComparisonsQuery]):
@@ -70,8 +74,8 @@ class ComparisonsQuery(Strict[requests.ComparisonsQuery]):
 
     into = requests.ComparisonsQuery
 
-    score = fields.String()
-    format = fields.String(load_default="json", validate=validate.OneOf(tuple(FORMATS)))
+    score = String()
+    format = choice(tuple(FORMATS), load_default="json")
 
 
 class BenchmarksQuery(_Page, Strict[requests.BenchmarksQuery]):
@@ -79,7 +83,7 @@ class BenchmarksQuery(_Page, Strict[requests.BenchmarksQuery]):
 
     into = requests.BenchmarksQuery
 
-    series = fields.String(validate=SLUG)
+    series = String(validate=SLUG)
 
 
 class SubmissionsQuery(_Page, Strict[requests.SubmissionsQuery]):
@@ -87,8 +91,8 @@ class SubmissionsQuery(_Page, Strict[requests.SubmissionsQuery]):
 
     into = requests.SubmissionsQuery
 
-    team = fields.String(validate=SLUG)
-    state = fields.String(validate=validate.OneOf(STATES))
+    team = String(validate=SLUG)
+    state = choice(STATES)
 
 
 class SubmitQuery(Strict[requests.SubmitQuery]):
@@ -96,7 +100,7 @@ class SubmitQuery(Strict[requests.SubmitQuery]):
 
     into = requests.SubmitQuery
 
-    validate_only = fields.String(validate=validate.OneOf(("true", "false")), load_default="false")
+    validate_only = choice(("true", "false"), load_default="false")
 
     @post_load
     def build(self, members: dict[str, object], **_options: object) -> requests.SubmitQuery:
@@ -109,7 +113,7 @@ class OutputQuery(Strict[requests.OutputQuery]):
 
     into = requests.OutputQuery
 
-    part = fields.String()
+    part = String()
 
 
 class SubmissionItemsQuery(_Page, Strict[requests.SubmissionItemsQuery]):
@@ -117,9 +121,9 @@ class SubmissionItemsQuery(_Page, Strict[requests.SubmissionItemsQuery]):
 
     into = requests.SubmissionItemsQuery
 
-    part = fields.String()
-    metric = fields.String()
-    format = fields.String(validate=validate.OneOf(ITEM_FORMS))
+    part = String()
+    metric = String()
+    format = choice(ITEM_FORMS)
 
 
 class SubmissionSlicesQuery(Strict[requests.SubmissionSlicesQuery]):
@@ -127,9 +131,9 @@ class SubmissionSlicesQuery(Strict[requests.SubmissionSlicesQuery]):
 
     into = requests.SubmissionSlicesQuery
 
-    part = fields.String()
-    metric = fields.String()
-    by = fields.String()
+    part = String()
+    metric = String()
+    by = String()
 
 
 class LeaderboardQuery(Strict[requests.LeaderboardQuery]):
@@ -137,13 +141,21 @@ class LeaderboardQuery(Strict[requests.LeaderboardQuery]):
 
     into = requests.LeaderboardQuery
 
-    score = fields.String()
-    pick = fields.String(validate=validate.OneOf(PICKS))
-    revision = fields.Integer(validate=validate.Range(1, 2**31 - 1))
-    part = fields.String()
-    split = fields.String(validate=validate.OneOf(SHARES))
-    cursor = fields.String(validate=CURSOR)
-    format = fields.String(validate=validate.OneOf(tuple(LEADERBOARD_FORMATS)))
+    score = String()
+    pick = choice(PICKS)
+    revision = whole_number(1, 2**31 - 1)
+    part = String()
+    split = choice(SHARES)
+    cursor = String(validate=CURSOR)
+    format = choice(tuple(LEADERBOARD_FORMATS))
+
+
+class ProblemsQuery(Strict[requests.ProblemsQuery]):
+    """How to show the catalogue of problems."""
+
+    into = requests.ProblemsQuery
+
+    format = choice(("json", "html"))
 
 
 class ComparisonQuery(Strict[requests.ComparisonQuery]):
@@ -151,7 +163,7 @@ class ComparisonQuery(Strict[requests.ComparisonQuery]):
 
     into = requests.ComparisonQuery
 
-    format = fields.String(validate=validate.OneOf(tuple(FORMATS)))
+    format = choice(tuple(FORMATS))
 
 
 class DifferingQuery(_Page, Strict[requests.DifferingQuery]):
@@ -159,9 +171,9 @@ class DifferingQuery(_Page, Strict[requests.DifferingQuery]):
 
     into = requests.DifferingQuery
 
-    a = fields.String()
-    b = fields.String()
-    format = fields.String(validate=validate.OneOf(ITEM_FORMS))
+    a = String()
+    b = String()
+    format = choice(ITEM_FORMS)
 
 
 class SeriesQuery(Strict[requests.SeriesQuery]):
@@ -169,8 +181,8 @@ class SeriesQuery(Strict[requests.SeriesQuery]):
 
     into = requests.SeriesQuery
 
-    a = fields.String(required=True, validate=SLUG)
-    b = fields.String(required=True, validate=SLUG)
+    a = String(required=True, validate=SLUG)
+    b = String(required=True, validate=SLUG)
 
 
 class EventsQuery(Strict[requests.EventsQuery]):
@@ -178,9 +190,9 @@ class EventsQuery(Strict[requests.EventsQuery]):
 
     into = requests.EventsQuery
 
-    after = fields.String(validate=CURSOR)
-    limit = fields.Integer(validate=validate.Range(1, MAX_PAGE), load_default=DEFAULT_LIMIT)
-    benchmark = fields.String(validate=SLUG)
+    after = String(validate=CURSOR)
+    limit = whole_number(1, MAX_PAGE, load_default=DEFAULT_LIMIT)
+    benchmark = String(validate=SLUG)
 
 
 class NoQuery(Strict[requests.NoQuery]):
@@ -195,4 +207,4 @@ SLICES, REPORT, COMPARISONS = SlicesQuery(), ReportQuery(), ComparisonsQuery()
 BENCHMARKS, SUBMISSIONS, SUBMIT, OUTPUT = BenchmarksQuery(), SubmissionsQuery(), SubmitQuery(), OutputQuery()
 SUBMISSION_ITEMS, SUBMISSION_SLICES = SubmissionItemsQuery(), SubmissionSlicesQuery()
 LEADERBOARD, COMPARISON, DIFFERING = LeaderboardQuery(), ComparisonQuery(), DifferingQuery()
-SERIES, EVENTS = SeriesQuery(), EventsQuery()
+SERIES, EVENTS, PROBLEMS = SeriesQuery(), EventsQuery(), ProblemsQuery()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import fields, validate
-
 from service import requests
-from service.schemas.base import Fault, Strict
+from service.schemas.base import Strict
 from service.schemas.benchmarks import Notes
 from service.schemas.checked_fields import Flag, Mapped, Name, Slug, Text
+from service.schemas.faults import Fault
+from service.schemas.plain_fields import choice
 
 ROLES = ("system", "baseline")
 
@@ -23,7 +23,7 @@ class SubmissionRequest(Strict[requests.SubmissionRequest]):
     notes = Notes(allow_none=True)
     run_of = Name(allow_none=True)
     team = Slug(allow_none=True)
-    role = fields.String(validate=validate.OneOf(ROLES))
+    role = choice(ROLES)
     outputs = Mapped(Text(), required=True)
 
 
@@ -39,5 +39,5 @@ class SubmissionChanges(Strict[requests.SubmissionChanges]):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        known = ", ".join(sorted(self.fields))
-        self.error_messages["unknown"] = Fault("not-changeable", f"PATCH changes only {known} of a submission.")
+        detail = f"PATCH changes only {', '.join(self.members())} of a submission."
+        self.error_messages["unknown"] = Fault("not-changeable", detail, self.members())

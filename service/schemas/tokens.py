@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from marshmallow import fields, validate
-
 from service import requests
 from service.requests import SCOPES
 from service.schemas.base import Strict
 from service.schemas.checked_fields import Name, check_year
+from service.schemas.plain_fields import Listed, Moment, choice, length
 
 
 class TokenRequest(Strict[requests.TokenRequest]):
@@ -15,8 +14,6 @@ class TokenRequest(Strict[requests.TokenRequest]):
 
     into = requests.TokenRequest
 
-    scopes = fields.List(
-        fields.String(validate=validate.OneOf(SCOPES)), required=True, validate=validate.Length(min=1, max=len(SCOPES))
-    )
-    expires_at = fields.AwareDateTime(format="iso", allow_none=True, validate=check_year)
+    scopes = Listed(choice(SCOPES), required=True, validate=length(1, len(SCOPES), "scopes"))
+    expires_at = Moment(allow_none=True, validate=check_year)
     name = Name(allow_none=True)

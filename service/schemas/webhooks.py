@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from marshmallow import fields, validate
-
 from service import requests
 from service.requests import EVENT_KINDS
 from service.schemas.base import Strict
 from service.schemas.checked_fields import Slug
+from service.schemas.plain_fields import Listed, String, choice, length
+
+MAX_URL = 1000
 
 
 class WebhookRequest(Strict[requests.WebhookRequest]):
@@ -15,8 +16,6 @@ class WebhookRequest(Strict[requests.WebhookRequest]):
 
     into = requests.WebhookRequest
 
-    url = fields.String(required=True, validate=validate.Length(min=1, max=1000))
-    kinds = fields.List(
-        fields.String(validate=validate.OneOf(EVENT_KINDS)), validate=validate.Length(max=len(EVENT_KINDS))
-    )
+    url = String(required=True, validate=length(1, MAX_URL, "characters"))
+    kinds = Listed(choice(EVENT_KINDS), validate=length(None, len(EVENT_KINDS), "kinds of events"))
     benchmark = Slug(allow_none=True)

@@ -36,7 +36,6 @@ def too_many_of(most: int) -> TooManyRequests:
     return TooManyRequests(
         f"Your address has more than {most} unfinished requests. Send fewer at once, or faster.",
         slug="too-many-unfinished",
-        title="Too many requests are unfinished",
         headers={"Retry-After": "2"},
     )
 

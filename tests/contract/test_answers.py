@@ -90,6 +90,10 @@ def _get(path: Callable[[Stage], str]) -> Ask:
     return lambda stage: stage.client().get(path(stage))
 
 
+def _picture(path: str) -> Ask:
+    return lambda stage: stage.client().get(path, headers={"Accept": "image/png"})
+
+
 def _as(stage: Stage, method: str, path: str, *scopes: str) -> TestResponse:
     return stage.client(stage.token(*scopes)).open(path, method=method, json={} if method == "POST" else None)
 
@@ -133,6 +137,13 @@ PROVOKED: dict[tuple[str, str], Ask] = {
     ("get_scorer", "200"): _get(lambda _: "/v1/scorers/parseval"),
     ("get_scorer", "304"): _known(lambda _: "/v1/scorers/parseval"),
     ("get_scorer", "404"): _get(lambda _: "/v1/scorers/parsval"),
+    ("list_problems", "400"): _get(lambda _: "/problems?odd=1"),
+    ("list_problems", "406"): _picture("/problems"),
+    ("get_problem", "200"): _get(lambda _: "/problems/word-mismatch"),
+    ("get_problem", "304"): _known(lambda _: "/problems/word-mismatch"),
+    ("get_problem", "400"): _get(lambda _: "/problems/conflict?odd=1"),
+    ("get_problem", "404"): _get(lambda _: "/problems/word-mismatches"),
+    ("get_problem", "406"): _picture("/problems/conflict"),
     ("get_readyz", "503"): _store_away,
     ("get_metrics", "200"): _get(lambda _: "/metrics"),
     ("get_metrics", "304"): _known(lambda _: "/metrics", token=None),

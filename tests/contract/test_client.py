@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from service.problem_catalogue import TYPES
 from tests.contract.checking import ROOT, by_id, contract, operations, resolved
-from tests.contract.problem_slugs import statuses
 from treescore.client import OPERATIONS, Document, documents, errors
 from treescore.client.clients import AsyncClient, Client
 from treescore.client.errors import BY_SLUG, RefusedError, RequestError, UnavailableError
@@ -88,12 +88,12 @@ def is_nullable(schema: dict[str, Any]) -> bool:
 
 
 def test_each_problem_of_the_service_has_a_class_and_each_class_a_problem() -> None:
-    assert set(BY_SLUG) == set(statuses())
+    assert set(BY_SLUG) == set(TYPES)
 
 
 @pytest.mark.parametrize("slug", sorted(BY_SLUG))
 def test_a_problem_is_an_error_of_its_status(slug: str) -> None:
-    status = statuses()[slug]
+    status = TYPES[slug].status
     assert BY_SLUG[slug].code == status
     base = UnavailableError if status >= 500 else RefusedError if status in errors.REFUSALS else RequestError
     assert issubclass(BY_SLUG[slug], base)

@@ -160,7 +160,7 @@ def test_the_command_refuses_two_outputs_of_one_name(tmp_path: Path) -> None:
         (TREE, "missing", {}, ("unreadable-file", "missing")),
         (TREE, "x" * 5000, {}, ("unreadable-file", "x" * 5000)),
         (TREE, "a\0b", {}, ("unreadable-file", "a\0b")),
-        (TREE, ["a/x.mrg", "b/x.mrg"], {}, ("duplicate-system-name", "/outputs/1")),
+        (TREE, ["a/x.mrg", "a/x.mrg"], {}, ("duplicate-system-name", "/outputs/1")),
         (TREE, {"A": []}, {}, ("too-few-runs", "/outputs")),
         (TREE, {"A": [FLAT, FLAT], "A.2": FLAT}, {}, ("duplicate-system-name", "/outputs/2")),
         (TREE, {"A": [FLAT, "(("]}, {}, ("unreadable-file", "((")),

@@ -143,6 +143,16 @@ class ClientPlans(Resource):
         return (yield from self._read(documents.Scorer, "get_scorer", name))
 
     @method
+    def problems(self) -> Plan[documents.Problems]:
+        """Return all kinds of problems with their causes and fixes."""
+        return (yield from self._read(documents.Problems, "list_problems"))
+
+    @method
+    def problem(self, name: str) -> Plan[documents.ProblemEntry]:
+        """Return the cause and the fix of a kind of problem, by its slug or code."""
+        return (yield from self._read(documents.ProblemEntry, "get_problem", name))
+
+    @method
     def live(self) -> Plan[documents.Liveness]:
         """Return whether the service runs."""
         return (yield from self._read(documents.Liveness, "get_livez"))

@@ -482,6 +482,24 @@ class Readiness(Document):
     workers: Document
 
 
+class ProblemEntry(Document):
+    """Cause and fix of a kind of problem."""
+
+    name: str
+    uri: str
+    kind: str
+    title: str
+    cause: str
+    fix: str
+
+
+class Problems(Document):
+    """All kinds of problems."""
+
+    views: ClassVar[Mapping[str, type[Document]]] = {"problems": ProblemEntry}
+    problems: tuple[ProblemEntry, ...]
+
+
 class Liveness(Document):
     """Whether the service runs."""
 

@@ -141,6 +141,8 @@ _ROWS: Iterable[Operation] = (
     _get("get_openapi_yaml", "/openapi.yaml"),
     _get("get_openapi_json", "/openapi.json"),
     _get("get_docs", "/docs"),
+    _get("list_problems", "/problems", "format"),
+    _get("get_problem", "/problems/{problem}", "format"),
     _get("get_livez", "/livez"),
     _get("get_readyz", "/readyz"),
     _get("get_metrics", "/metrics"),

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import orjson
 
+from treescore.core.link_form import LinkForm
 from treescore.core.trees import (
     Alignments,
     ConstituentTreebank,
@@ -24,7 +25,7 @@ from treescore.core.trees import (
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import Problem
 
-_KINDS = (Alignments, ConstituentTreebank, DependencyTreebank, ParallelTreebank, Problem, Sentences)
+_KINDS = (Alignments, ConstituentTreebank, DependencyTreebank, LinkForm, ParallelTreebank, Problem, Sentences)
 _SIZES = (np.int64, np.int32, np.int16, np.int8)
 """Types in which numbers are kept, in the order of their blocks: each array goes into the smallest that holds it."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from treescore.core.suggestions import did_you_mean
 from treescore.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -42,8 +43,16 @@ def schema_of(params: Mapping[str, Param]) -> dict[str, Json]:
     }
 
 
-def checked(owner: str, params: Mapping[str, Param], given: Mapping[str, Json]) -> dict[str, Json]:
+def checked(
+    owner: str, params: Mapping[str, Param], given: Mapping[str, Json], also: Sequence[str] = ()
+) -> dict[str, Json]:
     """Check `given` and fill in defaults.
+
+    Args:
+        owner: whose parameters these are, for messages.
+        params: the parameters.
+        given: names and values.
+        also: further names that the caller takes itself, for messages.
 
     Raises:
         InputError: unknown names and wrong values, each with its pointer below the parameters' object.
@@ -51,8 +60,9 @@ def checked(owner: str, params: Mapping[str, Param], given: Mapping[str, Json]) 
     problems: list[Problem] = []
     for name in given:
         if name not in params:
-            known = ", ".join(sorted(params)) or "none"
-            detail = f"Unknown parameter {name!r} of {owner}. Allowed: {known}."
+            known = sorted([*params, *also])
+            meant = did_you_mean(name, known)
+            detail = f"Unknown parameter {name!r} of {owner}.{meant} Allowed: {', '.join(known) or 'none'}."
             problems.append(Problem("unknown-parameter", detail, pointer=f"/{escape(str(name))}"))
     for name, param in params.items():
         if name not in given or given[name] == param.default:
@@ -63,7 +73,7 @@ def checked(owner: str, params: Mapping[str, Param], given: Mapping[str, Json]) 
             continue
         for error in _faults(given[name], param.schema):
             path = "".join(f"/{escape(str(step))}" for step in (name, *error.absolute_path))
-            detail = f"Invalid parameter {name} of {owner}: {_short(error.message)}. {param.doc}"
+            detail = f"Invalid parameter {name} of {owner}: {_short(error.message)}.{_meant(error)} {param.doc}"
             problems.append(Problem("bad-parameter", detail, pointer=path))
     if problems:
         raise InputError(problems)
@@ -88,6 +98,12 @@ def _faults(value: Json, schema: Mapping[str, Json]) -> Iterable[ValidationError
 def escape(token: str) -> str:
     """Escape a string as a token of a JSON pointer (RFC 6901)."""
     return token.replace("~", "~0").replace("/", "~1")
+
+
+def _meant(error: ValidationError) -> str:
+    """Suggest one of the values that are allowed where a string is another."""
+    allowed: Json = error.validator_value if error.validator == "enum" else ()
+    return did_you_mean(error.instance, [value for value in allowed if isinstance(value, str)])
 
 
 def _short(message: str) -> str:

@@ -20,6 +20,8 @@ from treescore.core.classes import Classes
 from treescore.core.columns import Documents, Records
 from treescore.core.disclosure import NOTHING, Disclosure
 from treescore.core.params import Json, Param, checked, schema_of
+from treescore.core.suggestions import did_you_mean
+from treescore.core.text import joinable_lines
 from treescore.core.trees import Treebank
 from treescore.errors import InputError, Problem
 
@@ -77,6 +79,8 @@ class Format(Component):
     """Suffixes of files that are in this format unless the caller names another."""
     usual_metric: ClassVar[str] = ""
     """Name of the metric that scores it where the caller names none; empty: one must be named."""
+    blank_line_between: ClassVar[bool] = False
+    """Whether a blank line must stand between two texts that are joined to one."""
     example: ClassVar[Text]
     """A small valid text. The tests over all formats read, write and damage it."""
 
@@ -92,6 +96,18 @@ class Format(Component):
     @abstractmethod
     def write(self, treebank: Any) -> str:
         """Write the text that reads back as `treebank`."""
+
+    def joinable(self, texts: Mapping[str, bytes]) -> list[bytes]:
+        """Return the texts of several files, each with its place, so that no sentence runs into the next file.
+
+        Raises:
+            InputError: a text that cannot be joined with the others, at its place.
+        """
+        return joinable_lines(texts, blank_line=self.blank_line_between)
+
+    def inner(self, field: str) -> Format:  # noqa: ARG002 - for formats of several texts
+        """Return the format of one of the texts of a format that takes several."""
+        return self
 
 
 class Transform(Component):
@@ -378,5 +394,22 @@ def _make(kind: str, known: Classes[_C], name: str, params: Mapping[str, Json]) 
     component = known.get(name)
     if component is None:
         names = ", ".join(sorted(known))
-        raise InputError(Problem(f"unknown-{kind}", f"Unknown {kind} {name!r}. Choose one of: {names}."))
+        meant = (_scored_by(name) if kind == "metric" else "") or did_you_mean(name, known)
+        raise InputError(Problem(f"unknown-{kind}", f"Unknown {kind} {name!r}.{meant} Choose one of: {names}."))
     return component(**checked(f"{kind} {name}", component.params, params))
+
+
+def _scored_by(name: str) -> str:
+    """Say which metrics have a score of this name, or an address that is one; `""` where none has."""
+    found = []
+    wanted = name.rpartition(".")[2]
+    for metric in METRICS:
+        scores = [score.name for score in make_metric(metric, {}).table.scores]
+        own = [score for score in scores if score == wanted or score.startswith(f"{wanted}_")]
+        own.sort(key=lambda score: (score != wanted, not score.endswith("_f1")))
+        if own and name in (wanted, f"{metric}.{wanted}"):
+            found.append((metric, f"{metric}.{own[0]}"))
+    if not found:
+        return ""
+    metrics, addresses = (" and ".join(names) for names in zip(*found, strict=True))
+    return f" {name!r} is a score of {metrics}: name the metric, and as the score {addresses.replace(' and ', ' or ')}."

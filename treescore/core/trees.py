@@ -15,6 +15,7 @@ import numpy as np
 from treescore.core.arrays import BoolArray, IntArray
 
 if TYPE_CHECKING:
+    from treescore.core.link_form import LinkForm
     from treescore.core.vocabulary import Vocabulary
     from treescore.errors import Problem
 
@@ -199,6 +200,7 @@ class Alignments:
             format names no sentences.
         lines, columns: where each link stands in its text, int64 (l,); empty where it stands in none.
         sentences: names (empty where the format has none), what could not be read.
+        form: how the numbers of the text were read; None where there is no text.
     """
 
     source: IntArray
@@ -209,6 +211,7 @@ class Alignments:
     lines: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
     columns: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
     sentences: Sentences = field(default_factory=Sentences)
+    form: LinkForm | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, offsets_of
+from treescore.core.counting import counted
 from treescore.core.jit import compiled
 from treescore.core.registry import ERROR, OK, SKIP
 from treescore.core.trees import ConstituentTreebank, DependencyTreebank
@@ -110,10 +111,10 @@ class _WordProblems(Mapping[int, Problem]):
         if len(gold) != len(system):
             return Problem(
                 "word-count-mismatch",
-                f"The sentence has {len(system)} words, which is not the number of gold. "
+                f"The sentence has {counted(len(system), 'word')}, which is not the number of gold. "
                 "Send a tree over exactly the words that were given out.",
                 sentence=sentence + 1,
-                gold_detail=f"The sentence has {len(system)} words, gold has {len(gold)}.",
+                gold_detail=f"The sentence has {counted(len(system), 'word')}, gold has {len(gold)}.",
             )
         word = int(self._first[sentence])
         wrong = self._system.vocabulary.strings[system[word]]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from treescore.core.arrays import Counts
+from treescore.core.counting import counted
 from treescore.core.limits import DEFAULT_LIMITS, Limits
 from treescore.core.params import escape
 from treescore.core.registry import ItemInfo, Outcome, Text
@@ -164,7 +165,7 @@ def _stages_of(spec: Spec) -> dict[tuple[int, ...], tuple[Step, ...]]:
 
 
 def _unequal(gold: int, system: int) -> Problem:
-    found = f"The output has {system} sentences"
+    found = f"The output has {counted(system, 'sentence')}"
     fix = (
         "Send one for each sentence of gold, in its order; where the parser failed, leave the sentence empty as the "
         "format allows."
@@ -185,7 +186,8 @@ def _check_items(items: ItemInfo, sentences: int) -> None:
         lists.append(("/lengths", len(items.lengths)))
     for pointer, length in lists:
         if length != sentences:
-            detail = f"The list has {length} entries, gold has {sentences} sentences. Give one for each."
+            found = f"The list has {counted(length, 'entry', 'entries')}, gold has {counted(sentences, 'sentence')}"
+            detail = f"{found}. Give one for each."
             problems.append(Problem("item-count-mismatch", detail, pointer="/items" + pointer))
     if problems:
         raise InputError(problems)

@@ -9,6 +9,7 @@ from treescore.core.limits import DEFAULT_LIMITS, Limits
 from treescore.core.params import Json
 from treescore.core.registry import ItemInfo, Outcome, Text
 from treescore.core.scores import Score
+from treescore.core.suggestions import did_you_mean
 from treescore.core.trees import Treebank
 from treescore.errors import InputError, Problem, placed
 from treescore.evaluation.agreement import agreement as agree
@@ -71,6 +72,7 @@ def evaluate_systems(
     items: ItemInfo | None = None,
     limits: Limits = DEFAULT_LIMITS,
     progress: Callable[[int, int, str], None] = lambda _done, _total, _step: None,
+    gold_place: str = "/gold",
 ) -> Report:
     """Score all systems, then compare them on the asked scores.
 
@@ -84,6 +86,7 @@ def evaluate_systems(
         items: what the request says of its sentences.
         limits: bounds on the texts.
         progress: called with (done, total, step) before each step.
+        gold_place: where problems of gold are.
 
     Raises:
         ScoringError: a text cannot be read or scored, or an asked score does not exist; with its place.
@@ -91,11 +94,11 @@ def evaluate_systems(
     addresses = None if significance is None else asked_scores(spec, significance.get("scores"))
     total = len(systems) + (0 if addresses is None else len(addresses))
     progress(0, total, "reading gold")
-    evaluation = Evaluation(spec, gold, items, limits)
+    evaluation = Evaluation(spec, gold, items, limits, gold_place)
     del gold  # as the text of an output in `Evaluation.score`
     outcomes = []
     warnings = [{"metric": key, **_warning(problem)} for key, problem in spec.warnings()]
-    warnings += [_warning(problem.at("/gold")) for problem in evaluation.gold.sentences.warnings]
+    warnings += [_warning(problem.at(gold_place)) for problem in evaluation.gold.sentences.warnings]
     for done, system in enumerate(systems):
         progress(done, total, f"scoring {system.name}")
         scored, unusual = evaluation.score(system.text, system.format, system.pointer, system.name)
@@ -235,10 +238,13 @@ def find_score(spec: Spec, address: str) -> tuple[Entry, Score]:
             return entry, table.scores[0]
         if name in table.by_name:
             return entry, table.by_name[name]
-        known = ", ".join(f"{key}.{score.name}" for score in table.scores[:12])
-        raise InputError(Problem("unknown-score", f"Unknown score {address!r}. Allowed: {known} ..."))
-    known = ", ".join(entry.key for entry in spec.entries)
-    detail = f"Unknown metric in score {address!r}. Metrics of this request: {known}."
+        known = [f"{key}.{score.name}" for score in table.scores]
+        detail = f"Unknown score {address!r}.{did_you_mean(address, known)} Allowed: {', '.join(known[:12])}"
+        raise InputError(Problem("unknown-score", f"{detail}{' ...' if len(known) > 12 else '.'}"))
+    known = [full_address(entry, score) for entry in spec.entries for score in entry.metric.table.scores]
+    keys = ", ".join(entry.key for entry in spec.entries)
+    meant = did_you_mean(address, known) or did_you_mean(key, [entry.key for entry in spec.entries])
+    detail = f"Unknown metric in score {address!r}.{meant} Metrics of this request: {keys}."
     raise InputError(Problem("unknown-score", detail))
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from treescore.core.arrays import BoolArray, Int32Array, IntArray, offsets_of, sums_by
+from treescore.core.counting import counted
 from treescore.core.heads import heads_of, plain_number
 from treescore.core.limits import Limits
 from treescore.core.registry import Format, Text, register
@@ -35,6 +36,7 @@ ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(COLUMNS)
 
 _WORD, _RANGE, _EMPTY, _BAD = range(4)
 _RANGE_ID = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
+_BEGINS_DOCUMENT = re.compile(rb"(?:#[^\r\n]*\r?\n|\r?\n)*# newdoc")
 _EMPTY_ID = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})")
 
 
@@ -53,6 +55,7 @@ class ConllU(Format):
     source: ClassVar[str] = "https://universaldependencies.org/format.html"
     yields: ClassVar[type[DependencyTreebank]] = DependencyTreebank
     suffixes = (".conllu",)
+    blank_line_between = True
     usual_metric = "ud"
     example = (
         "# newdoc id = d1\n"
@@ -86,6 +89,15 @@ class ConllU(Format):
         _check_empty_nodes(outline, ids, warnings)
         return _treebank(outline, ids, fields, heads, vocabulary, _warnings(outline, warnings, cap))
 
+    def joinable(self, texts: Mapping[str, bytes]) -> list[bytes]:
+        """Return the texts so that they can follow each other; if one has documents, a new one begins with each."""
+        pieces = super().joinable(texts)
+        if any(b"# newdoc" in piece for piece in pieces):
+            for index, piece in enumerate(pieces[1:]):
+                if not _BEGINS_DOCUMENT.match(piece):
+                    pieces[index] += b"# newdoc\n"
+        return pieces
+
     def write(self, treebank: DependencyTreebank) -> str:
         """Write the text that reads back as `treebank`; multiword tokens keep their forms, empty nodes their DEPS."""
         return write_rows(treebank)
@@ -117,7 +129,10 @@ def _bad_layout(outline: Outline, cap: int) -> InputError:
         else:
             fix = "Write _ where a column has no value."
         return outline.problem(
-            row, None, "conllu-column-count", f"The line has {fields[row]} tab-separated columns, not 10. {fix}"
+            row,
+            None,
+            "conllu-column-count",
+            f"The line has {counted(int(fields[row]), 'tab-separated column')}, not 10. {fix}",
         )
 
     findings.add(np.flatnonzero(fields != COLUMNS), columns)
@@ -275,7 +290,7 @@ def _check_heads(outline: Outline, ids: _Ids, strings: IntArray, vocabulary: Voc
             row,
             HEAD + 1,
             "conllu-head-out-of-range",
-            f"HEAD is {head}, but the sentence has {length} words. Use 0 for the root or 1-{length}.",
+            f"HEAD is {head}, but the sentence has {counted(length, 'word')}. Use 0 for the root or 1-{length}.",
         )
 
     findings.add(words[outside & ~bad], out_of_range)

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from treescore.core.counting import counted
 from treescore.core.heads import heads_of, plain_number
 from treescore.core.limits import Limits
 from treescore.core.registry import Format, Text, register
@@ -49,6 +50,7 @@ class ConllX(Format):
     source: ClassVar[str] = "Buchholz & Marsi 2006, https://aclanthology.org/W06-2920"
     yields: ClassVar[type[DependencyTreebank]] = DependencyTreebank
     suffixes = (".conllx", ".conll")
+    blank_line_between = True
     usual_metric = "attachment"
     example = (
         "1\tLe\tle\tD\tDET\tnum=s\t2\tdet\t_\t_\n"
@@ -110,8 +112,8 @@ def _too_few(line: int, sentence: int, fields: int, *, comment: bool) -> Problem
         detail = "A comment stands between the words of a sentence. Move it before the first word."
         return Problem("conllx-comment-inside-sentence", detail, line=line, sentence=sentence)
     detail = (
-        f"The line has {fields} columns; at least {MIN_COLUMNS} are needed, separated by tabs (ID FORM LEMMA CPOSTAG "
-        "POSTAG FEATS HEAD DEPREL). Write _ where one has no value."
+        f"The line has {counted(fields, 'column')}; at least {MIN_COLUMNS} are needed, separated by tabs "
+        "(ID FORM LEMMA CPOSTAG POSTAG FEATS HEAD DEPREL). Write _ where one has no value."
     )
     return Problem("conllx-column-count", detail, line=line, sentence=sentence)
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treescore.core.arrays import offsets_of
+from treescore.core.counting import counted
 from treescore.core.limits import Limits
 from treescore.core.registry import Format, Text, register
 from treescore.core.text import decoded
@@ -46,6 +47,7 @@ class Minipar(Format):
     doc: ClassVar[str] = "MINIPAR tuples, one line a token: (word category < head relationship)."
     source: ClassVar[str] = "Lin 2003, Dependency-based Evaluation of MINIPAR (Treebanks, chapter 18)"
     yields: ClassVar[type[Any]] = DependencyTreebank
+    blank_line_between = True
     usual_metric = "dependency_relations"
     example = "(the D < café det)\n(café N < opens subj)\n(opens V)\n(the D)\n\n(Yes U)\n".encode()
 
@@ -129,7 +131,8 @@ def _parsed(line: str) -> _Tuple | _Fault:
         detail = f"The tuple has a third field, {_short(fields[2])}, but no indicator and head. {_FORM}"
         return _Fault("minipar-three-fields", detail, column)
     if len(fields) not in (4, 5):
-        detail = f"The tuple has {len(fields)} fields; 2, 4 or 5 are allowed, and no word may hold a space. {_FORM}"
+        found = f"The tuple has {counted(len(fields), 'field')}"
+        detail = f"{found}; 2, 4 or 5 are allowed, and no word may hold a space. {_FORM}"
         return _Fault("minipar-field-count", detail, column)
     if set(fields[2]) not in ({"<"}, {">"}):
         detail = f"The third field is {_short(fields[2])}, not < or > repeated, with a space behind. {_FORM}"

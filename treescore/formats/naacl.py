@@ -8,12 +8,15 @@ from typing import ClassVar
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, sums_by
+from treescore.core.counting import counted
 from treescore.core.limits import Limits
+from treescore.core.link_form import LinkForm
 from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
 from treescore.core.trees import Alignments, Sentences
 from treescore.core.vocabulary import Vocabulary
-from treescore.errors import ProblemList
+from treescore.errors import InputError, Problem, ProblemList
+from treescore.formats.shared.base_check import check_base
 from treescore.formats.shared.links import (
     REVERSED,
     Fault,
@@ -23,6 +26,7 @@ from treescore.formats.shared.links import (
     base_param,
     checked_sentences,
     directed,
+    form_of,
     number_of,
     numbers_of_links,
     quoted,
@@ -56,7 +60,20 @@ class Naacl(Format):
     suffixes = (".naacl",)
     usual_metric = "alignment"
     example = b"0001 1 1 S 0.9\n0001 2 3 P\n0001 3 0\n0002 1 2\n"
-    params: ClassVar[Mapping[str, Param]] = {"base": base_param(1), "reversed": REVERSED, "sentences": _SENTENCES}
+    usual_base = 1
+    params: ClassVar[Mapping[str, Param]] = {
+        "base": base_param(usual_base),
+        "reversed": REVERSED,
+        "sentences": _SENTENCES,
+    }
+
+    @property
+    def form(self) -> LinkForm:
+        """How the numbers of a text are read."""
+        sentences = self.values["sentences"]
+        return form_of(
+            self.name, self.values, self.usual_base, "" if sentences is None else f'"sentences": {sentences}'
+        )
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> Alignments:  # noqa: ARG002 - no words here
         """Read the pairs in order of appearance; in order of number where `sentences` says how many there are."""
@@ -71,13 +88,29 @@ class Naacl(Format):
         sure = _flags(tokens, starts, fields[fields > 0], problems)
         pairs, pair_ids, sent_ids = self._pairs(tokens, starts, names, limits, problems)
         problems.raise_if_any()
-        source, target = directed(self.values, *numbers)
+        source, target = directed(self.form, *numbers)
+        check_base(pairs, source, target, self.form)
         links = Links(pairs, source, target, sure, tokens.lines[starts] + 1, tokens.columns[starts + 1])
-        return alignments_of(links, pair_ids, Sentences(sent_ids=sent_ids))
+        return alignments_of(links, pair_ids, Sentences(sent_ids=sent_ids), self.form)
+
+    def joinable(self, texts: Mapping[str, bytes]) -> list[bytes]:
+        """Return the texts so that they can follow each other.
+
+        Raises:
+            InputError: `files-differ`, two files name the same sentence.
+        """
+        pieces = super().joinable({pointer: text or b"\n" for pointer, text in texts.items()})
+        holder: dict[str, str] = {}
+        for pointer, piece in zip(texts, pieces, strict=True):
+            for name in {_normalised(line.split(maxsplit=1)[0]) for line in piece.splitlines() if line.strip()}:
+                if holder.setdefault(name, pointer) != pointer:
+                    detail = f"Sentence {name!r} is in {holder[name]!r} too. Number sentences on from file to file."
+                    raise InputError(Problem("files-differ", detail, pointer=pointer))
+        return pieces
 
     def write(self, treebank: Alignments) -> str:
         """Write one line a link with its flag, under the names as they were read; pairs without links are left out."""
-        first, second = numbers_of_links(self.values, treebank)
+        first, second = numbers_of_links(self.form, treebank)
         counts = np.diff(treebank.offsets).tolist()
         named = treebank.sentences.sent_ids or treebank.pair_ids
         pairs = zip(named, treebank.pair_ids, counts, strict=True)
@@ -113,7 +146,7 @@ class Naacl(Format):
 def _check_fields(tokens: Tokens, fields: IntArray, problems: ProblemList) -> None:
     for line in np.flatnonzero((fields > 5) | ((fields > 0) & (fields < 3))).tolist():
         token = int(np.searchsorted(tokens.lines, line))
-        detail = f"The line has {int(fields[line])} fields. Write 3 to 5. {_FORM}"
+        detail = f"The line has {counted(int(fields[line]), 'field')}. Write 3 to 5. {_FORM}"
         problems.add(tokens.problem(token, "alignment-wrong-field-count", detail, named=True))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import orjson
 
 from treescore.core.arrays import IntArray, owners_of
+from treescore.core.counting import counted
 from treescore.core.limits import Limits
 from treescore.core.params import Json, Param
 from treescore.core.registry import Format, Text, make_format, register
@@ -82,6 +83,10 @@ class Parallel(Format):
         source = replace(source, sentences=replace(source.sentences, warnings=warnings))
         return ParallelTreebank(source=source, target=target, alignment=aligned)
 
+    def inner(self, field: str) -> Format:
+        """Return the format of one of the three texts."""
+        return self._alignment if field == "alignment" else self._trees
+
     def write(self, treebank: ParallelTreebank) -> str:
         """Write a JSON object of the three texts. Raises InputError as the formats inside."""
         texts = {
@@ -142,10 +147,11 @@ def _by_sentence(links: Alignments, source: DependencyTreebank) -> Alignments:
     unknown = np.flatnonzero((rows < 0) | (rows >= len(source)))
     if len(unknown):
         name = links.pair_ids[int(unknown[0])]
-        detail = f"Unknown sentence {name} in the alignment. The trees have {len(source)} sentences."
+        detail = f"Unknown sentence {name} in the alignment. The trees have {counted(len(source), 'sentence')}."
         raise InputError(Problem("alignment-unknown-sentence", detail, sent_id=name))
     matched = Links(rows[owners_of(links.offsets)], links.source, links.target, links.sure, links.lines, links.columns)
-    return alignments_of(matched, [str(number + 1) for number in range(len(source))], Sentences())
+    form = None if links.form is None else replace(links.form, nested=True)
+    return alignments_of(matched, [str(number + 1) for number in range(len(source))], Sentences(), form)
 
 
 def _rows(links: Alignments, source: DependencyTreebank) -> IntArray:
@@ -161,5 +167,7 @@ def _rows(links: Alignments, source: DependencyTreebank) -> IntArray:
 
 
 def _unequal(name: str, count: int, source: int, pointer: str | None = None) -> Problem:
-    detail = f"The text {name!r} has {count} sentences, 'source' has {source}. Send one for each, in its order."
+    detail = (
+        f"The text {name!r} has {counted(count, 'sentence')}, 'source' has {source}. Send one for each, in its order."
+    )
     return Problem("parallel-sentence-count", detail, pointer=f"/{name}" if pointer is None else pointer)

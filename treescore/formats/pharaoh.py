@@ -20,4 +20,5 @@ class Pharaoh(LineFormat):
     suffixes = (".pharaoh",)
     usual_metric = "alignment"
     example = b"0-0 1-2 2p1\n\n0-1 10?3\n"
-    params: ClassVar[Mapping[str, Param]] = {"base": base_param(0), "reversed": REVERSED}
+    usual_base = 0
+    params: ClassVar[Mapping[str, Param]] = {"base": base_param(usual_base), "reversed": REVERSED}

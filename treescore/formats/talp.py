@@ -20,4 +20,5 @@ class Talp(LineFormat):
     suffixes = (".talp",)
     usual_metric = "alignment"
     example = b"1-1 2-3 3p4\n\n0-2 11P3\n"
-    params: ClassVar[Mapping[str, Param]] = {"base": base_param(1), "reversed": REVERSED}
+    usual_base = 1
+    params: ClassVar[Mapping[str, Param]] = {"base": base_param(usual_base), "reversed": REVERSED}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from treescore.core.counting import counted
 from treescore.core.params import Json
 from treescore.significance import compare_pl, noninferiority, training_runs
 from treescore.significance.assumptions import too_few
@@ -26,7 +27,7 @@ def notes(question: Question, tests: Sequence[Test], smallest: Mapping[str, Json
     if most_shuffles > settings.shuffles:
         lines.append(
             f"Shuffles raised from {settings.shuffles} to {most_shuffles}: with fewer, {settings.correction} over "
-            f"{len(question.pairs)} pairs could reject nothing, or only just."
+            f"{counted(len(question.pairs), 'pair')} could reject nothing, or only just."
         )
     fewest_shuffles = min((test.shuffles for test in tests if test.shuffles and test.unselected is None), default=0)
     if 0 < fewest_shuffles < settings.shuffles:
@@ -36,9 +37,9 @@ def notes(question: Question, tests: Sequence[Test], smallest: Mapping[str, Json
     units = question.sample.units
     if question.unit == "block" and too_few(question):
         lines.append(
-            f"With {units} document{'s' if units != 1 else ''} no two-sided p is below 2^(1-{units}) = "
+            f"With {counted(units, 'document')} no two-sided p is below 2^(1-{units}) = "
             f"{2.0 ** (1 - units):.3g}, so that nothing can be significant at {settings.alpha:g} over "
-            f"{len(question.pairs)} pair{'s' if len(question.pairs) != 1 else ''}. For a claim about these very "
+            f"{counted(len(question.pairs), 'pair')}. For a claim about these very "
             "documents, use `unit: sentence`."
         )
     elif smallest["significance_possible"] is False:

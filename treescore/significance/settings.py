@@ -125,7 +125,7 @@ def parse_settings(document: Mapping[str, Json]) -> Settings:
         InputError: unknown names and wrong values, each with its pointer below the object.
     """
     options = {name: value for name, value in document.items() if name != "scores"}
-    values = checked("significance", PARAMS, options)
+    values = checked("significance", PARAMS, options, also=["scores"])
     for name in ("shuffles", "resamples", "seed"):
         values[name] = int(values[name])
     settings = Settings(**values, runs_required=options.get("runs") == "random")

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treescore.core.arrays import IntArray
+from treescore.core.counting import counted
 from treescore.errors import InputError, Problem
 from treescore.significance.settings import AUTO, FEWEST_PARTS, Settings
 from treescore.significance.units import block_numbers
@@ -66,7 +67,8 @@ def chosen_units(
     of_parts = 1 if strata is None else int(strata.max(initial=-1)) + 1
     documents = blocks is not None and any(blocks)
     if blocks is not None and len(blocks) != sentences:
-        detail = f"The list has {len(blocks)} block names for {sentences} sentences. Give one for each."
+        found = f"The list has {counted(len(blocks), 'block name')} for {counted(sentences, 'sentence')}"
+        detail = f"{found}. Give one for each."
         raise InputError(Problem("item-count-mismatch", detail, pointer="/unit"))
     if unit == "part":
         require_parts(0 if together else of_parts)

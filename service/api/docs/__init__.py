@@ -1,9 +1,9 @@
-"""Render the contract as one page of HTML, from openapi.yaml alone."""
+"""Render pages of HTML that load nothing: the contract, from openapi.yaml alone, and the catalogue of problems."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 
 import orjson
@@ -14,6 +14,8 @@ from treescore.core.params import Json
 
 Document = Mapping[str, Json]
 METHODS = ("get", "post", "put", "patch", "delete")
+PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+"""Content-Security-Policy of the pages."""
 
 
 def page(document: Document) -> str:
@@ -22,17 +24,33 @@ def page(document: Document) -> str:
     Args:
         document: an OpenAPI 3.1 document with local references only.
     """
-    files = resources.files(__name__)
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment = _environment()
     environment.filters["prose"] = prose
     environment.filters["kind"] = kind
     environment.filters["pretty"] = pretty
     environment.globals["resolve"] = lambda value: resolve(document, value)
-    return environment.from_string(files.joinpath("page.html").read_text("utf-8")).render(
+    return environment.from_string(_file("page.html")).render(
         document=document,
         groups=[(tag, list(_operations(document, tag["name"]))) for tag in document["tags"]],
-        style=Markup(files.joinpath("style.css").read_text("utf-8")),  # noqa: S704 - our own file
     )
+
+
+def problem_page(problems: Sequence[Mapping[str, object]]) -> str:
+    """Return the page of one problem, or of several."""
+    environment = _environment()
+    environment.filters["inline"] = _inline
+    heading = problems[0]["title"] if len(problems) == 1 else "Problems"
+    return environment.from_string(_file("problems.html")).render(problems=problems, heading=heading)
+
+
+def _environment() -> Environment:
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.globals["style"] = Markup(_file("style.css"))  # noqa: S704 - our own file
+    return environment
+
+
+def _file(name: str) -> str:
+    return resources.files(__name__).joinpath(name).read_text("utf-8")
 
 
 def resolve(document: Document, value: Document) -> Document:

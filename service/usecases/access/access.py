@@ -9,15 +9,33 @@ from sqlalchemy import Connection
 from service.caller import Caller
 from service.errors import SOON, Conflict, Gone, NotFound, Unprocessable
 from service.policy import gate
-from service.store import benchmarks, revisions, submissions
+from service.store import benchmarks, revisions, submissions, teams
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Revision
 from service.store.submissions import Submission
+from treescore.core.suggestions import did_you_mean
+
+LONGEST_SHOWN = 80
+SUGGESTED_FROM = 1000
+"""Names that are read to suggest one."""
 
 
 def storable(text: str) -> bool:
     """Return whether a text can be looked up: databases refuse NUL and half surrogate pairs."""
     return text.isprintable()
+
+
+def unknown_team(db: Connection, slug: str, team_id: str) -> str:
+    """Return what to say to an organiser, who may know every team, of an id that no team of a benchmark has."""
+    known = [team.id for team in teams.listing(db, slug, None, SUGGESTED_FROM)]
+    return f"Unknown team {team_id[:LONGEST_SHOWN]!r} of benchmark {slug!r}.{did_you_mean(team_id, known)}"
+
+
+def _unknown_benchmark(db: Connection, slug: str, caller: Caller | None) -> str:
+    """Return what to say of an id that no benchmark has that the caller may know of."""
+    listed = () if caller is None else benchmarks.listing(db, None, SUGGESTED_FROM)
+    known = [each.id for each in listed if caller is not None and gate.knows(each, caller)]
+    return f"Unknown benchmark {slug!r}.{did_you_mean(slug, known)}"
 
 
 def benchmark_of(
@@ -38,7 +56,7 @@ def benchmark_of(
     """
     benchmark = benchmarks.get(db, slug, lock=lock, exclusive=exclusive) if storable(slug) else None
     if benchmark is None or (caller is not None and not gate.knows(benchmark, caller)):
-        raise NotFound(f"Unknown benchmark {slug!r}.")
+        raise NotFound(_unknown_benchmark(db, slug, caller))
     if benchmark.deleted_at is not None:
         raise Gone(f"The benchmark {slug!r} was deleted.")
     return benchmark
@@ -115,7 +133,6 @@ def active_revision(db: Connection, benchmark: Benchmark) -> Revision:
         raise Conflict(
             f"The gold standard of {benchmark.id!r} has not passed its check. Retry once a revision is active.",
             slug="no-active-revision",
-            title="No revision is active yet",
             headers=None if revisions.unfinished(db, benchmark.id) is None else SOON,
         )
     return revision
@@ -133,11 +150,9 @@ def require_open(benchmark: Benchmark, caller: Caller, now: datetime) -> None:
         raise Conflict(
             f"The benchmark {benchmark.id!r} opens at {benchmark.settings['opens_at']}.",
             slug="not-open",
-            title="The benchmark is not open yet",
         )
     if benchmark.closed(now):
         raise Conflict(
             f"The benchmark {benchmark.id!r} closed at {benchmark.settings['closes_at']}.",
             slug="closed",
-            title="The benchmark is closed",
         )

@@ -45,7 +45,6 @@ def claim_key(
         raise Unprocessable(
             "This Idempotency-Key was used for another request. Use a new key for each new request.",
             slug="idempotency-key-reused",
-            title="The Idempotency-Key belongs to another request",
         )
     return resource
 

@@ -61,6 +61,5 @@ def count_failure(context: Context, address: str) -> None:
     raise TooManyRequests(
         f"More than {ALLOWED} failed authentications within a minute came from your address. Retry with a valid token.",
         slug="too-many-failures",
-        title="Too many failed authentications",
         headers={"Retry-After": str(WINDOW - passed)},
     )

@@ -44,7 +44,9 @@ from service.usecases.scoring.config import AS_STORED_BEFORE, check_scoring, sco
 from service.usecases.scoring.part_texts import GOLD, items_name, named_texts
 from service.usecases.scoring.published import counts_shown, input_kind
 from service.usecases.scoring.shares import make_key, unsplittable
+from treescore.core.counting import counted
 from treescore.core.params import Json, escape
+from treescore.core.suggestions import did_you_mean
 from treescore.errors import Problem, ProblemList, ScoringError
 
 REVISION_KIND = "revision"
@@ -158,7 +160,6 @@ def patch_benchmark(
             raise Conflict(
                 "A ladder begins with the first submission, so that it cannot be set or removed afterwards.",
                 slug="ladder-begun",
-                title="The ladder cannot change any more",
             )
         _check_split(db, benchmark, changed, now)
         benchmarks.change(db, changed)
@@ -204,9 +205,9 @@ def delete_benchmark(context: Context, caller: Caller, slug: str) -> None:
         number = submissions.count(db, slug)
         if number:
             raise Conflict(
-                f"The benchmark {slug!r} has {number} submissions. Delete them first, or set `closes_at` to close it.",
+                f"The benchmark {slug!r} has {counted(number, 'submission')}. Delete them first, or set `closes_at` to "
+                "close it.",
                 slug="has-submissions",
-                title="The benchmark has submissions",
             )
         ids = revisions.ids_of(db, slug)
         for revision_id in ids:
@@ -231,9 +232,10 @@ def part_input(context: Context, caller: Caller, slug: str, part: str) -> View:
     with context.store.read() as db:
         benchmark = benchmark_of(db, slug, caller)
         revision = shown_revision(db, benchmark)
-        known = next((each for each in revisions.parts_of(db, revision.id) if each.name == part), None)
+        parts = {each.name: each for each in revisions.parts_of(db, revision.id)}
+        known = parts.get(part)
         if known is None:
-            raise NotFound(f"Unknown part {part!r} of benchmark {slug!r}.")
+            raise NotFound(f"Unknown part {part!r} of benchmark {slug!r}.{did_you_mean(part, parts)}")
         kind = input_kind(benchmark, revision)
         if not caller.organiser and (kind is None or not benchmark.opened(context.now())):
             when = "" if kind is None else f" before it opens at {benchmark.settings['opens_at']}"
@@ -334,5 +336,4 @@ def _taken(slug: str) -> Conflict:
     return Conflict(
         f"The id {slug!r} is taken (ids of deleted benchmarks stay taken). Use another id.",
         slug="id-taken",
-        title="The id is taken",
     )

@@ -36,6 +36,7 @@ from service.usecases.scoring.config import AS_STORED_BEFORE, MEMBERS, check_sco
 from service.usecases.scoring.part_texts import GOLD, items_name, names_of
 from service.usecases.scoring.published import counts_shown
 from treescore.core.params import Json, escape
+from treescore.core.suggestions import did_you_mean
 from treescore.errors import Problem, ProblemList, ScoringError
 
 
@@ -98,7 +99,6 @@ def _require_settled(db: Connection, slug: str) -> None:
         raise Conflict(
             f"Revision {under_way.number} is {under_way.state}. Retry once it has settled.",
             slug="revision-under-way",
-            title="Another revision is in progress",
             headers=SOON,
         )
 
@@ -169,7 +169,7 @@ def _parts(
     problems = ProblemList()
     for name in given:
         if name not in known and (benchmark.active_revision is not None or given[name] is None):
-            detail = f"Unknown part {name!r}. The benchmark has: {', '.join(known[:20])}."
+            detail = f"Unknown part {name!r}. The benchmark has: {', '.join(known[:20])}.{did_you_mean(name, known)}"
             problems.add(Problem(code="unknown-part", pointer=f"/parts/{escape(name)}", part=name, detail=detail))
     remaining = [name for name in known if name not in given or given[name] is not None]
     if not 1 <= len({*remaining, *gold}) <= MAX_PARTS:

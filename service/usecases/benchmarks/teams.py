@@ -13,7 +13,7 @@ from service.requests import PageQuery, TeamRequest
 from service.store import runs, submissions, teams, tokens
 from service.store.teams import Team
 from service.store.tokens import Token
-from service.usecases.access.access import benchmark_of, storable
+from service.usecases.access.access import benchmark_of, storable, unknown_team
 from service.usecases.boards.work import board_changed
 from service.usecases.events.record import record_event
 from service.usecases.runs.ending import queue_runs
@@ -84,7 +84,7 @@ def erase_team(context: Context, caller: Caller, slug: str, team_id: str) -> Non
 def _team_of(db: Connection, slug: str, team_id: str) -> Team:
     team = teams.get(db, slug, team_id, lock=True) if storable(team_id) else None
     if team is None or team.erased_at is not None:
-        raise NotFound(f"Unknown team {team_id!r} of benchmark {slug!r}.")
+        raise NotFound(unknown_team(db, slug, team_id))
     return team
 
 
@@ -103,5 +103,4 @@ def _taken(team_id: str) -> Conflict:
     return Conflict(
         f"The team id {team_id!r} is taken (ids of erased teams stay taken). Use another id.",
         slug="id-taken",
-        title="The id is taken",
     )

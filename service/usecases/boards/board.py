@@ -22,6 +22,7 @@ from service.usecases.boards.rows import BoardRow, family, incomplete_last, pick
 from service.usecases.boards.systems import together, with_values
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from treescore.core.scores import Score
+from treescore.core.suggestions import did_you_mean
 from treescore.errors import ScoringError
 from treescore.evaluation.benchmark import lacked_by_all_runs
 from treescore.evaluation.part_intervals import RESAMPLES
@@ -154,7 +155,7 @@ def _part(parts: Sequence[Part], asked: str | None) -> str | None:
     names = [part.name for part in parts]
     if asked is not None and asked not in (*names, MACRO, POOLED):
         known = ", ".join((*names[:20], *(("...",) if len(names) > 20 else ()), MACRO, POOLED))
-        raise NotFound(f"Unknown part {asked!r}. Use one of: {known}.")
+        raise NotFound(f"Unknown part {asked!r}. Use one of: {known}.{did_you_mean(asked, (*names, MACRO, POOLED))}")
     if len(names) == 1:
         return None
     return MACRO if asked is None else asked

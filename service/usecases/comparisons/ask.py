@@ -223,7 +223,6 @@ def _stored(
         raise TooManyRequests(
             f"The limit of {MOST_WAITING} waiting comparisons of this benchmark is reached. Retry later.",
             slug="too-many-comparisons",
-            title="Too many comparisons are waiting",
             headers={"Retry-After": "10"},
         )
     if known is not None:

@@ -224,6 +224,5 @@ def asked_about(db: Connection, reach: Reach, asked: Sequence[str]) -> list[str]
             "A team compares rows of the leaderboard with each other, or two of its own submissions, one of which is "
             "its row of the leaderboard unless the benchmark has a margin. Take the ids of rows from the leaderboard.",
             slug=NOT_COMPARABLE,
-            title="These submissions cannot be compared",
         )
     return list(asked)

@@ -23,6 +23,7 @@ from service.usecases.runs.views import Page, View, json_view, page_of, run_summ
 from service.usecases.runs.waiting import wait_for
 from service.usecases.scoring.part_texts import named_texts
 from treescore.core.params import Json, escape
+from treescore.core.suggestions import did_you_mean
 from treescore.errors import InputError, Problem, ProblemList, ScoringError, placed
 from treescore.evaluation.report import asked_scores, find_score
 from treescore.evaluation.spec import parse_format, parse_spec
@@ -33,6 +34,8 @@ from treescore.significance.unit_choice import require_parts
 from treescore.significance.welch import FEWEST_FOR_SPREAD
 
 KIND = "job"
+MAKERS = ("score", "submit")
+"""Scopes that make jobs: `submit` makes validations. Lists of other tokens would always be empty."""
 
 
 class Submitted(NamedTuple):
@@ -119,8 +122,9 @@ def list_jobs(context: Context, caller: Caller, query: JobsQuery) -> Page:
 
     Raises:
         Unauthorized: the caller has no token: nothing tells which jobs are its own.
+        Forbidden: the token cannot have made a job or a validation: its list would always be empty.
     """
-    caller.require("score", "read")
+    caller.require(*MAKERS)
     if caller.anonymous:
         raise Unauthorized("A list of jobs needs a token. Without one, ask for each job by its id.")
     owner = None if caller.organiser else caller.owner
@@ -175,7 +179,6 @@ def _require_change(context: Context, caller: Caller, job_id: str, key: str | No
         raise Forbidden(
             "This job was made without a token. Send its key, which the answer to its request had, as `Job-Key`.",
             slug="job-key",
-            title="The key of the job is required",
         )
 
 
@@ -203,7 +206,8 @@ def _check(request: JobRequest) -> None:
     names = {system.name for system in request.systems}
     for name in (request.items or {}).get("seconds", {}):
         if name not in names:
-            pointer, detail = f"/items/seconds/{escape(name)}", f"Unknown system {name!r} in this job."
+            pointer = f"/items/seconds/{escape(name)}"
+            detail = f"Unknown system {name!r} in this job.{did_you_mean(name, names)}"
             problems.append(Problem(code="unknown-system", pointer=pointer, detail=detail))
     if problems:
         raise unprocessable(InputError(problems))

@@ -17,6 +17,7 @@ from service.usecases.jobs.jobs import view_job
 from service.usecases.runs.views import TEXT_TYPE, Page, View, body_view, items_page, json_view
 from service.usecases.scoring.config import stored_spec
 from service.usecases.scoring.results import ArtifactKey, load_items, load_slices, slices_view
+from treescore.core.suggestions import did_you_mean
 from treescore.evaluation.spec import Entry
 from treescore.render import render_comparisons
 
@@ -68,8 +69,8 @@ def job_report(context: Context, caller: Caller, job_id: str, query: ReportQuery
         raise NotFound(NOT_KEPT)
     reports: dict[str, str] = artifacts.unpack_json(packed)
     if query.style not in reports:
-        known = ", ".join(sorted(reports)) or "none"
-        raise NotFound(f"The metric {query.metric!r} has no report style {query.style!r}. Its styles: {known}.")
+        known = f"Its styles: {', '.join(sorted(reports)) or 'none'}.{did_you_mean(query.style, reports)}"
+        raise NotFound(f"The metric {query.metric!r} has no report style {query.style!r}. {known}")
     return body_view(reports[query.style].encode(), TEXT_TYPE)
 
 
@@ -116,13 +117,10 @@ def _finished(context: Context, caller: Caller, job_id: str) -> View:
         raise Conflict(
             f"The job {job_id} is {view.state}; ask again when it has finished.",
             slug="not-finished",
-            title="The job has not finished",
             headers=SOON,
         )
     if view.state != SUCCEEDED:
-        raise Conflict(
-            f"The job {job_id} is {view.state} and has no results.", slug="no-results", title="The job has no results"
-        )
+        raise Conflict(f"The job {job_id} is {view.state} and has no results.", slug="no-results")
     return view
 
 
@@ -137,8 +135,11 @@ def _scored(context: Context, caller: Caller, job_id: str, query: ResultQuery) -
     keys = [entry.key for entry in entries]
     names = [] if stored is None else [system.name for system in stored.systems]
     if query.metric not in keys:
-        raise NotFound(f"The job has no metric {query.metric!r}. Its metrics: {', '.join(keys)}.")
+        raise NotFound(
+            f"The job has no metric {query.metric!r}. Its metrics: {', '.join(keys)}.{did_you_mean(query.metric, keys)}"
+        )
     if query.system not in names:
-        raise NotFound(f"The job has no system {query.system!r}. Its systems: {', '.join(names[:20])}.")
+        known = f"Its systems: {', '.join(names[:20])}.{did_you_mean(query.system, names)}"
+        raise NotFound(f"The job has no system {query.system!r}. {known}")
     metric = keys.index(query.metric)
     return ArtifactKey(names.index(query.system), metric), entries[metric]

@@ -11,7 +11,7 @@ from service.context import Context
 from service.errors import NotFound
 from service.store import purging, runs, teams
 from service.store.purging import Selected
-from service.usecases.access.access import benchmark_of, storable
+from service.usecases.access.access import benchmark_of, storable, unknown_team
 from service.usecases.benchmarks.teams import erase_team
 from service.usecases.events.record import record_event
 from service.usecases.operations.tokens import OPERATOR
@@ -94,7 +94,7 @@ def _selected(db: Connection, scope: Scope) -> Selected:
         benchmark_of(db, slug)
         known = teams.get(db, slug, team_id) if storable(team_id) else None
         if known is None or known.erased_at is not None:
-            raise NotFound(f"Unknown team {team_id!r} of benchmark {slug!r}.")
+            raise NotFound(unknown_team(db, slug, team_id))
         return purging.of_team(db, slug, team_id)
     if scope.benchmark is not None:
         benchmark_of(db, scope.benchmark)

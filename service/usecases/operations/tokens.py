@@ -14,7 +14,7 @@ from service.ids import new_id, new_token, token_hash
 from service.requests import TokenRequest
 from service.store import teams, tokens
 from service.store.tokens import Token
-from service.usecases.access.access import benchmark_of, storable
+from service.usecases.access.access import benchmark_of, storable, unknown_team
 from service.usecases.events.record import record_event
 from service.usecases.tokens.tokens import create_token, revoke_token
 
@@ -52,7 +52,7 @@ def create_for_team(
         benchmark_of(db, slug)
         team = teams.get(db, slug, team_id) if storable(team_id) else None
         if team is None or team.erased_at is not None:
-            raise NotFound(f"Unknown team {team_id!r} of benchmark {slug!r}.")
+            raise NotFound(unknown_team(db, slug, team_id))
         return _add(db, context, " ".join(TEAM_SCOPES), name, slug, team_id, expires_at)
 
 

@@ -29,7 +29,6 @@ def add_run(
             f"The limit of {most} queued runs of one team, token or address is reached. Retry once one of them has "
             "begun, or cancel one.",
             slug="too-many-queued",
-            title="Too many runs are queued",
             headers={"Retry-After": RETRY_AFTER},
         )
     runs.add(db, run_id, kind, queue, now, caller.principal)

@@ -25,6 +25,7 @@ from treescore.core.arrays import Counts, offsets_of
 from treescore.core.columns import Records
 from treescore.core.registry import Outcome
 from treescore.core.scores import ScoreTable
+from treescore.core.suggestions import did_you_mean
 from treescore.core.trees import Treebank
 from treescore.core.values import HEAD, with_values
 from treescore.evaluation.document import item_columns
@@ -166,7 +167,8 @@ def slices_view(
     if by is None:
         return json_view({**head, "groupings": names})
     if by not in names:
-        raise NotFound(f"Unknown grouping {by!r}. Known groupings: {', '.join(names) or 'none'}.")
+        known = f"Known groupings: {', '.join(names) or 'none'}.{did_you_mean(by, names)}"
+        raise NotFound(f"Unknown grouping {by!r}. {known}")
     return json_view({**head, "by": by, "slices": rows_of(by)})
 
 

@@ -8,6 +8,7 @@ from service.errors import NotFound
 from service.usecases.runs.views import View, json_view
 from treescore.core.params import schema_of
 from treescore.core.registry import FORMATS, METRICS, TRANSFORMS
+from treescore.core.suggestions import did_you_mean
 from treescore.core.version import __version__
 from treescore.significance.settings import PARAMS
 
@@ -28,7 +29,8 @@ def scorer(name: str) -> View:
     for kind, members in (("metric", METRICS), ("format", FORMATS), ("transform", TRANSFORMS)):
         if name in members:
             return json_view({"kind": kind, **members[name].catalogue()})
-    raise NotFound(f"Unknown metric, format or transform {name!r}. See GET /v1/scorers.")
+    suggestion = did_you_mean(name, [*METRICS, *FORMATS, *TRANSFORMS])
+    raise NotFound(f"Unknown metric, format or transform {name!r}.{suggestion} See GET /v1/scorers.")
 
 
 def _catalogue() -> dict[str, object]:

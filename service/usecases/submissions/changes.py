@@ -104,7 +104,6 @@ def retry_submission(context: Context, caller: Caller, submission_id: str) -> No
                 f"The submission {submission_id} did not fail through an internal error. Correct its outputs and "
                 "submit them again.",
                 slug="not-retryable",
-                title="The submission cannot be retried",
             )
         if submission.output_deleted_at is not None:
             raise Gone(f"The outputs of {submission_id} were deleted. Submit them again.")

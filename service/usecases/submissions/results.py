@@ -24,6 +24,7 @@ from service.usecases.boards.released import release_of_revision
 from service.usecases.runs.views import Page, View, items_page
 from service.usecases.scoring.config import scoring_config, visibility_key
 from service.usecases.scoring.results import ArtifactKey, load_items, load_slices, scores_of, slices_view
+from treescore.core.suggestions import did_you_mean
 from treescore.evaluation.spec import Entry
 
 
@@ -112,7 +113,8 @@ def entry_of(revision: Revision, metric: str | None) -> tuple[int, Entry]:
     keys = [entry.key for entry in scoring.spec.entries]
     key = scoring.main[0].key if metric is None else metric
     if key not in keys:
-        raise NotFound(f"The benchmark has no metric {metric!r}. Its metrics: {', '.join(keys)}.")
+        suggestion = did_you_mean(metric, keys)
+        raise NotFound(f"The benchmark has no metric {metric!r}. Its metrics: {', '.join(keys)}.{suggestion}")
     return keys.index(key), scoring.spec.entries[keys.index(key)]
 
 
@@ -127,7 +129,8 @@ def part_of(known: list[Part], asked: str | None) -> Part:
         return known[0]
     if asked not in names:
         wrong = "Name the part" if asked is None else f"Unknown part {asked!r}"
-        raise NotFound(f"{wrong}. Known parts: {', '.join(names[:20])}{' ...' if len(names) > 20 else ''}.")
+        shown = ", ".join(names[:20]) + (" ..." if len(names) > 20 else "")
+        raise NotFound(f"{wrong}. Known parts: {shown}.{did_you_mean(asked, names)}")
     return known[names.index(asked)]
 
 
@@ -146,7 +149,6 @@ def _results(
         raise Conflict(
             f"The submission {submission_id} is {submission.state} and has no scores to show.",
             slug="no-results",
-            title="The submission has no results",
             headers=SOON if submission.state in UNFINISHED else None,
         )
     record = score_records.newest(db, submission_id, benchmark.active_revision)

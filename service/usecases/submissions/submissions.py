@@ -27,6 +27,7 @@ from service.usecases.access.access import (
     require_open,
     submission_of,
     team_of,
+    unknown_team,
 )
 from service.usecases.access.idempotency import IdempotencyKey, claim_key
 from service.usecases.events.record import record_event
@@ -40,6 +41,7 @@ from service.usecases.submissions.training_runs import system_of
 from service.usecases.submissions.views import SUBMISSION_KIND, summary, view_of
 from treescore.core.digests import digest_of
 from treescore.core.params import escape
+from treescore.core.suggestions import did_you_mean
 from treescore.errors import Problem, ProblemList
 
 LONGEST_SHOWN = 80
@@ -144,13 +146,17 @@ def wait_for_submission(
 
 
 def list_submissions(context: Context, caller: Caller, slug: str, query: SubmissionsQuery) -> Page:
-    """List the submissions of the caller's team, newest first; organisers see all, or those of one team."""
+    """List the submissions of the caller's team, newest first; organisers see all, or those of one team.
+
+    Raises:
+        Forbidden: the token belongs to no team of the benchmark, or asks for another one: its list is always empty.
+    """
     caller.require("submit", "read")
     own = team_of(caller, slug)
     with context.store.read() as db:
         level = gate.level_of(benchmark_of(db, slug, caller), caller, context.now())
-        if not caller.organiser and (own is None or query.team not in (None, own)):
-            return Page([])
+        if not caller.organiser:
+            _require_own_list(slug, own, query.team)
         if query.state is not None:
             # a list by state tells the state of each
             gate.require(level, Level.STATUS, "states")
@@ -159,6 +165,16 @@ def list_submissions(context: Context, caller: Caller, slug: str, query: Submiss
         known = runs.many(db, [row.run_id for row in rows[: query.limit]])
         heads = systems.names(db, {row.run_of for row in rows if row.run_of is not None})
     return page_of(rows, query.limit, lambda row: summary(row, known.get(row.run_id), heads, level))
+
+
+def _require_own_list(slug: str, own: str | None, asked: str | None) -> None:
+    if own is None:
+        raise Forbidden(
+            f"This token belongs to no team of benchmark {slug!r} and has no submissions to list. Send the token of a "
+            "team, or one with the scope organise."
+        )
+    if asked not in (None, own):
+        raise Forbidden("Only organisers list submissions of other teams. Leave `team` out to list your own.")
 
 
 def rate_limits(context: Context, caller: Caller, slug: str) -> Mapping[str, str]:
@@ -194,7 +210,7 @@ def team_and_role(db: Connection, caller: Caller, slug: str, request: Submission
         return None, role
     team = teams.get(db, slug, named)
     if team is None or team.erased_at is not None:
-        raise invalid("unknown-team", "/team", f"Unknown team {named[:80]!r} of benchmark {slug!r}.")
+        raise invalid("unknown-team", "/team", unknown_team(db, slug, named))
     return (None if role == BASELINE else named), role
 
 
@@ -214,7 +230,8 @@ def check_outputs(db: Connection, revision: Revision, request: SubmissionRequest
         # an answer does not repeat a name of any length
         pointer = f"/outputs/{escape(part)}" if len(part) <= LONGEST_SHOWN else "/outputs"
         if part not in known:
-            detail = f"Unknown part {part[:LONGEST_SHOWN]!r}. The benchmark has: {', '.join(known[:20])}."
+            suggestion = did_you_mean(part, known)
+            detail = f"Unknown part {part[:LONGEST_SHOWN]!r}. The benchmark has: {', '.join(known[:20])}.{suggestion}"
             problems.add(Problem(code="unknown-part", pointer=pointer, detail=detail))
             continue
         checked[part] = named_texts(problems, f"{OUTPUTS}/{part}", value, choice, pointer, part)

@@ -100,7 +100,7 @@ def test_a_header_that_is_no_bearer_token_is_unauthorized(stage: Stage, header: 
 
 
 def test_the_scheme_is_read_in_any_case(stage: Stage) -> None:
-    token = stage.token("read")
+    token = stage.token("score")
     assert stage.client(None).get("/v1/jobs", headers={"Authorization": f"bearer {token}"}).status_code == 200
 
 
@@ -126,6 +126,11 @@ def test_a_scope_opens_what_it_names_and_nothing_else(stage: Stage, scope: str) 
         here = re.sub(r"\{\w+\}", "x", path)
         status = client.open(here, method=method).status_code
         assert (status == 403) is (scope not in opened_by(method, operation)), (method, path, status)
+
+
+def test_a_list_that_would_always_be_empty_is_refused(stage: Stage) -> None:
+    refused = stage.client(stage.token("read")).get("/v1/jobs")
+    assert (refused.status_code, "score or submit; yours has: read" in refused.json["detail"]) == (403, True)
 
 
 def test_a_token_is_shown_once_and_ends_at_once(stage: Stage) -> None:

@@ -164,7 +164,7 @@ def test_problems_come_in_order_with_sentence_and_name_up_to_the_cap() -> None:
     assert caught.value.total == 100
     assert [problem.line for problem in caught.value.problems] == list(range(2, 62, 3))
     assert (caught.value.problems[1].sentence, caught.value.problems[1].sent_id) == (2, "s1")
-    assert caught.value.problems[0].detail == "HEAD is 7, but the sentence has 1 words. Use 0 for the root or 1-1."
+    assert caught.value.problems[0].detail == "HEAD is 7, but the sentence has 1 word. Use 0 for the root or 1-1."
 
 
 def test_what_is_odd_but_readable_is_a_warning() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -129,11 +130,14 @@ def test_the_real_systems_indices_read_wrongly_are_warned_of(real_data: Path) ->
         parse_spec({"format": "talp", "metrics": ["alignment"]}), (folder / "gold.talp").read_bytes()
     )
     text = (folder / "systems" / "awesome-align.pharaoh").read_bytes()
-    based = evaluation.score(text, parse_format("talp"))[0]["alignment"]
+    with pytest.raises(InputError, match="sentence pairs link NULL with NULL"):
+        evaluation.score(text, parse_format("talp"))
+    based = evaluation.score(text, parse_format({"name": "talp", "base": 1}))[0]["alignment"]
     assert scores(based)["aer"] == pytest.approx(0.437, abs=0.0005)
-    assert '"base": 0' in based.warnings[0].detail
+    assert '{"name": "talp", "base": 0}' in based.warnings[0].detail
     turned = evaluation.score(text, parse_format({"name": "pharaoh", "reversed": True}))[0]["alignment"]
-    assert "reversed" in turned.warnings[0].detail
+    assert "other side's word first" in turned.warnings[0].detail
+    assert 'its format: {"name": "pharaoh", "base": 0}.' in turned.warnings[0].detail
     whole = parse_spec({"format": "talp", "metrics": [{"name": "alignment", "params": {"null_links": "complete"}}]})
     with_null = Evaluation(whole, (folder / "gold.talp").read_bytes(), parse_items({"lengths": lengths}))
     completed = with_null.score(text, parse_format("pharaoh"))[0]["alignment"]
@@ -187,19 +191,47 @@ def test_links_beyond_the_sentence_are_named_with_their_places() -> None:
     assert (in_gold[0].code, in_gold[0].pointer) == ("alignment-link-out-of-range", "/gold")
 
 
-def test_a_wrong_base_or_direction_is_scored_as_it_stands_with_a_warning() -> None:
-    gold, lengths = "0-0 1-1 2-3 3-2\n0-1 1-2 2-0\n", {"lengths": [[4, 4], [3, 3]]}
-    for items in (None, lengths):
-        shifted = scored(gold, "1-1 2-2 3-4 4-3\n1-2 2-3 3-1\n", "pharaoh", items=items)
-        assert scores(shifted)["aer"] > 0.5
-        (warning,) = shifted.warnings
-        assert warning.code == "alignment-suspicious-indices"
-        assert '"base": 1' in warning.detail
-        assert "AER" not in warning.detail  # that is gold's business
-    mended = scored(gold, "1-1 2-2 3-4 4-3\n1-2 2-3 3-1\n", "pharaoh", {"name": "pharaoh", "base": 1}, lengths)
-    assert (scores(mended)["aer"], list(mended.warnings)) == (0.0, [])
+LINKS, SHIFTED = "0-0 1-1 2-3 3-2\n0-1 1-2 2-0\n", "1-1 2-2 3-4 4-3\n1-2 2-3 3-1\n"
+LENGTHS = {"lengths": [[4, 4], [3, 3]]}
+
+
+@pytest.mark.parametrize(("form", "items"), [("pharaoh", None), ({"name": "pharaoh", "base": 0}, LENGTHS)])
+def test_a_wrong_base_is_scored_with_a_warning_that_mends_it(form, items) -> None:
+    shifted = scored(LINKS, SHIFTED, {"name": "pharaoh", "base": 0}, form, items)
+    assert scores(shifted)["aer"] > 0.5
+    (warning,) = shifted.warnings
+    assert warning.code == "alignment-suspicious-indices"
+    assert '"talp" or {"name": "pharaoh", "base": 1}' in warning.detail
+    assert "AER" not in warning.detail  # that is gold's business
+    for mended in ("talp", {"name": "pharaoh", "base": 1}):
+        outcome = scored(LINKS, SHIFTED, {"name": "pharaoh", "base": 0}, mended, items)
+        assert (scores(outcome)["aer"], list(outcome.warnings)) == (0.0, [])
+
+
+def test_a_wrong_direction_is_warned_of_with_the_format_that_mends_it() -> None:
     turned = scored("0-1 1-2 2-0\n", "1-0 2-1 0-2\n", "pharaoh")
-    assert '"reversed"' in turned.warnings[0].detail
+    mend = '{"name": "pharaoh", "base": 0, "reversed": true}'
+    assert mend in turned.warnings[0].detail
+    assert list(scored("0-1 1-2 2-0\n", "1-0 2-1 0-2\n", "pharaoh", json.loads(mend)).warnings) == []
+
+
+def test_no_reading_is_advised_that_the_format_does_not_have() -> None:
+    """Links that are one too high in a text that counts from 1 already would need a base of 2."""
+    high = scored("1-1 2-2 3-3\n", "2-2 3-3 4-4\n", "talp")
+    assert list(high.warnings) == []
+
+
+def test_links_beyond_the_sentence_are_an_error_with_the_base_to_state() -> None:
+    (system,) = problems(LINKS, SHIFTED, "pharaoh", items=LENGTHS)
+    assert (system.code, system.sentence, system.line) == ("alignment-base-not-stated", 1, 1)
+    assert '"talp" or {"name": "pharaoh", "base": 1}' in system.detail
+    (gold,) = problems(SHIFTED, LINKS, "pharaoh", items=LENGTHS)
+    assert (gold.code, gold.pointer) == ("alignment-base-not-stated", "/gold")
+    (turned,) = problems("0-0 1-3\n", "3-1 0-0\n", "pharaoh", items={"lengths": [[2, 4]]})
+    assert '{"name": "pharaoh", "base": 0, "reversed": true}' in turned.detail
+    assert "other side's word first" in turned.detail
+    stated = {"name": "pharaoh", "base": 0}
+    assert {p.code for p in problems(SHIFTED, LINKS, stated, items=LENGTHS)} == {"alignment-link-out-of-range"}
 
 
 def test_the_report_is_wa_evals_own_layout() -> None:

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, starmap
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, offsets_of, sums_by
+from treescore.core.counting import counted
 from treescore.core.limits import Limits
+from treescore.core.link_form import LinkForm
 from treescore.core.params import BOOLEAN, Json, Param
 from treescore.core.registry import Format, Text
 from treescore.core.text import BOM, checked_bytes
 from treescore.core.trees import Alignments, Sentences
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, LimitError, Problem, ProblemList
+from treescore.formats.shared.base_check import check_base
 
 REVERSED = Param(BOOLEAN, default=False, doc="The text writes the target word first.")
 MAX_DIGITS = 9
@@ -25,9 +28,14 @@ _SPACE = np.zeros(256, np.bool_)
 _SPACE[list(b" \t\n\r\x0b\x0c")] = True
 
 
-def base_param(default: int) -> Param:
-    """Make the option that says whether the text counts words from 0 or from 1."""
-    return Param({"enum": [0, 1]}, default=default, doc="The number of a sentence's first word: 0 or 1.")
+def base_param(usual: int) -> Param:
+    """Make the option that says whether the text counts words from 0 or from 1, with the format's usual base."""
+    return Param(
+        {"enum": [0, 1, None]},
+        default=None,
+        doc=f"The number of a sentence's first word: 0 or 1. null: not stated, {usual}; then a text is refused that "
+        "looks as if it counted otherwise.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +141,9 @@ def number_of(digits: bytes, limits: Limits) -> int | Fault:
     return number
 
 
-def alignments_of(links: Links, pair_ids: Sequence[str], sentences: Sentences) -> Alignments:
+def alignments_of(
+    links: Links, pair_ids: Sequence[str], sentences: Sentences, form: LinkForm | None = None
+) -> Alignments:
     """Sort the links by pair, source and target; one given twice counts once, sure if either is."""
     order = np.lexsort((links.target, links.source, links.pairs))
     ends = np.stack([links.pairs[order], links.source[order], links.target[order]])
@@ -150,13 +160,20 @@ def alignments_of(links: Links, pair_ids: Sequence[str], sentences: Sentences) -
         lines=links.lines[unique],
         columns=links.columns[unique],
         sentences=sentences,
+        form=form,
     )
 
 
-def directed(values: Mapping[str, Json], first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
+def form_of(name: str, values: Mapping[str, Json], usual_base: int, options: str = "") -> LinkForm:
+    """Return how a format with these options reads numbers; `options` are further ones, as JSON without braces."""
+    stated = values["base"] is not None
+    return LinkForm(name, int(values["base"]) if stated else usual_base, bool(values["reversed"]), stated, options)
+
+
+def directed(form: LinkForm, first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
     """Return source and target positions, from 1, of the two numbers as written."""
-    shift = 1 - int(values["base"])
-    return (second + shift, first + shift) if values["reversed"] else (first + shift, second + shift)
+    shift = 1 - form.base
+    return (second + shift, first + shift) if form.reversed else (first + shift, second + shift)
 
 
 def lines_of_names(names: Sequence[str], lines: int) -> IntArray:
@@ -177,8 +194,8 @@ def lines_of_names(names: Sequence[str], lines: int) -> IntArray:
     if len(names) == lines:
         return np.arange(lines, dtype=np.int64)
     detail = (
-        f"One side names its sentences ({len(names)} of them), the other has {lines} lines, and the names are no line "
-        "numbers. Number the sentences from 1, or send both in one format."
+        f"One side names its sentences ({len(names)} of them), the other has {counted(lines, 'line')}, and the names "
+        "are no line numbers. Number the sentences from 1, or send both in one format."
     )
     raise InputError(Problem("alignment-unknown-sentence", detail))
 
@@ -187,15 +204,22 @@ class LineFormat(Format):
     """A format with one sentence pair a line, links separated by white space: `0-0` sure, `0p0` or `0?0` possible."""
 
     yields = Alignments
+    usual_base: ClassVar[int]
+
+    @property
+    def form(self) -> LinkForm:
+        """How the numbers of a text are read."""
+        return form_of(self.name, self.values, self.usual_base)
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> Alignments:  # noqa: ARG002 - no words here
         """Read the links; a blank line is a pair without links."""
         tokens = tokens_of(_without_prefixes(unified(text)))
         checked_sentences(tokens.line_count, limits)
         numbers, sure = _parsed(tokens, limits)
-        source, target = directed(self.values, numbers[:, 0], numbers[:, 1])
+        source, target = directed(self.form, numbers[:, 0], numbers[:, 1])
         links = Links(tokens.lines, source, target, sure, tokens.lines + 1, tokens.columns)
-        return alignments_of(links, [str(pair + 1) for pair in range(tokens.line_count)], Sentences())
+        check_base(links.pairs, source, target, self.form)
+        return alignments_of(links, [str(pair + 1) for pair in range(tokens.line_count)], Sentences(), self.form)
 
     def write(self, treebank: Alignments) -> str:
         """Write the links in order of source and target word, one line a pair.
@@ -203,21 +227,21 @@ class LineFormat(Format):
         Raises:
             InputError: a link to NULL, where words count from 0.
         """
-        first, second = numbers_of_links(self.values, treebank)
+        first, second = numbers_of_links(self.form, treebank)
         marks = ["-" if sure else "p" for sure in treebank.sure.tolist()]
         words = list(starmap("{}{}{}".format, zip(first, marks, second, strict=True)))
         bounds = treebank.offsets.tolist()
         return "".join(" ".join(words[a:b]) + "\n" for a, b in pairwise(bounds))
 
 
-def numbers_of_links(values: Mapping[str, Json], treebank: Alignments) -> tuple[list[int], list[int]]:
+def numbers_of_links(form: LinkForm, treebank: Alignments) -> tuple[list[int], list[int]]:
     """Return the two numbers of each link as a text with these options writes them.
 
     Raises:
         InputError: a link to NULL, where words count from 0.
     """
-    shift = 1 - int(values["base"])
-    ends = (treebank.target, treebank.source) if values["reversed"] else (treebank.source, treebank.target)
+    shift = 1 - form.base
+    ends = (treebank.target, treebank.source) if form.reversed else (treebank.source, treebank.target)
     for end in ends:
         if shift and len(end) and int(end.min()) == 0:
             detail = 'A link to NULL cannot be written where words count from 0. Write it with "base": 1.'
@@ -274,6 +298,6 @@ def _without_prefixes(text: bytes) -> bytes:
 
 def _unordered(line: int, number: str) -> Problem:
     detail = (
-        f"Line {line} is numbered {number}, which does not follow the line before. Send every sentence pair, in order."
+        f"The line is numbered {number}, which does not follow the line before. Send every sentence pair, in order."
     )
     return Problem("alignment-line-order", detail, line=line, column=1, sentence=line)

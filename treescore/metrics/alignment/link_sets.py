@@ -8,9 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, owners_of
+from treescore.core.counting import counted
 from treescore.core.limits import Limits
+from treescore.core.link_form import LinkForm
 from treescore.core.trees import Alignments
 from treescore.errors import InputError, LimitError, Problem, ProblemList
+from treescore.formats.shared.base_check import base_problem
 from treescore.formats.shared.links import lines_of_names
 
 MAX_TEXT = 10_000_000
@@ -123,7 +126,7 @@ def _inverse(lines: IntArray, line_count: int, gold: int) -> IntArray:
 
 
 def _unequal(gold: int, system: int) -> Problem:
-    sizes = f"The output has {system} sentence pairs"
+    sizes = f"The output has {counted(system, 'sentence pair')}"
     advice = "Send one line per pair of gold, in the same order; leave the line blank where nothing is aligned."
     detail = f"{sizes}, which differs from gold. {advice}"
     return Problem("sentence-count-mismatch", detail, gold_detail=f"{sizes}, gold has {gold}. {advice}")
@@ -133,7 +136,8 @@ def _not_in_gold(system: Alignments, unmatched: IntArray) -> Problem:
     first = int(unmatched[0])
     link = int(system.offsets[first])
     detail = (
-        f"{len(unmatched)} sentences of the output are not in gold, the first is {system.pair_ids[first]}. "
+        f"{counted(len(unmatched), 'sentence')} of the output {'is' if len(unmatched) == 1 else 'are'} not in gold, "
+        f"the first is {system.pair_ids[first]}. "
         "Their links count as wrong."
     )
     return Problem(
@@ -180,8 +184,8 @@ def range_problems(links: Links, lengths: IntArray, names: Sequence[str | None],
         side = 0 if ends[0] > int(lengths[row, 0]) else 1
         detail = (
             f"The link joins source word {ends[0]} and target word {ends[1]} (counted from 1), but the "
-            f"{SOURCE_AND_TARGET[side]} sentence has {int(lengths[row, side])} words. Check the index base and the "
-            'direction of the file (format options "base" and "reversed").'
+            f"{SOURCE_AND_TARGET[side]} sentence has {counted(int(lengths[row, side]), 'word')}. Check the index base "
+            'and the direction of the file (format options "base" and "reversed").'
         )
         problems.add(
             Problem(
@@ -266,13 +270,9 @@ class Reading:
     shift: int
     reversed: bool
 
-    @property
-    def option(self) -> str:
-        """The format options that choose this reading."""
-        base = {-1: ['"base": 1'], 0: [], 1: ['"base": 0']}[self.shift]
-        return " and ".join(
-            [*base, *(['"reversed" set to the opposite value (true where it is not given)'] if self.reversed else [])]
-        )
+    def form(self, read: LinkForm) -> LinkForm:
+        """Return the form of a text that is read so, from how it was read."""
+        return read.with_base(read.base - self.shift, turned=self.reversed)
 
     @property
     def fault(self) -> str:
@@ -282,7 +282,7 @@ class Reading:
             0: [],
             1: ["counts words from 0 where 1 was expected"],
         }
-        return " and ".join([*base[self.shift], *(["writes the target word first"] if self.reversed else [])])
+        return " and ".join([*base[self.shift], *(["writes the other side's word first"] if self.reversed else [])])
 
     def apply(self, links: Links) -> Links:
         """Return the links under this reading."""
@@ -297,9 +297,32 @@ class Reading:
 READINGS = tuple(Reading(shift, turned) for turned in (False, True) for shift in (0, -1, 1))[1:]
 
 
-def readings(links: Links) -> Iterator[tuple[Reading, Links]]:
-    """Yield every other reading under which no position is negative."""
+def readings(links: Links, form: LinkForm | None) -> Iterator[tuple[Reading, Links]]:
+    """Yield every other reading that the format has and under which no position is negative."""
     lowest = min((int(end.min()) for end in (links.source, links.target) if len(end)), default=0)
     for reading in READINGS:
-        if lowest + reading.shift >= 0:
+        base_exists = form is None or form.base - reading.shift in (0, 1)
+        if base_exists and lowest + reading.shift >= 0:
             yield reading, reading.apply(links)
+
+
+def check_range(links: Links, lengths: IntArray, names: Sequence[str | None], cap: int, form: LinkForm | None) -> None:
+    """Check that no link points beyond its sentence.
+
+    Raises:
+        InputError: `alignment-base-not-stated`, another reading of the indices explains the links, and the base is not
+            stated; `alignment-link-out-of-range`, each link.
+    """
+    beyond = np.flatnonzero(out_of_range(links, lengths))
+    if not len(beyond):
+        return
+    problems = range_problems(links, lengths, names, cap)
+    if form is not None and not form.stated:
+        for reading, read in readings(links, form):
+            if not out_of_range(read, lengths).any():
+                first = problems.problems[0]
+                ends = f"{int(links.source[beyond[0]])} and {int(links.target[beyond[0]])}"
+                sign = f"{len(beyond)} links point beyond their sentence, the first joins words {ends} (counted from 1)"
+                detail = base_problem(sign, form, reading.form(form)).detail
+                raise InputError(replace(first, code="alignment-base-not-stated", detail=detail))
+    problems.raise_if_any()

@@ -13,6 +13,7 @@ from treescore.core.arrays import BoolArray, Counts, IntArray, offsets_of, sums_
 from treescore.core.columns import Lists, Numbers, Records, Rows, Strings
 from treescore.core.disclosure import Disclosure
 from treescore.core.limits import Limits
+from treescore.core.link_form import IN_A_BENCHMARK, LinkForm
 from treescore.core.params import Json, Param
 from treescore.core.registry import SKIP, Example, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
 from treescore.core.scores import Ratio, Score, ScoreTable, f1_score, harmonic, ratio_score
@@ -23,12 +24,12 @@ from treescore.metrics.alignment.link_sets import (
     GoldIndex,
     Links,
     Reading,
+    check_range,
     checked_lengths,
     completed,
     links_of,
     matched_pairs,
     out_of_range,
-    range_problems,
     readings,
     without_null,
 )
@@ -214,8 +215,7 @@ class Alignment(Metric):
         """Check that gold has sentences, that its links fit them, and that required lengths are given.
 
         Raises:
-            InputError: `alignment-gold-empty`, `alignment-lengths-needed`, or as `checked_lengths` and
-                `range_problems`.
+            InputError: `alignment-gold-empty`, `alignment-lengths-needed`, or as `checked_lengths` and `check_range`.
             LimitError: as `checked_lengths`.
         """
         if not len(gold):
@@ -227,23 +227,19 @@ class Alignment(Metric):
                 raise InputError(Problem("alignment-lengths-needed", detail))
             return
         lengths = checked_lengths(items.lengths, limits)
-        range_problems(links_of(gold), lengths, gold.sentences.sent_ids, limits.max_problems).raise_if_any()
+        check_range(links_of(gold), lengths, gold.sentences.sent_ids, limits.max_problems, gold.form)
 
     def evaluate(self, gold: Alignments, system: Alignments, items: ItemInfo, limits: Limits) -> Outcome:
         """Count the links of each gold pair.
 
         Raises:
-            InputError: sentences cannot be matched, or links point beyond their sentence and no other reading of the
-                indices explains them.
+            InputError: sentences cannot be matched, or links point beyond their sentence, unless the base is stated
+                and another reading of the indices explains them.
         """
         rows, warnings = matched_pairs(gold, system)
         gold_links, system_links = links_of(gold), links_of(system, rows)
         lengths = checked_lengths(items.lengths, limits) if items.lengths is not None else None
-        reading, fall = better_reading(gold_links, system_links, len(gold), lengths)
-        if reading is not None:
-            warnings.append(misread_warning(reading, fall))
-        elif lengths is not None:
-            range_problems(system_links, lengths, (), limits.max_problems).raise_if_any()
+        warnings += readings_checked(gold_links, system_links, len(gold), lengths, limits, system.form)
         null = self.values["null_links"]
         comparison = compare_links(
             GoldIndex(with_null(gold_links, null, lengths)), with_null(system_links, null, lengths), len(gold)
@@ -278,10 +274,25 @@ def with_null(links: Links, choice: Json, lengths: IntArray | None) -> Links:
     return links
 
 
+def readings_checked(
+    gold: Links, system: Links, pairs: int, lengths: IntArray | None, limits: Limits, form: LinkForm | None
+) -> list[Problem]:
+    """Return a warning if an output fits gold far better under another reading of its indices.
+
+    Raises:
+        InputError: as `check_range`, unless the base is stated and another reading explains the links.
+    """
+    stated = form is None or form.stated
+    reading, fall = better_reading(gold, system, pairs, lengths, form)
+    if lengths is not None and not (stated and reading is not None):
+        check_range(system, lengths, (), limits.max_problems, form)
+    return [] if reading is None else [misread_warning(reading, fall, form)]
+
+
 def better_reading(
-    gold: Links, system: Links, pairs: int, lengths: IntArray | None
+    gold: Links, system: Links, pairs: int, lengths: IntArray | None, form: LinkForm | None
 ) -> tuple[Reading | None, tuple[float, float]]:
-    """Find another reading of the system's indices under which AER falls steeply.
+    """Find another reading of the system's indices, which its format has, under which AER falls steeply.
 
     Links to NULL are ignored: under a wrong base many links only look like links to NULL.
 
@@ -293,7 +304,7 @@ def better_reading(
     best: Reading | None = None
     lowest = as_read
     if len(system) >= 2 and as_read > MIN_FALL:
-        for reading, links in readings(system):
+        for reading, links in readings(system, form):
             if lengths is not None and out_of_range(links, lengths).any():
                 continue
             rate = aer_of(compare_links(index, without_null(links), pairs).rows)
@@ -303,11 +314,12 @@ def better_reading(
     return (best if steep else None), (as_read, lowest)
 
 
-def misread_warning(reading: Reading, fall: tuple[float, float]) -> Problem:
+def misread_warning(reading: Reading, fall: tuple[float, float], form: LinkForm | None) -> Problem:
     """Describe the better reading; how far AER falls is shown only to readers of gold."""
+    mend = "" if form is None else f" If so, state it in its format: {reading.form(form).words}. {IN_A_BENCHMARK}"
     detail = (
         f"The output probably {reading.fault}: under this reading its links fit gold far better. It was scored as it "
-        f"is. If the reading is right, give its format the option {reading.option}."
+        f"is.{mend}"
     )
     return Problem(
         "alignment-suspicious-indices",

@@ -10,6 +10,7 @@ from itertools import repeat
 import numpy as np
 
 from treescore.core.arrays import IntArray, offsets_of, owners_of
+from treescore.core.counting import counted
 from treescore.core.heads import plain_number
 from treescore.core.treebank_columns import ranges_of
 from treescore.core.trees import DependencyTreebank
@@ -206,8 +207,8 @@ class _Reader:
                 line,
                 sentence,
                 "enhanced-head-out-of-range",
-                f"DEPS names the head {short(head, 20)}, but the sentence has {length} words. Use 0 for the root or "
-                f"1-{length}.",
+                f"DEPS names the head {short(head, 20)}, but the sentence has {counted(length, 'word')}. Use 0 for the "
+                f"root or 1-{length}.",
             )
             return None
         return self._offsets[sentence] + number - 1 if number else ROOT

@@ -19,14 +19,13 @@ from treescore.core.scores import Ratio, Score, ScoreTable, ratio_score, weighte
 from treescore.core.trees import DependencyTreebank, ParallelTreebank
 from treescore.errors import InputError, Problem, placed
 from treescore.metrics.alignment.absence import LINK_ERRORS, unanswered
-from treescore.metrics.alignment.link_sets import GoldIndex, links_of, range_problems
+from treescore.metrics.alignment.link_sets import GoldIndex, check_range, links_of
 from treescore.metrics.alignment.metric import COUNT_NAMES as LINK_COUNTS
 from treescore.metrics.alignment.metric import (
     NULL_LINKS,
-    better_reading,
     compare_links,
-    misread_warning,
     outcome_of,
+    readings_checked,
     with_null,
 )
 from treescore.metrics.shared.examples import DEPENDENCIES
@@ -112,28 +111,24 @@ class ParallelTreebankScore(Metric):
     def check_gold(self, gold: ParallelTreebank, items: ItemInfo, limits: Limits) -> None:  # noqa: ARG002 - the trees have the lengths
         """Check that no link points beyond its sentences. Raises InputError."""
         names = gold.sentences.sent_ids
-        problems = range_problems(links_of(gold.alignment), _lengths(gold), names, limits.max_problems)
         with placed("/alignment"):
-            problems.raise_if_any()
+            links = links_of(gold.alignment)
+            check_range(links, _lengths(gold), names, limits.max_problems, gold.alignment.form)
 
     def evaluate(self, gold: ParallelTreebank, system: ParallelTreebank, items: ItemInfo, limits: Limits) -> Outcome:
         """Count each sentence pair.
 
         Raises:
-            InputError: words differ from gold's, at `/source` or `/target`; or links point beyond their sentences and
-                no other reading of the indices explains them, at `/alignment`.
+            InputError: words differ from gold's, at `/source` or `/target`; or links point beyond their sentences,
+                unless the base is stated and another reading of the indices explains them, at `/alignment`.
         """
         sides = [self._side(gold, system, name, limits) for name in SIDES]
         lengths, pairs = _lengths(gold), len(gold)
         gold_links, links = links_of(gold.alignment), links_of(system.alignment)
-        reading, fall = better_reading(gold_links, links, pairs, lengths)
         warnings = [warning for side in sides for warning in side.warnings]
-        if reading is not None:
-            warnings.append(misread_warning(reading, fall).at("/alignment"))
-        else:
-            problems = range_problems(links, lengths, (), limits.max_problems)
-            with placed("/alignment"):
-                problems.raise_if_any()
+        with placed("/alignment"):
+            misread = readings_checked(gold_links, links, pairs, lengths, limits, system.alignment.form)
+        warnings += [warning.at("/alignment") for warning in misread]
         null = self.values["null_links"]
         index = GoldIndex(with_null(gold_links, null, lengths))
         compared = compare_links(index, with_null(links, null, lengths), pairs)

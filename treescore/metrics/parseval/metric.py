@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treescore.core.arrays import BoolArray, Counts, IntArray
+from treescore.core.counting import counted
 from treescore.core.disclosure import Disclosure, SliceFields
 from treescore.core.limits import Limits
 from treescore.core.params import Json, Param
@@ -172,7 +173,10 @@ _ADVICE = "Parse gold's words, and use gold's tags for deleted words (punctuatio
 def _mismatch(vocabulary: Vocabulary, index: int, line: int, facts: Sequence[int]) -> Problem:
     """Describe how the words of sentence `index` differ from gold's; EVALB compares them after its deletions."""
     if facts[kernel.REASON] == kernel.LENGTHS_DIFFER:
-        code, statement = "word-count-mismatch", f"The sentence has {facts[kernel.SYSTEM_WORDS]} words after deletions"
+        code, statement = (
+            "word-count-mismatch",
+            f"The sentence has {counted(facts[kernel.SYSTEM_WORDS], 'word')} after deletions",
+        )
         gold = str(facts[kernel.GOLD_WORDS])
     else:
         word = vocabulary.strings[facts[kernel.SYSTEM_WORD]]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
+from treescore.core.counting import counted
 from treescore.core.heads import head_string
 from treescore.core.trees import NO_HEAD, DependencyTreebank
 from treescore.errors import Problem
@@ -80,8 +81,8 @@ def _bad_head(treebank: DependencyTreebank, shape: Shape, word: int, advice: str
         sentence,
         word,
         "head-missing" if treebank.heads[word] == NO_HEAD else "head-out-of-range",
-        f"HEAD of word {word - start + 1} is {head}, but the sentence has {end - start} words: 0 is the root, "
-        f"1-{end - start} are words. {advice}",
+        f"HEAD of word {word - start + 1} is {head}, but the sentence has {counted(end - start, 'word')}: 0 is the "
+        f"root, 1-{end - start} are words. {advice}",
     )
 
 

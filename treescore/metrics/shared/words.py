@@ -9,10 +9,13 @@ import numpy as np
 
 from treescore.core.arrays import BoolArray, offsets_of, owners_of
 from treescore.core.columns import Column, Lists, Records, listed
+from treescore.core.counting import counted
 from treescore.core.text import is_punctuation
 from treescore.core.treebank_columns import heads_as_written, places_of, strings_of
 from treescore.core.trees import NO_HEAD, DependencyTreebank
 from treescore.errors import InputError, Problem
+
+_ADVICE = "Let the parser parse gold's tokens; or, for outputs with their own tokenization, use the metric ud."
 
 
 def check_same_words(gold: DependencyTreebank, system: DependencyTreebank, cap: int) -> None:
@@ -75,8 +78,7 @@ def _other_length(gold: DependencyTreebank, system: DependencyTreebank, sentence
     )
     start = int(system.word_offsets[sentence])
     sent_ids = system.sentences.sent_ids
-    statement, advice = f"Sentence {sentence + 1} has {length} words", "Parse gold's words; "
-    advice += "for outputs with their own tokenization use the metric ud."
+    statement, advice = f"Sentence {sentence + 1} has {counted(length, 'word')}", _ADVICE
     detail = f"{statement}, which differs from gold. {advice}"
     return Problem(
         "word-count-mismatch",
@@ -95,7 +97,7 @@ def _other_word(gold: DependencyTreebank, system: DependencyTreebank, word: int)
     form = strings[system.forms[word]]
     sent_ids = system.sentences.sent_ids
     statement = f"Word {position} of sentence {sentence + 1} is {form!r}"
-    detail = f"{statement}; gold has another word there. Parse gold's words."
+    detail = f"{statement}; gold has another word there. {_ADVICE}"
     return Problem(
         "word-mismatch",
         detail,
@@ -103,7 +105,7 @@ def _other_word(gold: DependencyTreebank, system: DependencyTreebank, word: int)
         sent_id=sent_ids[sentence] if len(sent_ids) else None,
         line=int(system.lines[word]) or None,
         column=2,
-        gold_detail=f"{statement}; gold has {strings[gold.forms[word]]!r} (its line {gold.lines[word]}).",
+        gold_detail=f"{statement}; gold has {strings[gold.forms[word]]!r}. {_ADVICE}",
     )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import orjson
 import pytest
 
+from service.caller import Caller
 from service.context import Context
 from service.errors import Conflict, Forbidden, Gone, NotFound, Unprocessable
 from service.requests import POOLED, SubmissionChanges, SubmissionsQuery
@@ -185,7 +186,12 @@ class TestWhose:
         with pytest.raises(NotFound):
             submission_output(context, oslo, submission, "en")
         assert list_submissions(context, oslo, SLUG, SubmissionsQuery(limit=10)).items == []
-        assert list_submissions(context, oslo, SLUG, SubmissionsQuery(limit=10, team="lyon")).items == []
+        for other in ("lyon", "unknown"):
+            with pytest.raises(Forbidden, match="Leave `team` out"):
+                list_submissions(context, oslo, SLUG, SubmissionsQuery(team=other))
+        stranger = Caller("tok_reader", frozenset({"read"}))
+        with pytest.raises(Forbidden, match="belongs to no team of benchmark"):
+            list_submissions(context, stranger, SLUG, SubmissionsQuery())
 
     def test_a_token_of_another_benchmark_does_not_submit_here(self, task, lyon):
         task.make(id="other")

@@ -1,0 +1,210 @@
+"""Codes of single formats."""
+
+from __future__ import annotations
+
+from treescore.problem_catalogue.entry import Entry
+
+_LINK = "0-0 1-2 2?1"
+_TUPLE = "(dog N < barks subj)"
+_WORD = "1\tDogs\tdog\tNOUN\t_\t_\t2\tnsubj\t_\t_"
+
+BRACKETED = {
+    "bracket-unclosed": Entry(
+        "A bracket is not closed",
+        "A sentence ends while brackets are open. A bracket that is a word counts as a bracket too.",
+        "Close every bracket, and write brackets that are words as -LRB- and -RRB-.",
+        "(S (NP (NN dogs)) (VP (VBP bark)))",
+    ),
+    "bracket-unopened": Entry(
+        "A bracket is closed that was never opened",
+        "A sentence has more closing than opening brackets.",
+        "Remove the bracket or open one before it, and write brackets that are words as -LRB- and -RRB-.",
+        "(S (NP (NN dogs)) (VP (VBP bark)))",
+    ),
+    "text-outside-brackets": Entry(
+        "Text stands outside brackets",
+        "A line has a word or label that belongs to no tree.",
+        "Put every tree in brackets, and leave the line empty where the parser failed.",
+    ),
+    "bare-carriage-return": Entry(
+        "The text has carriage returns within lines",
+        "A carriage return without a line feed ends no line; it is read as a space.",
+        "Save the file with the line ends of Unix or Windows.",
+    ),
+}
+CONLLU = {
+    "conllu-bad-head": Entry(
+        "HEAD is not a number",
+        "The seventh column of a word must be the number of its head.",
+        "Use 0 for the root and the number of a word for all others, in digits.",
+        _WORD,
+    ),
+    "conllu-bad-id": Entry(
+        "The ID has an unknown form",
+        "The first column is neither a number, nor a range of a multiword token, nor the number of an empty node.",
+        "Write 3 for a word, 3-4 for a multiword token, or 3.1 for an empty node.",
+    ),
+    "conllu-bad-range": Entry(
+        "The range of a multiword token is wrong",
+        "The range ends before it begins, does not stand before its first word, overlaps another or is too long.",
+        "Put the line of the multiword token directly before its first word, with the numbers of its words.",
+    ),
+    "conllu-column-count": Entry(
+        "The line does not have 10 columns",
+        "A line of a word must have ten columns that are separated by single tabs.",
+        "Write _ where a column has no value, and use tabs instead of spaces.",
+        _WORD,
+    ),
+    "conllu-comment-inside-sentence": Entry(
+        "A comment stands between words",
+        "Comments are allowed only before the first word of a sentence.",
+        "Move the comment up, or end the sentence before it with a blank line.",
+    ),
+    "conllu-empty-form": Entry(
+        "FORM is empty",
+        "The second column of a word has no character.",
+        "Write the word, or _ where it has none.",
+    ),
+    "conllu-empty-node-misplaced": Entry(
+        "An empty node stands at the wrong place",
+        "The empty node 3.1 must follow word 3 and the empty nodes of it with lower numbers.",
+        "Move the line of the node, or correct its number.",
+    ),
+    "conllu-head-out-of-range": Entry(
+        "HEAD exceeds the sentence",
+        "The head is a number greater than the number of words.",
+        "Use 0 for the root or the number of a word of the same sentence.",
+    ),
+    "conllu-no-words": Entry(
+        "The sentence has no words",
+        "A sentence has only comments, multiword tokens or empty nodes.",
+        "Add the lines of its words, or remove the sentence.",
+    ),
+    "conllu-spare-blank-line": Entry(
+        "A blank line ends no sentence",
+        "A second blank line follows a sentence, or one precedes the first. It is ignored.",
+        "Remove the line. The scores do not depend on it.",
+    ),
+    "conllu-wrong-id": Entry(
+        "The ID is out of order",
+        "The words of a sentence must have the numbers 1, 2, 3 and so on.",
+        "Number the words again, and put a blank line between sentences.",
+    ),
+}
+CONLLX = {
+    "conllx-column-count": Entry(
+        "The line has too few columns",
+        "A line must have at least the eight columns ID to DEPREL.",
+        "Write _ where a column has no value, and separate columns by tabs.",
+        "1\tDogs\tdog\tN\tNNS\t_\t2\tsubj",
+    ),
+    "conllx-comment-inside-sentence": Entry(
+        "A comment stands between words",
+        "Comments are allowed only before the first word of a sentence.",
+        "Move the comment before the first word of the sentence.",
+    ),
+    "conllx-empty-field": Entry(
+        "A column is empty",
+        "Two tabs follow each other, so that the column between them has no value.",
+        "Write _ where a column has no value.",
+    ),
+    "conllx-id-not-position": Entry(
+        "The ID is not the position of the word",
+        "The line is scored as the word at its position, as eval07.pl does.",
+        "Number the words 1, 2, 3. If the file has multiword tokens, use the format conllu.",
+    ),
+    "conllx-odd-head": Entry(
+        "HEAD is not a plain number",
+        "The value is compared with gold as it is written, so that 02 and 2 differ.",
+        "Write the head in digits without leading zeros or signs.",
+    ),
+}
+MINIPAR = {
+    "minipar-bad-indicator": Entry(
+        "The third field is not an indicator",
+        "A tuple with a head must have < or >, perhaps repeated, before it.",
+        "Write the indicator and a space before the head.",
+        _TUPLE,
+    ),
+    "minipar-field-count": Entry(
+        "The tuple has a wrong number of fields",
+        "A tuple has two fields for a root, and four or five for a word with a head.",
+        "Write word and category, then perhaps indicator, head and relation. No field may have a space.",
+        _TUPLE,
+    ),
+    "minipar-no-parentheses": Entry(
+        "The line is not a tuple",
+        "Each line of a word must be in parentheses.",
+        "Write one tuple a line, and a blank line between sentences.",
+        _TUPLE,
+    ),
+    "minipar-three-fields": Entry(
+        "The tuple has a third field but no head",
+        "An indicator must be followed by a head.",
+        "Add the head, or leave the third field out.",
+        _TUPLE,
+    ),
+    "minipar-unwritable": Entry(
+        "A word cannot be written as a tuple",
+        "A field is empty or has a space, or the head lies outside the sentence.",
+        "Write the treebank in another format, such as conllx.",
+    ),
+}
+ALIGNMENT = {
+    "alignment-bad-flag": Entry(
+        "A field of a link is neither S, P nor a confidence",
+        "The fields after the two words of a link may be S or P and one number, each once.",
+        "Write the sentence, the two words, and perhaps S or P and a confidence.",
+        "1 2 3 S 0.9",
+    ),
+    "alignment-bad-link": Entry(
+        "A link cannot be read",
+        "A link must be two numbers with a mark between them.",
+        "Write 3-4 for a sure link and 3?4 for a possible one.",
+        _LINK,
+    ),
+    "alignment-index-out-of-range": Entry(
+        "The number of a word is negative or too large",
+        "A link has a number with a sign, or one beyond the limit of words in a sentence.",
+        "Write numbers of words without signs. A word that is not aligned has no link.",
+        _LINK,
+    ),
+    "alignment-line-order": Entry(
+        "The numbered lines are not in order",
+        "The number before a tab does not follow that of the line before: a sentence pair is missing or moved.",
+        "Send every sentence pair, in order.",
+    ),
+    "alignment-null-unwritable": Entry(
+        "A link to NULL cannot be written",
+        "Where words count from 0, no number stands for NULL.",
+        'Write the links with the format option "base": 1.',
+    ),
+    "alignment-unknown-sentence": Entry(
+        "A link names an unknown sentence",
+        "The name is not a sentence of the text, or one side has names and the other line numbers.",
+        "Number the sentences from 1, or send both sides in the same format.",
+    ),
+    "alignment-wrong-field-count": Entry(
+        "The line has a wrong number of fields",
+        "A line of this format has three to five fields that are separated by spaces.",
+        "Write the sentence, the two words, and perhaps S or P and a confidence.",
+        "1 2 3 S 0.9",
+    ),
+    "parallel-missing-text": Entry(
+        "A text of the parallel treebank is missing",
+        "A parallel treebank has the texts source, target and alignment.",
+        "Add the text that the pointer names.",
+    ),
+    "parallel-not-three-texts": Entry(
+        "The text is not an object of three texts",
+        "A parallel treebank in one file is a JSON object; this text is not valid JSON.",
+        "Send a JSON object of the strings source, target and alignment, or three files.",
+        '{"source": "...", "target": "...", "alignment": "..."}',
+    ),
+    "parallel-sentence-count": Entry(
+        "The three texts have different numbers of sentences",
+        "Target and alignment must have a sentence for each sentence of source.",
+        "Send one sentence or line for each sentence of source, in its order.",
+    ),
+}
+FORMATS = {**BRACKETED, **CONLLU, **CONLLX, **MINIPAR, **ALIGNMENT}
