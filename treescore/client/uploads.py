@@ -12,14 +12,15 @@ from typing import IO, Any
 
 from treescore.client.errors import RequestError, UnreadableUpload
 from treescore.core.params import Json
+from treescore.errors import InputError
 
 Text = str | bytes | os.PathLike[str] | IO[str] | IO[bytes]
 """A text: a path (a `str` without a line break is one), a string, bytes, an open file."""
 Texts = Text | Mapping[str, Text]
 """A text; a mapping for formats of several texts (`source`, `target`, `alignment`)."""
 SENDING = "sending"
-PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip", b"PK\x05\x06": "zip"}
-"""First bytes of packed files, which the service does not read in forms."""
+PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"PK\x05\x06")
+"""First bytes of packed files (gzip, zstd, zip), which the service does not read in forms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +102,13 @@ def upload_of(name: str, text: Text) -> Upload:
         try:
             size = path.stat().st_size
             with path.open("rb") as file:
-                beginning = file.read(len(max(PACKED, key=len)))
+                beginning = file.read(max(map(len, PACKED)))
         except (OSError, ValueError) as error:
             raise _unreadable(path, error) from error
-        packed = next((kind for sign, kind in PACKED.items() if beginning.startswith(sign)), None)
-        if packed is not None:
-            raise UnreadableUpload(f"{path} is packed ({packed}). Unpack it first, or give the unpacked text as bytes.")
-        return Upload(name, path, b"", size)
+        if not _is_packed(beginning):
+            return Upload(name, path, b"", size)
+        unpacked = _unpacked(path)
+        return Upload(name, None, unpacked, len(unpacked))
     read = getattr(text, "read", None)
     content = read() if callable(read) else text
     if isinstance(content, str):
@@ -117,6 +118,27 @@ def upload_of(name: str, text: Text) -> Upload:
             f"{name}: a text is a path, a string with line breaks, bytes or an open file, not {type(text).__name__}."
         )
     return Upload(name, None, content, len(content))
+
+
+def _is_packed(text: bytes) -> bool:
+    return text.startswith(PACKED)
+
+
+def _unpacked(path: Path) -> bytes:
+    """Return the text of a packed file, within the bounds of the library's own reader."""
+    from treescore.sources.files import read_files  # noqa: PLC0415 - only packed files need it
+
+    try:
+        files = read_files(path, str(path)).files
+    except InputError as error:
+        raise UnreadableUpload(str(error)) from error
+    if len(files) != 1:
+        raise UnreadableUpload(f"{path} has {len(files)} files. Give one text for each part.")
+    if _is_packed(files[0].text):
+        raise UnreadableUpload(
+            f"{path} is packed, but its name does not end in .gz, .zst or .zip. Rename it, or unpack it first."
+        )
+    return files[0].text
 
 
 def uploads_of(texts: Mapping[str, Texts]) -> list[Upload]:

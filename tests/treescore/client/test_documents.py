@@ -238,11 +238,25 @@ def test_what_is_no_text_is_an_error_before_anything_is_sent(text):
     assert len(str(error.value)) < 300
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, lambda text: b"PK\x03\x04" + text])
-def test_a_packed_file_is_not_sent(tmp_path, pack):
+def test_a_packed_file_is_unpacked(tmp_path):
     path = tmp_path / "en.conllu.gz"
-    path.write_bytes(pack(b"1\ta\n"))
-    with pytest.raises(errors.UnreadableUpload, match="Unpack it first"):
+    path.write_bytes(gzip.compress(b"1\ta\n"))
+    assert upload_of("en", path).content == b"1\ta\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("en.conllu", gzip.compress(b"1\ta\n"), "Rename it"),
+        ("en.conllu.gz", gzip.compress(b"1\ta\n")[:-4], "en.conllu.gz"),
+        ("en.gz", gzip.compress(gzip.compress(b"1\ta\n")), "unpack it"),
+        ("en.zip", b"PK\x03\x04damaged", "en.zip"),
+    ],
+)
+def test_a_packed_file_that_cannot_be_unpacked_is_not_sent(tmp_path, name, content, expected):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(errors.UnreadableUpload, match=expected):
         upload_of("en", path)
 
 
