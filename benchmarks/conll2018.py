@@ -25,7 +25,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-import orjson
 import psutil
 from table import DATA, PROCESS, Goal, Measure, cpu_seconds, machine, not_measured, report
 from texts import numbered, words_of
@@ -38,7 +37,6 @@ from treescore.evaluation.spec import parse_spec
 from treescore.warm import warm
 
 SLUG = "conll2018"
-BENCHMARK = f"/v1/benchmarks/{SLUG}"
 EWT = DATA / "ud_en_ewt" / "conll2018"
 PATIENCE = 3600.0
 WHOLE = 29_000_000
@@ -168,13 +166,13 @@ def through_the_api(task: SharedTask, folder: Path, workers: int, together: int)
             before, own, begun = service_cpu(service), cpu_seconds(), perf_counter()
             with ThreadPoolExecutor(together) as pool:
                 sent = list(pool.map(lambda team: _submit(service, task.teams[team], team, tokens[team]), tokens))
-            found = [client.wait(f"/v1/submissions/{each}") for each in sent]
+            found = [client.submission(each).wait(check=False) for each in sent]
             scored = perf_counter()
-            board = f"{BENCHMARK}/leaderboard"
-            until(lambda: not client.get(board)["significance"]["pending"], PATIENCE)
+            benchmark = client.benchmark(SLUG)
+            until(lambda: not benchmark.board()["significance"]["pending"], PATIENCE)
             run.seconds, run.board_seconds = perf_counter() - begun, perf_counter() - scored
             run.client_cpu, run.service_cpu = cpu_seconds() - own, service_cpu(service) - before
-            run.rows = len(client.get(board)["rows"])
+            run.rows = len(benchmark.board()["rows"])
             run.documents = dict(zip(tokens, found, strict=True))
             lost = {team: each["state"] for team, each in run.documents.items() if not each.get("scores")}
             if lost:
@@ -197,17 +195,14 @@ def _benchmark(client: Client, task: SharedTask) -> dict[str, str]:
     """Create the benchmark and its teams; return their tokens."""
     meta = {"id": SLUG, "title": "All treebanks", **SPEC,
             "quota": {"scored_per_day": None, "scored_total": None, "attempts_per_day": None}}  # fmt: skip
-    client.send("POST", "/v1/benchmarks", json=meta, form=task.gold)
-    until(lambda: client.get(BENCHMARK)["state"] == "active", PATIENCE)
-    made = {team: client.post(f"{BENCHMARK}/teams", {"id": team.lower(), "name": team}) for team in task.teams}
-    return {team: str(document["token"]) for team, document in made.items()}
+    benchmark = client.benchmark(client.benchmarks.create(meta, task.gold, wait=True))
+    return {team: benchmark.add_team(team.lower(), team).token for team in task.teams}
 
 
 def _submit(service: ServiceProcess, outputs: Mapping[str, Path], team: str, token: str) -> str:
     """Send all outputs of a team; return the submission's id."""
     with Client(service.address, token, PATIENCE) as client:
-        answer = client.send("POST", f"{BENCHMARK}/submissions", json={"name": team}, form=outputs)
-    return str(orjson.loads(answer.content)["id"])
+        return client.benchmark(SLUG).submit(outputs, name=team).id
 
 
 def alone(task: SharedTask) -> tuple[float, int, dict[str, dict[str, float]]]:

@@ -16,12 +16,13 @@ from treescore.core.version import __version__
 TYPE_CHECKING = False  # as in typing, which takes longer to load than this package
 if TYPE_CHECKING:
     from treescore.api import compare, score
-    from treescore.client import Client, ClientError, RefusedError, RequestError, UnavailableError
+    from treescore.client import AsyncClient, Client, ClientError, RefusedError, RequestError, UnavailableError
     from treescore.core.extras import MissingExtra
     from treescore.errors import InputError, LimitError, Problem, ScoringError, TreescoreWarning
     from treescore.results import Comparison, Picture, Result, SystemScores, View
 
 __all__ = [
+    "AsyncClient",
     "Client",
     "ClientError",
     "Comparison",
@@ -45,7 +46,7 @@ __all__ = [
 
 _MODULES = {
     "treescore.api": ("compare", "score"),
-    "treescore.client": ("Client", "ClientError", "RefusedError", "RequestError", "UnavailableError"),
+    "treescore.client": ("AsyncClient", "Client", "ClientError", "RefusedError", "RequestError", "UnavailableError"),
     "treescore.errors": ("InputError", "LimitError", "Problem", "ScoringError", "TreescoreWarning"),
     "treescore.core.extras": ("MissingExtra",),
     "treescore.results": ("Comparison", "Picture", "Result", "SystemScores", "View"),

@@ -7,25 +7,35 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 import orjson
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
 
 from treescore.cli.exits import NO_SERVICE, OK, REFUSED, WRONG_INPUT, Stopped
 from treescore.cli.verdicts import (
     Outcome,
-    address_of,
     outcome_of,
     parse_threshold,
     report_lines,
     require_margin,
     resolved,
 )
-from treescore.client import UNFINISHED, Client, ClientError, RefusedError, RequestError, problem_lines
+from treescore.client import (
+    UNFINISHED,
+    Client,
+    ClientError,
+    Document,
+    Progress,
+    RefusedError,
+    RequestError,
+    problem_lines,
+)
 
 BEST = "best"
 OPPONENTS = ("compare_with", "fail_if_worse_than", "not_worse_than")
@@ -89,7 +99,7 @@ def _run(**given: Any) -> int:
         raise Stopped(REFUSED, f"Set {TOKEN} to your team's token (in CI: from the secrets).")
     thresholds = [parse_threshold(text) for text in given["thresholds"]]
     with Client(given["url"], token, given["timeout"], agent="treescore-submit") as client:
-        benchmark = client.get(address_of(given["slug"]))
+        benchmark = client.benchmark(given["slug"]).get()
         files = _files(given["outputs"], benchmark)
         if given["validate_only"]:
             return _validate(client, given, files)
@@ -152,12 +162,14 @@ def _reading(path: Path) -> Iterator[bytes]:
 
 def _validate(client: Client, given: Mapping[str, Any], files: Mapping[str, Path]) -> int:
     """Have the files checked; return status 0 where they would be scored."""
-    path = f"{address_of(given['slug'])}/submissions?validate_only=true"
     with _progress() as bar:
         bar("sending", 0, None)
-        job = orjson.loads(client.send("POST", path, json=_meta(given), form=files).content)
+        at = {"benchmark": given["slug"]}
+        query = {"validate_only": "true"}
+        answer = client.call("submit", at, query=query, json=_meta(given), texts=files, progress=partial(_show, bar))
+        job = Document.of(answer)
         if job["state"] in UNFINISHED:
-            job = client.wait(f"/v1/jobs/{job['id']}", lambda document: _show(bar, document, "checking"))
+            job = client.job(job).wait(check=False, progress=partial(_show, bar))
     if job["state"] != "succeeded":
         raise _failed(job.get("failure"), files)
     results = job["results"]
@@ -181,7 +193,7 @@ def _best(client: Client, given: Mapping[str, Any]) -> list[str]:
     if BEST not in (given[option] for option in OPPONENTS):
         return []
     try:
-        rows = client.get(f"{address_of(given['slug'])}/leaderboard")["rows"]
+        rows = client.benchmark(given["slug"]).board()["rows"]
     except ClientError as error:
         if error.status in (401, 403, 404):
             return []
@@ -196,20 +208,21 @@ def _opponents(given: Mapping[str, Any], best: Sequence[str], own: str) -> dict[
     return {option: other if value == BEST else value for option, value in wanted.items()}
 
 
-def _scored(client: Client, given: Mapping[str, Any], token: str, files: Mapping[str, Path]) -> dict[str, Any]:
+def _scored(client: Client, given: Mapping[str, Any], token: str, files: Mapping[str, Path]) -> Document:
     """Submit and wait; return the final state. A submission that the service failed to score is retried once."""
     key = {"Idempotency-Key": _key(given, token, files)}
     with _progress() as bar:
         bar("sending", 0, None)
-        path = f"{address_of(given['slug'])}/submissions"
-        response = client.send("POST", path, json=_meta(given), form=files, headers=key)
-        submission: dict[str, Any] = orjson.loads(response.content)
-        own = f"/v1/submissions/{submission['id']}"
+        show = partial(_show, bar)
+        at = {"benchmark": given["slug"]}
+        answer = client.call("submit", at, headers=key, json=_meta(given), texts=files, progress=show)
+        submission: Document = Document.of(answer)
+        own = client.submission(submission)
         if submission["state"] in UNFINISHED:
-            submission = client.wait(own, lambda document: _show(bar, document, "scoring"))
-        elif "Idempotent-Replayed" in response.headers and (submission.get("failure") or {}).get("kind") == "service":
-            client.send("POST", f"{own}/retry")
-            submission = client.wait(own, lambda document: _show(bar, document, "scoring"))
+            submission = own.wait(check=False, progress=show)
+        elif answer.replayed and (submission.get("failure") or {}).get("kind") == "service":
+            own.retry()
+            submission = own.wait(check=False, progress=show)
     if submission["state"] == "failed":
         raise _failed(submission.get("failure"), files)
     if submission["state"] not in ("succeeded", RECEIVED):
@@ -262,7 +275,7 @@ def _progress() -> Iterator[Any]:
     """Show a bar on standard error, where that is a terminal. Yields a function of text, done and total."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task: TaskID = progress.add_task("", total=None)
 
         def show(text: str, done: int, total: int | None) -> None:
@@ -271,11 +284,8 @@ def _progress() -> Iterator[Any]:
         yield show
 
 
-def _show(bar: Any, document: Mapping[str, Any], doing: str) -> None:
-    progress, queue = document.get("progress"), document.get("queue")
-    if progress:
-        bar(progress["step"], progress["done"], progress["total"])
-    elif queue and document["state"] == "queued":
-        bar(f"waiting, {queue['ahead']} ahead, about {queue['eta_seconds']} s", 0, None)
+def _show(bar: Any, progress: Progress) -> None:
+    if progress.ahead is not None:
+        bar(f"waiting, {progress.ahead} ahead, about {progress.eta_seconds or 0:g} s", 0, None)
     else:
-        bar(doing, 0, None)
+        bar(progress.step or progress.stage, progress.done, progress.total)

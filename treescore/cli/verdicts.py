@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import quote
 
 from treescore.cli.exits import MISSED, OK, REFUSED, WRONG_INPUT, Stopped
 from treescore.client import Client, ClientError
@@ -75,11 +74,6 @@ def parse_threshold(text: str) -> Threshold:
     return Threshold(address, bound)
 
 
-def address_of(slug: str) -> str:
-    """Return the address of a benchmark, below the URL of the service."""
-    return f"/v1/benchmarks/{quote(slug, safe='')}"
-
-
 def require_margin(benchmark: Mapping[str, Any]) -> None:
     """Refuse --not-worse-than on a benchmark without a margin, before anything is sent.
 
@@ -106,7 +100,7 @@ def resolved(client: Client, benchmark: Mapping[str, Any], thresholds: Sequence[
         key, _, score = threshold.score.partition(".")
         if key not in names:
             raise Stopped(WRONG_INPUT, f"--fail-below {threshold.score}: unknown metric. Metrics: {', '.join(names)}.")
-        catalogue = {each["name"]: each for each in client.get(f"/v1/scorers/{quote(names[key], safe='')}")["scores"]}
+        catalogue = {each["name"]: each for each in client.scorer(names[key])["scores"]}
         if score not in catalogue:
             some = ", ".join(f"{key}.{name}" for name in list(catalogue)[:8])
             raise Stopped(WRONG_INPUT, f"--fail-below {threshold.score}: unknown score. Scores: {some}, ...")
@@ -159,7 +153,7 @@ def outcome_of(
     _check_thresholds(outcome, thresholds, several=several)
     _compare(client, outcome, opponents)
     if any(compared["verdict"] is not None for compared in document["comparisons"]):
-        document["quota"] = client.get(f"/v1/submissions/{submission['id']}").get("quota")  # a question counts
+        document["quota"] = client.submission(submission["id"]).get().get("quota")  # a question counts
     return outcome
 
 
@@ -188,12 +182,13 @@ def _entry(entry: Any) -> tuple[str, str]:
 def _rank(client: Client, slug: str, submission: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the row of the submission, else of its team; None where neither is ranked or the board is hidden."""
     try:
-        board = _board(client, slug)
+        of_benchmark = client.benchmark(slug)
+        board = of_benchmark.board()
+        rows: Sequence[Mapping[str, Any]] = board["rows"] if board["next"] is None else list(of_benchmark.rows())
     except ClientError as error:
         if error.status in (401, 403, 404):
             return None
         raise
-    rows = board["rows"]
     row = next((row for row in rows if row["submission"] == submission["id"]), None)
     if row is None and submission["team"] is not None:
         row = next((row for row in rows if row["team"] == submission["team"]), None)
@@ -202,18 +197,6 @@ def _rank(client: Client, slug: str, submission: Mapping[str, Any]) -> dict[str,
     names = ("rank", "rank_interval", "cluster", "p_next", "submission")
     ranked = sum(row["rank"] is not None for row in rows)
     return {**{name: row[name] for name in names}, "of": ranked, "pending": board["significance"]["pending"]}
-
-
-def _board(client: Client, slug: str) -> dict[str, Any]:
-    """Return the board with the rows of all its pages."""
-    path = f"{address_of(slug)}/leaderboard"
-    board: dict[str, Any] = client.get(path)
-    cursor = board["next"]
-    while cursor is not None:
-        page = client.get(f"{path}?cursor={quote(cursor, safe='')}")
-        board["rows"] += page["rows"]
-        cursor = page["next"]
-    return board
 
 
 def _check_thresholds(outcome: Outcome, thresholds: Sequence[Threshold], *, several: bool) -> None:
@@ -279,8 +262,7 @@ def _compared(client: Client, document: Mapping[str, Any], opponent: str | None)
         return {**unknown, "reason": "the feedback level of this benchmark hides scores."}
     question = {"score": main["score"], "submissions": [own, opponent]}
     try:
-        asked = client.post(f"{address_of(document['benchmark'])}/comparisons", question)
-        answer = client.wait(f"/v1/comparisons/{asked['id']}")
+        answer = client.benchmark(document["benchmark"]).compare(**question, check=False)
     except ClientError as error:
         if error.status == 403:
             return {**unknown, "reason": error.lines[0]}

@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.fixtures.service_process import free_port
+from tests.treescore.client.loopback import FAST
 from tests.treescore.stand_in import stand_in
 from treescore import Client, ClientError, RefusedError, RequestError, UnavailableError
+from treescore.client import Progress
+from treescore.client.drivers import BlockingDriver
 
 JOB = ("GET", "/v1/jobs/job_1")
 POST = ("POST", "/v1/jobs")
@@ -15,7 +18,7 @@ NOW = {"Retry-After": "0"}
 
 def asked(script, call, headers=None, **options):
     """What a call of a client of this server gives, and the requests that the server saw; their `headers` if asked."""
-    with stand_in(script, headers) as (url, seen), Client(url, **options) as client:
+    with stand_in(script, headers) as (url, seen), Client(url, **{"backoff": FAST, **options}) as client:
         return call(client), seen
 
 
@@ -77,7 +80,7 @@ def test_a_wait_that_is_not_granted_becomes_a_poll(monkeypatch):
     running = (200, {"Retry-After": "5"}, {"state": "running"})
     granted = (200, {"Retry-After": "5", "Preference-Applied": "wait=30"}, {"state": "running"})
     pauses = []
-    monkeypatch.setattr(Client, "_pause", lambda _, seconds: pauses.append(seconds) or True)
+    monkeypatch.setattr(BlockingDriver, "pause", lambda _, seconds: pauses.append(seconds))
     asked({JOB: [granted, running, (200, {}, {"state": "succeeded"})]}, lambda client: client.wait(JOB[1]))
     assert pauses == [5.0]
 
@@ -92,7 +95,7 @@ def test_what_is_not_json_is_an_error_of_the_service():
     with pytest.raises(UnavailableError, match="JSON"):
         asked({JOB: [(200, {}, ["a list"])]}, lambda client: client.get(JOB[1]))
     with pytest.raises(UnavailableError, match="does not answer"):
-        Client(f"http://127.0.0.1:{free_port()}", seconds=0.1).get("/v1/jobs")
+        Client(f"http://127.0.0.1:{free_port()}", backoff=FAST).get("/v1/jobs")
 
 
 @pytest.mark.parametrize(
@@ -136,15 +139,19 @@ def test_an_invalid_url_is_an_error_of_the_request(url):
 
 
 def test_waiting_polls_with_the_validator_until_the_end():
-    queued = (200, {"ETag": '"1"'}, {"state": "queued"})
-    answers = [queued, (304, {}, {}), (200, {}, {"state": "running"}), (200, {}, {"state": "succeeded"})]
-    states = []
-    document, seen = asked(
-        {JOB: answers}, lambda client: client.wait(JOB[1], lambda passed: states.append(passed["state"]))
-    )
+    queued = (200, {"ETag": '"1"'}, {"state": "queued", "queue": {"ahead": 3, "eta_seconds": 9}})
+    running = (200, {}, {"state": "running", "progress": {"done": 1, "total": 2, "step": "scoring A"}})
+    answers = [queued, (304, {}, {}), running, (200, {}, {"state": "succeeded"})]
+    passed, sent = [], {}
+    document, seen = asked({JOB: answers}, lambda client: client.wait(JOB[1], passed.append), headers=sent)
     assert document == {"state": "succeeded"}
-    assert states == ["queued", "running", "succeeded"]
+    assert passed == [
+        Progress("queued", ahead=3, eta_seconds=9, document=queued[2]),
+        Progress("running", 1, 2, "scoring A", document=running[2]),
+        Progress("succeeded", document={"state": "succeeded"}),
+    ]
     assert len(seen) == 4
+    assert sent[JOB]["Prefer"].startswith("wait=")
 
 
 def test_waiting_ends_with_the_time_of_the_client():
@@ -158,5 +165,5 @@ def test_files_are_sent_as_a_form(tmp_path):
     response, seen = asked(
         {POST: [(202, {}, {"id": "job_1"})]}, lambda client: client.send(*POST, json={"x": 1}, form={"gold": path})
     )
-    assert response.status_code == 202
+    assert response.status == 202
     assert seen == [POST]

@@ -1,0 +1,258 @@
+"""Answers of the service: received piece by piece, unpacked within bounds, and read."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from types import TracebackType
+from typing import IO, Any, Self
+
+import httpx
+import orjson
+
+from treescore.client.errors import ClientError, UnreadableUpload, WrongAddress, WrongAnswer, failure_error
+from treescore.core.params import Json
+
+MOST = 512 << 20
+"""Bytes of an answer that is held in memory, once unpacked."""
+MOST_OF_ERROR = 8 << 20
+"""Bytes of an unsuccessful answer."""
+_PIECE = 1 << 20
+"""Bytes unpacked at once."""
+_CODINGS = ("", "identity", "gzip")
+_TITLE = re.compile(rb"<title[^>]*>\s*([^<]{1,80})", re.IGNORECASE)
+_HTML = re.compile(rb"\s*<(!doctype html|html|head|body)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimit:
+    """What is left of the caller's quota, as the answer to a submission tells.
+
+    Attributes:
+        limit: requests allowed; None where the service does not tell.
+        remaining: of them.
+        reset: seconds until all are allowed again.
+    """
+
+    limit: int | None
+    remaining: int | None
+    reset: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer of the service.
+
+    Attributes:
+        status: of HTTP.
+        headers: by name, in any case.
+        body: unpacked; empty where it was written into a file.
+        url: that was asked.
+        path: the file into which the body was written; None if it is in `body`.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    url: str
+    path: Path | None = None
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the status is 2xx."""
+        return 200 <= self.status < 300
+
+    @property
+    def text(self) -> str:
+        """The body as text."""
+        return self.body.decode("utf-8", "replace")
+
+    @property
+    def etag(self) -> str:
+        """The validator of the body; empty without one."""
+        return self.headers.get("ETag", "")
+
+    @property
+    def replayed(self) -> bool:
+        """Whether the service had done this request before."""
+        return "Idempotent-Replayed" in self.headers
+
+    @property
+    def retry_after(self) -> float | None:
+        """Seconds after which the service asks to come again; None where it does not."""
+        asked = self.headers.get("Retry-After", "").strip()
+        if _is_number(asked):
+            return float(asked)
+        if asked:
+            try:
+                return max(0.0, (parsedate_to_datetime(asked) - self._date()).total_seconds())
+            except (TypeError, ValueError):
+                return None  # neither a number nor a date
+        reset = self.headers.get("RateLimit-Reset", "")
+        return float(reset) if self.status == 429 and _is_number(reset) else None
+
+    @property
+    def rate_limit(self) -> RateLimit | None:
+        """What is left of the quota; None where the answer does not tell."""
+        texts = [self.headers.get(f"RateLimit-{name}", "") for name in ("Limit", "Remaining", "Reset")]
+        limit, remaining, reset = (int(text) if _is_number(text) else None for text in texts)
+        return None if limit is None and remaining is None else RateLimit(limit, remaining, reset)
+
+    def document(self) -> dict[str, Json]:
+        """Return the JSON object of the body.
+
+        Raises:
+            WrongAnswer: the body is none.
+        """
+        found = self.object()
+        if found is None:
+            raise WrongAnswer(f"{self.url} does not answer with a JSON document{self._instead()}.", status=self.status)
+        return found
+
+    def object(self) -> dict[str, Json] | None:
+        """Return the JSON object of the body; None for a body that is none."""
+        try:
+            document = orjson.loads(self.body)
+        except orjson.JSONDecodeError:
+            return None
+        return document if isinstance(document, dict) else None
+
+    def error(self) -> ClientError:
+        """Return the error that an unsuccessful answer means."""
+        document = self.object() or {}
+        if 300 <= self.status < 400:
+            place = self.headers.get("Location", "nowhere")
+            return WrongAddress(
+                f"{self.url} answers {self.status} and points to {place}. The client follows no redirects, so that it "
+                "sends the token nowhere else: if the service is there, give its address as URL.",
+                status=self.status,
+            )
+        known = isinstance(document.get("detail") or document.get("title"), str) or document.get("errors")
+        if not known:
+            document = {"detail": f"{self.url} answers {self.status}{self._instead()}."}
+        error = failure_error(document, self.status, self.retry_after)
+        if not known and error.retry_after is not None:  # the service itself says when
+            error.add_line(f"Retry in {error.retry_after:.0f} s.")
+        return error
+
+    def _date(self) -> datetime:
+        """Return the time of the answer by the clock of its sender."""
+        with suppress(TypeError, ValueError):
+            return parsedate_to_datetime(self.headers.get("Date", ""))
+        return datetime.now(UTC)
+
+    def _instead(self) -> str:
+        """Return what the body seems to be."""
+        if not self.body:
+            return ", its body is empty"
+        if not ("text/html" in self.headers.get("Content-Type", "") or _HTML.match(self.body)):
+            return ""
+        title = _TITLE.search(self.body)
+        named = f" titled {title[1].decode('utf-8', 'replace').strip()!r}" if title else ""
+        return f" but with a page{named}: a proxy or a login page may stand before the service. Check the URL"
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= 15
+
+
+class Receiver:
+    """Takes the body of an answer in pieces. Used as a context, it removes a file that was not written to its end.
+
+    Attributes:
+        whole: whether the body was read before: by a transport or a hook of the caller.
+
+    Args:
+        response: of which nothing but the head was read.
+        target: file for the body of a success; None to hold it.
+        check: called between pieces; raises where the time is over.
+    """
+
+    def __init__(self, response: httpx.Response, target: Path | None, check: Callable[[], None]) -> None:
+        self._response = response
+        self.whole = response.is_stream_consumed
+        self._check = check
+        self._url = str(response.request.url)
+        self._coding = response.headers.get("Content-Encoding", "").strip().lower()
+        self._unpacker = _gzip()
+        self._packed = 0
+        self._body = bytearray()
+        self._most = MOST if response.is_success else MOST_OF_ERROR
+        self._target = target if response.is_success else None
+        self._file: IO[bytes] | None = None
+        if self._target is not None:
+            try:
+                self._file = NamedTemporaryFile(  # noqa: SIM115 - kept across calls, closed in __exit__
+                    dir=self._target.parent, prefix=f".{self._target.name}.", suffix=".part", delete=False
+                )
+            except OSError as error:
+                raise UnreadableUpload(f"{self._target}: {error.strerror}. Name a file that can be written.") from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+            Path(self._file.name).unlink(missing_ok=True)
+
+    def feed(self, piece: bytes) -> None:
+        """Take a piece as it came.
+
+        Raises:
+            WrongAnswer: it cannot be unpacked, or the body is too large.
+        """
+        self._check()
+        if self._coding not in _CODINGS:
+            raise self._wrong(f"in the coding {self._coding!r}, which was not asked for")
+        if self._coding != "gzip":
+            self._keep(piece)
+            return
+        self._packed += len(piece)
+        rest = piece
+        try:
+            while rest:
+                self._keep(self._unpacker.decompress(rest, _PIECE))
+                rest = self._unpacker.unconsumed_tail
+                if self._unpacker.eof and self._unpacker.unused_data:
+                    rest, self._unpacker = self._unpacker.unused_data, _gzip()
+        except zlib.error as error:
+            raise self._wrong(f"that cannot be unpacked: {error}") from error
+
+    def finish(self) -> Answer:
+        """Return the answer; the file, if it goes into one, is complete then, and only then."""
+        if self.whole:
+            self._keep(self._response.content)  # the HTTP library has unpacked it
+        if self._packed and not self._unpacker.eof:
+            raise self._wrong("that cannot be unpacked: its end is missing")
+        status, headers = self._response.status_code, self._response.headers
+        if self._file is None or self._target is None:
+            return Answer(status, headers, bytes(self._body), self._url)
+        self._file.close()
+        Path(self._file.name).replace(self._target)
+        self._file = None
+        return Answer(status, headers, b"", self._url, self._target)
+
+    def _keep(self, data: bytes) -> None:
+        if self._file is not None:
+            self._file.write(data)
+            return
+        if len(self._body) + len(data) > self._most:
+            raise self._wrong(f"of more than {self._most} bytes, once unpacked")
+        self._body += data
+
+    def _wrong(self, what: str) -> WrongAnswer:
+        return WrongAnswer(f"{self._url} sends an answer {what}.", status=self._response.status_code)
+
+
+def _gzip() -> Any:
+    return zlib.decompressobj(wbits=31)

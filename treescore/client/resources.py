@@ -1,0 +1,735 @@
+"""What people do with the service, written once as plans: jobs, benchmarks, submissions, comparisons."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from treescore.client import documents
+from treescore.client.answers import Answer
+from treescore.client.documents import Document, require
+from treescore.client.drivers import AwaitingDriver, BlockingDriver, listing, method
+from treescore.client.errors import Cancelled, RequestError, failure_error
+from treescore.client.operations import KEY, OPERATIONS
+from treescore.client.session import WAIT_SECONDS, Call, Pages, Plan, Session, exchange, wait
+from treescore.client.uploads import Texts, Upload, Watch, uploads_of
+from treescore.core.params import Json
+from treescore.core.suggestions import did_you_mean
+
+D = TypeVar("D", bound=Document)
+Choice = str | Mapping[str, Json]
+"""A name, or an object as in a request: `{"name": "parseval", "params": {"preset": "evalb"}}`."""
+Target = str | os.PathLike[str]
+CHECKED = ("checking", "rescoring")
+"""States of a revision that is not decided."""
+RECEIVED = "received"
+"""The final state of a submission where the feedback level shows no more."""
+
+
+class Resource:
+    """A part of the service, on behalf of a client."""
+
+    def __init__(self, driver: BlockingDriver | AwaitingDriver) -> None:
+        self._driver: Any = driver
+
+    @property
+    def _session(self) -> Session:
+        session: Session = self._driver.session
+        return session
+
+    def _call(self, operation: str, *values: str, **options: Any) -> Call:
+        """Return a call; `values` are those of the path, in its order; query and further attributes are named."""
+        return self._session.call(operation, dict(zip(OPERATIONS[operation].places, values, strict=True)), **options)
+
+    def _read(self, kind: type[D], operation: str, *values: str, **options: Any) -> Plan[D]:
+        """Return the document that an operation answers with."""
+        answer = yield from exchange(self._session, self._call(operation, *values, **options))
+        return kind.of(answer)
+
+    def _do(self, operation: str, *values: str, **options: Any) -> Plan[None]:
+        """Carry out an operation without an answer."""
+        yield from exchange(self._session, self._call(operation, *values, **options))
+
+    def _text(self, to: Target | None, operation: str, *values: str, **options: Any) -> Plan[str]:
+        """Return an answer as text; empty where it goes into the file `to`, which is written whole or not at all."""
+        target = None if to is None else Path(to)
+        call = self._call(operation, *values, target=target, headers={"Accept": "*/*"}, **options)
+        answer: Answer = yield from exchange(self._session, call)
+        return answer.text
+
+
+def ended(document: D, *, check: bool) -> D:
+    """Return finished work.
+
+    Args:
+        document: that shows it.
+        check: whether work that failed or was cancelled is an error.
+
+    Raises:
+        ClientError: of the failure's class, with its problems.
+    """
+    if check and document.get("state") == "failed":
+        failure = document.get("failure")
+        raise failure_error(failure if isinstance(failure, Mapping) else {"detail": "Scoring failed.", "status": 500})
+    if check and document.get("state") == "cancelled":
+        raise Cancelled(f"{document.get('id')} was cancelled.")
+    return document
+
+
+def _id_of(thing: str | Document) -> str:
+    return str(thing["id"]) if isinstance(thing, Document) else thing
+
+
+def _listed(choices: Choice | Sequence[Choice]) -> list[Choice]:
+    return [choices] if isinstance(choices, (str, Mapping)) else list(choices)
+
+
+def _members(**members: Any) -> dict[str, Any]:
+    """Return the members that are given."""
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def _prefer(*, waiting: bool, progress: Watch | None) -> dict[str, str]:
+    """Return the header that spares a poll, where the caller does not ask how far the work is."""
+    return {"Prefer": f"wait={WAIT_SECONDS}"} if waiting and progress is None else {}
+
+
+def sending(session: Session, call: Call, reads: str, place: str, *, waiting: bool) -> Plan[Answer]:
+    """Send work, and wait for it if asked.
+
+    Args:
+        session: of the client.
+        call: that sends it.
+        reads: the operation that reads the work.
+        place: the parameter of its path.
+        waiting: whether to wait, as long as the call may take.
+
+    Raises:
+        ClientError: the service refuses the work, or the time is over.
+    """
+    answer = yield from exchange(session, call)
+    if not waiting:
+        return answer
+    document = Document.of(answer)
+    require(document, "id", "state")
+    poll = replace(session.call(reads, {place: document["id"]}), end=call.end)
+    return (yield from wait(session, poll, call.watch, first=answer))
+
+
+class JobsPlans(Resource):
+    """Scoring jobs."""
+
+    @method
+    def submit(  # noqa: PLR0913 - the members of the request
+        self,
+        gold: Texts,
+        outputs: Mapping[str, Texts],
+        metrics: Choice | Sequence[Choice],
+        *,
+        format: Choice,  # noqa: A002 - as a request names it
+        formats: Mapping[str, Choice] | None = None,
+        run_of: Mapping[str, str] | None = None,
+        transforms: Sequence[Choice] | None = None,
+        significance: bool | Mapping[str, Json] | None = None,
+        agreement: Sequence[Sequence[str]] | None = None,
+        items: Mapping[str, Json] | None = None,
+        wait: bool = False,
+        check: bool = True,
+        progress: Watch | None = None,
+        seconds: float | None = None,
+        key: str | None = None,
+    ) -> Plan[documents.Job]:
+        """Score outputs against gold.
+
+        Args:
+            gold: path, text, bytes or open file; a mapping of them for formats of several texts.
+            outputs: the same by the names of their systems.
+            metrics: one or several.
+            format: of gold and outputs.
+            formats: of outputs in another format, by system.
+            run_of: system -> the system of which it is a further training run.
+            transforms: applied before all metrics.
+            significance: settings of the comparisons; False for none.
+            agreement: pairs of scores whose agreement is wanted.
+            items: blocks, attributes and lengths of the sentences.
+            wait: whether to return the finished job.
+            check: whether a failed job is an error, where it is waited for.
+            progress: called with the bytes sent, and the job's progress.
+            seconds: time for all of it.
+            key: that makes the same request find the same job; one of its own unless given.
+
+        Raises:
+            ClientError: the service refuses the job, it fails, or the time is over.
+        """
+        systems = [
+            _members(name=name, format=(formats or {}).get(name), run_of=(run_of or {}).get(name)) for name in outputs
+        ]
+        unknown = [name for name in (*(formats or {}), *(run_of or {})) if name not in outputs]
+        if unknown:
+            meant = did_you_mean(unknown[0], outputs)
+            raise RequestError(f"Unknown system {unknown[0]!r}.{meant} Systems: {', '.join(outputs)}.")
+        meta = _members(
+            format=format, metrics=_listed(metrics), systems=systems, transforms=transforms,
+            significance=significance, agreement=agreement, items=items,
+        )  # fmt: skip
+        numbered = {f"systems/{number}": text for number, text in enumerate(outputs.values())}
+        call = self._call(
+            "submit_job", json=meta, uploads=uploads_of({"gold": gold, **numbered}), watch=progress, seconds=seconds,
+            headers=_members(**{KEY: key}) | _prefer(waiting=wait, progress=progress),
+        )  # fmt: skip
+        answer = yield from sending(self._session, call, "get_job", "job_id", waiting=wait)
+        job = documents.Job.of(answer)
+        return ended(job, check=check and wait)
+
+    @listing(documents.JobSummary)
+    def list(self, *, state: str | None = None, page: int | None = None) -> Pages:
+        """List the caller's jobs, newest first: those in a state, `page` read at once."""
+        return Pages(self._call("list_jobs", query={"state": state, "limit": page}))
+
+
+class JobPlans(Resource):
+    """One job."""
+
+    def __init__(self, driver: BlockingDriver | AwaitingDriver, job: str | Document) -> None:
+        super().__init__(driver)
+        self.id = _id_of(job)
+
+    @method
+    def get(self) -> Plan[documents.Job]:
+        """Return the job as it is now."""
+        return (yield from self._read(documents.Job, "get_job", self.id))
+
+    @method
+    def wait(
+        self, *, check: bool = True, progress: Watch | None = None, seconds: float | None = None
+    ) -> Plan[documents.Job]:
+        """Return the job once it has finished; with `check`, a failed one is an error of its failure's class."""
+        call = self._call("get_job", self.id, seconds=seconds)
+        answer = yield from wait(self._session, call, progress)
+        return ended(documents.Job.of(answer), check=check)
+
+    @listing(documents.Item)
+    def items(self, system: str, metric: str, *, page: int | None = None) -> Pages:
+        """List the scores of single sentences."""
+        return Pages(self._call("list_items", self.id, query={"system": system, "metric": metric, "limit": page}))
+
+    @method
+    def slices(self, system: str, metric: str, by: str | None = None) -> Plan[documents.Slices]:
+        """Return scores by groups; without `by`, the names of the groupings."""
+        query = {"system": system, "metric": metric, "by": by}
+        return (yield from self._read(documents.Slices, "get_slices", self.id, query=query))
+
+    @method
+    def report(self, system: str, metric: str, style: str, *, to: Target | None = None) -> Plan[str]:
+        """Return the report as the original program prints it; into the file `to` if given."""
+        query = {"system": system, "metric": metric, "style": style}
+        return (yield from self._text(to, "get_report", self.id, query=query))
+
+    @method
+    def comparisons(self, score: str | None = None) -> Plan[documents.Comparisons]:
+        """Return the comparisons of the systems."""
+        return (yield from self._read(documents.Comparisons, "get_comparisons", self.id, query={"score": score}))
+
+    @method
+    def rendered_comparisons(self, form: str, score: str | None = None, *, to: Target | None = None) -> Plan[str]:
+        """Return the comparisons as `text`, `markdown`, `latex`, `csv` or `svg`; into the file `to` if given."""
+        return (yield from self._text(to, "get_comparisons", self.id, query={"score": score, "format": form}))
+
+    @method
+    def agreement(self) -> Plan[documents.Agreements]:
+        """Return how far the scores agree."""
+        return (yield from self._read(documents.Agreements, "get_agreement", self.id))
+
+    @method
+    def cancel(self) -> Plan[documents.Job]:
+        """Cancel the job."""
+        return (yield from self._read(documents.Job, "cancel_job", self.id))
+
+    @method
+    def delete(self) -> Plan[None]:
+        """Delete the job with its texts and results."""
+        yield from self._do("delete_job", self.id)
+
+
+class BenchmarksPlans(Resource):
+    """Benchmarks of the service."""
+
+    @listing(documents.Benchmark)
+    def list(self, *, series: str | None = None, page: int | None = None) -> Pages:
+        """List benchmarks, `page` read at once."""
+        return Pages(self._call("list_benchmarks", query={"series": series, "limit": page}))
+
+    @method
+    def create(
+        self,
+        settings: Mapping[str, Json],
+        gold: Mapping[str, Texts],
+        *,
+        wait: bool = False,
+        check: bool = True,
+        progress: Watch | None = None,
+        seconds: float | None = None,
+        key: str | None = None,
+    ) -> Plan[documents.Benchmark]:
+        """Create a benchmark.
+
+        Args:
+            settings: `id`, `title`, `format`, `metrics` and what else the request of the contract has, without gold.
+            gold: the text of each part, by the part's name.
+            wait: whether to wait until the gold is checked.
+            check: whether gold that cannot be used is an error, where it is waited for.
+            progress: called with the bytes sent, and the state.
+            seconds: time for all of it.
+            key: that makes the same request find the same benchmark; one of its own unless given.
+
+        Raises:
+            ClientError: the service refuses it, the gold cannot be used, or the time is over.
+        """
+        call = self._call(
+            "create_benchmark", json=dict(settings), uploads=uploads_of(gold), watch=progress, seconds=seconds,
+            headers=_members(**{KEY: key}) | _prefer(waiting=wait, progress=progress),
+        )  # fmt: skip
+        answer = yield from exchange(self._session, call)
+        benchmark = documents.Benchmark.of(answer)
+        if not wait:
+            return benchmark
+        require(benchmark, "id", "state")
+        poll = replace(self._call("get_benchmark", benchmark.id), end=call.end)
+        answer = yield from _waited(self._session, poll, progress, answer)
+        return ended(documents.Benchmark.of(answer), check=check)
+
+    @method
+    def compare_in_series(self, series: str, a: str, b: str) -> Plan[documents.SeriesComparison]:
+        """Compare two teams on all benchmarks of a series."""
+        return (yield from self._read(documents.SeriesComparison, "compare_in_series", series, query={"a": a, "b": b}))
+
+
+def _waited(session: Session, call: Call, progress: Watch | None, first: Answer | None = None) -> Plan[Answer]:
+    """Return the answer that shows a benchmark or revision whose gold is checked."""
+    return (yield from wait(session, call, progress, first, CHECKED))
+
+
+class BenchmarkPlans(Resource):
+    """One benchmark."""
+
+    def __init__(self, driver: BlockingDriver | AwaitingDriver, benchmark: str | Document) -> None:
+        super().__init__(driver)
+        self.id = _id_of(benchmark)
+
+    @method
+    def get(self) -> Plan[documents.Benchmark]:
+        """Return the benchmark."""
+        return (yield from self._read(documents.Benchmark, "get_benchmark", self.id))
+
+    @method
+    def wait(
+        self, *, check: bool = True, progress: Watch | None = None, seconds: float | None = None
+    ) -> Plan[documents.Benchmark]:
+        """Return the benchmark once its gold is checked; with `check`, gold that cannot be used is an error."""
+        call = self._call("get_benchmark", self.id, seconds=seconds)
+        answer = yield from _waited(self._session, call, progress)
+        return ended(documents.Benchmark.of(answer), check=check)
+
+    @method
+    def change(self, changes: Mapping[str, Json], *, etag: str | None = None) -> Plan[documents.Benchmark]:
+        """Change settings, if it has not changed since it was read.
+
+        Args:
+            changes: settings with their new values.
+            etag: of the benchmark that the changes are meant for (`benchmark.etag`); the present one unless given.
+
+        Raises:
+            PreconditionFailed: it has changed since.
+        """
+        if etag is None:
+            read = yield from exchange(self._session, self._call("get_benchmark", self.id))
+            etag = read.etag
+        headers = {"If-Match": etag}
+        call = {"json": dict(changes), "headers": headers}
+        return (yield from self._read(documents.Benchmark, "patch_benchmark", self.id, **call))
+
+    @method
+    def delete(self) -> Plan[None]:
+        """Delete the benchmark."""
+        yield from self._do("delete_benchmark", self.id)
+
+    @method
+    def submit(  # noqa: PLR0913 - the members of the request
+        self,
+        outputs: Mapping[str, Texts],
+        *,
+        name: str | None = None,
+        notes: str | None = None,
+        run_of: str | None = None,
+        team: str | None = None,
+        role: str | None = None,
+        wait: bool = False,
+        check: bool = True,
+        progress: Watch | None = None,
+        seconds: float | None = None,
+        key: str | None = None,
+    ) -> Plan[documents.Submission]:
+        """Submit outputs.
+
+        Args:
+            outputs: path, text, bytes or open file of each part, by the part's name; a mapping of them for formats of
+                several texts.
+            name: of the submission.
+            notes: anything to keep beside it.
+            run_of: name of the system of which this is a further training run.
+            team: for which an organiser submits.
+            role: `baseline` for an organiser's baseline.
+            wait: whether to return the scored submission.
+            check: whether a submission that failed is an error, where it is waited for.
+            progress: called with the bytes sent, the place in the queue and the scoring.
+            seconds: time for all of it.
+            key: that makes the same request find the same submission; one of its own unless given.
+
+        Raises:
+            ClientError: the service refuses it, it fails, or the time is over.
+        """
+        meta = _members(name=name, notes=notes, run_of=run_of, team=team, role=role)
+        call = self._call(
+            "submit", self.id, json=meta, uploads=uploads_of(outputs), watch=progress, seconds=seconds,
+            headers=_members(**{KEY: key}) | _prefer(waiting=wait, progress=progress),
+        )  # fmt: skip
+        answer = yield from sending(self._session, call, "get_submission", "submission", waiting=wait)
+        return ended(documents.Submission.of(answer), check=check and wait)
+
+    @method
+    def validate(
+        self,
+        outputs: Mapping[str, Texts],
+        *,
+        team: str | None = None,
+        role: str | None = None,
+        check: bool = True,
+        progress: Watch | None = None,
+        seconds: float | None = None,
+    ) -> Plan[documents.Job]:
+        """Have outputs checked without scoring them: an attempt; `results` of the job tells of each part."""
+        meta = _members(team=team, role=role)
+        call = self._call(
+            "submit", self.id, json=meta, uploads=uploads_of(outputs), watch=progress, seconds=seconds,
+            query={"validate_only": "true"}, headers=_prefer(waiting=True, progress=progress),
+        )  # fmt: skip
+        answer = yield from sending(self._session, call, "get_job", "job_id", waiting=True)
+        return ended(documents.Job.of(answer), check=check)
+
+    @listing(documents.SubmissionSummary)
+    def submissions(self, *, team: str | None = None, state: str | None = None, page: int | None = None) -> Pages:
+        """List submissions, newest first."""
+        return Pages(self._call("list_submissions", self.id, query={"team": team, "state": state, "limit": page}))
+
+    @method
+    def board(
+        self,
+        *,
+        score: str | None = None,
+        pick: str | None = None,
+        revision: int | None = None,
+        part: str | None = None,
+        split: str | None = None,
+    ) -> Plan[documents.Leaderboard]:
+        """Return the board with the rows of its first page; `rows` gives all."""
+        query = _members(score=score, pick=pick, revision=revision, part=part, split=split)
+        return (yield from self._read(documents.Leaderboard, "get_leaderboard", self.id, query=query))
+
+    @listing(documents.LeaderboardRow)
+    def rows(
+        self,
+        *,
+        score: str | None = None,
+        pick: str | None = None,
+        revision: int | None = None,
+        part: str | None = None,
+        split: str | None = None,
+    ) -> Pages:
+        """List all rows of the board."""
+        query = _members(score=score, pick=pick, revision=revision, part=part, split=split)
+        return Pages(self._call("get_leaderboard", self.id, query=query), member="rows")
+
+    @method
+    def rendered_board(self, /, form: str, *, to: Target | None = None, **which: str) -> Plan[str]:
+        """Return the board as `csv`, `tsv`, `markdown`, `latex` or `svg`; into the file `to` if given."""
+        return (yield from self._text(to, "get_leaderboard", self.id, query={**which, "format": form}))
+
+    @method
+    def compare(
+        self,
+        /,
+        submissions: Sequence[str | Document] | str = "leaderboard",
+        *,
+        wait: bool = True,
+        check: bool = True,
+        progress: Watch | None = None,
+        seconds: float | None = None,
+        **settings: Json,
+    ) -> Plan[documents.StoredComparison]:
+        """Compare submissions, or all on the board.
+
+        Args:
+            submissions: ids or documents; `leaderboard` for all on the board.
+            wait: whether to return the answered comparison.
+            check: whether a comparison that failed is an error, where it is waited for.
+            progress: called with its progress.
+            seconds: time for all of it.
+            settings: `score`, `part`, `test`, `unit` and what else the request of the contract has.
+
+        Raises:
+            ClientError: the service refuses it, it fails, or the time is over.
+        """
+        asked = submissions if isinstance(submissions, str) else [_id_of(each) for each in submissions]
+        call = self._call(
+            "ask_comparison", self.id, json={**settings, "submissions": asked}, watch=progress, seconds=seconds,
+            headers=_prefer(waiting=wait, progress=progress),
+        )  # fmt: skip
+        answer = yield from sending(self._session, call, "get_comparison", "comparison", waiting=wait)
+        return ended(documents.StoredComparison.of(answer), check=check and wait)
+
+    @listing(documents.ComparisonSummary)
+    def comparisons(self, *, page: int | None = None) -> Pages:
+        """List comparisons."""
+        return Pages(self._call("list_benchmark_comparisons", self.id, query={"limit": page}))
+
+    @listing(documents.Team)
+    def teams(self, *, page: int | None = None) -> Pages:
+        """List teams."""
+        return Pages(self._call("list_teams", self.id, query={"limit": page}))
+
+    @method
+    def add_team(self, team: str, name: str) -> Plan[documents.NewTeam]:
+        """Add a team; its token is shown once."""
+        return (yield from self._read(documents.NewTeam, "create_team", self.id, json={"id": team, "name": name}))
+
+    @method
+    def rotate_token(self, team: str) -> Plan[documents.NewToken]:
+        """Give a team another token and end the old ones."""
+        return (yield from self._read(documents.NewToken, "rotate_token", self.id, team))
+
+    @method
+    def erase_team(self, team: str) -> Plan[None]:
+        """Remove a team's name and tokens; its submissions stay without a name."""
+        yield from self._do("erase_team", self.id, team)
+
+    @listing(documents.TeamFitting)
+    def fitting(self, *, page: int | None = None) -> Pages:
+        """List how often each team has asked about its scores."""
+        return Pages(self._call("list_fitting", self.id, query={"limit": page}))
+
+    @listing(documents.Revision)
+    def revisions(self, *, page: int | None = None) -> Pages:
+        """List revisions."""
+        return Pages(self._call("list_revisions", self.id, query={"limit": page}))
+
+    @method
+    def revision(self, number: int) -> Plan[documents.Revision]:
+        """Return a revision."""
+        return (yield from self._read(documents.Revision, "get_revision", self.id, str(number)))
+
+    @method
+    def revise(
+        self,
+        settings: Mapping[str, Json],
+        gold: Mapping[str, Texts] | None = None,
+        *,
+        wait: bool = False,
+        check: bool = True,
+        progress: Watch | None = None,
+        seconds: float | None = None,
+        key: str | None = None,
+    ) -> Plan[documents.Revision]:
+        """Revise gold or rules; all submissions are scored again.
+
+        Args:
+            settings: `reason`, `dry_run` and what else the request of the contract has, without gold.
+            gold: the new text of each part that changes.
+            wait: whether to wait until it is decided.
+            check: whether a revision that cannot be used is an error, where it is waited for.
+            progress: called with the bytes sent, and the scoring.
+            seconds: time for all of it.
+            key: that makes the same request find the same revision; one of its own unless given.
+
+        Raises:
+            ClientError: the service refuses it, it fails, or the time is over.
+        """
+        uploads: Sequence[Upload] | None = uploads_of(gold) if gold else None
+        call = self._call(
+            "create_revision", self.id, json=dict(settings), uploads=uploads, watch=progress, seconds=seconds,
+            headers=_members(**{KEY: key}) | _prefer(waiting=wait, progress=progress),
+        )  # fmt: skip
+        answer = yield from exchange(self._session, call)
+        revision = documents.Revision.of(answer)
+        if not wait:
+            return revision
+        require(revision, "state")
+        poll = replace(self._call("get_revision", self.id, str(revision.number)), end=call.end)
+        answer = yield from _waited(self._session, poll, progress, answer)
+        return ended(documents.Revision.of(answer), check=check)
+
+    @method
+    def input(self, part: str, *, to: Target | None = None) -> Plan[str]:
+        """Return the published input of a part; into the file `to` if given."""
+        return (yield from self._text(to, "get_part_input", self.id, part))
+
+
+class SubmissionPlans(Resource):
+    """One submission."""
+
+    def __init__(self, driver: BlockingDriver | AwaitingDriver, submission: str | Document) -> None:
+        super().__init__(driver)
+        self.id = _id_of(submission)
+
+    @method
+    def get(self) -> Plan[documents.Submission]:
+        """Return the submission as it is now."""
+        return (yield from self._read(documents.Submission, "get_submission", self.id))
+
+    @method
+    def wait(
+        self, *, check: bool = True, progress: Watch | None = None, seconds: float | None = None
+    ) -> Plan[documents.Submission]:
+        """Return the submission once it has finished; with `check`, a failed one is an error of its failure's class."""
+        call = self._call("get_submission", self.id, seconds=seconds)
+        answer = yield from wait(self._session, call, progress)
+        return ended(documents.Submission.of(answer), check=check)
+
+    @method
+    def change(
+        self, *, name: str | None = None, notes: str | None = None, chosen: bool | None = None
+    ) -> Plan[documents.Submission]:
+        """Rename, annotate or choose the submission."""
+        changes = _members(name=name, notes=notes, chosen=chosen)
+        return (yield from self._read(documents.Submission, "patch_submission", self.id, json=changes))
+
+    @method
+    def withdraw(self, *, withdrawn: bool = True) -> Plan[documents.Submission]:
+        """Take the submission off the board, or put it back."""
+        changes = {"withdrawn": withdrawn}
+        return (yield from self._read(documents.Submission, "patch_submission", self.id, json=changes))
+
+    @method
+    def cancel(self) -> Plan[documents.Submission]:
+        """Cancel the submission before it is scored."""
+        return (yield from self._read(documents.Submission, "cancel_submission", self.id))
+
+    @method
+    def retry(
+        self, *, wait: bool = False, check: bool = True, progress: Watch | None = None, seconds: float | None = None
+    ) -> Plan[documents.Submission]:
+        """Score a submission again that the service failed to score."""
+        call = self._call(
+            "retry_submission", self.id, seconds=seconds, watch=progress,
+            headers=_prefer(waiting=wait, progress=progress),
+        )  # fmt: skip
+        answer = yield from sending(self._session, call, "get_submission", "submission", waiting=wait)
+        return ended(documents.Submission.of(answer), check=check and wait)
+
+    @method
+    def delete(self) -> Plan[None]:
+        """Delete the submission's outputs and scores."""
+        yield from self._do("delete_submission", self.id)
+
+    @listing(documents.SubmissionItem)
+    def items(self, *, part: str | None = None, metric: str | None = None, page: int | None = None) -> Pages:
+        """List single sentences, as far as the feedback level shows them."""
+        return Pages(
+            self._call("list_submission_items", self.id, query={"part": part, "metric": metric, "limit": page})
+        )
+
+    @method
+    def slices(
+        self, by: str | None = None, *, part: str | None = None, metric: str | None = None
+    ) -> Plan[documents.SubmissionSlices]:
+        """Return scores by groups; without `by`, the names of the groupings."""
+        query = {"part": part, "metric": metric, "by": by}
+        return (yield from self._read(documents.SubmissionSlices, "get_submission_slices", self.id, query=query))
+
+    @method
+    def output(self, part: str | None = None, *, to: Target | None = None) -> Plan[str]:
+        """Return the output of a part; into the file `to` if given."""
+        return (yield from self._text(to, "get_output", self.id, query={"part": part}))
+
+
+class ComparisonPlans(Resource):
+    """One comparison of submissions."""
+
+    def __init__(self, driver: BlockingDriver | AwaitingDriver, comparison: str | Document) -> None:
+        super().__init__(driver)
+        self.id = _id_of(comparison)
+
+    @method
+    def get(self) -> Plan[documents.StoredComparison]:
+        """Return the comparison as it is now."""
+        return (yield from self._read(documents.StoredComparison, "get_comparison", self.id))
+
+    @method
+    def wait(
+        self, *, check: bool = True, progress: Watch | None = None, seconds: float | None = None
+    ) -> Plan[documents.StoredComparison]:
+        """Return the comparison once it is answered; with `check`, a failed one is an error."""
+        call = self._call("get_comparison", self.id, seconds=seconds)
+        answer = yield from wait(self._session, call, progress)
+        return ended(documents.StoredComparison.of(answer), check=check)
+
+    @method
+    def rendered(self, form: str, *, to: Target | None = None) -> Plan[str]:
+        """Return it as `text`, `markdown`, `latex`, `csv` or `svg`; into the file `to` if given."""
+        return (yield from self._text(to, "get_comparison", self.id, query={"format": form}))
+
+    @listing(documents.DifferingItem)
+    def items(self, *, a: str | None = None, b: str | None = None, page: int | None = None) -> Pages:
+        """List the sentences in which two submissions differ most."""
+        return Pages(self._call("list_differing_items", self.id, query={"a": a, "b": b, "limit": page}))
+
+    @method
+    def delete(self) -> Plan[None]:
+        """Delete the comparison."""
+        yield from self._do("delete_comparison", self.id)
+
+
+class TokensPlans(Resource):
+    """Tokens."""
+
+    @listing(documents.Token)
+    def list(self, *, page: int | None = None) -> Pages:
+        """List tokens, without their secrets."""
+        return Pages(self._call("list_tokens", query={"limit": page}))
+
+    @method
+    def create(
+        self, scopes: Sequence[str], *, name: str | None = None, expires_at: str | None = None
+    ) -> Plan[documents.NewToken]:
+        """Make a token; it is shown once."""
+        request = _members(scopes=list(scopes), name=name, expires_at=expires_at)
+        return (yield from self._read(documents.NewToken, "create_token", json=request))
+
+    @method
+    def revoke(self, token: str | Document) -> Plan[None]:
+        """End a token."""
+        yield from self._do("revoke_token", _id_of(token))
+
+
+class WebhooksPlans(Resource):
+    """Addresses to which events are sent."""
+
+    @listing(documents.Webhook)
+    def list(self, *, page: int | None = None) -> Pages:
+        """List webhooks, without their secrets."""
+        return Pages(self._call("list_webhooks", query={"limit": page}))
+
+    @method
+    def create(
+        self, url: str, *, kinds: Sequence[str] | None = None, benchmark: str | None = None
+    ) -> Plan[documents.NewWebhook]:
+        """Have events sent to an address; the secret that signs them is shown once."""
+        request = _members(url=url, kinds=None if kinds is None else list(kinds), benchmark=benchmark)
+        return (yield from self._read(documents.NewWebhook, "create_webhook", json=request))
+
+    @method
+    def delete(self, webhook: str | Document) -> Plan[None]:
+        """Send nothing there any more."""
+        yield from self._do("delete_webhook", _id_of(webhook))

@@ -1,0 +1,477 @@
+"""What the client does, without doing it: plans that ask for exchanges and pauses, the same for both clients."""
+
+from __future__ import annotations
+
+import random
+import ssl
+import uuid
+from collections import OrderedDict
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from time import monotonic
+from typing import Any, TypeVar
+
+import httpx
+
+from treescore.client.answers import Answer
+from treescore.client.errors import (
+    ClientError,
+    Conflict,
+    NoAnswer,
+    RefusedError,
+    RequestError,
+    TimedOut,
+    Unauthorized,
+    WrongAddress,
+    WrongAnswer,
+)
+from treescore.client.operations import KEY, OPERATIONS, Operation
+from treescore.client.uploads import Upload, Watch, progress_of
+from treescore.core.params import Json
+from treescore.core.suggestions import did_you_mean
+from treescore.core.version import __version__
+
+T = TypeVar("T")
+
+WAIT_SECONDS = 30
+"""Length of one long poll."""
+GRACE = 5.0
+"""Seconds beyond the end that the last poll may take, so that what finishes in time is seen."""
+READ_SECONDS = WAIT_SECONDS + 30.0
+CONNECT_SECONDS = 10.0
+BUSY = (429, 502, 503, 504)
+UNFINISHED = ("queued", "running")
+JOBS = "/v1/jobs"
+KNOWN_MOST = 64
+KNOWN_BYTES = 1 << 20
+"""Answers are kept, to be asked for with their validators: so many, each of at most so many bytes."""
+_NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """A step of a plan: one exchange with the service."""
+
+    method: str
+    path: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    json: Json | None
+    uploads: Sequence[Upload] | None
+    target: Path | None
+    watch: Watch | None
+    seconds: float
+    """For each read and write; the whole is bounded by `check`."""
+    check: Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A step of a plan: wait."""
+
+    seconds: float
+
+
+Step = Send | Pause
+Plan = Generator[Step, Any, T]
+"""Yields steps, takes answers (or errors of the HTTP library), and returns the result of the call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """Pauses between attempts while the service does not answer or is busy.
+
+    Attributes:
+        tries: attempts before the call fails, where the service names no time.
+        first: seconds; each further pause is twice as long.
+        most: seconds that a pause has at most.
+        jitter: gives numbers from 0 to 1, so that many clients do not come back at once: a pause is shortened by up
+            to a half.
+    """
+
+    tries: int = 6
+    first: float = 0.5
+    most: float = 15.0
+    jitter: Callable[[], float] = random.random
+
+    def pause(self, attempt: int) -> float:
+        """Return the seconds after an attempt, counted from 1."""
+        return float(min(self.most, self.first * 2.0 ** min(attempt - 1, 30)) * (1 - self.jitter() / 2))
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request as it is meant, before keys, validators and repetitions.
+
+    Attributes:
+        method: of HTTP.
+        path: below the URL, perhaps with a query.
+        end: when the time of the call is over, by the session's clock.
+        operation: of the table; None for one that this client does not know.
+        query: parameters of the query string.
+        headers: that the caller chose.
+        json: the body, or the form's field `meta`.
+        uploads: texts of a form; None for no form.
+        target: file for the answer's body.
+        watch: called with the bytes that are sent.
+        fresh: whether no kept answer counts.
+    """
+
+    method: str
+    path: str
+    end: float
+    operation: Operation | None = None
+    query: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    json: Json | None = None
+    uploads: Sequence[Upload] | None = None
+    target: Path | None = None
+    watch: Watch | None = None
+    fresh: bool = False
+
+
+class Session:
+    """What a client knows and keeps: time, keys of its jobs, answers with their validators. Does no input or output.
+
+    Args:
+        url: address of the service.
+        token: bearer token; empty for none.
+        seconds: time for all calls together; None for no limit.
+        call_seconds: time for each call, with its repetitions and waits.
+        agent: name of the program, for the service's log.
+        backoff: pauses between attempts.
+        clock: seconds that only grow.
+
+    Raises:
+        RequestError: the token is invalid.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        seconds: float | None,
+        call_seconds: float,
+        agent: str,
+        backoff: Backoff,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        if not (token.isascii() and token.isprintable()):
+            raise RequestError("Invalid token: it has a character that is not printable ASCII.")
+        self.url = url
+        self.clock = clock
+        self.backoff = backoff
+        self.call_seconds = call_seconds
+        self.headers = {"User-Agent": agent, "Accept": "application/json", "Accept-Encoding": "gzip"}
+        if token:
+            self.headers["Authorization"] = f"Bearer {token}"
+        self._seconds = seconds
+        self._end = None if seconds is None else clock() + seconds
+        self._keys: dict[str, str] = {}
+        self._known: OrderedDict[str, Answer] = OrderedDict()
+
+    def call(
+        self,
+        operation: str,
+        values: Mapping[str, str] | None = None,
+        *,
+        query: Mapping[str, str | int | None] | None = None,
+        seconds: float | None = None,
+        **more: Any,
+    ) -> Call:
+        """Return a call of an operation of the table.
+
+        Args:
+            operation: its id.
+            values: of the places in the path.
+            query: parameters; those that are None are left out.
+            seconds: time for it, instead of the session's.
+            more: further attributes of Call.
+
+        Raises:
+            RequestError: the operation or a parameter is unknown, or one is missing.
+        """
+        known = OPERATIONS.get(operation)
+        if known is None:
+            raise RequestError(
+                f"Unknown operation {operation!r}.{did_you_mean(operation, OPERATIONS)} Their ids are in "
+                "treescore.client.OPERATIONS."
+            )
+        given = dict(values or {})
+        if set(given) != set(known.places):
+            raise RequestError(f"{operation} takes the path parameters: {', '.join(known.places) or 'none'}.")
+        if not all(isinstance(value, str) and value.strip(".") for value in given.values()):
+            raise RequestError(f"{operation}: an id is a text that is not empty.")
+        asked = {name: str(value) for name, value in (query or {}).items() if value is not None}
+        if not set(asked) <= set(known.query) or not set(known.needed) <= set(asked):
+            listed = ", ".join(f"{name} (required)" if name in known.needed else name for name in known.query)
+            unknown = next((name for name in asked if name not in known.query), None)
+            meant = did_you_mean(unknown, known.query)
+            raise RequestError(f"{operation} takes the query parameters: {listed or 'none'}.{meant}")
+        return Call(known.method, known.address(given), self.end(seconds), known, query=asked, **more)
+
+    def end(self, seconds: float | None = None) -> float:
+        """Return when the time of a call that begins now is over."""
+        end = self.clock() + (self.call_seconds if seconds is None else seconds)
+        return end if self._end is None else min(end, self._end)
+
+    def left(self, end: float) -> float:
+        """Return the seconds left until a time."""
+        return end - self.clock()
+
+    def span(self, end: float, begun: float) -> str:
+        """Return how long was waited, for an error."""
+        whole = self._end is not None and end >= self._end and self._seconds is not None
+        return f"{self._seconds if whole else round(end - begun, 3):g} s"
+
+    def headers_of(self, call: Call) -> dict[str, str]:
+        """Return the headers of a call: its own, a key that makes it safe to repeat, the key of an own job.
+
+        Raises:
+            RequestError: one cannot be sent.
+        """
+        headers = dict(call.headers)
+        # a validation is not a resource: the service has no key for it
+        if (
+            call.operation is not None
+            and call.operation.takes_key
+            and "validate_only" not in f"{call.path}{dict(call.query)}"
+        ):
+            headers.setdefault(KEY, f"client-{uuid.uuid4()}")
+        job = self._keys.get(call.path.removesuffix("/cancel"))
+        if call.method != "GET" and job is not None:
+            headers.setdefault("Job-Key", job)
+        for name, value in headers.items():
+            if not (f"{name}{value}".isascii() and f"{name}{value}".isprintable()):
+                raise RequestError(f"Invalid header {name!r}: it has a character that is not printable ASCII.")
+        return headers
+
+    def known(self, call: Call) -> Answer | None:
+        """Return the last answer to a call that reads, if it is kept."""
+        return self._known.get(_name_of(call)) if call.method == "GET" and call.target is None else None
+
+    def keep(self, call: Call, answer: Answer) -> None:
+        """Keep what later calls need: validated answers, and the keys of jobs made without a token."""
+        if call.method == "GET" and call.target is None and answer.status == 200 and answer.etag:
+            if len(answer.body) <= KNOWN_BYTES:
+                self._known[_name_of(call)] = answer
+                self._known.move_to_end(_name_of(call))
+            while len(self._known) > KNOWN_MOST:
+                self._known.popitem(last=False)
+        if (call.method, call.path) == ("POST", JOBS):
+            job = answer.object() or {}
+            if isinstance(job.get("id"), str) and isinstance(job.get("key"), str):
+                self._keys[f"{JOBS}/{job['id']}"] = str(job["key"])
+
+
+def _name_of(call: Call) -> str:
+    return "\n".join([call.path, *(f"{key}={value}" for key, value in sorted({**call.query, **call.headers}.items()))])
+
+
+def exchange(session: Session, call: Call) -> Plan[Answer]:
+    """Carry out a call, again where that does no harm; return a successful answer, or 304 where the caller validates.
+
+    Raises:
+        ClientError: the service refuses the call or does not answer.
+    """
+    headers = session.headers_of(call)
+    known = None if call.fresh or "If-None-Match" in headers else session.known(call)
+    if known is not None:
+        headers["If-None-Match"] = known.etag
+    repeatable = KEY in headers or (call.method != "POST" if call.operation is None else call.operation.repeatable)
+    begun, attempt, doubtful = session.clock(), 0, False
+
+    def check() -> None:
+        if session.left(call.end) <= 0:
+            raise TimedOut(f"{session.url} did not answer within {session.span(call.end, begun)}. Allow more time.")
+
+    while True:
+        attempt += 1
+        try:
+            answer: Answer = yield _send(session, call, headers, check)
+        except httpx.TransportError as error:
+            doubtful = doubtful or not isinstance(error, _NEVER_SENT)
+            fault = _fault(session, error, doubtful=doubtful and not repeatable)
+            if isinstance(fault, RequestError) or (doubtful and not repeatable):
+                raise fault from error
+            pause = session.backoff.pause(attempt)
+            if attempt >= session.backoff.tries or pause > session.left(call.end):
+                raise fault from error
+            yield Pause(pause)
+            continue
+        if answer.status == 304 and known is not None:
+            return known
+        if answer.is_success or (answer.status == 304 and "If-None-Match" in headers):
+            session.keep(call, answer)
+            return answer
+        if doubtful and call.method == "DELETE" and answer.status in (404, 410):
+            return answer  # an attempt whose answer was lost has deleted it
+        wanted = _pause_before(session, answer, attempt, repeatable=repeatable, keyed=KEY in headers)
+        if wanted is None or wanted > session.left(call.end):
+            raise _error_of(answer, call)
+        yield Pause(wanted)
+
+
+def _send(session: Session, call: Call, headers: Mapping[str, str], check: Callable[[], None]) -> Send:
+    check()
+    left = session.left(call.end)
+    return Send(
+        call.method, call.path, call.query, headers, call.json, call.uploads, call.target, call.watch,
+        min(READ_SECONDS, left), check,
+    )  # fmt: skip
+
+
+def _fault(session: Session, error: httpx.TransportError, *, doubtful: bool) -> ClientError:
+    """Return what an error of the connection means to the caller."""
+    if isinstance(error, httpx.UnsupportedProtocol):
+        return WrongAddress(f"Invalid URL {session.url}: {error}")
+    if _is_certificate(error):
+        return WrongAddress(f"{session.url} is not trusted: {error}. Check the URL, or the certificates you trust.")
+    line = f"{session.url} does not answer: {error or type(error).__name__}"
+    if doubtful:
+        line += ". The request may have been carried out: look before you send it again."
+    return TimedOut(line) if isinstance(error, httpx.ReadTimeout) else NoAnswer(line)
+
+
+def _is_certificate(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _pause_before(session: Session, answer: Answer, attempt: int, *, repeatable: bool, keyed: bool) -> float | None:
+    """Return the seconds to wait before the next attempt; None where there must be none."""
+    same_key = keyed and answer.status == 409 and isinstance(answer.error(), Conflict) and _is_plain_conflict(answer)
+    refused = answer.status == 429
+    if not (refused or same_key or (repeatable and answer.status in BUSY)):
+        return None
+    asked = answer.retry_after
+    usual = session.backoff.pause(attempt)
+    if asked is not None:
+        return asked if attempt < session.backoff.tries else max(asked, usual)
+    return None if refused or attempt >= session.backoff.tries else usual
+
+
+def _is_plain_conflict(answer: Answer) -> bool:
+    """Return whether an equal request with the same key is in progress."""
+    return (answer.object() or {}).get("type") == "/problems/conflict"
+
+
+def _error_of(answer: Answer, call: Call) -> ClientError:
+    error = answer.error()
+    if isinstance(error, Unauthorized) and call.uploads:
+        error.add_line("Nothing of the upload was stored: send it again with a valid token.")
+    if call.operation is not None and answer.status in (404, 405) and answer.object() is None:
+        error.add_line("The service may be older than this client, or another one: check the URL.")
+    return error
+
+
+def wait(
+    session: Session,
+    call: Call,
+    watch: Watch | None = None,
+    first: Answer | None = None,
+    unfinished: Sequence[str] = UNFINISHED,
+) -> Plan[Answer]:
+    """Return the answer to a call that reads work, once the work has finished.
+
+    Args:
+        session: of the client.
+        call: that reads it, and bounds the time.
+        watch: called with each state on the way.
+        first: an answer that shows the work already.
+        unfinished: states in which it continues.
+
+    Raises:
+        ClientError: also where the time is over before.
+    """
+    begun = session.clock()
+    answer, etag = first, ""
+    name = call.path.partition("?")[0].rpartition("/")[2]
+    while True:
+        if answer is not None and answer.status != 304:
+            document = answer.document()
+            if not isinstance(document.get("state"), str):
+                version = yield from version_of(session, call.end)
+                raise WrongAnswer(
+                    f"{answer.url} answers without a state: the service{version} speaks another version of the "
+                    f"contract than this client ({__version__}). Check the URL, or install the client of its version.",
+                    status=200,
+                )
+            etag = answer.etag
+            if watch is not None:
+                watch(progress_of(document))
+            if document["state"] not in unfinished:
+                return answer
+        if answer is not None and answer is not first:
+            asked = answer.retry_after
+            if asked is not None and "Preference-Applied" not in answer.headers:
+                # too many requests wait at the service: poll
+                yield Pause(max(0.0, min(asked, session.left(call.end))))
+        left = session.left(call.end)
+        if left <= 0:
+            raise TimedOut(
+                f"{name} was not finished within {session.span(call.end, begun)}. The service continues with it: ask "
+                "for it again later, or allow more time."
+            )
+        headers = dict(call.headers)
+        if answer is not None or watch is None:
+            headers["Prefer"] = f"wait={min(WAIT_SECONDS, max(1, int(left)))}"
+        if watch is not None and etag:
+            headers["If-None-Match"] = etag  # so that the poll ends with each change, not with the work only
+        try:
+            answer = yield from exchange(session, replace(call, headers=headers, end=call.end + GRACE, fresh=True))
+        except RefusedError as error:
+            error.add_line(f"{name} was sent before and is kept: ask for it again.")
+            raise
+
+
+def version_of(session: Session, end: float) -> Plan[str]:
+    """Return the version of the service, as ` 0.2.0`; empty where it tells none."""
+    try:
+        answer = yield from exchange(session, replace(session.call("get_openapi_json"), end=min(end, session.end(5.0))))
+        info: Any = answer.document().get("info")
+        return f" {info['version']}"
+    except (ClientError, KeyError, TypeError):
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """A list that the service gives page by page.
+
+    Attributes:
+        call: that reads the first page.
+        member: of a page, that lists.
+        cursor: the parameter that takes `next` of the page before.
+    """
+
+    call: Call
+    member: str = "items"
+    cursor: str = "cursor"
+
+
+def page_of(session: Session, pages: Pages) -> Plan[tuple[list[dict[str, Any]], Pages | None]]:
+    """Return the members of the first page, and the pages after it.
+
+    Raises:
+        ClientError: the page cannot be read.
+    """
+    call = pages.call
+    answer = yield from exchange(session, call)
+    page: dict[str, Any] = answer.document()
+    listed = page.get(pages.member)
+    if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+        raise WrongAnswer(f"{answer.url} answers without a list `{pages.member}`.", status=answer.status)
+    following = page.get("next")
+    if not isinstance(following, str):
+        return listed, None
+    if following == call.query.get(pages.cursor):
+        raise WrongAnswer(f"{answer.url} answers the same page twice.", status=answer.status)
+    query = {**call.query, pages.cursor: following}
+    return listed, replace(
+        pages, call=replace(call, query=query, end=session.end())
+    )  # each page has the time of a call

@@ -1,0 +1,217 @@
+"""Texts that are sent: files are streamed, and what has been sent is reported on the way."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from treescore.client.errors import RequestError, UnreadableUpload
+from treescore.core.params import Json
+from treescore.errors import InputError
+
+Text = str | bytes | os.PathLike[str] | IO[str] | IO[bytes]
+"""A text: a path (a `str` without a line break is one), a string, bytes, an open file."""
+Texts = Text | Mapping[str, Text]
+"""A text; a mapping for formats of several texts (`source`, `target`, `alignment`)."""
+SENDING = "sending"
+PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"PK\x05\x06")
+"""First bytes of packed files (gzip, zstd, zip), which the service does not read in forms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a call is.
+
+    Attributes:
+        stage: `sending`, then the state of the work: `queued`, `running`, ….
+        done: bytes sent, or units of the work done; 0 where it is not known.
+        total: of them; None where it is not known.
+        step: what is being done, as `scoring A`; empty where it is not known.
+        ahead: pieces of work before this one in the queue; None where it is not queued or not known.
+        eta_seconds: seconds until it is likely to be finished; None where it is not known.
+        document: the work as the service tells it; empty while it is sent.
+    """
+
+    stage: str
+    done: int = 0
+    total: int | None = None
+    step: str = ""
+    ahead: int | None = None
+    eta_seconds: float | None = None
+    document: Mapping[str, Json] | None = None
+
+
+Watch = Callable[[Progress], None]
+
+
+def progress_of(document: Mapping[str, Any]) -> Progress:
+    """Return how far the work is that a document of the service shows."""
+    given, queue = document.get("progress"), document.get("queue")
+    step = given if isinstance(given, Mapping) else {}
+    line = queue if isinstance(queue, Mapping) else {}
+    return Progress(
+        stage=str(document["state"]),
+        done=step.get("done", 0),
+        total=step.get("total"),
+        step=step.get("step", ""),
+        ahead=line.get("ahead"),
+        eta_seconds=line.get("eta_seconds"),
+        document=document,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """One text of a form, which can be opened again for each attempt.
+
+    Attributes:
+        name: its field in the form.
+        path: of its file; None for a text that is held.
+        content: the text that is held.
+        size: bytes.
+    """
+
+    name: str
+    path: Path | None
+    content: bytes
+    size: int
+
+    def open(self) -> IO[bytes]:
+        """Return the text as a file at its beginning."""
+        if self.path is None:
+            return io.BytesIO(self.content)
+        try:
+            return self.path.open("rb")
+        except OSError as error:
+            raise _unreadable(self.path, error) from error
+
+
+def upload_of(name: str, text: Text) -> Upload:
+    """Return a text as a field of a form.
+
+    Raises:
+        RequestError: it is not a text, or its file cannot be read.
+    """
+    if isinstance(text, os.PathLike) or (isinstance(text, str) and not any(sign in text for sign in "\r\n")):
+        path = Path(text)
+        try:
+            size = path.stat().st_size
+            with path.open("rb") as file:
+                beginning = file.read(max(map(len, PACKED)))
+        except (OSError, ValueError) as error:
+            raise _unreadable(path, error) from error
+        if not _is_packed(beginning):
+            return Upload(name, path, b"", size)
+        unpacked = _unpacked(path)
+        return Upload(name, None, unpacked, len(unpacked))
+    read = getattr(text, "read", None)
+    content = read() if callable(read) else text
+    if isinstance(content, str):
+        content = content.encode("utf-8", "surrogatepass")  # the service reports what is not UTF-8, with its place
+    if not isinstance(content, bytes):
+        raise RequestError(
+            f"{name}: a text is a path, a string with line breaks, bytes or an open file, not {type(text).__name__}."
+        )
+    return Upload(name, None, content, len(content))
+
+
+def _is_packed(text: bytes) -> bool:
+    return text.startswith(PACKED)
+
+
+def _unpacked(path: Path) -> bytes:
+    """Return the text of a packed file, within the bounds of the library's own reader."""
+    from treescore.sources.files import read_files  # noqa: PLC0415 - only packed files need it
+
+    try:
+        files = read_files(path, str(path)).files
+    except InputError as error:
+        raise UnreadableUpload(str(error)) from error
+    if len(files) != 1:
+        raise UnreadableUpload(f"{path} has {len(files)} files. Give one text for each part.")
+    if _is_packed(files[0].text):
+        raise UnreadableUpload(
+            f"{path} is packed, but its name does not end in .gz, .zst or .zip. Rename it, or unpack it first."
+        )
+    return files[0].text
+
+
+def uploads_of(texts: Mapping[str, Texts]) -> list[Upload]:
+    """Return texts by the names of their fields; those of a format of several texts as `en/source`."""
+    found = []
+    for name, text in texts.items():
+        field = name if name != "meta" else "parts/meta"  # the form's own field has this name
+        if isinstance(text, Mapping):
+            found += [upload_of(f"{field}/{each}", content) for each, content in text.items()]
+        else:
+            found.append(upload_of(field, text))
+    return found
+
+
+def _unreadable(path: Path, error: OSError | ValueError) -> UnreadableUpload:
+    reason = error.strerror if isinstance(error, OSError) else error
+    shown = str(path) if len(str(path)) <= 80 else f"{str(path)[:80]}..."
+    return UnreadableUpload(
+        f"{shown}: {reason}. Give the path of a file; a text as bytes, or as a string with a line break."
+    )
+
+
+class _Counted:
+    """A file that tells how much was read of it; as much of a file as the HTTP library asks for."""
+
+    def __init__(self, file: IO[bytes], upload: Upload, tell: Callable[[int], None]) -> None:
+        self._file = file
+        self._upload = upload
+        self._tell = tell
+        self._left = file.seek(0, os.SEEK_END)
+        file.seek(0)
+
+    def read(self, size: int = -1) -> bytes:
+        try:
+            data = self._file.read(size)
+        except OSError as error:
+            raise _unreadable(Path(self._upload.path or self._upload.name), error) from error
+        self._left -= len(data)
+        if self._left < 0 or (not data and self._left):
+            raise UnreadableUpload(f"{self._upload.path} changed while it was sent. Nothing was stored: send it again.")
+        self._tell(len(data))
+        return data
+
+    def seek(self, offset: int, base: int = 0) -> int:
+        return self._file.seek(offset, base)  # to take its length; it is read once, from its beginning
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+
+def open_form(
+    uploads: Sequence[Upload], opened: ExitStack, watch: Watch | None, check: Callable[[], None]
+) -> dict[str, tuple[str, Any, str]]:
+    """Return the files of a form as the HTTP library takes them; `opened` closes them.
+
+    Args:
+        uploads: the texts.
+        opened: that owns the files.
+        watch: called with each piece that is sent.
+        check: called with each piece; raises where the time is over.
+    """
+    total = sum(upload.size for upload in uploads)
+    sent = 0
+
+    def count(read: int) -> None:
+        nonlocal sent
+        check()
+        sent += read
+        if watch is not None and read:
+            watch(Progress(SENDING, sent, total))
+
+    return {
+        # the local name of a file is not sent
+        upload.name: ("text", _Counted(opened.enter_context(upload.open()), upload, count), "application/octet-stream")
+        for upload in uploads
+    }
