@@ -29,6 +29,8 @@ from treescore.sources import (
     Choice,
     Outputs,
     Source,
+    SourceText,
+    check_same_files,
     format_choice,
     format_of,
     guessed_format,
@@ -277,10 +279,11 @@ def evaluate(
     if wrong_runs:
         raise InputError(wrong_runs)
     spec = parse_spec(request)
-    gold_text, gold_digest = read_source(gold, spec.format, "/gold")
-    handed_over = [gold_text]
+    gold_text = read_source(gold, spec.format, "/gold")
+    gold_digest, gold_place = gold_text.digest, gold_text.place
+    systems = [_system(output, spec, gold_text) for output in outputs]
+    handed_over = [gold_text.text]
     del gold_text  # `evaluate_systems` can free a large text once it is parsed only where no caller holds it
-    systems = [_system(output, spec) for output in outputs]
     report = evaluate_systems(
         spec,
         handed_over.pop(),
@@ -290,15 +293,17 @@ def evaluate(
         agreement=request.get("agreement", ()),
         items=parse_items(request.get("items")),
         limits=limits,
+        gold_place=gold_place,
     )
     return Result(report, tuple(replace(system, text=b"") for system in systems), gold_digest)
 
 
-def _system(output: Output, spec: Spec) -> System:
+def _system(output: Output, spec: Spec, gold: SourceText) -> System:
     pointer = pointer_of(output.name, output.source)
     choice = spec.format if output.format is None else format_choice(output.format, "/system_format")
-    text, digest = read_source(output.source, choice, pointer)
-    return System(output.name, text, digest, choice, pointer, output.run_of)
+    read = read_source(output.source, choice, pointer)
+    check_same_files(gold, read)
+    return System(output.name, read.text, read.digest, choice, read.place, output.run_of)
 
 
 def _metrics(metric: Choice | Sequence[Choice] | None, text_format: Choice) -> list[Choice]:

@@ -4,13 +4,50 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 DEFAULT_CAP = 20
 """Problems shown of one input; further ones are only counted."""
+
+
+class FilePath(str):
+    """The path of a file as the place of a problem. A place that is a plain string is a JSON pointer."""
+
+    __slots__ = ()
+
+
+class SeveralFiles(str):
+    """The place of a text that comes from several files: a problem of one of its lines is moved to the file and line.
+
+    Attributes:
+        own: the place of problems without a line.
+        files: pointer of a text below this place (`""` for the place itself) -> for each file the lines before it, and
+            its path.
+    """
+
+    __slots__ = ("files", "own")
+    own: str
+    files: Mapping[str, Sequence[tuple[int, str]]]
+
+    def __new__(cls, own: str, files: Mapping[str, Sequence[tuple[int, str]]]) -> Self:
+        """Make a place from that of the whole and those of the files."""
+        made = super().__new__(cls, own)
+        made.own, made.files = own, files
+        return made
+
+    def located(self, problem: Problem) -> Problem:
+        """Return the problem at the file that holds its line."""
+        files = self.files.get(problem.pointer, ())
+        if len(files) == 1:
+            return replace(problem, pointer=FilePath(files[0][1]))
+        if not files or problem.line is None:
+            whole = FilePath(self.own) if isinstance(self.own, FilePath) and not problem.pointer else self.own
+            return replace(problem, pointer=whole + problem.pointer if problem.pointer else whole)
+        before, path = max(file for file in files if file[0] < max(problem.line, 1))
+        return replace(problem, pointer=FilePath(path), line=problem.line - before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +79,13 @@ class Problem:
     gold_detail: str | None = None
 
     def at(self, pointer: str, part: str | None = None) -> Problem:
-        """Place the problem in the request: its own pointer, if any, is below `pointer`."""
-        return replace(self, pointer=pointer + self.pointer, part=part if part is not None else self.part)
+        """Place the problem in the request: its own pointer, if any, is below `pointer`, unless it is a file."""
+        own = self if part is None else replace(self, part=part)
+        if isinstance(self.pointer, FilePath) or not pointer:
+            return own
+        if isinstance(pointer, SeveralFiles):
+            return pointer.located(own)
+        return replace(own, pointer=pointer + self.pointer if self.pointer else pointer)
 
 
 class ScoringError(Exception):

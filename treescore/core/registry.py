@@ -20,6 +20,7 @@ from treescore.core.classes import Classes
 from treescore.core.columns import Documents, Records
 from treescore.core.disclosure import NOTHING, Disclosure
 from treescore.core.params import Json, Param, checked, schema_of
+from treescore.core.text import joinable_lines
 from treescore.core.trees import Treebank
 from treescore.errors import InputError, Problem
 
@@ -77,6 +78,8 @@ class Format(Component):
     """Suffixes of files that are in this format unless the caller names another."""
     usual_metric: ClassVar[str] = ""
     """Name of the metric that scores it where the caller names none; empty: one must be named."""
+    blank_line_between: ClassVar[bool] = False
+    """Whether a blank line must stand between two texts that are joined to one."""
     example: ClassVar[Text]
     """A small valid text. The tests over all formats read, write and damage it."""
 
@@ -92,6 +95,18 @@ class Format(Component):
     @abstractmethod
     def write(self, treebank: Any) -> str:
         """Write the text that reads back as `treebank`."""
+
+    def joinable(self, texts: Mapping[str, bytes]) -> list[bytes]:
+        """Return the texts of several files, each with its place, so that no sentence runs into the next file.
+
+        Raises:
+            InputError: a text that cannot be joined with the others, at its place.
+        """
+        return joinable_lines(texts, blank_line=self.blank_line_between)
+
+    def inner(self, field: str) -> Format:  # noqa: ARG002 - for formats of several texts
+        """Return the format of one of the texts of a format that takes several."""
+        return self
 
 
 class Transform(Component):

@@ -3,12 +3,36 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
+from typing import NamedTuple
 
-from treescore.errors import InputError, Problem
+from treescore.errors import InputError, Problem, placed
 
 BOM = b"\xef\xbb\xbf"
 
 _PIECE = 1 << 16
+_SAVE = "Save the file as UTF-8."
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+class _Packed(NamedTuple):
+    """What a text is that is no text, and what to do."""
+
+    name: str
+    advice: str
+
+
+_UNPACK = "Unpack it, or give the library and the command a file with the suffix {}."
+_PACKED = {
+    b"\x1f\x8b": _Packed("a gzip file", _UNPACK.format(".gz")),
+    b"\x28\xb5\x2f\xfd": _Packed("a zstd file", _UNPACK.format(".zst")),
+    b"PK\x03\x04": _Packed("a zip archive", _UNPACK.format(".zip")),
+    b"PK\x05\x06": _Packed("an empty zip archive", "Send the text."),
+    b"BZh91AY&SY": _Packed("a bzip2 file", "Unpack it."),
+    b"\xfd7zXZ\0": _Packed("an xz file", "Unpack it."),
+    b"%PDF-": _Packed("a PDF file", "Send the text itself."),
+}
+"""First bytes of files that are often taken for texts."""
 
 
 def decoded(text: bytes) -> str:
@@ -29,19 +53,58 @@ def checked_bytes(text: bytes) -> None:
     """
     if not text:
         raise InputError(Problem("empty-text", "The text is empty (zero bytes). Send the whole file."))
+    packed = next((kind for magic, kind in _PACKED.items() if text.startswith(magic)), None)
+    if packed is not None:
+        raise InputError(Problem("packed-text", f"The text is {packed.name}. {packed.advice}", line=1, column=1))
+    if text.startswith(_UTF_16):
+        raise InputError(Problem("invalid-utf8", f"The text is UTF-16. {_SAVE}", line=1, column=1))
     nul = text.find(b"\0")
     if nul >= 0:
         line, column = place(text, nul)
-        detail = (
-            f"Line {line}, column {column} holds a NUL character. Remove it. "
-            "The file may be binary, UTF-16, or truncated."
-        )
+        if _looks_like_utf_16(text):
+            detail = f"The text seems to be UTF-16 without a byte order mark. {_SAVE}"
+            raise InputError(Problem("invalid-utf8", detail, line=line, column=column))
+        detail = f"Line {line}, column {column} holds a NUL character. Remove it. The file may be binary or truncated."
         raise InputError(Problem("nul-character", detail, line=line, column=column))
     bad = first_bad_byte(text)
     if bad is not None:
         line, column = place(text, bad)
-        detail = f"Byte 0x{text[bad]:02x} in line {line}, column {column} is not valid UTF-8. Save the file as UTF-8."
+        detail = f"Byte 0x{text[bad]:02x} in line {line}, column {column} is not valid UTF-8. {_SAVE}"
         raise InputError(Problem("invalid-utf8", detail, line=line, column=column))
+
+
+def _looks_like_utf_16(text: bytes) -> bool:
+    """Tell whether nearly every second byte of the beginning is NUL, as in UTF-16 of Latin script."""
+    head = text[:400]
+    return len(head) >= 4 and any(part.count(0) >= 0.8 * len(part) for part in (head[::2], head[1::2]))
+
+
+def line_count(text: bytes) -> int:
+    """Count the ends of lines: LF, CR LF or CR."""
+    return text.count(b"\n") + text.count(b"\r") - text.count(b"\r\n")
+
+
+def joinable_lines(texts: Mapping[str, bytes], *, blank_line: bool) -> list[bytes]:
+    """Return texts so that they can follow each other: each ends its last line, with `blank_line` its last sentence.
+
+    Args:
+        texts: place -> text.
+        blank_line: whether a blank line ends a sentence.
+
+    Raises:
+        InputError: as `checked_bytes`, at the text's place.
+    """
+    pieces = []
+    for pointer, text in texts.items():
+        with placed(pointer):
+            checked_bytes(text)
+        body = text.removeprefix(BOM)
+        if not body.endswith((b"\n", b"\r")):
+            body += b"\n"
+        if blank_line and not body.endswith((b"\n\n", b"\r\n\r\n", b"\r\r")):
+            body += b"\n"
+        pieces.append(body)
+    return pieces
 
 
 def first_bad_byte(text: bytes) -> int | None:

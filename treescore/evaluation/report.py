@@ -71,6 +71,7 @@ def evaluate_systems(
     items: ItemInfo | None = None,
     limits: Limits = DEFAULT_LIMITS,
     progress: Callable[[int, int, str], None] = lambda _done, _total, _step: None,
+    gold_place: str = "/gold",
 ) -> Report:
     """Score all systems, then compare them on the asked scores.
 
@@ -84,6 +85,7 @@ def evaluate_systems(
         items: what the request says of its sentences.
         limits: bounds on the texts.
         progress: called with (done, total, step) before each step.
+        gold_place: where problems of gold are.
 
     Raises:
         ScoringError: a text cannot be read or scored, or an asked score does not exist; with its place.
@@ -91,11 +93,11 @@ def evaluate_systems(
     addresses = None if significance is None else asked_scores(spec, significance.get("scores"))
     total = len(systems) + (0 if addresses is None else len(addresses))
     progress(0, total, "reading gold")
-    evaluation = Evaluation(spec, gold, items, limits)
+    evaluation = Evaluation(spec, gold, items, limits, gold_place)
     del gold  # as the text of an output in `Evaluation.score`
     outcomes = []
     warnings = [{"metric": key, **_warning(problem)} for key, problem in spec.warnings()]
-    warnings += [_warning(problem.at("/gold")) for problem in evaluation.gold.sentences.warnings]
+    warnings += [_warning(problem.at(gold_place)) for problem in evaluation.gold.sentences.warnings]
     for done, system in enumerate(systems):
         progress(done, total, f"scoring {system.name}")
         scored, unusual = evaluation.score(system.text, system.format, system.pointer, system.name)

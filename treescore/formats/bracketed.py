@@ -95,6 +95,31 @@ class Bracketed(Format):
         sentences = Sentences(unreadable=unreadable, warnings=warnings)
         return _treebank(scanned, vocabulary, strings, _lines(text, scanned, by_line=by_line), sentences)
 
+    def joinable(self, texts: Mapping[str, bytes]) -> list[bytes]:
+        """Return the texts so that they can follow each other.
+
+        Raises:
+            InputError: `files-differ`, one text has a sentence a line and another not; `bracket-unclosed` or
+                `bracket-unopened`, a bracket would run into the next text.
+        """
+        pieces = super().joinable(texts)
+        layout = self.values["layout"]
+        by_line = [_by_line(piece) if layout is None else layout == "lines" for piece in pieces]
+        for pointer, piece, lines in zip(texts, pieces, by_line, strict=True):
+            pair = (b"[", b"]") if piece.lstrip(_SPACE)[:1] == b"[" else (b"(", b")")
+            extra = piece.count(pair[0]) - piece.count(pair[1])
+            if lines != by_line[0]:
+                detail = (
+                    "Some of the files have one tree a line, others spread trees over lines. Give all of them one "
+                    'layout; if all are meant to be read alike, set the format option "layout".'
+                )
+                raise InputError(Problem("files-differ", detail, pointer=pointer))
+            if extra and not lines:
+                detail = f"The file has {abs(extra)} brackets more that are {'opened' if extra > 0 else 'closed'}."
+                code = "bracket-unclosed" if extra > 0 else "bracket-unopened"
+                raise InputError(Problem(code, f"{detail} Balance them.", pointer=pointer))
+        return pieces
+
     def write(self, treebank: ConstituentTreebank) -> str:
         """Write one tree a line; square brackets where no word has a tag."""
         square = len(treebank.tags) > 0 and bool((treebank.tags == NO_TAG).all())

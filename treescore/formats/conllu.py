@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -35,6 +35,7 @@ ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(COLUMNS)
 
 _WORD, _RANGE, _EMPTY, _BAD = range(4)
 _RANGE_ID = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
+_BEGINS_DOCUMENT = re.compile(rb"(?:#[^\r\n]*\r?\n|\r?\n)*# newdoc")
 _EMPTY_ID = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})")
 
 
@@ -53,6 +54,7 @@ class ConllU(Format):
     source: ClassVar[str] = "https://universaldependencies.org/format.html"
     yields: ClassVar[type[DependencyTreebank]] = DependencyTreebank
     suffixes = (".conllu",)
+    blank_line_between = True
     usual_metric = "ud"
     example = (
         "# newdoc id = d1\n"
@@ -85,6 +87,15 @@ class ConllU(Format):
         findings.raise_if_any(cap)
         _check_empty_nodes(outline, ids, warnings)
         return _treebank(outline, ids, fields, heads, vocabulary, _warnings(outline, warnings, cap))
+
+    def joinable(self, texts: Mapping[str, bytes]) -> list[bytes]:
+        """Return the texts so that they can follow each other; if one has documents, a new one begins with each."""
+        pieces = super().joinable(texts)
+        if any(b"# newdoc" in piece for piece in pieces):
+            for index, piece in enumerate(pieces[1:]):
+                if not _BEGINS_DOCUMENT.match(piece):
+                    pieces[index] += b"# newdoc\n"
+        return pieces
 
     def write(self, treebank: DependencyTreebank) -> str:
         """Write the text that reads back as `treebank`; multiword tokens keep their forms, empty nodes their DEPS."""

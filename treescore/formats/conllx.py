@@ -49,6 +49,7 @@ class ConllX(Format):
     source: ClassVar[str] = "Buchholz & Marsi 2006, https://aclanthology.org/W06-2920"
     yields: ClassVar[type[DependencyTreebank]] = DependencyTreebank
     suffixes = (".conllx", ".conll")
+    blank_line_between = True
     usual_metric = "attachment"
     example = (
         "1\tLe\tle\tD\tDET\tnum=s\t2\tdet\t_\t_\n"

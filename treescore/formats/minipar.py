@@ -46,6 +46,7 @@ class Minipar(Format):
     doc: ClassVar[str] = "MINIPAR tuples, one line a token: (word category < head relationship)."
     source: ClassVar[str] = "Lin 2003, Dependency-based Evaluation of MINIPAR (Treebanks, chapter 18)"
     yields: ClassVar[type[Any]] = DependencyTreebank
+    blank_line_between = True
     usual_metric = "dependency_relations"
     example = "(the D < café det)\n(café N < opens subj)\n(opens V)\n(the D)\n\n(Yes U)\n".encode()
 

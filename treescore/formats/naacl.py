@@ -13,7 +13,7 @@ from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
 from treescore.core.trees import Alignments, Sentences
 from treescore.core.vocabulary import Vocabulary
-from treescore.errors import ProblemList
+from treescore.errors import InputError, Problem, ProblemList
 from treescore.formats.shared.links import (
     REVERSED,
     Fault,
@@ -74,6 +74,21 @@ class Naacl(Format):
         source, target = directed(self.values, *numbers)
         links = Links(pairs, source, target, sure, tokens.lines[starts] + 1, tokens.columns[starts + 1])
         return alignments_of(links, pair_ids, Sentences(sent_ids=sent_ids))
+
+    def joinable(self, texts: Mapping[str, bytes]) -> list[bytes]:
+        """Return the texts so that they can follow each other.
+
+        Raises:
+            InputError: `files-differ`, two files name the same sentence.
+        """
+        pieces = super().joinable({pointer: text or b"\n" for pointer, text in texts.items()})
+        holder: dict[str, str] = {}
+        for pointer, piece in zip(texts, pieces, strict=True):
+            for name in {_normalised(line.split(maxsplit=1)[0]) for line in piece.splitlines() if line.strip()}:
+                if holder.setdefault(name, pointer) != pointer:
+                    detail = f"Sentence {name!r} is in {holder[name]!r} too. Number sentences on from file to file."
+                    raise InputError(Problem("files-differ", detail, pointer=pointer))
+        return pieces
 
     def write(self, treebank: Alignments) -> str:
         """Write one line a link with its flag, under the names as they were read; pairs without links are left out."""

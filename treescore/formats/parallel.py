@@ -82,6 +82,10 @@ class Parallel(Format):
         source = replace(source, sentences=replace(source.sentences, warnings=warnings))
         return ParallelTreebank(source=source, target=target, alignment=aligned)
 
+    def inner(self, field: str) -> Format:
+        """Return the format of one of the three texts."""
+        return self._alignment if field == "alignment" else self._trees
+
     def write(self, treebank: ParallelTreebank) -> str:
         """Write a JSON object of the three texts. Raises InputError as the formats inside."""
         texts = {

@@ -1,0 +1,35 @@
+"""What callers have in their hands, as texts: files, archives, folders, open files, strings, parsed sentences."""
+
+from treescore.sources.choices import Choice, format_choice
+from treescore.sources.named import Named, Outputs, named_outputs, run_name
+from treescore.sources.names import names_of_paths
+from treescore.sources.problems import wrong
+from treescore.sources.texts import (
+    Source,
+    SourceText,
+    StandardInput,
+    check_same_files,
+    format_of,
+    guessed_format,
+    pointer_of,
+    read_source,
+)
+
+__all__ = [
+    "Choice",
+    "Named",
+    "Outputs",
+    "Source",
+    "SourceText",
+    "StandardInput",
+    "check_same_files",
+    "format_choice",
+    "format_of",
+    "guessed_format",
+    "named_outputs",
+    "names_of_paths",
+    "pointer_of",
+    "read_source",
+    "run_name",
+    "wrong",
+]

@@ -1,0 +1,244 @@
+"""Texts of any kind, read as the bytes that a format reads, with their digests and places."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, islice
+from pathlib import Path
+from typing import IO, Any, NamedTuple, TypeGuard
+
+from treescore.core.digests import digest_of
+from treescore.core.params import escape
+from treescore.core.registry import FORMATS, Format, Text
+from treescore.core.suggestions import did_you_mean
+from treescore.core.text import line_count
+from treescore.errors import FilePath, SeveralFiles
+from treescore.evaluation.spec import FormatChoice
+from treescore.sources.files import ARCHIVE, PACKED, is_folder, names_inside, read_files
+from treescore.sources.objects import format_of_objects, is_objects, text_of_objects
+from treescore.sources.problems import listed, shown, wrong
+
+Source = str | bytes | os.PathLike[str] | IO[bytes] | IO[str] | Mapping[str, Any] | Any
+"""A text: a path, a string with a line break, bytes, an open file, parsed sentences; a mapping for formats of several
+texts (`parallel`)."""
+MOST_LOOKED_AT = 1000
+"""Files of a folder whose suffixes are looked at for a format."""
+
+
+class SourceText(NamedTuple):
+    """A text as it was read.
+
+    Attributes:
+        text: what the format reads.
+        digest: its name in signatures.
+        place: where its problems are.
+        names: of the files it was joined of; empty for other texts.
+    """
+
+    text: Text
+    digest: str
+    place: str
+    names: Sequence[str] = ()
+
+
+class _Part(NamedTuple):
+    """One text of a source: its bytes, and for each file the lines before it, its path and its name."""
+
+    text: bytes
+    files: Sequence[tuple[int, str]] = ()
+    names: Sequence[str] = ()
+
+
+class StandardInput:
+    """Standard input as a text; it can be read once."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream: IO[bytes] | None = stream
+
+    def read(self) -> bytes:
+        """Return what is left of it.
+
+        Raises:
+            InputError: it was read before.
+        """
+        if self._stream is None:
+            detail = "Standard input (-) was named twice; it can be read once. Name files for the other texts."
+            raise wrong("unreadable-file", detail, "-")
+        stream, self._stream = self._stream, None
+        return stream.read()
+
+
+def is_path(source: object) -> TypeGuard[str | os.PathLike[str]]:
+    """Tell whether a text is given by its path; strings are paths unless they have a line break."""
+    return isinstance(source, os.PathLike) or (isinstance(source, str) and "\n" not in source and "\r" not in source)
+
+
+def path_of(source: object) -> str | None:
+    """Return the path of a text: given, or that of an open file; None for others."""
+    if is_path(source):
+        return os.fspath(source)
+    name = getattr(source, "name", None) if _is_open_file(source) else None
+    return name if isinstance(name, str) and not name.startswith("<") else None
+
+
+def pointer_of(name: str, source: Source) -> str:
+    """Return where an output is: its file, or its name among the outputs."""
+    if isinstance(source, StandardInput):
+        return FilePath("-")
+    parts = list(source.values()) if isinstance(source, Mapping) else [source]
+    paths = [path for path in map(path_of, parts) if path is not None]
+    return FilePath(",".join(paths)) if paths and len(paths) == len(parts) else f"/outputs/{escape(name)}"
+
+
+def read_source(source: Source, choice: FormatChoice, pointer: str) -> SourceText:
+    """Return a text with its digest and the places of its problems.
+
+    Raises:
+        InputError: the text cannot be read, or is not of the shape that the format takes.
+    """
+    fields = choice.format.fields
+    if isinstance(source, Mapping) != bool(fields) or (isinstance(source, Mapping) and set(source) != set(fields)):
+        wanted = f"takes the texts {', '.join(fields)} by name" if fields else "takes one text"
+        raise wrong("wrong-text-shape", f"The format {choice.name!r} {wanted}.", pointer)
+    if not isinstance(source, Mapping):
+        part = _part(source, choice.format, pointer)
+        place = SeveralFiles(pointer, {"": part.files}) if len(part.files) > 1 else pointer
+        return SourceText(part.text, digest_of(part.text), place, part.names)
+    parts = {name: _part(source[name], choice.format.inner(name), f"{pointer}/{name}") for name in fields}
+    bodies = {name: part.text for name, part in parts.items()}
+    digest = " ".join(f"{name}={digest_of(bodies[name])}" for name in sorted(bodies))
+    files = {f"/{name}": part.files for name, part in parts.items() if part.files}
+    return SourceText(bodies, digest, SeveralFiles(pointer, files) if files else pointer)
+
+
+def check_same_files(gold: SourceText, output: SourceText) -> None:
+    """Check that an output of several files has those of gold.
+
+    Raises:
+        InputError: `files-differ`, with the names that are missing or not in gold.
+    """
+    ours, theirs = (sorted(map(_without_suffix, side.names)) for side in (gold, output))
+    if not ours or not theirs or ours == theirs or len(ours) == len(theirs) == 1:
+        return
+    missing = [name for name in ours if name not in set(theirs)]
+    extra = [name for name in theirs if name not in set(ours)]
+    parts = [f"lacks {listed(missing)}"] * bool(missing) + [f"has {listed(extra)}, which gold has not"] * bool(extra)
+    detail = f"The output {' and '.join(parts)}. Give the files of the output the names of gold's."
+    place = output.place.own if isinstance(output.place, SeveralFiles) else output.place
+    raise wrong("files-differ", detail, place)
+
+
+def format_of(source: Source) -> str | None:
+    """Return the format that a file's suffix names, or that parsed sentences are handed over in; None for other texts.
+
+    The suffix is that of the unpacked file; in a folder or archive that of all its files.
+    """
+    if isinstance(source, Mapping):
+        return None
+    path = path_of(source)
+    if path is None:
+        return format_of_objects(source)
+    known = _formats_by_suffix()
+    found = {known.get(_suffix(name)) for name in _names_at(Path(path))}
+    return found.pop() if len(found) == 1 else None
+
+
+def guessed_format(gold: Source) -> str:
+    """Return the format of gold by its file's suffix, or as its sentences are handed over.
+
+    Raises:
+        InputError: gold is not a file, or has another suffix.
+    """
+    name = format_of(gold)
+    if name is None:
+        path = path_of(gold)
+        suffix = "" if path is None else _suffix(path)
+        known = ", ".join(_formats_by_suffix())
+        subject = "gold is not a file" if path is None else f"the suffix of {shown(path)} does not name one"
+        meant = did_you_mean(suffix, _formats_by_suffix()) if suffix else ""
+        raise wrong("unknown-format", f"Set `format`: {subject}. Known suffixes: {known}.{meant}", "/format")
+    return name
+
+
+def _part(source: object, format_: Format, pointer: str) -> _Part:
+    if isinstance(source, bytes):
+        return _Part(source)
+    if isinstance(source, (bytearray, memoryview)):
+        return _Part(bytes(source))
+    if is_path(source):
+        return _of_files(source, format_, pointer)
+    if isinstance(source, str):
+        return _Part(_encoded(source))
+    if isinstance(source, StandardInput):
+        return _Part(source.read())
+    if _is_open_file(source):
+        return _Part(_of_open_file(source, pointer))
+    if is_objects(source):
+        return _Part(text_of_objects(source, format_.name, pointer))
+    detail = (
+        f"A text cannot be a {type(source).__module__}.{type(source).__qualname__}. Give a path, a string with a line "
+        "break, bytes, an open file, or parsed sentences: NLTK trees, spaCy Docs, stanza Documents, conllu TokenLists, "
+        "a udapi Document, or a list of them."
+    )
+    raise wrong("wrong-type", detail, pointer)
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")  # the reader reports what is not UTF-8, with its place
+
+
+def _of_files(source: str | os.PathLike[str], format_: Format, pointer: str) -> _Part:
+    path = os.fspath(source)
+    if path == "-":
+        detail = "'-' is standard input in the command alone. Give an open file: sys.stdin.buffer."
+        raise wrong("unreadable-file", detail, pointer)
+    files = read_files(Path(path), pointer)
+    names = tuple(file.name for file in files.files) if files.several else ()
+    if len(files.files) == 1:
+        only = files.files[0]
+        return _Part(only.text, [(0, only.path)], names)
+    texts: dict[str, bytes] = {FilePath(file.path): file.text for file in files.files}
+    pieces = format_.joinable(texts)
+    before = [0, *accumulate(map(line_count, pieces))][:-1]
+    return _Part(b"".join(pieces), list(zip(before, texts, strict=True)), names)
+
+
+def _is_open_file(source: object) -> TypeGuard[IO[bytes] | IO[str]]:
+    return callable(getattr(source, "read", None))
+
+
+def _of_open_file(source: IO[bytes] | IO[str], pointer: str) -> bytes:
+    try:
+        text: object = source.read()
+    except (OSError, ValueError) as error:
+        # A closed file, one opened for writing, or one opened as text that is not in its encoding.
+        detail = f"The open file cannot be read: {error}. Open it for reading, as bytes (mode 'rb')."
+        raise wrong("unreadable-file", detail, pointer) from error
+    if isinstance(text, str):
+        return _encoded(text)
+    if isinstance(text, bytes):
+        return text
+    detail = f"Reading the open file gave {type(text).__name__}. It must give a string or bytes."
+    raise wrong("wrong-type", detail, pointer)
+
+
+def _formats_by_suffix() -> dict[str, str]:
+    return {suffix: name for name, known in FORMATS.items() for suffix in known.suffixes}
+
+
+def _names_at(path: Path) -> list[str]:
+    """Return the names of the files that a path stands for, at least one."""
+    if path.suffix.lower() == ARCHIVE or is_folder(path):
+        return list(islice(names_inside(path), MOST_LOOKED_AT)) or [""]
+    return [path.name]
+
+
+def _suffix(name: str) -> str:
+    plain = Path(name)
+    return Path(plain.stem).suffix.lower() if plain.suffix.lower() in PACKED else plain.suffix.lower()
+
+
+def _without_suffix(name: str) -> str:
+    suffix = _suffix(name)
+    return name[: -len(suffix)] if suffix in _formats_by_suffix() else name
