@@ -2,7 +2,7 @@
 
     from treescore import score
     result = score("gold.conllu", {"mine": "mine.conllu"}, metric="ud")
-    result["mine"]["ud.las_f1"]
+    result["mine"].las_f1
 
 Names are loaded at their first use: `import treescore` loads neither arrays nor the compiler nor the network.
 """
@@ -15,31 +15,40 @@ from treescore.core.version import __version__
 
 TYPE_CHECKING = False  # as in typing, which takes longer to load than this package
 if TYPE_CHECKING:
-    from treescore.api import Result, SystemScores, compare, score
+    from treescore.api import compare, score
     from treescore.client import Client, ClientError, RefusedError, RequestError, UnavailableError
-    from treescore.errors import InputError, LimitError, Problem, ScoringError
+    from treescore.core.extras import MissingExtra
+    from treescore.errors import InputError, LimitError, Problem, ScoringError, TreescoreWarning
+    from treescore.results import Comparison, Picture, Result, SystemScores, View
 
 __all__ = [
     "Client",
     "ClientError",
+    "Comparison",
     "InputError",
     "LimitError",
+    "MissingExtra",
+    "Picture",
     "Problem",
     "RefusedError",
     "RequestError",
     "Result",
     "ScoringError",
     "SystemScores",
+    "TreescoreWarning",
     "UnavailableError",
+    "View",
     "__version__",
     "compare",
     "score",
 ]
 
 _MODULES = {
-    "treescore.api": ("Result", "SystemScores", "compare", "score"),
+    "treescore.api": ("compare", "score"),
     "treescore.client": ("Client", "ClientError", "RefusedError", "RequestError", "UnavailableError"),
-    "treescore.errors": ("InputError", "LimitError", "Problem", "ScoringError"),
+    "treescore.errors": ("InputError", "LimitError", "Problem", "ScoringError", "TreescoreWarning"),
+    "treescore.core.extras": ("MissingExtra",),
+    "treescore.results": ("Comparison", "Picture", "Result", "SystemScores", "View"),
 }
 
 if not TYPE_CHECKING:  # a type checker would take every misspelt name for one of these

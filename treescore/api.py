@@ -5,25 +5,27 @@ The command line scores through `evaluate` here, and the service through the sam
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple, TypedDict, Unpack, overload
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, TypedDict, Unpack, overload
 
 from treescore.core.limits import DEFAULT_LIMITS, Limits
 from treescore.core.params import Json
 from treescore.core.registry import FORMATS
-from treescore.errors import InputError
+from treescore.core.suggestions import did_you_mean
+from treescore.errors import InputError, TreescoreWarning
 from treescore.evaluation.report import (
-    Report,
     System,
     asked_scores,
     compare_outcomes,
     compared_members,
     evaluate_systems,
-    find_score,
 )
 from treescore.evaluation.spec import Spec, parse_items, parse_spec
 from treescore.evaluation.training_runs import problems_of_runs, runs_by_system
+from treescore.evaluation.warnings import warning_lines
+from treescore.results import Comparison, Result, SystemScores
 from treescore.shapes import check_format, check_request, check_significance
 from treescore.sources import (
     Choice,
@@ -39,6 +41,15 @@ from treescore.sources import (
     read_source,
     wrong,
 )
+
+__all__ = ["Comparison", "Options", "Output", "Result", "Settings", "SystemScores", "compare", "evaluate", "score"]
+
+Progress = Callable[[int, int, str], None]
+"""Called with (done, total, step) before each step."""
+
+
+def silent(_done: int, _total: int, _step: str) -> None:
+    """Report no progress."""
 
 
 class Output(NamedTuple):
@@ -57,98 +68,55 @@ class Output(NamedTuple):
     run_of: str | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SystemScores(Mapping[str, float | None]):
-    """The scores of one system by address: `scores["ud.las_f1"]`, or `scores["ud"]` for a metric's main score.
+class Settings(TypedDict, total=False):
+    """The settings of comparisons, as `significance` of a request has them; the defaults are right for most.
 
     Attributes:
-        name: of the system.
-        metrics: metric key -> its document (`scores`, `counts`, `undefined`, `signature`, ...).
-        spec: formats and metrics.
+        scores: addresses of the scores to compare (`["ud.las_f1"]`); the first metric's main score unless given.
+        test: `permutation` (`auto`), `bootstrap`, `mcnemar` or `compare_pl`.
+        unit: what is swapped as a whole: `auto`, `sentence`, `block` (a document) or `token`.
+        alternative: `two-sided`, `greater` or `less`.
+        shuffles: of a Monte Carlo test.
+        resamples: behind the intervals.
+        correction: for several pairs: `holm`, `hochberg`, `bh`, `by`, `bonferroni` or `none`.
+        alpha: level of significance.
+        seed: of shuffles and resamples.
+        interval: `auto`, `percentile`, `bca` or `none`.
+        level: of the intervals.
+        clusters: `separable` or `greedy`.
+        mcnemar: which of its p decides.
+        runs: `random` or `fixed` training runs.
+        margin: tests too that a system is not worse than another by this much.
+        power: of `detectable` differences.
     """
 
-    name: str
-    metrics: Mapping[str, Mapping[str, Json]]
-    spec: Spec = field(repr=False)
-
-    def __getitem__(self, address: str) -> float | None:
-        """Return a score; None where it is undefined.
-
-        Raises:
-            KeyError: an unknown address.
-        """
-        try:
-            entry, score = find_score(self.spec, address)
-        except InputError as error:
-            raise KeyError(str(error)) from error
-        value: Json = self.metrics[entry.key]["scores"]
-        for step in score.name.split("."):
-            value = value[step]
-        return None if value is None else float(value)
-
-    def __iter__(self) -> Iterator[str]:
-        for entry in self.spec.entries:
-            for score in entry.metric.table.scores:
-                yield f"{entry.key}.{score.name}"
-
-    def __len__(self) -> int:
-        return sum(len(entry.metric.table.scores) for entry in self.spec.entries)
+    scores: Sequence[str]
+    test: str
+    unit: str
+    alternative: str
+    shuffles: int
+    resamples: int
+    correction: str
+    alpha: float
+    seed: int
+    interval: str
+    level: float
+    clusters: str
+    mcnemar: str
+    runs: str
+    margin: float | None
+    power: float
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Result(Mapping[str, SystemScores]):
-    """Scores and comparisons of systems: `result["A"]["ud.las_f1"]`.
+class Options(Settings, total=False):
+    """The keywords of `compare` beside its arguments: settings of the comparison, and options of `score`."""
 
-    Attributes:
-        report: outcomes by sentence, for further comparisons and for programs.
-        systems: what was scored, without the texts.
-        gold_digest: name of the gold text in signatures.
-    """
-
-    report: Report
-    systems: tuple[System, ...]
-    gold_digest: str
-
-    def __repr__(self) -> str:
-        return f"Result({', '.join(map(repr, self))})"
-
-    @property
-    def document(self) -> Mapping[str, Json]:
-        """The `results` of a job: JSON with `systems` and `comparisons`."""
-        return self.report.document
-
-    @property
-    def warnings(self) -> Sequence[Mapping[str, Json]]:
-        """What is unusual in the texts or parameters, each with its place."""
-        return self.report.warnings
-
-    @property
-    def comparisons(self) -> Sequence[Mapping[str, Json]]:
-        """One document for each compared score; empty where nothing was compared."""
-        compared: Sequence[Mapping[str, Json]] = self.report.document["comparisons"]
-        return compared
-
-    @property
-    def across(self) -> Mapping[str, Json] | None:
-        """The comparisons of several scores as one family; None where fewer than two scores were compared."""
-        return self.report.document.get("across")
-
-    def __getitem__(self, name: str) -> SystemScores:
-        """Return the scores of one system.
-
-        Raises:
-            KeyError: an unknown name.
-        """
-        for document in self.document["systems"]:
-            if document["name"] == name:
-                return SystemScores(name, document["metrics"], self.report.spec)
-        raise KeyError(f"Unknown system {name!r}. Systems: {', '.join(self)}.")
-
-    def __iter__(self) -> Iterator[str]:
-        return (system.name for system in self.systems)
-
-    def __len__(self) -> int:
-        return len(self.systems)
+    format: Choice | None
+    system_format: Choice | None
+    transforms: Choice | Sequence[Choice]
+    items: Mapping[str, Json] | None
+    limits: Limits
+    progress: Progress
 
 
 def score(
@@ -162,13 +130,18 @@ def score(
     significance: Mapping[str, Json] | bool | None = None,
     items: Mapping[str, Json] | None = None,
     limits: Limits = DEFAULT_LIMITS,
+    progress: Progress = silent,
 ) -> Result:
     """Score outputs against gold, as a job of the service does.
+
+        result = score("gold.conllu", {"A": "a.conllu", "B": "b.conllu"}, metric="ud")
+        print(result)
+        result["A"].las_f1
 
     Args:
         gold: the gold standard.
         outputs: system name -> output, or a list of its training runs (`NAME`, `NAME.2`, ...); or outputs, which are
-            named by the stems of their files.
+            named by their files.
         metric: one or several; the usual one of gold's format unless given (`Format.usual_metric`).
         format: of gold and outputs; by the suffixes of the files unless given (`Format.suffixes`).
         system_format: of the outputs, where it differs.
@@ -176,39 +149,59 @@ def score(
         significance: settings of comparisons between the outputs, True for the defaults, None for no comparison.
         items: what is known of gold's sentences: `blocks`, `attributes`, `seconds`, `lengths`.
         limits: bounds on the texts.
+        progress: called with (done, total, step) before each step.
 
     Raises:
         ScoringError: a file or text cannot be read or scored, or the request is wrong; each problem with its place.
+
+    Warns:
+        TreescoreWarning: something is unusual in a text or parameter.
     """
-    guessed = format is None
-    text_format = guessed_format(gold) if format is None else format
-    check_format(text_format, "/format")
+    settings = ({} if significance else None) if isinstance(significance, bool) else significance
+    result = _score(gold, outputs, metric, format, system_format, transforms, settings, items, limits, progress)
+    _warn(warning_lines(result.warnings))
+    return result
+
+
+def _score(
+    gold: Source,
+    outputs: Outputs,
+    metric: Choice | Sequence[Choice] | None,
+    text_format: Choice | None,
+    system_format: Choice | None,
+    transforms: Choice | Sequence[Choice],
+    significance: Mapping[str, Json] | None,
+    items: Mapping[str, Json] | None,
+    limits: Limits,
+    progress: Progress,
+) -> Result:
+    guessed = text_format is None
+    read_as = guessed_format(gold) if text_format is None else text_format
+    check_format(read_as, "/format")
     request = {
-        "format": text_format,
+        "format": read_as,
         "transforms": _listed(transforms),
-        "metrics": _metrics(metric, text_format),
-        "significance": {} if significance is True else None if significance is False else significance,
+        "metrics": _metrics(metric, read_as),
+        "significance": significance,
         "items": items,
     }
     named = [
         Output(name, source, format_of(source) if guessed and system_format is None else system_format, run_of)
         for name, source, run_of in named_outputs(outputs)
     ]
-    return evaluate(request, gold, named, limits=limits)
+    return evaluate(request, gold, named, limits=limits, progress=progress)
 
 
-class Options(TypedDict, total=False):
-    """The options of `score` that `compare` hands on."""
-
-    format: Choice | None
-    system_format: Choice | None
-    transforms: Choice | Sequence[Choice]
-    items: Mapping[str, Json] | None
-    limits: Limits
+def _warn(lines: Iterable[str]) -> None:
+    """Issue warnings at the call of the library."""
+    for line in lines:
+        warnings.warn(line, TreescoreWarning, stacklevel=3)
 
 
 @overload
-def compare(gold: Result, *, significance: Mapping[str, Json] | None = None) -> Result: ...
+def compare(
+    gold: Result, *, significance: Mapping[str, Json] | None = None, **settings: Unpack[Settings]
+) -> Comparison: ...
 
 
 @overload
@@ -219,7 +212,7 @@ def compare(
     *,
     significance: Mapping[str, Json] | None = None,
     **options: Unpack[Options],
-) -> Result: ...
+) -> Comparison: ...
 
 
 def compare(
@@ -229,34 +222,96 @@ def compare(
     *,
     significance: Mapping[str, Json] | None = None,
     **options: Unpack[Options],
-) -> Result:
+) -> Comparison:
     """Tell which differences between systems are real: `compare(gold, outputs, "ud")`, or `compare(result)`.
+
+        table = compare(result, unit="block", scores=["ud.las_f1", "ud.uas_f1"])
+        print(table)
 
     Args:
         gold: the gold standard; or a result, whose outcomes are compared without scoring them again.
         outputs: as in `score`, of two or more systems.
         metric: as in `score`.
-        significance: `scores` (addresses; the first metric's main score unless given), `test`, `seed`, ...
-        options: as in `score`.
+        significance: the settings as a mapping; a keyword outweighs its member.
+        options: settings as `Settings` names them; where texts are compared, options as in `score`.
 
     Raises:
+        TypeError: an unknown keyword, or an option of `score` beside a result.
         ScoringError: as `score`; or fewer than two systems, or unknown scores or settings.
+
+    Warns:
+        TreescoreWarning: something is unusual in a text, a parameter or the test.
     """
-    settings = significance or {}
+    settings, others = _split(options, of_result=isinstance(gold, Result))
+    if significance is not None:
+        check_significance(significance)
+        settings = {**significance, **settings}
     if len(runs_by_system(gold.systems if isinstance(gold, Result) else named_outputs(outputs))) < 2:
         raise wrong("too-few-systems", "A comparison needs outputs of two or more systems.", "/outputs")
-    if not isinstance(gold, Result):
-        return score(gold, outputs, metric, significance=settings, **options)
-    check_significance(settings)
-    report = gold.report
+    if isinstance(gold, Result):
+        compared = _compared(gold, settings)
+        known = set(warning_lines(gold.warnings))
+        _warn(words for words in compared.warnings if words not in known)
+        return compared
+    result = _score(
+        gold,
+        outputs,
+        metric,
+        others.get("format"),
+        others.get("system_format"),
+        others.get("transforms", ()),
+        settings,
+        others.get("items"),
+        others.get("limits", DEFAULT_LIMITS),
+        others.get("progress", silent),
+    )
+    compared = _comparison_of(result)
+    _warn(dict.fromkeys([*warning_lines(result.warnings), *compared.warnings]))
+    return compared
+
+
+def _comparison_of(result: Result) -> Comparison:
+    """Return the comparisons that a result holds as one."""
+    return Comparison(result, tuple(result.comparisons), result.across)
+
+
+def _compared(result: Result, settings: Mapping[str, Json]) -> Comparison:
+    report = result.report
     addresses = asked_scores(report.spec, settings.get("scores"))
-    compared = compare_outcomes(addresses, report.evaluation, gold.systems, report.outcomes, settings, gold.gold_digest)
+    documents = compare_outcomes(
+        addresses, report.evaluation, result.systems, report.outcomes, settings, result.gold_digest,
+        warnings=report.warnings,
+    )  # fmt: skip
     scored = {name: value for name, value in report.document.items() if name != "across"}
-    return replace(gold, report=replace(report, document={**scored, **compared_members(compared)}))
+    return _comparison_of(replace(result, report=replace(report, document={**scored, **compared_members(documents)})))
+
+
+def _split(options: Options, *, of_result: bool) -> tuple[dict[str, Json], Options]:
+    """Return the settings of a comparison, and the options of `score`.
+
+    Raises:
+        TypeError: a name is neither, or the latter stand beside a result.
+    """
+    settings, others = frozenset(Settings.__annotations__), Options.__annotations__.keys() - Settings.__annotations__
+    for name in options:
+        if name not in settings and (of_result or name not in others):
+            known = settings if of_result else settings | others
+            about = " beside a result, which is scored already" if name in others else ""
+            raise TypeError(f"compare() takes no keyword {name!r}{about}.{did_you_mean(name, known)}")
+    chosen: dict[str, Json] = {name: value for name, value in options.items() if name in settings}
+    if "scores" in chosen and not isinstance(chosen["scores"], str):
+        chosen["scores"] = list(chosen["scores"])
+    rest: Any = {name: value for name, value in options.items() if name in others}
+    return chosen, rest
 
 
 def evaluate(
-    request: Mapping[str, Json], gold: Source, outputs: Sequence[Output], *, limits: Limits = DEFAULT_LIMITS
+    request: Mapping[str, Json],
+    gold: Source,
+    outputs: Sequence[Output],
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    progress: Progress = silent,
 ) -> Result:
     """Score outputs as a request asks.
 
@@ -265,9 +320,10 @@ def evaluate(
         gold: the gold standard.
         outputs: the systems.
         limits: bounds on the texts.
+        progress: as in `score`.
 
     Raises:
-        ScoringError: as `score`.
+        ScoringError: as `score`. Nothing is issued as a Python warning: `Result.warnings` has them.
     """
     check_request(request)
     names = [output.name for output in outputs]
@@ -294,6 +350,7 @@ def evaluate(
         items=parse_items(request.get("items")),
         limits=limits,
         gold_place=gold_place,
+        progress=progress,
     )
     return Result(report, tuple(replace(system, text=b"") for system in systems), gold_digest)
 

@@ -88,6 +88,10 @@ class Problem:
         return replace(own, pointer=pointer + self.pointer if self.pointer else pointer)
 
 
+class TreescoreWarning(UserWarning):
+    """Something unusual in a text or parameter that was scored as it is; the message says what to do."""
+
+
 class ScoringError(Exception):
     """A text or a request that cannot be scored.
 

@@ -18,6 +18,7 @@ from typing import Any
 from treescore import score
 from treescore.core.params import Json
 from treescore.core.registry import METRICS
+from treescore.core.suggestions import did_you_mean
 from treescore.errors import InputError, Problem, ScoringError
 
 try:
@@ -149,7 +150,7 @@ class Treescore(_Base):  # type: ignore[misc]
             return found
         unknown = [name for name in wanted if name not in found]
         if unknown:
-            detail = f"Unknown score {unknown[0]!r} of {self.metric}. Scores: {', '.join(found)}."
+            detail = f"Unknown score {unknown[0]!r} of {self.metric}.{did_you_mean(unknown[0], found)}"
             raise InputError(Problem("unknown-score", detail))
         return {name: found[name] for name in wanted}
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from service.render.documents import BoardDocument, RowDocument, SignificanceDocument
-from treescore.render.crosstable import clean, interval_text, p_text, score_text
+from treescore.render.crosstable import clean, p_text
+from treescore.render.figures import IN_FRACTIONS
 
 HEADS = (
     *("rank", "ranks", "cluster", "team", "submission", "score", "covered", "95 % interval", "p to next"),
@@ -65,7 +66,7 @@ def board_rows(document: BoardDocument) -> list[Row]:
             _system(row),
             stepped(row["score"], step),
             row["covered"] or "",
-            interval_text(low, high) if low is not None else "",
+            IN_FRACTIONS.interval(low, high) if low is not None else "",
             "" if row["p_next"] is None else p_text(row["p_next"]),
             _detectable(row),
         )
@@ -82,7 +83,7 @@ def _system(row: RowDocument) -> str:
 def stepped(value: float | None, step: float | None) -> str:
     """Format a score with four decimals, or with those of its rounding step."""
     if value is None or step is None:
-        return score_text(value)
+        return IN_FRACTIONS.value(value)
     exponent = Decimal(str(step)).normalize().as_tuple().exponent
     return f"{value:.{max(0, -exponent) if isinstance(exponent, int) else 4}f}"
 
@@ -158,7 +159,7 @@ def _over_units(significance: SignificanceDocument) -> str:
 
 
 def _detectable(row: RowDocument) -> str:
-    return "" if row["detectable"] is None else score_text(row["detectable"]["difference"])
+    return "" if row["detectable"] is None else IN_FRACTIONS.value(row["detectable"]["difference"])
 
 
 def _ranks(interval: Sequence[int] | None) -> str:

@@ -96,7 +96,7 @@ RUNS = {"A": [SYSTEMS / "neural-a.conllu", SYSTEMS / "neural-b.conllu"], "B": [S
 
 def test_a_list_of_outputs_are_training_runs_of_one_system() -> None:
     result = compare(GOLD, RUNS, "attachment", significance={"resamples": 200})
-    assert list(result) == ["A", "A.2", "B", "B.2"]
+    assert list(result.result) == ["A", "A.2", "B", "B.2"]
     [comparison] = result.comparisons
     assert [system["name"] for system in comparison["systems"]] == ["A", "B"]
     assert "runs_test" in comparison["pairs"][0]

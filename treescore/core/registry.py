@@ -7,7 +7,7 @@ module `metric`. Its class is registered with `@register`; nothing else names it
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 Text = bytes | Mapping[str, bytes]
 """A text as it was sent (UTF-8 expected); a mapping for formats of several texts (`parallel`)."""
+
+ErrorValues = Callable[[Mapping[str, Json]], Iterable[str]]
+"""Returns the values of an error that a filter compares with what is asked."""
 
 StatusArray = NDArray[np.uint8]
 """OK, ERROR or SKIP of each sentence."""
@@ -280,6 +283,12 @@ class Metric(Component):
     """Names of the report styles (`evalb`) that the metric prints."""
     disclosure: ClassVar[Disclosure] = NOTHING
     """What participants see at feedback level `items`."""
+    headline: ClassVar[Mapping[str, str]] = {}
+    """The scores that a table shows, in order: name -> the head of its column, as the field writes it."""
+    headline_below_best: ClassVar[Mapping[str, str]] = {}
+    """Further scores with their heads, shown only where some system has less than the best value."""
+    error_filters: ClassVar[Mapping[str, ErrorValues]] = {}
+    """Filter of errors (`deprel`, `upos`, `label`) -> what it looks at in a row of `errors_of`."""
     own_segmentation: ClassVar[bool] = False
     """Whether an output may have another number of sentences than gold: it is aligned by characters or by names."""
 
@@ -316,6 +325,23 @@ class Metric(Component):
         Raises:
             InputError: every requirement that gold does not meet, with its place in gold's text.
         """
+
+    def errors_of(self, item: Mapping[str, Json], gold: Any) -> Iterator[dict[str, Json]]:  # noqa: ARG002 - for metrics whose items show errors
+        """Return what costs the main score in one sentence, a row for each error.
+
+        Args:
+            item: of the sentence, as `item_details` makes it.
+            gold: after this metric's transforms.
+
+        Returns:
+            Rows of equal members; `kind` says what is wrong.
+        """
+        yield from ()
+
+    def beside_gold(self, item: Mapping[str, Json], gold: Any) -> Iterator[dict[str, Json]]:
+        """Return one sentence with gold and output side by side, the member `error` not empty where it is wrong."""
+        for row in self.errors_of(item, gold):
+            yield {**{name: value for name, value in row.items() if name != "kind"}, "error": row["kind"]}
 
     def report(self, style: str, outcome: Outcome) -> str:  # noqa: ARG002 - for metrics with styles
         """Print a result in the layout of the original program, byte for byte.

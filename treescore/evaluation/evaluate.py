@@ -117,6 +117,11 @@ class Evaluation:
         with placed(pointer, self.part):
             return {entry.key: self._outcome(entry, system, choice, items) for entry in self.spec.entries}
 
+    def gold_of(self, entry: Entry) -> Treebank:
+        """Return gold as the metric of an entry sees it, after its transforms."""
+        gold: Treebank = self._gold_after(entry.steps)
+        return gold
+
     def absent(self, entry: Entry) -> Counts:
         """Return what the sentences of gold count under a metric entry against a missing output: (n, k)."""
         if entry.key not in self._absent:

@@ -16,6 +16,7 @@ from treescore.evaluation.document import comparison_command, outcome_document, 
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import Entry, FormatChoice, Spec
 from treescore.evaluation.training_runs import runs_by_system
+from treescore.evaluation.warnings import warning_lines, warnings_of_metric
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ def evaluate_systems(
     if addresses is not None and significance is not None:
         comparisons = compare_outcomes(
             addresses, evaluation, systems, outcomes, significance, gold_digest,
-            lambda done, address: progress(len(systems) + done, total, f"comparing {address}"),
+            lambda done, address: progress(len(systems) + done, total, f"comparing {address}"), warnings=warnings,
         )  # fmt: skip
     document: dict[str, Json] = {
         "systems": [
@@ -138,6 +139,8 @@ def compare_outcomes(
     significance: Mapping[str, Json],
     gold_digest: str,
     progress: Callable[[int, str], None] = lambda _done, _address: None,
+    *,
+    warnings: Sequence[Mapping[str, Json]] = (),
 ) -> list[dict[str, Json]]:
     """Compare the systems on scores; outputs that are runs of one system stand for it together.
 
@@ -149,6 +152,7 @@ def compare_outcomes(
         significance: settings as in a request.
         gold_digest: name of the gold text in signatures.
         progress: called with (done, address) before each comparison.
+        warnings: of the texts and metrics; the documents hold those that concern the compared score.
 
     Raises:
         InputError: the settings are wrong, or do not fit the texts.
@@ -175,6 +179,7 @@ def compare_outcomes(
         blocks = documents_of(evaluation)
         with placed("/significance"):
             compared = compare(address, score, names, candidates, settings, blocks=blocks, gold_digest=gold_digest)
+        compared["warnings"] = [*warning_lines(warnings_of_metric(warnings, entry.key)), *compared["warnings"]]
         compared["command"] = comparison_command(
             entry,
             evaluation.spec.format,

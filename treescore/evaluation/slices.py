@@ -57,13 +57,13 @@ def _groupings(gold: Treebank, items: ItemInfo) -> Mapping[str, Sequence[Json]]:
     groupings |= items.attributes
     if items.blocks is not None:
         groupings["block"] = items.blocks
-    lengths = _lengths(gold, items)
+    lengths = sentence_lengths(gold, items)
     if lengths is not None:
         groupings["sentence_length"] = [_bin(length) for length in lengths.tolist()]
     return groupings
 
 
-def _lengths(gold: Treebank, items: ItemInfo) -> IntArray | None:
+def sentence_lengths(gold: Treebank, items: ItemInfo) -> IntArray | None:
     """Count the words of each sentence of gold, of its source side if parallel; None where they are unknown."""
     if isinstance(gold, ParallelTreebank):
         return np.diff(gold.source.word_offsets)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
 from treescore.render.across import across_lines
+from treescore.render.comparison_tables import across_table, comparison_tables
 from treescore.render.latex import comment, latex
 from treescore.render.markdown import escaped, markdown
 from treescore.render.rows import csv_rows
+from treescore.render.tables import html_table
 from treescore.render.text import text
 
 Document = Mapping[str, Any]
-_Writer = Callable[[Sequence[Document], Document | None], bytes]
+_Writer = Callable[[Sequence[Document], Document | None, Container[str]], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +28,11 @@ class Rendered:
     media_type: str
 
 
-def _joined(one: Callable[[Document], str], line: Callable[[str], str]) -> _Writer:
+def _joined(one: Callable[[Document, Container[str]], str], line: Callable[[str], str]) -> _Writer:
     """Return a writer of one document after the other, and lines of all of them as one family at the end."""
 
-    def write(documents: Sequence[Document], across: Document | None) -> bytes:
-        written = [one(document) for document in documents]
+    def write(documents: Sequence[Document], across: Document | None, shares: Container[str]) -> bytes:
+        written = [one(document, shares) for document in documents]
         if across is not None:
             written.append("".join(f"{line(each)}\n" for each in across_lines(across)))
         return "\n".join(written).encode()
@@ -38,20 +40,27 @@ def _joined(one: Callable[[Document], str], line: Callable[[str], str]) -> _Writ
     return write
 
 
-def _json(documents: Sequence[Document], across: Document | None) -> bytes:
+def _json(documents: Sequence[Document], across: Document | None, _shares: Container[str]) -> bytes:
     whole = list(documents) if across is None else {"comparisons": list(documents), "across": across}
     return orjson.dumps(whole, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _csv(documents: Sequence[Document], _across: Document | None) -> bytes:
+def _csv(documents: Sequence[Document], _across: Document | None, _shares: Container[str]) -> bytes:
     return csv_rows(documents)
 
 
-def _picture(documents: Sequence[Document], _across: Document | None) -> bytes:
+def _picture(documents: Sequence[Document], _across: Document | None, shares: Container[str]) -> bytes:
     # The drawing library takes a second to load, and most processes never draw.
     from treescore.render.picture import picture  # noqa: PLC0415
 
-    return picture(documents)
+    return picture(documents, shares)
+
+
+def _html(documents: Sequence[Document], across: Document | None, shares: Container[str]) -> bytes:
+    tables = [table for document in documents for table in comparison_tables(document, shares)]
+    if across is not None:
+        tables.append(across_table(across))
+    return "".join(map(html_table, tables)).encode()
 
 
 _WRITERS: Mapping[str, tuple[str, _Writer]] = {
@@ -64,19 +73,25 @@ _WRITERS: Mapping[str, tuple[str, _Writer]] = {
 }
 
 FORMATS: Mapping[str, str] = {name: media_type for name, (media_type, _) in _WRITERS.items()}
-"""Format name -> media type."""
+"""Format name -> media type: what a service sends."""
+_VIEWS: Mapping[str, tuple[str, _Writer]] = {**_WRITERS, "html": ("text/html; charset=utf-8", _html)}
+VIEW_FORMS = tuple(_VIEWS)
+"""The formats, and the fragment of HTML that a notebook shows."""
 
 
-def render_comparisons(documents: Sequence[Document], form: str, across: Document | None = None) -> Rendered:
-    """Render comparison documents in one of FORMATS; the same documents give the same bytes.
+def render_comparisons(
+    documents: Sequence[Document], form: str, across: Document | None = None, shares: Container[str] = ()
+) -> Rendered:
+    """Render comparison documents in one of VIEW_FORMS; the same documents give the same bytes.
 
     Args:
         documents: the comparisons.
         form: a format; CSV and SVG hold the comparisons alone.
         across: all of them as one family, shown after them.
+        shares: scores whose figures people see in percent; JSON and CSV hold fractions.
 
     Raises:
         KeyError: an unknown format.
     """
-    media_type, write = _WRITERS[form]
-    return Rendered(write(documents, across), media_type)
+    media_type, write = _VIEWS[form]
+    return Rendered(write(documents, across, shares), media_type)

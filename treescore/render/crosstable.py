@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+
+from treescore.core.conventions import IDENTICAL, UNDEFINED
+from treescore.render.figures import IN_FRACTIONS, PERCENT, Figures, figures_of
 
 Document = Mapping[str, Any]
 
@@ -36,11 +38,12 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class CrossTable:
-    """A comparison's systems, best first, and the upper triangle of their pairs."""
+    """A comparison's systems, best first, the upper triangle of their pairs, and how figures are written."""
 
     document: Document
     systems: Sequence[Document]
     cells: Mapping[tuple[int, int], Cell]
+    figures: Figures = IN_FRACTIONS
 
     @property
     def names(self) -> list[str]:
@@ -52,8 +55,13 @@ class CrossTable:
         return row > 0 and self.systems[row].get("cluster") != self.systems[row - 1].get("cluster")
 
 
-def cross_table(document: Document) -> CrossTable:
-    """Return the systems by rank and the cells above the diagonal, keyed (row, column)."""
+def cross_table(document: Document, shares: Container[str] = ()) -> CrossTable:
+    """Return the systems by rank and the cells above the diagonal, keyed (row, column).
+
+    Args:
+        document: the comparison.
+        shares: scores whose figures are written in percent.
+    """
     systems = document["systems"]
     row_of = {system["name"]: row for row, system in enumerate(systems)}
     cells = {}
@@ -76,7 +84,8 @@ def cross_table(document: Document) -> CrossTable:
         if row > column:
             row, column, cell = column, row, _turned(cell)
         cells[row, column] = cell
-    return CrossTable(document, systems, cells)
+    figures = figures_of(PERCENT, share=True) if document["score"] in shares else IN_FRACTIONS
+    return CrossTable(document, systems, cells, figures)
 
 
 _SIDE = {"a": "row", "b": "column", None: None}
@@ -98,11 +107,18 @@ def headline(document: Document) -> str:
         parts.append(" and ".join(_kind_words(document, kind) for kind in kinds))
     if signature.get("shuffles"):
         seed = "a seed for each pair" if signature["seed"] is None else f"seed {signature['seed']}"
-        parts.append(f"{signature['shuffles']} shuffles, {seed}")
+        parts.append(f"{counted(signature['shuffles'], 'shuffle')}, {seed}")
     if "unit_count" in document:
-        parts.append(f"{document['unit_count']} {unit_word(document)}s")
-    parts.append(f"{document['family']['size']} pairs, {document['correction']}, alpha {document['alpha']:g}")
+        parts.append(counted(document["unit_count"], unit_word(document)))
+    parts.append(
+        f"{counted(document['family']['size'], 'pair')}, {document['correction']}, alpha {document['alpha']:g}"
+    )
     return "; ".join(parts)
+
+
+def counted(count: int, word: str) -> str:
+    """Return a number with its word, in the plural unless it is 1."""
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def test_words(document: Document) -> str:
@@ -135,16 +151,6 @@ def error_text(error: float) -> str:
     return "±0.1 %" if error < 0.001 else f"±{float(f'{100 * error:.1g}'):g} %"
 
 
-def score_text(value: float | None) -> str:
-    """Return a score with four decimals."""
-    return "-" if value is None else f"{value:.4f}"
-
-
-def signed(value: float) -> str:
-    """Return a difference with four decimals and its sign."""
-    return f"{value:+.4f}"
-
-
 def p_text(p: float | None) -> str:
     """Return a p-value: with four decimals, or in powers of ten where they would all be 0."""
     if p is None:
@@ -152,28 +158,21 @@ def p_text(p: float | None) -> str:
     return f"{p:.4f}" if p >= 0.00095 else f"{p:.1e}"
 
 
-def interval_text(low: float | None, high: float | None) -> str:
-    """Return an interval in brackets."""
-    if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
-        return "-"
-    return f"[{low:.4f}, {high:.4f}]"
-
-
-def evidence(cell: Cell) -> str:
+def evidence(cell: Cell, figures: Figures) -> str:
     """Return the p-value of a pair; its interval where there is none."""
-    return interval_text(cell.low, cell.high) if cell.p is None else p_text(cell.p)
+    return figures.interval(cell.low, cell.high) if cell.p is None else p_text(cell.p)
 
 
 def system_table(table: CrossTable) -> tuple[list[str], list[list[str]]]:
     """Return the heads and the rows of a table of the systems, without columns that are empty throughout."""
-    rows = [_system_cells(system) for system in table.systems]
+    rows = [_system_cells(system, table.figures) for system in table.systems]
     for index, row in enumerate(rows):
         row[2] += _dagger(table, index)
     kept = [column for column in range(len(SYSTEM_HEADS)) if any(row[column] for row in rows)]
     return [SYSTEM_HEADS[column] for column in kept], [[row[column] for column in kept] for row in rows]
 
 
-def _system_cells(system: Document) -> list[str]:
+def _system_cells(system: Document, figures: Figures) -> list[str]:
     """Return rank, name, score, interval, rank range and spread over runs as cells of a table."""
     ci = system.get("ci") or {"low": None, "high": None}
     ranks = system.get("rank_interval")
@@ -181,10 +180,10 @@ def _system_cells(system: Document) -> list[str]:
     return [
         str(system["rank"]),
         clean(system["name"]),
-        score_text(system["score"]),
-        interval_text(ci["low"], ci["high"]),
+        figures.value(system["score"]),
+        figures.interval(ci["low"], ci["high"]),
         "-" if ranks is None else (str(ranks[0]) if ranks[0] == ranks[1] else f"{ranks[0]}-{ranks[1]}"),
-        "" if not runs else f"{runs['count']} runs, sd {score_text(runs['sd'])}",
+        "" if not runs else f"{counted(runs['count'], 'run')}, sd {figures.value(runs['sd'])}",
     ]
 
 
@@ -201,9 +200,16 @@ def clean(name: str) -> str:
 
 
 def notes(document: Document) -> list[str]:
-    """Return a line for each system that was not tested, with the reason; then the document's own notes."""
+    """Return why each untested system was not, then the document's notes that say something of its pairs."""
     untested = [f"not tested: {clean(each['name'])} ({each['reason']})" for each in document["untested"]]
-    return [*untested, *document["warnings"], *document["notes"]]
+    empty = {IDENTICAL: not _has_identical(document), UNDEFINED: not untested}
+    return [*untested, *(note for note in document["notes"] if not empty.get(note))]
+
+
+def _has_identical(document: Document) -> bool:
+    """Return whether outputs of a pair were found to be the same in every unit."""
+    effects = (pair.get("effect") or {} for pair in document["pairs"] if pair["difference"] == 0)
+    return any(effect.get("units_won") == 0 and effect.get("units_lost") == 0 for effect in effects)
 
 
 def dagger_line(table: CrossTable) -> str:
@@ -212,9 +218,11 @@ def dagger_line(table: CrossTable) -> str:
     if cell is None:
         return ""
     first, second = table.names[:2]
-    gap = f"{difference_words(table.document)} {signed(cell.difference)}"
+    gap = f"{difference_words(table.document)} {table.figures.signed(cell.difference)}"
     if cell.low is not None and cell.high is not None:
-        gap += f"{', of the score' if tests_shares(table.document) else ''} {interval_text(cell.low, cell.high)}"
+        gap += (
+            f"{', of the score' if tests_shares(table.document) else ''} {table.figures.interval(cell.low, cell.high)}"
+        )
     if cell.p is None:
         return f"{first} and {second}: {gap}."
     verdict = "differs significantly from the other system" if cell.significant else "no significant difference"

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 from treescore.render.crosstable import (
     Cell,
     CrossTable,
+    clean,
     cross_table,
     dagger_line,
     difference_words,
     evidence,
     headline,
     notes,
-    signed,
     system_table,
 )
+from treescore.render.figures import Figures
 from treescore.render.sentences import sentences
 
 LEGEND = (
@@ -43,10 +44,13 @@ _ESCAPES = {
 }
 
 
-def latex(document: Mapping[str, Any]) -> str:
+def latex(document: Mapping[str, Any], shares: Container[str] = ()) -> str:
     """Return two tables for a paper; they need the packages booktabs and textcomp (T1 encoding)."""
-    table = cross_table(document)
-    lines = [*preamble(headline(document)), *_systems(table)]
+    table = cross_table(document, shares)
+    lines = preamble(headline(document))
+    for words in document["warnings"]:
+        lines += [warned(words), ""]
+    lines += _systems(table)
     if len(table.systems) == 2:
         lines += ["", escaped(dagger_line(table))]
     elif table.cells:
@@ -65,6 +69,11 @@ def preamble(headline: str) -> list[str]:
 def comment(words: str) -> str:
     """Return words as a comment of one line."""
     return f"% {' '.join(words.split())}"
+
+
+def warned(words: str) -> str:
+    """Return a warning as a paragraph of its own, as a comment would be lost in the paper."""
+    return f"\\noindent\\textbf{{Warning:}} {escaped(clean(words))}"
 
 
 def tabular(
@@ -94,7 +103,8 @@ def _pairs(table: CrossTable) -> list[str]:
     size = len(table.systems)
     names = [escaped(name) for name in table.names]
     rows = [
-        [names[row], *(_cell(table.cells.get((row, column))) for column in range(1, size))] for row in range(size - 1)
+        [names[row], *(_cell(table.cells.get((row, column)), table.figures) for column in range(1, size))]
+        for row in range(size - 1)
     ]
     return [*tabular("l" + "r" * (size - 1), ["", *names[1:]], rows, table.boundary_above), _legend(table)]
 
@@ -103,9 +113,9 @@ def _legend(table: CrossTable) -> str:
     return f"% cells: {difference_words(table.document)} {LEGEND}"
 
 
-def _cell(cell: Cell | None) -> str:
+def _cell(cell: Cell | None, figures: Figures) -> str:
     if cell is None:
         return ""
     side = {"row": r"$\leftarrow$", "column": r"$\uparrow$", None: "$=$"}[cell.winner]
-    words = f"{signed(cell.difference)} ({evidence(cell)})"
+    words = f"{figures.signed(cell.difference)} ({evidence(cell, figures)})"
     return f"{chr(92)}textbf{{{words}}} {side}" if cell.significant else f"{words} {side}"

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
-from treescore.render.crosstable import CrossTable, cross_table, dagger_line, headline, notes, system_table
+from treescore.render.crosstable import CrossTable, clean, cross_table, dagger_line, headline, notes, system_table
 from treescore.render.sentences import sentences
 from treescore.render.text import cell_text, legend
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$&!])")
 
 
-def markdown(document: Mapping[str, Any]) -> str:
+def markdown(document: Mapping[str, Any], shares: Container[str] = ()) -> str:
     """Return ranks (with the cluster's number), then the cross-table, then notes."""
-    table = cross_table(document)
-    blocks = [f"**{escaped(headline(document))}**", _systems(table)]
+    table = cross_table(document, shares)
+    blocks = [f"**{escaped(headline(document))}**", *map(warned, document["warnings"]), _systems(table)]
     if len(table.systems) == 2:
         blocks.append(escaped(dagger_line(table)))
     elif table.cells:
@@ -28,6 +28,11 @@ def markdown(document: Mapping[str, Any]) -> str:
 def escaped(words: str) -> str:
     """Return text with Markdown's special characters escaped."""
     return _SPECIAL.sub(r"\\\1", words)
+
+
+def warned(words: str) -> str:
+    """Return a warning as a paragraph of its own."""
+    return f"**Warning:** {escaped(clean(words))}"
 
 
 def _systems(table: CrossTable) -> str:
@@ -47,13 +52,13 @@ def _pairs(table: CrossTable) -> str:
         line = [names[row]]
         for column in range(1, size):
             cell = table.cells.get((row, column))
-            words = "" if cell is None else escaped(cell_text(cell))
+            words = "" if cell is None else escaped(cell_text(cell, table.figures))
             line.append(f"**{words}**" if cell is not None and cell.significant else words)
         rows.append(line)
     return pipe_table(["", *names[1:]], rows)
 
 
-def pipe_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table of cells that are escaped already."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+def pipe_table(head: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[bool] = ()) -> str:
+    """Return a table of cells that are escaped already; columns that are `numeric` are aligned to the right."""
+    rules = ["---:" if each else "---" for each in numeric] or ["---"] * len(head)
+    return "\n".join(f"| {' | '.join(line)} |" for line in (head, rules, *rows))

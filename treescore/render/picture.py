@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 from matplotlib.patches import Rectangle
@@ -13,13 +13,11 @@ from treescore.render.crosstable import (
     clean,
     cross_table,
     headline,
-    interval_text,
     p_text,
-    score_text,
-    signed,
 )
 from treescore.render.sentences import assumed, detectable
-from treescore.render.svg import accessible, drawn
+from treescore.render.svg import accessible, drawn, drawn_png
+from treescore.render.text import warned
 
 MOST_WORDED = 30
 """Largest number of systems for which the cells show figures."""
@@ -33,9 +31,24 @@ _SHADES = ((1e-4, "0.45"), (1e-3, "0.60"), (1e-2, "0.75"), (5e-2, "0.88"))
 _DARK = "0.45"
 
 
-def picture(documents: Sequence[Mapping[str, Any]]) -> bytes:
-    """Draw one heat map under the other; the same documents give the same bytes, in every thread."""
-    tables = [cross_table(document) for document in documents]
+def picture(documents: Sequence[Mapping[str, Any]], shares: Container[str] = ()) -> bytes:
+    """Draw one heat map under the other as SVG; the same documents give the same bytes, in every thread.
+
+    Args:
+        documents: the comparisons.
+        shares: scores whose figures are written in percent.
+    """
+    tables = [cross_table(document, shares) for document in documents]
+    return accessible(drawn(*_figure(tables)), *described(tables)).encode()
+
+
+def png(documents: Sequence[Mapping[str, Any]], shares: Container[str] = ()) -> bytes:
+    """Draw the same as PNG."""
+    return drawn_png(*_figure([cross_table(document, shares) for document in documents]))
+
+
+def _figure(tables: Sequence[CrossTable]) -> tuple[tuple[float, float], Callable[[Any], None]]:
+    """Return the size of a figure in inches, and what draws it."""
     sizes = [
         max(2.2, 1.2 + _cell_inches(table) * len(table.systems)) + _LINE_INCHES * len(_below(table)) for table in tables
     ]
@@ -46,7 +59,7 @@ def picture(documents: Sequence[Mapping[str, Any]]) -> bytes:
         for table, (axis,) in zip(tables, axes, strict=True):
             _draw(axis, table)
 
-    return accessible(drawn((width, sum(sizes) if sizes else 1.0), draw), *described(tables)).encode()
+    return (width, sum(sizes) if sizes else 1.0), draw
 
 
 def described(tables: Sequence[CrossTable]) -> tuple[str, str]:
@@ -55,7 +68,8 @@ def described(tables: Sequence[CrossTable]) -> tuple[str, str]:
     sentences = []
     for table in tables:
         ranking = "; ".join(
-            f"{system['rank']}. {clean(system['name'])} {score_text(system['score'])}" for system in table.systems
+            f"{system['rank']}. {clean(system['name'])} {table.figures.value(system['score'])}"
+            for system in table.systems
         )
         sentences.append(f"{headline(table.document)}. Ranking: {ranking}.")
         decided = [pair for pair, cell in sorted(table.cells.items()) if cell.significant]
@@ -67,7 +81,7 @@ def described(tables: Sequence[CrossTable]) -> tuple[str, str]:
             + (f"; and {more} more" if more > 0 else "")
             + "."
         )
-        sentences += [*assumed(table.document), *detectable(table.document)]
+        sentences += [*_said(table)]
     return f"Significance of differences: {scores}", " ".join(sentences)
 
 
@@ -75,7 +89,7 @@ def _difference(table: CrossTable, pair: tuple[int, int]) -> str:
     cell = table.cells[pair]
     row, column = (table.names[index] for index in pair)
     better, worse = (row, column) if cell.winner == "row" else (column, row)
-    return f"{better} over {worse} by {abs(cell.difference):.4f}, p {p_text(cell.p)}"
+    return f"{better} over {worse} by {table.figures.value(abs(cell.difference))}, p {p_text(cell.p)}"
 
 
 def _cell_inches(table: CrossTable) -> float:
@@ -96,8 +110,8 @@ def _draw(axis: Any, table: CrossTable) -> None:
         if worded:
             ink = "white" if shade == _DARK and hatch is None else "black"
             side = {"row": "◀", "column": "▲", None: "="}[cell.winner]
-            second = interval_text(cell.low, cell.high) if cell.p is None else f"p {p_text(cell.p)}"
-            words = f"{signed(cell.difference)}\n{second}\n{side}{' *' if cell.significant else ''}"
+            second = table.figures.interval(cell.low, cell.high) if cell.p is None else f"p {p_text(cell.p)}"
+            words = f"{table.figures.signed(cell.difference)}\n{second}\n{side}{' *' if cell.significant else ''}"
             weight = "bold" if cell.significant else "normal"
             axis.text(
                 column, row, words, ha="center", va="center", color=ink, fontsize=7, fontweight=weight, parse_math=False
@@ -112,7 +126,7 @@ def _draw(axis: Any, table: CrossTable) -> None:
     axis.set_xticks(
         list(marks), [names[index] for index in marks], rotation=45, ha="left", fontsize=8, parse_math=False
     )
-    scores = [f"{names[index]}  {score_text(table.systems[index]['score'])}" for index in marks]
+    scores = [f"{names[index]}  {table.figures.value(table.systems[index]['score'])}" for index in marks]
     axis.set_yticks(list(marks), scores, fontsize=8, parse_math=False)
     axis.xaxis.tick_top()
     axis.tick_params(length=0)
@@ -126,8 +140,13 @@ def _below(table: CrossTable) -> list[str]:
     """Return the legend and what the comparison says, in lines of the table's width."""
     alpha = table.document["alpha"]
     legend = f"◀ row better, ▲ column better (hatched), * significant at {alpha:g}; darker = smaller adjusted p"
-    said = (f"{table.document['score']}: {legend}", *assumed(table.document), *detectable(table.document))
+    said = (f"{table.document['score']}: {legend}", *_said(table))
     return [line for each in said for line in textwrap.wrap(each, int(_LETTERS_PER_INCH * _table_inches(table)))]
+
+
+def _said(table: CrossTable) -> list[str]:
+    """Return the warnings, then what is assumed and what could have been found."""
+    return [*map(warned, table.document["warnings"]), *assumed(table.document), *detectable(table)]
 
 
 def _square(column: int, row: int, shade: str, hatch: str | None) -> Any:

@@ -45,6 +45,7 @@ COLUMNS = (
     "p_b_not_worse",
     "b_not_worse",
     "assumed",
+    "warnings",
 )
 
 MEMBERS: Mapping[str, str] = {
@@ -65,15 +66,16 @@ EXACT = ("p_kind", "shuffles", "smallest_p", "relative_error_reduction", "units_
 
 def csv_rows(documents: Sequence[Mapping[str, Any]]) -> bytes:
     """Return all pairs of all comparisons, with a header and all digits that the documents have."""
+    columns, rows = comparison_rows(documents)
+    return separated([columns, *([safe_value(row.get(column)) for column in columns] for row in rows)])
+
+
+def comparison_rows(documents: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[dict[str, Any]]]:
+    """Return the columns that the documents have values for, and a row for each pair."""
     rounded = bool(documents) and not any("smallest_p" in document for document in documents)
     left_out = _unknown(documents) | (set(EXACT) if rounded else set())
     columns = [column for column in COLUMNS if column not in left_out]
-    rows: list[Sequence[Any]] = [columns]
-    for document in documents:
-        for pair in document["pairs"]:
-            flat = _flat(document, pair)
-            rows.append([safe_value(flat.get(column)) for column in columns])
-    return separated(rows)
+    return columns, [_flat(document, pair) for document in documents for pair in document["pairs"]]
 
 
 def _unknown(documents: Sequence[Mapping[str, Any]]) -> set[str]:
@@ -103,6 +105,7 @@ def _flat(document: Mapping[str, Any], pair: Mapping[str, Any]) -> dict[str, Any
         "p_b_not_worse": b.get("p_adjusted"),
         "b_not_worse": b.get("established"),
         "assumed": document.get("assumed"),
+        "warnings": " ".join(document["warnings"]),
     }
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from treescore.render.crosstable import CrossTable, clean, interval_text, p_text, tests_shares
+from treescore.render.crosstable import CrossTable, clean, p_text, tests_shares
+from treescore.render.figures import Figures
 
 Document = Mapping[str, Any]
 LISTED = 10
@@ -18,11 +19,11 @@ def sentences(table: CrossTable) -> list[str]:
     pairs = [pair for pair in document["pairs"] if pair["difference"] is not None]
     return [
         *assumed(document),
-        *_detectable(pairs),
+        *_detectable(pairs, table.figures),
         *_parts(pairs, document["alpha"]),
         *_unselected(pairs, document["alpha"]),
-        *_together(pairs, of_scores=not tests_shares(document)),
-        *_not_worse(pairs),
+        *_together(pairs, table.figures, of_scores=not tests_shares(document)),
+        *_not_worse(pairs, table.figures),
     ]
 
 
@@ -31,21 +32,23 @@ def assumed(document: Document) -> list[str]:
     return [document["assumed"]] if document.get("assumed") else []
 
 
-def detectable(document: Document) -> list[str]:
+def detectable(table: CrossTable) -> list[str]:
     """Return which true difference would have been found where none is significant, as one line."""
-    return list(_detectable([pair for pair in document["pairs"] if pair["difference"] is not None]))
+    return list(
+        _detectable([pair for pair in table.document["pairs"] if pair["difference"] is not None], table.figures)
+    )
 
 
-def _detectable(pairs: Sequence[Document]) -> Iterator[str]:
+def _detectable(pairs: Sequence[Document], figures: Figures) -> Iterator[str]:
     known = [pair["detectable"] for pair in pairs if pair.get("detectable") and pair["significant"] is False]
     if not known:
         return
     low, high = (end(each["difference"] for each in known) for end in (min, max))
     power = f"{known[0]['power']:.0%}".replace("%", " %")
     if len(pairs) == 1:
-        yield f"Not significant; a true difference of {low:.4f} would be found with {power} power."
+        yield f"Not significant; a true difference of {figures.value(low)} would be found with {power} power."
     else:
-        size = f"{low:.4f}" if high == low else f"{low:.4f} to {high:.4f}, by pair,"
+        size = figures.value(low) if high == low else f"{figures.value(low)} to {figures.value(high)}, by pair,"
         yield f"Where a difference is not significant, a true one of {size} would be found with {power} power."
 
 
@@ -69,7 +72,7 @@ def _unselected(pairs: Sequence[Document], alpha: float) -> Iterator[str]:
         yield f"p above {alpha:g} only by the allowance for picking: {_listed(picked, 'p_unselected')} without it."
 
 
-def _together(pairs: Sequence[Document], *, of_scores: bool) -> Iterator[str]:
+def _together(pairs: Sequence[Document], figures: Figures, *, of_scores: bool) -> Iterator[str]:
     """Yield for how many pairs 0 is outside of the intervals that hold together, and where p decides otherwise.
 
     The intervals are of scores: a p of something else is not held against them.
@@ -81,7 +84,7 @@ def _together(pairs: Sequence[Document], *, of_scores: bool) -> Iterator[str]:
     decided = [pair for pair in known if of_scores and pair["significant"] is not None]
     odd = [pair for pair in decided if pair["significant"] != _apart(pair)]
     sentence = f"Intervals that hold together leave out 0 for {len(apart)} of {len(known)} pairs"
-    named = "; ".join(f"{_names(pair)} {interval_text(*(_bounds(pair) or (None, None)))}" for pair in odd[:LISTED])
+    named = "; ".join(f"{_names(pair)} {figures.interval(*(_bounds(pair) or (None, None)))}" for pair in odd[:LISTED])
     yield f"{sentence}; p decides otherwise for {named}{_more(len(odd))}." if odd else f"{sentence}."
 
 
@@ -95,12 +98,12 @@ def _apart(pair: Document) -> bool:
     return low > 0 or high < 0
 
 
-def _not_worse(pairs: Sequence[Document]) -> Iterator[str]:
+def _not_worse(pairs: Sequence[Document], figures: Figures) -> Iterator[str]:
     """Yield for each system of which others are shown not to be worse which these are; of one pair both p."""
     tested = [pair for pair in pairs if pair.get("noninferiority")]
     if not tested:
         return
-    margin = f"{tested[0]['noninferiority']['margin']:g}"
+    margin = f"{figures.factor * tested[0]['noninferiority']['margin']:g}"
     shown: dict[str, list[str]] = {}
     for pair in tested:
         for name, other in ((pair["a"], pair["b"]), (pair["b"], pair["a"])):

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from treescore.render.crosstable import (
     Cell,
     CrossTable,
+    clean,
     cross_table,
     dagger_line,
     difference_words,
     evidence,
     headline,
     notes,
-    signed,
     system_table,
 )
+from treescore.render.figures import Figures
 from treescore.render.sentences import sentences
 
 LEGEND = "adjusted p; < the row's system is better, ^ the column's; * significant."
 LEGEND_INTERVALS = "its interval; < the row's system is better, ^ the column's."
 
 
-def text(document: Mapping[str, Any]) -> str:
+def text(document: Mapping[str, Any], shares: Container[str] = ()) -> str:
     """Return ranks with lines between clusters, then the cross-table (for two systems, the dagger's line)."""
-    table = cross_table(document)
-    lines = [headline(document), "", *_systems(table)]
+    table = cross_table(document, shares)
+    warnings = [warned(words) for words in document["warnings"]]
+    lines = [headline(document), *warnings, "", *_systems(table)]
     if len(table.systems) == 2:
         lines += ["", dagger_line(table)]
     elif table.cells:
@@ -42,9 +44,14 @@ def mark(cell: Cell) -> str:
     return side + ("*" if cell.significant else "")
 
 
-def cell_text(cell: Cell) -> str:
+def cell_text(cell: Cell, figures: Figures) -> str:
     """Return the cell of a pair on one line."""
-    return f"{signed(cell.difference)} {evidence(cell)} {mark(cell)}"
+    return f"{figures.signed(cell.difference)} {evidence(cell, figures)} {mark(cell)}"
+
+
+def warned(words: str) -> str:
+    """Return a warning as one line that says it is one."""
+    return f"Warning: {clean(words)}"
 
 
 def legend(table: CrossTable) -> str:
@@ -70,13 +77,35 @@ def _pairs(table: CrossTable) -> list[str]:
     rows = [["", *names[1:]]]
     for row in range(size - 1):
         cells = [
-            cell_text(table.cells[row, column]) if (row, column) in table.cells else "" for column in range(1, size)
+            cell_text(table.cells[row, column], table.figures) if (row, column) in table.cells else ""
+            for column in range(1, size)
         ]
         rows.append([names[row], *cells])
     return [*aligned(rows), legend(table)]
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows of cells as lines, with columns two spaces apart."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+def aligned(rows: Sequence[Sequence[str]], numeric: Sequence[bool] = ()) -> list[str]:
+    """Return rows of cells as lines, with columns two spaces apart.
+
+    Args:
+        rows: of equally many cells.
+        numeric: for each column whether its cells stand at its right edge; none of them unless given.
+    """
+    columns = range(len(rows[0]))
+    right = [bool(numeric and numeric[column]) for column in columns]
+    widths = [max(width_of(row[column]) for row in rows) for column in columns]
+    lines = []
+    for row in rows:
+        gaps = [" " * (width - width_of(cell)) for cell, width in zip(row, widths, strict=True)]
+        sides = zip(row, gaps, right, strict=True)
+        lines.append("  ".join(gap + cell if at_right else cell + gap for cell, gap, at_right in sides))
+    return lines
+
+
+def width_of(cell: str) -> int:
+    """Return how many columns of a terminal a cell takes: two for an East Asian character, none for an accent."""
+    if cell.isascii():
+        return len(cell)
+    from rich.cells import cell_len  # noqa: PLC0415 - most tables are ASCII, and need no table of widths
+
+    return cell_len(cell)

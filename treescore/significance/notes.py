@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from treescore.core.conventions import IDENTICAL, UNDEFINED
 from treescore.core.params import Json
 from treescore.significance import compare_pl, noninferiority, training_runs
 from treescore.significance.assumptions import too_few
@@ -21,12 +22,12 @@ def notes(question: Question, tests: Sequence[Test], smallest: Mapping[str, Json
         smallest: the member `smallest_p` of the document.
     """
     settings = question.settings
-    lines = ["p of identical outputs is 1", "undefined scores (0/0) are excluded and listed"]
+    lines = [IDENTICAL, UNDEFINED]
     most_shuffles = max((test.shuffles for test in tests if test.shuffles), default=0)
     if most_shuffles > settings.shuffles:
         lines.append(
             f"Shuffles raised from {settings.shuffles} to {most_shuffles}: with fewer, {settings.correction} over "
-            f"{len(question.pairs)} pairs could reject nothing, or only just."
+            f"{len(question.pairs)} pair{'s' if len(question.pairs) != 1 else ''} could reject nothing, or only just."
         )
     fewest_shuffles = min((test.shuffles for test in tests if test.shuffles and test.unselected is None), default=0)
     if 0 < fewest_shuffles < settings.shuffles:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -39,6 +39,7 @@ AER = Ratio({"links_in_sure": 1, "links_in_possible": 1}, {"links": 1, "sure": 1
 _NO_LINKS = "the output has no link"
 _NO_SURE = "gold has no sure link"
 _KINDS = ("P", "S")
+SURE = _KINDS[1]
 MIN_FALL = 0.1
 """By how much, and by at least a quarter, AER must fall under another reading for a warning."""
 
@@ -178,6 +179,14 @@ def compare_links(index: GoldIndex, system: Links, pairs: int) -> Comparison:
     return Comparison(gold, system, in_possible, in_sure, found_in_system, found_as_sure, pairs)
 
 
+def link_errors(links: Mapping[str, Json]) -> Iterator[dict[str, Json]]:
+    """Return the wrong links of a pair, then the missed sure ones."""
+    for kind in ("wrong", "missed"):
+        for source, target, sure in links.get(kind, ()):
+            if kind == "wrong" or sure == SURE:
+                yield {"kind": kind, "source": source, "target": target, "link": sure}
+
+
 def aer_of(rows: IntArray) -> float:
     """Return AER of summed counts, NaN where undefined."""
     return float(TABLE.by_name["aer"].of(COUNT_NAMES, rows.sum(axis=0)))
@@ -196,6 +205,9 @@ class Alignment(Metric):
     examples: ClassVar[tuple[Example, ...]] = (
         Example("pharaoh", (("0-0 1-1 2p2\n", "0-0 1-2\n"), ("0-0\n", "0-0\n"), ("0-1 1-0\n", "0-1 1-0\n"))),
     )
+    headline: ClassVar[Mapping[str, str]] = {
+        "aer": "AER", "och_ney_precision": "P", "och_ney_recall": "R", "och_ney_f1": "F1",
+    }  # fmt: skip
     styles = ("wa_eval",)
     disclosure: ClassVar[Disclosure] = Disclosure(
         members=("wrong",),
@@ -255,6 +267,11 @@ class Alignment(Metric):
         outcome = outcome_of(comparison, warnings, empty, zero=self.values["errors"] == ZERO)
         rows = np.asarray(outcome.rows, np.int64)
         return replace(outcome, slices=lambda: sentence_tables(TABLE, rows, groupings))
+
+    def errors_of(self, item: Mapping[str, Json], gold: Alignments) -> Iterator[dict[str, Json]]:
+        """Return links that gold lacks, and sure links of gold that the output lacks; others do not raise AER."""
+        del gold
+        return link_errors(item)
 
     def absent(self, gold: Alignments, items: ItemInfo, limits: Limits) -> Counts:
         """Count every pair as one for which the output has no link."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,10 +12,11 @@ from treescore.core.columns import Records
 from treescore.core.disclosure import Disclosure, SliceFields, fields
 from treescore.core.limits import Limits
 from treescore.core.params import BOOLEAN, Json, Param
-from treescore.core.registry import ERROR, OK, Example, ItemInfo, Metric, Outcome, TokenBits, register
+from treescore.core.registry import ERROR, OK, ErrorValues, Example, ItemInfo, Metric, Outcome, TokenBits, register
 from treescore.core.scores import ScoreTable, ratio_score
 from treescore.core.trees import DependencyTreebank
 from treescore.metrics.attachment.slices import AttachmentSlices
+from treescore.metrics.shared.error_rows import DEPRELS, UPOS, attachment_rows, words_beside
 from treescore.metrics.shared.examples import DEPENDENCIES
 from treescore.metrics.shared.groupings import OWN_GROUPINGS
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of, shape_problems
@@ -69,6 +71,10 @@ class Attachment(Metric):
     examples: ClassVar[tuple[Example, ...]] = (
         Example("conllu", DEPENDENCIES, {"punctuation": False, "groupings": ["Cpostag@-1#Wordform@0"]}),
     )
+    headline: ClassVar[Mapping[str, str]] = {
+        "las": "LAS", "uas": "UAS", "label_accuracy": "LA", "exact_match": "EM",
+    }  # fmt: skip
+    error_filters: ClassVar[Mapping[str, ErrorValues]] = {"deprel": DEPRELS, "upos": UPOS}
     styles: ClassVar[tuple[str, ...]] = ("eval07",)
     disclosure: ClassVar[Disclosure] = Disclosure(
         fields={"words": fields("word", "form", "system_head", "system_deprel")},
@@ -134,6 +140,14 @@ class Attachment(Metric):
                 {"words": wrong_words(gold, system, scoring & ~right["las"], start, stop)}
             ),
         )
+
+    def errors_of(self, item: Mapping[str, Json], gold: DependencyTreebank) -> Iterator[dict[str, Json]]:
+        """Return the scoring words without the right head and relation."""
+        return attachment_rows(item["words"], gold, item["item"])
+
+    def beside_gold(self, item: Mapping[str, Json], gold: DependencyTreebank) -> Iterator[dict[str, Json]]:
+        """Return the words of the sentence."""
+        return words_beside(gold, item["item"], {row["word"]: row for row in self.errors_of(item, gold)})
 
     def report(self, style: str, outcome: Outcome) -> str:
         """Print the three summary lines of eval07.pl."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +12,7 @@ from treescore.core.absence import ZERO, errors_param
 from treescore.core.arrays import IntArray, owners_of, sums_by
 from treescore.core.limits import Limits
 from treescore.core.params import BOOLEAN, STRINGS, Json, Param, escape
-from treescore.core.registry import ERROR, OK, SKIP, Example, ItemInfo, Metric, Outcome, register
+from treescore.core.registry import ERROR, OK, SKIP, ErrorValues, Example, ItemInfo, Metric, Outcome, register
 from treescore.core.scores import Score, ScoreTable, ratio_score
 from treescore.core.structure import structure_of
 from treescore.core.trees import ConstituentTreebank
@@ -25,6 +26,7 @@ from treescore.metrics.conformance.kernel import (
     match_constituents,
 )
 from treescore.metrics.conformance.report import KeyReport
+from treescore.metrics.shared.error_rows import members
 from treescore.metrics.shared.examples import TREES
 from treescore.transforms.shared.tree_edit import numbered, rewritten
 from treescore.transforms.strip_functions import base_label
@@ -106,6 +108,11 @@ class Conformance(Metric):
     reads = (ConstituentTreebank,)
     examples: ClassVar[tuple[Example, ...]] = (Example("bracketed", TREES, {"categories": {}}, ("flatten",)),)
     # No disclosure: items and slices describe gold's constituents only.
+    headline: ClassVar[Mapping[str, str]] = {
+        "recall": "Recall", "conformance": "Conformance", "precision": "Precision",
+        "labelled_recall": "Labelled recall",
+    }  # fmt: skip
+    error_filters: ClassVar[Mapping[str, ErrorValues]] = {"label": members("label")}
     params: ClassVar[Mapping[str, Param]] = {
         "preterminals": Param(BOOLEAN, False, "Whether tags are constituents over one word."),
         "outer_bracket": Param(BOOLEAN, False, "Whether an outermost bracket without a label is a constituent."),
@@ -175,6 +182,16 @@ class Conformance(Metric):
             slices=report.slices,
             extra=report.tables,
         )
+
+    def errors_of(self, item: Mapping[str, Json], gold: ConstituentTreebank) -> Iterator[dict[str, Json]]:
+        """Return the key constituents that the system lacks: `crossed` where one of its constituents crosses them."""
+        del gold
+        crossed = Counter((row["label"], row["start"], row["end"]) for row in item.get("violated", ()))
+        for row in item.get("missed", ()):
+            name = (row["label"], row["start"], row["end"])
+            kind = "crossed" if crossed[name] > 0 else "missed"
+            crossed[name] -= 1
+            yield {"kind": kind, **row}
 
     def _selected(self, gold: ConstituentTreebank, key: Constituents) -> Constituents:
         select = self.values["select"]

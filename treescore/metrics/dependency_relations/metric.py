@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -15,13 +15,26 @@ from treescore.core.disclosure import Disclosure, SliceFields, fields
 from treescore.core.heads import resolved_heads
 from treescore.core.limits import Limits
 from treescore.core.params import BOOLEAN, STRINGS, Json, Param
-from treescore.core.registry import ERROR, OK, SKIP, Example, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
+from treescore.core.registry import (
+    ERROR,
+    OK,
+    SKIP,
+    ErrorValues,
+    Example,
+    ItemInfo,
+    Metric,
+    Outcome,
+    TokenBits,
+    all_ok,
+    register,
+)
 from treescore.core.scores import ScoreTable
 from treescore.core.treebank_columns import places_of, strings_of
 from treescore.core.trees import NO_HEAD, DependencyTreebank
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, Problem, ProblemList
 from treescore.metrics.dependency_relations.tables import COUNT_NAMES, TABLE, Matches, Side, tables_of
+from treescore.metrics.shared.error_rows import DEPRELS
 from treescore.metrics.shared.examples import RESEGMENTED
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of
 from treescore.metrics.shared.segmentation import UNALIGNED, alignment_of
@@ -30,6 +43,7 @@ from treescore.metrics.shared.words import no_parse
 NO_WORD = -1
 """Head of a root, and of a dependency on something outside the sentence."""
 
+_ARCS = ("gold_head", "gold_deprel", "system_head", "system_deprel")
 _NUMBER = {"type": "integer", "minimum": 0}
 _SELECT = Param(
     {
@@ -65,6 +79,8 @@ class DependencyRelations(Metric):
     reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
     examples: ClassVar[tuple[Example, ...]] = (Example("conllu", RESEGMENTED, {"labelled": True}),)
     own_segmentation: ClassVar[bool] = True
+    headline: ClassVar[Mapping[str, str]] = {"precision": "P", "recall": "R", "f1": "F1"}
+    error_filters: ClassVar[Mapping[str, ErrorValues]] = {"deprel": DEPRELS}
     disclosure: ClassVar[Disclosure] = Disclosure(
         fields={"words": fields("sentence", "word", "form", "system_head", "system_deprel")},
         slices=dict.fromkeys(
@@ -89,6 +105,17 @@ class DependencyRelations(Metric):
             "Sentences of the key in which the answer has no dependency", "without effect on precision"
         ),
     }
+
+    def errors_of(self, item: Mapping[str, Json], gold: DependencyTreebank) -> Iterator[dict[str, Json]]:
+        """Return the answer's wrong dependencies, then the key's missed ones."""
+        del gold
+        for row in item.get("words", ()):
+            blank = {"gold_head": None, "gold_deprel": None}
+            named = {"word": row["word"], "form": row["form"]}
+            yield {"kind": "wrong", **named, **blank, **{name: row.get(name) for name in _ARCS}}
+        for row in item.get("missed", ()):
+            named = {"word": row["gold_word"], "form": row["gold_form"]}
+            yield {"kind": "missed", **named, **{name: row.get(name) for name in _ARCS}}
 
     @property
     def table(self) -> ScoreTable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any, ClassVar
@@ -13,12 +14,13 @@ from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_by
 from treescore.core.columns import Column, Lists, Records, listed, nullable
 from treescore.core.disclosure import Disclosure
 from treescore.core.limits import Limits
-from treescore.core.params import Param
-from treescore.core.registry import SKIP, Example, ItemInfo, Metric, Outcome, all_ok, register
+from treescore.core.params import Json, Param
+from treescore.core.registry import SKIP, ErrorValues, Example, ItemInfo, Metric, Outcome, all_ok, register
 from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
 from treescore.core.treebank_columns import places_of, strings_of
 from treescore.core.trees import DependencyTreebank
 from treescore.metrics.enhanced.edges import ROOT, Edges, edges_of
+from treescore.metrics.shared.error_rows import UPOS, upos_of
 from treescore.metrics.shared.examples import conllu
 from treescore.metrics.shared.segmentation import UNALIGNED, Alignment, aligned_fields, alignment_of
 
@@ -43,6 +45,15 @@ def _table(high: float | None) -> ScoreTable:
 
 
 _TABLE, _UNBOUNDED_TABLE = _table(1.0), _table(None)
+
+
+def _relations(row: Mapping[str, Json]) -> Iterator[str]:
+    """Return the relations of the edges of both sides."""
+    for side in ("gold_deps", "system_deps"):
+        for edge in (row.get(side) or "").split("|"):
+            _, _, relation = edge.partition(":")
+            if relation:
+                yield relation
 
 
 @register
@@ -86,6 +97,8 @@ class Enhanced(Metric):
             ),
         ),
     )
+    headline: ClassVar[Mapping[str, str]] = {"elas_f1": "ELAS", "eulas_f1": "EULAS"}
+    error_filters: ClassVar[Mapping[str, ErrorValues]] = {"deprel": _relations, "upos": UPOS}
     disclosure: ClassVar[Disclosure] = Disclosure(fields={"words": aligned_fields("deps")}, output_sentences=True)
     own_segmentation: ClassVar[bool] = True
 
@@ -137,6 +150,15 @@ class Enhanced(Metric):
             unanswered=unanswered,
             details=lambda start, stop: Records({"words": _wrong_words(alignment, wrong(), start, stop)}),
         )
+
+    def errors_of(self, item: Mapping[str, Json], gold: DependencyTreebank) -> Iterator[dict[str, Json]]:
+        """Return gold's words that are not aligned, or have an edge that the other side lacks."""
+        for row in item["words"]:
+            word = row["word"]
+            kind = "not aligned" if row["system_word"] is None else "edges"
+            at = gold.word_offsets[item["item"] - 1] + word - 1
+            form = gold.vocabulary.strings[gold.forms[at]]
+            yield {"kind": kind, "word": word, "form": form, "upos": upos_of(gold, item["item"], word), **row}
 
     def _edges(self, treebank: DependencyTreebank, limits: Limits) -> Edges:
         return edges_of(treebank, limits.max_problems, collapse=self.values["empty_nodes"] == "collapse")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -16,7 +16,7 @@ from treescore.core.disclosure import Disclosure, Fields
 from treescore.core.grouping import grouped, largest_first
 from treescore.core.limits import Limits
 from treescore.core.params import BOOLEAN, Json, Param
-from treescore.core.registry import ERROR, OK, SKIP, Example, ItemInfo, Metric, Outcome, register
+from treescore.core.registry import ERROR, OK, SKIP, ErrorValues, Example, ItemInfo, Metric, Outcome, register
 from treescore.core.scores import ScoreTable, ratio_score
 from treescore.core.slice_rows import rows_of
 from treescore.core.structure import NONE
@@ -96,6 +96,12 @@ REGULAR = {"min_count": 5, "confidence": 0.95, "limit": 20}
 Treebank = ConstituentTreebank | DependencyTreebank
 
 
+def _labels_in(row: Mapping[str, Json]) -> Iterator[str]:
+    """Return the labels of both lineages."""
+    for side in ("gold_lineage", "system_lineage"):
+        yield from (symbol for symbol in row[side].split() if symbol not in "[]")
+
+
 @register
 class LeafAncestor(Metric):
     """Leaf-ancestor over constituent and dependency trees (Sampson 2000; Sampson & Babarczy 2003)."""
@@ -122,6 +128,8 @@ class LeafAncestor(Metric):
     disclosure: ClassVar[Disclosure] = Disclosure(
         fields={"words": Fields({"word": "word", "system_lineage": "system_lineage"}, perfect={"score": "right"})}
     )
+    headline: ClassVar[Mapping[str, str]] = {"word_mean": "LA words", "sentence_mean": "LA sentences"}
+    error_filters: ClassVar[Mapping[str, ErrorValues]] = {"label": _labels_in}
     params: ClassVar[Mapping[str, Param]] = {
         "cost": Param(
             COST,
@@ -187,6 +195,19 @@ class LeafAncestor(Metric):
         rows[:, COUNT_NAMES.index("sentences")] = words > 0
         rows[:, COUNT_NAMES.index("skip")] = 1
         return rows
+
+    def errors_of(self, item: Mapping[str, Json], gold: Treebank) -> Iterator[dict[str, Json]]:
+        """Return the words whose lineages differ."""
+        del gold
+        for number, row in enumerate(item.get("words", ()), 1):
+            if row["score"] < 1:
+                yield {"kind": "lineage", "number": number, **row}
+
+    def beside_gold(self, item: Mapping[str, Json], gold: Treebank) -> Iterator[dict[str, Json]]:
+        """Return the words of the sentence with both lineages."""
+        del gold
+        for number, row in enumerate(item.get("words", ()), 1):
+            yield {"number": number, **row, "error": "lineage" if row["score"] < 1 else ""}
 
     def _rows(self, gold: Treebank, check: WordCheck, scores: FloatArray) -> FloatArray:
         words = np.diff(gold.word_offsets)

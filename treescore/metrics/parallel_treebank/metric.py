@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ from treescore.core.columns import Lists, Records
 from treescore.core.disclosure import Disclosure, fields
 from treescore.core.limits import Limits
 from treescore.core.params import BOOLEAN, Json, Param
-from treescore.core.registry import Example, ItemInfo, Metric, Outcome, TokenBits, register
+from treescore.core.registry import ErrorValues, Example, ItemInfo, Metric, Outcome, TokenBits, register
 from treescore.core.scores import Ratio, Score, ScoreTable, ratio_score, weighted_mean
 from treescore.core.trees import DependencyTreebank, ParallelTreebank
 from treescore.errors import InputError, Problem, placed
@@ -25,10 +25,12 @@ from treescore.metrics.alignment.metric import (
     NULL_LINKS,
     better_reading,
     compare_links,
+    link_errors,
     misread_warning,
     outcome_of,
     with_null,
 )
+from treescore.metrics.shared.error_rows import DEPRELS, UPOS, attachment_rows
 from treescore.metrics.shared.examples import DEPENDENCIES
 from treescore.metrics.shared.group_tables import attributes_of, sentence_tables
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of, shape_problems
@@ -61,6 +63,12 @@ class ParallelTreebankScore(Metric):
     source: ClassVar[str] = "Parallel-treebank evaluation after Nivre et al. 2007 (UAS) and Och & Ney 2003 (AER)"
     reads: ClassVar[tuple[type[Any], ...]] = (ParallelTreebank,)
     examples: ClassVar[tuple[Example, ...]] = (Example("parallel", _EXAMPLE),)
+    headline: ClassVar[Mapping[str, str]] = {
+        "pts": "PTS",
+        **{f"{side}_{name}": f"{name.upper()} {side}" for name in ("uas", "las") for side in SIDES},
+        "aer": "AER",
+    }
+    error_filters: ClassVar[Mapping[str, ErrorValues]] = {"deprel": DEPRELS, "upos": UPOS}
     disclosure: ClassVar[Disclosure] = Disclosure(
         fields={
             **dict.fromkeys(SIDES, fields("word", "form", "system_head", "system_deprel")),
@@ -115,6 +123,16 @@ class ParallelTreebankScore(Metric):
         problems = range_problems(links_of(gold.alignment), _lengths(gold), names, limits.max_problems)
         with placed("/alignment"):
             problems.raise_if_any()
+
+    def errors_of(self, item: Mapping[str, Json], gold: ParallelTreebank) -> Iterator[dict[str, Json]]:
+        """Return the wrong words of source and target, then the errors of the links, under the member `side`."""
+        blank = dict.fromkeys(("source", "target", "link"))
+        for side, treebank in zip(SIDES, (gold.source, gold.target), strict=True):
+            for row in attachment_rows(item[side], treebank, item["item"]):
+                yield {"side": side, **row, **blank}
+        unnamed = dict.fromkeys(("word", "form", "upos", "gold_head", "system_head", "gold_deprel", "system_deprel"))
+        for row in link_errors(item["alignment"]):
+            yield {"side": "alignment", "kind": row["kind"], **unnamed, **row}
 
     def evaluate(self, gold: ParallelTreebank, system: ParallelTreebank, items: ItemInfo, limits: Limits) -> Outcome:
         """Count each sentence pair.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any, ClassVar
@@ -13,7 +13,18 @@ from treescore.core.arrays import BoolArray, Counts, IntArray
 from treescore.core.disclosure import Disclosure, SliceFields
 from treescore.core.limits import Limits
 from treescore.core.params import Json, Param
-from treescore.core.registry import ERROR, OK, SKIP, Example, ItemInfo, Metric, Outcome, register
+from treescore.core.registry import (
+    ERROR,
+    OK,
+    SKIP,
+    STATUS_NAMES,
+    ErrorValues,
+    Example,
+    ItemInfo,
+    Metric,
+    Outcome,
+    register,
+)
 from treescore.core.scores import ScoreTable
 from treescore.core.trees import ConstituentTreebank
 from treescore.core.vocabulary import Vocabulary
@@ -21,9 +32,11 @@ from treescore.errors import Problem
 from treescore.metrics.parseval import kernel
 from treescore.metrics.parseval.choices import PARAMS, Choices, choices_of
 from treescore.metrics.parseval.details import ComparedTreebanks
+from treescore.metrics.parseval.errors import bracket_errors, brackets_beside
 from treescore.metrics.parseval.report import evalb_report
 from treescore.metrics.parseval.scores import score_table
 from treescore.metrics.parseval.tables import inputs_of
+from treescore.metrics.shared.error_rows import members
 from treescore.metrics.shared.examples import TREES
 
 
@@ -44,6 +57,18 @@ class Parseval(Metric):
     )
     params: ClassVar[Mapping[str, Param]] = PARAMS
     styles = ("evalb",)
+    headline: ClassVar[Mapping[str, str]] = {
+        "labelled_precision": "LP",
+        "labelled_recall": "LR",
+        "labelled_f1": "F1",
+        "exact_match": "EM",
+        "mean_crossing": "CB",
+        "no_crossing": "0CB",
+        "two_or_fewer_crossing": "2CB",
+        "tagging_accuracy": "TA",
+    }
+    headline_below_best: ClassVar[Mapping[str, str]] = {"coverage": "Coverage"}
+    error_filters: ClassVar[Mapping[str, ErrorValues]] = {"label": members("label")}
     disclosure: ClassVar[Disclosure] = Disclosure(
         members=("system_tree", "system_spans", "system_spans_right"),
         scores=("labelled_precision",),
@@ -98,6 +123,16 @@ class Parseval(Metric):
         figures, _, facts = kernel.compare(inputs_of(self.choices, gold, gold))
         skipped = np.full(len(gold), SKIP, np.uint8)
         return _rows(replace(self.choices, zero=True), figures, skipped, facts)
+
+    def errors_of(self, item: Mapping[str, Json], gold: Any) -> Iterator[dict[str, Json]]:
+        """Return missed brackets of gold and wrong ones of the output; none of a sentence that is not compared."""
+        del gold
+        if item["status"] == STATUS_NAMES[OK]:
+            yield from bracket_errors(item, self.choices)
+
+    def beside_gold(self, item: Mapping[str, Json], gold: Any) -> Iterator[dict[str, Json]]:
+        """Return the brackets of both sides, outer ones first."""
+        return brackets_beside(item, list(self.errors_of(item, gold)))
 
     def report(self, style: str, outcome: Outcome) -> str:
         """Print EVALB's table and summary (style `evalb`)."""

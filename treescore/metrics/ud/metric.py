@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,11 +14,13 @@ from treescore.core.columns import Column, Lists, Records, listed, nullable
 from treescore.core.disclosure import Disclosure, SliceFields
 from treescore.core.heads import resolved_heads
 from treescore.core.limits import Limits
-from treescore.core.registry import Example, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
+from treescore.core.params import Json
+from treescore.core.registry import ErrorValues, Example, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
 from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
 from treescore.core.treebank_columns import heads_as_written, places_of, strings_of
 from treescore.core.trees import DependencyTreebank
 from treescore.errors import InputError
+from treescore.metrics.shared.error_rows import DEPRELS, UPOS, upos_of, words_beside
 from treescore.metrics.shared.examples import RESEGMENTED
 from treescore.metrics.shared.groupings import OWN_GROUPINGS, WordAttributes
 from treescore.metrics.shared.heads import Shape, shape_of, shape_problems
@@ -104,6 +107,11 @@ class Ud(Metric):
             "conllu", RESEGMENTED, interprets_labels="CLAS, MLAS and BLEX count content and functional relations only."
         ),
     )
+    headline: ClassVar[Mapping[str, str]] = {f"{row}_f1": row.upper() for row in ("las", "uas", "clas", "mlas", "blex")}
+    headline_below_best: ClassVar[Mapping[str, str]] = {
+        f"{row}_f1": row.capitalize() for row in ("tokens", "words", "sentences")
+    }
+    error_filters: ClassVar[Mapping[str, ErrorValues]] = {"deprel": DEPRELS, "upos": UPOS}
     styles: ClassVar[tuple[str, ...]] = ("conll18",)
     disclosure: ClassVar[Disclosure] = Disclosure(
         fields={"words": aligned_fields("form", "head", "deprel")},
@@ -151,6 +159,21 @@ class Ud(Metric):
             slices=lambda: ud_slices(WordAttributes(gold), WordAttributes(system, shape), bits["las_f1"], system_right),
         )
 
+    def errors_of(self, item: Mapping[str, Json], gold: DependencyTreebank) -> Iterator[dict[str, Json]]:
+        """Return gold's words that are not aligned, or have another head or relation in the output.
+
+        Heads are shown as each side numbers its words, so that two different numbers may mean one word: where the
+        relation is wrong, it is not said whether the head is too.
+        """
+        for row in item["words"]:
+            shown = {name: row[name] for name in _SHOWN}
+            first = {"kind": _kind(row), "word": row["word"], "form": row["gold_form"]}
+            yield {**first, "upos": upos_of(gold, item["item"], row["word"]), **shown}
+
+    def beside_gold(self, item: Mapping[str, Json], gold: DependencyTreebank) -> Iterator[dict[str, Json]]:
+        """Return gold's words of the sentence."""
+        return words_beside(gold, item["item"], {row["word"]: row for row in self.errors_of(item, gold)})
+
     def report(self, style: str, outcome: Outcome) -> str:
         """Print the verbose table of conll18_ud_eval.py."""
         if style != "conll18":
@@ -166,6 +189,16 @@ class Ud(Metric):
             line = f"{title:11}|" + "|".join(f"{cell} " for cell in cells) + "|"
             lines.append(line + (_percent(correct, counts[f"{row}.aligned"]) if row in ALIGNED else ""))
         return "\n".join(lines) + "\n"
+
+
+_SHOWN = ("gold_head", "gold_deprel", "system_sentence", "system_word", "system_form", "system_head", "system_deprel")
+
+
+def _kind(row: Mapping[str, Json]) -> str:
+    if row["system_word"] is None:
+        return "not aligned"
+    gold, system = (universal_relation(row[f"{side}_deprel"]) for side in ("gold", "system"))
+    return "head" if gold == system else "relation"
 
 
 def _percent(numerator: int, denominator: int) -> str:

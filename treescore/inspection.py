@@ -1,0 +1,287 @@
+"""Single sentences and errors of a scored system: `Result.errors`, `sentence`, `slices` and `diff`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from treescore.core.params import Json
+from treescore.core.registry import ERROR, OK, SKIP, STATUS_NAMES, Outcome
+from treescore.core.suggestions import did_you_mean
+from treescore.core.values import with_values
+from treescore.errors import InputError, Problem
+from treescore.evaluation.document import item_details
+from treescore.evaluation.report import Report
+from treescore.evaluation.slices import sentence_lengths
+from treescore.evaluation.spec import Entry
+from treescore.evaluation.warnings import warning_lines, warnings_of_metric
+from treescore.filters import MATCHES, OF_SENTENCES, Filters, SentenceName, bounds_of, values_of
+from treescore.render.crosstable import clean
+from treescore.render.figures import PERCENT, figures_of
+from treescore.render.scores import headline_scores, is_share
+from treescore.views import View
+
+AT_ONCE = 1000
+"""Sentences whose items are made at once: a long text's are never all in memory."""
+COMMON = 20
+"""Values that an empty view names."""
+FEW_SCORES = 6
+"""Scores of a slice that are shown where none of them is one of the metric's headline."""
+UNSCORED = (STATUS_NAMES[ERROR], STATUS_NAMES[SKIP])
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One system under one metric.
+
+    Attributes:
+        report: of all systems.
+        system: its place in the report.
+        name: its name.
+        entry: the metric.
+    """
+
+    report: Report
+    system: int
+    name: str
+    entry: Entry
+
+    @property
+    def outcome(self) -> Outcome:
+        """The outcome of the metric."""
+        return self.report.outcomes[self.system][self.entry.key]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What must be known of the texts to read its errors."""
+        own = [each for each in self.report.warnings if each.get("system", self.name) == self.name]
+        return tuple(warning_lines(warnings_of_metric(own, self.entry.key)))
+
+    def items(self, start: int, stop: int) -> list[dict[str, Json]]:
+        """Return the items of sentences `start` to `stop`, without scores and counts."""
+        return item_details(self.outcome, self.report.gold, start, stop)
+
+
+def errors(scored: Scored, filters: Filters) -> View:
+    """Return the errors of a system, a row for each. Raises InputError for unknown filters and wrong values."""
+    rows = []
+    chosen = _Choice(scored, filters)
+    for number in chosen.sentences:
+        rows += chosen.errors_of(number)
+    count = f"{len(rows)} error{'' if len(rows) == 1 else 's'}"
+    title = f"{count} of {clean(scored.name)} under {scored.entry.key}{chosen.words}"
+    notes = () if rows else tuple(chosen.why_empty())
+    return View(title, _columns(rows), tuple(rows), scored.warnings, notes)
+
+
+def diff(better: Scored, worse: Scored, filters: Filters) -> View:
+    """Return the errors of one system in the sentences in which another one has none of that kind."""
+    without, chosen = _Choice(better, filters), _Choice(worse, filters)
+    rows: list[dict[str, Json]] = []
+    sentences = 0
+    for number in chosen.sentences:
+        if better.outcome.status[number] != OK:
+            continue
+        found = chosen.errors_of(number)
+        if found and not without.errors_of(number):
+            rows += found
+            sentences += 1
+    title = (
+        f"{sentences} sentence{'' if sentences == 1 else 's'} that {clean(better.name)} has right and "
+        f"{clean(worse.name)} wrong under {worse.entry.key}{chosen.words}, with the errors of {clean(worse.name)}"
+    )
+    notes = [] if rows else chosen.why_empty()
+    return View(
+        title, _columns(rows), tuple(rows), tuple(dict.fromkeys([*better.warnings, *worse.warnings])), tuple(notes)
+    )
+
+
+def sentence(scored: Scored, name: SentenceName) -> View:
+    """Return gold and output of one sentence side by side, its errors marked, its scores below.
+
+    Args:
+        scored: the system.
+        name: number from 1, or the sentence's own name.
+
+    Raises:
+        InputError: `unknown-sentence`.
+    """
+    number = _sentence_number(scored, name)
+    [item] = scored.items(number, number + 1)
+    entry, outcome = scored.entry, scored.outcome
+    rows = tuple(entry.metric.beside_gold(item, scored.report.evaluation.gold_of(entry)))
+    [valued] = with_values(entry.metric.table, outcome.rows[number : number + 1], [item])
+    named = f" ({clean(item['sent_id'])})" if item.get("sent_id") else ""
+    title = f"Sentence {number + 1}{named}, {clean(scored.name)} beside gold under {entry.key}"
+    notes = [_scores_line(scored, valued)]
+    if "problem" in item:
+        notes.append(f"{item['status']}: {item['problem']['detail']}")
+    notes += [f"{side}: {item[f'{side}_tree']}" for side in ("gold", "system") if f"{side}_tree" in item]
+    return View(title, _columns(rows), rows, scored.warnings, tuple(notes))
+
+
+def groupings(scored: Scored) -> list[str]:
+    """Return the names of the groupings of `slices`."""
+    return sorted(scored.outcome.slices())
+
+
+def slices(scored: Scored, by: str) -> View:
+    """Return scores by groups of sentences, words or brackets.
+
+    Raises:
+        InputError: `unknown-grouping`, with the known ones.
+    """
+    found = scored.outcome.slices()
+    if by not in found:
+        known = ", ".join(sorted(found)) or "none"
+        detail = f"Unknown grouping {by!r} of {scored.entry.name}. Choose one of: {known}.{did_you_mean(by, found)}"
+        raise InputError(Problem("unknown-grouping", detail, pointer="/by"))
+    flat = [dict(_flat(row)) for row in found[by]]
+    columns = _columns(flat)
+    by_name = scored.entry.metric.table.by_name
+    scores = [name for name in columns if name.startswith("scores.")]
+    shares = frozenset(name for name in scores if _share(by_name, name.partition(".")[2]))
+    heads = [name for name in scores if name.partition(".")[2] in scored.entry.metric.headline]
+    counts = [name for name in columns if name in ("sentences", "counts.gold", "counts.system", "counts.words")]
+    shown = ("value", *(counts or [name for name in columns if name.startswith("counts.")][:1]))
+    title = f"{clean(scored.name)} by {by} under {scored.entry.key}"
+    return View(title, columns, tuple(flat), scored.warnings, (), shares, (*shown, *(heads or scores[:FEW_SCORES])))
+
+
+def _share(known: Mapping[str, Any], name: str) -> bool:
+    """Return whether a score of a slice is from 0 to 1; those that only slices have are shares of words."""
+    return name not in known or is_share(known[name])
+
+
+def _flat(row: Mapping[str, Json], path: str = "") -> Iterator[tuple[str, Json]]:
+    for name, value in row.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{path}{name}.")
+        else:
+            yield f"{path}{name}", value
+
+
+def _scores_line(scored: Scored, item: Mapping[str, Json]) -> str:
+    system = {"metrics": {scored.entry.key: item}}
+    parts = []
+    for head, score in headline_scores(scored.entry, [system]).items():
+        value: Json = item["scores"]
+        for step in score.name.split("."):
+            value = value[step]
+        parts.append(f"{head} {figures_of(PERCENT, share=is_share(score)).value(value)}")
+    return "Scores of the sentence: " + ", ".join(parts)
+
+
+def _columns(rows: Iterable[Mapping[str, Json]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for row in rows for name in row))
+
+
+def _sentence_number(scored: Scored, name: SentenceName) -> int:
+    """Return the number of a sentence from 0."""
+    total = len(scored.outcome.rows)
+    if isinstance(name, str):
+        sent_ids = scored.report.gold.sentences.sent_ids
+        if name in sent_ids:
+            return list(sent_ids).index(name)
+        if name.isascii() and name.isdigit():
+            name = int(name)
+    if isinstance(name, int) and not isinstance(name, bool) and 1 <= name <= total:
+        return name - 1
+    detail = f"Unknown sentence {name!r}. Give a number from 1 to {total}, or a sent_id of gold."
+    raise InputError(Problem("unknown-sentence", detail, pointer="/sentence"))
+
+
+class _Choice:
+    """The sentences and errors of a system that filters leave."""
+
+    def __init__(self, scored: Scored, filters: Filters) -> None:
+        self._scored = scored
+        self._gold = scored.report.evaluation.gold_of(scored.entry)
+        self._known = scored.entry.metric.error_filters
+        self._asked = {
+            name: values_of(name, value)
+            for name, value in filters.items()
+            if name not in OF_SENTENCES and value is not None
+        }
+        self._check(filters)
+        self.sentences = self._sentences(filters)
+        self.words = "".join(f", {name} {_asked_words(value)}" for name, value in filters.items() if value is not None)
+        self._items: tuple[int, list[dict[str, Json]]] = (-1, [])
+
+    def errors_of(self, number: int) -> list[dict[str, Json]]:
+        """Return the errors of the sentence of this number from 0."""
+        return [row for row in self._all_errors_of(number) if self._fits(row)]
+
+    def why_empty(self) -> Iterator[str]:
+        """Yield for each filter which values errors have, where none has the asked ones."""
+        for name, asked in self._asked.items():
+            found: Counter[str] = Counter()
+            for number in self.sentences:
+                for row in self._all_errors_of(number):
+                    found.update(set(self._values_of(name, row)))
+            if not any(MATCHES[name](value, each) for value in found for each in asked):
+                common = ", ".join(f"{clean(value)} ({count})" for value, count in found.most_common(COMMON))
+                yield f"No error has {name} {_asked_words(asked)}. Errors have: {common or 'none'}."
+
+    def _fits(self, row: Mapping[str, Json]) -> bool:
+        return all(
+            any(MATCHES[name](value, each) for value in self._values_of(name, row) for each in asked)
+            for name, asked in self._asked.items()
+        )
+
+    def _values_of(self, name: str, row: Mapping[str, Json]) -> Iterable[str]:
+        """Return what a filter looks at in a row; a sentence that was not scored has nothing of it."""
+        return () if row["kind"] in UNSCORED else self._known[name](row)
+
+    def _all_errors_of(self, number: int) -> list[dict[str, Json]]:
+        item = self._item(number)
+        head: dict[str, Json] = {name: item[name] for name in ("item", "sent_id") if name in item}
+        rows = [{**head, **row} for row in self._scored.entry.metric.errors_of(item, self._gold)]
+        if rows or item["status"] not in UNSCORED:
+            return rows
+        return [{**head, "kind": item["status"], "detail": item.get("problem", {}).get("detail")}]
+
+    def _item(self, number: int) -> dict[str, Json]:
+        start, items = self._items
+        if not 0 <= number - start < len(items) or start < 0:
+            stop = min(number + AT_ONCE, len(self._scored.outcome.rows))
+            near = number + 1 if len(self.sentences) < AT_ONCE else stop
+            start, items = number, self._scored.items(number, near)
+            self._items = start, items
+        return items[number - start]
+
+    def _check(self, filters: Filters) -> None:
+        known = sorted({*self._known, *OF_SENTENCES})
+        for name in filters:
+            if name not in known:
+                detail = (
+                    f"Unknown filter {name!r} of {self._scored.entry.name}. Filters: {', '.join(known)}."
+                    f"{did_you_mean(name, known)}"
+                )
+                raise InputError(Problem("unknown-parameter", detail, pointer=f"/{name}"))
+
+    def _sentences(self, filters: Filters) -> Sequence[int]:
+        numbers: Sequence[int] = range(len(self._scored.outcome.rows))
+        asked = filters.get("sentence")
+        if asked is not None:
+            names = [asked] if isinstance(asked, (int, str)) else list(asked)
+            numbers = sorted({_sentence_number(self._scored, name) for name in names})
+        length = filters.get("length")
+        if length is None:
+            return numbers
+        low, high = bounds_of(length)
+        lengths = sentence_lengths(self._gold, self._scored.report.evaluation.items)
+        if lengths is None:
+            detail = 'The lengths of the sentences are unknown. Give them as items: {"lengths": [[7, 8], ...]}.'
+            raise InputError(Problem("alignment-lengths-needed", detail, pointer="/length"))
+        return [number for number in numbers if low <= lengths[number] <= high]
+
+
+def _asked_words(value: Json) -> str:
+    return (
+        ", ".join(map(clean, map(str, value)))
+        if isinstance(value, (list, tuple, set, frozenset))
+        else clean(str(value))
+    )

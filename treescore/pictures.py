@@ -1,0 +1,76 @@
+"""Pictures of comparisons, for notebooks and files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from treescore.core.extras import MissingExtra, missing
+from treescore.core.params import Json
+from treescore.errors import InputError, Problem
+from treescore.render.comparisons import render_comparisons
+
+LIBRARY = "matplotlib"
+SUFFIXES = (".svg", ".png")
+
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """Say which command installs the drawing library, where it is missing.
+
+    Raises:
+        MissingExtra: it is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != LIBRARY:
+            raise
+        raise MissingExtra(missing("Drawing", "plot")) from error
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Picture:
+    """A heat map of comparisons: a notebook shows it, `save` writes it.
+
+    Attributes:
+        comparisons: their documents.
+        shares: the scores that are shown in percent.
+        svg: the picture as SVG.
+    """
+
+    comparisons: Sequence[Mapping[str, Json]] = field(repr=False)
+    shares: frozenset[str] = frozenset()
+    svg: str = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Draw it. Raises MissingExtra."""
+        with drawing():
+            drawn = render_comparisons(self.comparisons, "svg", None, self.shares).content.decode()
+        object.__setattr__(self, "svg", drawn)
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def save(self, path: str | Path) -> None:
+        """Write the picture to a file, as its suffix says.
+
+        Args:
+            path: ends in `.svg` or `.png`.
+
+        Raises:
+            InputError: another suffix.
+            OSError: the file cannot be written.
+        """
+        suffix = Path(path).suffix.lower()
+        if suffix not in SUFFIXES:
+            detail = f"Unknown suffix of {str(path)!r}. Use one of: {', '.join(SUFFIXES)}."
+            raise InputError(Problem("bad-parameter", detail, pointer="/path"))
+        if suffix == ".svg":
+            Path(path).write_text(self.svg, encoding="utf-8")
+            return
+        from treescore.render.picture import png  # noqa: PLC0415 - the drawing library takes a second to load
+
+        Path(path).write_bytes(png(self.comparisons, self.shares))

@@ -1,0 +1,56 @@
+"""A comparison as tables: the systems by rank, and the cross-table of their pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from typing import Any
+
+from treescore.render.across import across_lines
+from treescore.render.crosstable import CrossTable, cross_table, dagger_line, headline, notes, system_table
+from treescore.render.sentences import sentences
+from treescore.render.tables import Column, Table
+from treescore.render.text import cell_text, legend
+
+
+def comparison_tables(document: Mapping[str, Any], shares: Container[str] = ()) -> list[Table]:
+    """Return the tables of a comparison; warnings stand above the first, what is said below the last.
+
+    Args:
+        document: the comparison.
+        shares: scores whose figures are written in percent.
+    """
+    table = cross_table(document, shares)
+    heads, rows = system_table(table)
+    columns = [Column(head, numeric=head not in ("system", "runs", "interval")) for head in heads]
+    cluster = [system.get("cluster") for system in table.systems]
+    if any(each is not None for each in cluster):
+        columns.append(Column("cluster", numeric=True))
+        rows = [[*row, str(each)] for row, each in zip(rows, cluster, strict=True)]
+    said = [*sentences(table), *notes(document)]
+    warnings = document["warnings"]
+    if len(table.systems) <= 2 or not table.cells:
+        found = dagger_line(table)
+        return [Table(headline(document), columns, rows, warnings, [*([found] if found else []), *said])]
+    return [Table(headline(document), columns, rows, warnings), _pairs(table, said)]
+
+
+def _pairs(table: CrossTable, said: list[str]) -> Table:
+    size = range(1, len(table.systems))
+    rows = [
+        [
+            name,
+            *(
+                cell_text(table.cells[row, other], table.figures) if (row, other) in table.cells else ""
+                for other in size
+            ),
+        ]
+        for row, name in enumerate(table.names[:-1])
+    ]
+    columns = [Column(""), *(Column(table.names[other]) for other in size)]
+    return Table(legend(table), columns, rows, notes=said)
+
+
+def across_table(document: Mapping[str, Any]) -> Table:
+    """Return the comparisons of several scores as one family: lines below a head, no cells."""
+    head, *lines = across_lines(document)
+    return Table(head, [], [], notes=lines)

@@ -1,0 +1,122 @@
+"""A table for people, in any form: the one writer of scores, errors, slices and differences."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from treescore.render import latex, markdown
+from treescore.render.crosstable import clean
+from treescore.render.text import aligned, warned
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column by its head; numbers are aligned to the right."""
+
+    head: str
+    numeric: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Cells of text with what must be read beside them.
+
+    Attributes:
+        caption: what the table shows, in one line.
+        columns: heads, with their alignment.
+        rows: cells, the first one names its row.
+        warnings: shown above the table, so that the figures are not read without them.
+        notes: shown below it.
+    """
+
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[str]]
+    warnings: Sequence[str] = ()
+    notes: Sequence[str] = ()
+
+    @property
+    def heads(self) -> list[str]:
+        """The heads, each on one line."""
+        return [clean(column.head) for column in self.columns]
+
+    @property
+    def cells(self) -> list[list[str]]:
+        """The rows, each cell on one line."""
+        return [[clean(cell) for cell in row] for row in self.rows]
+
+
+def text_table(table: Table) -> str:
+    """Return plain text."""
+    lines = [*([clean(table.caption)] if table.caption else []), *map(warned, table.warnings)]
+    numeric = [column.numeric for column in table.columns]
+    grid = aligned([table.heads, *table.cells], numeric) if table.rows else []
+    blocks = [lines, grid, list(map(clean, table.notes))]
+    return "\n\n".join("\n".join(line.rstrip() for line in block) for block in blocks if block) + "\n"
+
+
+def markdown_table(table: Table) -> str:
+    """Return a Markdown table between paragraphs."""
+    blocks = [f"**{markdown.escaped(clean(table.caption))}**"] if table.caption else []
+    blocks += [markdown.warned(words) for words in table.warnings]
+    if table.rows:
+        cells = [[markdown.escaped(cell) for cell in row] for row in table.cells]
+        heads = [markdown.escaped(head) for head in table.heads]
+        blocks.append(markdown.pipe_table(heads, cells, [column.numeric for column in table.columns]))
+    blocks.append("\n".join(f"- {markdown.escaped(clean(note))}" for note in table.notes))
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def latex_table(table: Table) -> str:
+    """Return a table for a paper; it needs the packages booktabs and textcomp (T1 encoding)."""
+    lines = latex.preamble(clean(table.caption))
+    for words in table.warnings:
+        lines += [latex.warned(words), ""]
+    if table.rows:
+        alignment = "".join("r" if column.numeric else "l" for column in table.columns)
+        rows = [[latex.escaped(cell) for cell in row] for row in table.cells]
+        lines += latex.tabular(alignment, [latex.escaped(head) for head in table.heads], rows, lambda _row: False)
+    for note in table.notes:
+        lines += ["", latex.escaped(clean(note))]
+    return "\n".join(lines) + "\n"
+
+
+def html_table(table: Table) -> str:
+    """Return a fragment of HTML without colours of its own, readable on light and dark pages."""
+    parts = [f"<p><strong>Warning:</strong> {escaped(words)}</p>" for words in table.warnings]
+    parts.append(_html_grid(table) if table.rows else f"<p>{escaped(table.caption)}</p>")
+    parts += [f"<p>{escaped(note)}</p>" for note in table.notes]
+    return '<div class="treescore">\n' + "\n".join(parts) + "\n</div>\n"
+
+
+def escaped(words: str) -> str:
+    """Return text on one line with HTML's special characters escaped."""
+    return html.escape(clean(words))
+
+
+def _html_grid(table: Table) -> str:
+    styles = [' style="text-align:right"' if column.numeric else ' style="text-align:left"' for column in table.columns]
+    heads = "".join(
+        f'<th scope="col"{style}>{escaped(head)}</th>' for head, style in zip(table.heads, styles, strict=True)
+    )
+    lines = [
+        "<table>",
+        f'<caption style="text-align:left">{escaped(table.caption)}</caption>',
+        f"<thead><tr>{heads}</tr></thead>",
+        "<tbody>",
+    ]
+    for first, *rest in table.cells:
+        cells = "".join(f"<td{style}>{escaped(cell)}</td>" for cell, style in zip(rest, styles[1:], strict=True))
+        lines.append(f'<tr><th scope="row"{styles[0]}>{escaped(first)}</th>{cells}</tr>')
+    return "\n".join([*lines, "</tbody>", "</table>"])
+
+
+TABLE_FORMS: Mapping[str, Callable[[Table], str]] = {
+    "text": text_table,
+    "markdown": markdown_table,
+    "latex": latex_table,
+    "html": html_table,
+}
+"""Form of a table -> its writer."""

@@ -1,0 +1,403 @@
+"""Results of the library: scores by system and address, comparisons, and what both show of themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Unpack
+
+from treescore.core.params import Json
+from treescore.core.suggestions import did_you_mean
+from treescore.errors import InputError, Problem
+from treescore.evaluation.report import Report, System, find_score
+from treescore.evaluation.spec import Entry, Spec
+from treescore.evaluation.warnings import warning_lines
+from treescore.filters import Filters, SentenceName
+from treescore.frames import columns_of, frame
+from treescore.pictures import Picture, drawing
+from treescore.render.comparison_tables import across_table, comparison_tables
+from treescore.render.comparisons import VIEW_FORMS, render_comparisons
+from treescore.render.figures import PERCENT, Unit
+from treescore.render.rows import comparison_rows
+from treescore.render.scores import headline_scores, is_share, score_tables, value_at
+from treescore.render.tables import Table
+from treescore.views import FORMS, Renderable, View, check_form, csv_text, json_text
+
+if TYPE_CHECKING:
+    from treescore.inspection import Scored
+
+__all__ = ["FORMS", "Comparison", "Filters", "Picture", "Result", "SystemScores", "View"]
+
+_TIDY = ("system", "metric", "score", "value")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SystemScores(Mapping[str, float | None]):
+    """The scores of one system, by address or as attributes.
+
+        scores = result["A"]
+        scores["ud.las_f1"]     # by address; scores["ud"] is the metric's main score
+        scores.las_f1           # where only one metric of the result has a score of this name
+
+    Attributes:
+        name: of the system.
+        metrics: metric key -> its document (`scores`, `counts`, `undefined`, `signature`, ...).
+        spec: formats and metrics.
+    """
+
+    name: str
+    metrics: Mapping[str, Mapping[str, Json]]
+    spec: Spec = field(repr=False)
+
+    @property
+    def signature(self) -> dict[str, Mapping[str, Json]]:
+        """Everything that the scores depend on, by metric key, with the command that repeats them."""
+        return {key: document["signature"] for key, document in self.metrics.items()}
+
+    def __getitem__(self, address: str) -> float | None:
+        """Return a score; None where it is undefined.
+
+        Raises:
+            KeyError: an unknown address.
+        """
+        try:
+            entry, score = find_score(self.spec, address)
+        except InputError as error:
+            raise KeyError(str(error)) from error
+        return value_at(self.metrics[entry.key]["scores"], score.name)
+
+    def __getattr__(self, name: str) -> float | None:
+        """Return the score of this name.
+
+        Raises:
+            AttributeError: no metric has it, or several have.
+        """
+        if name.startswith("_") or name in ("name", "metrics", "spec"):
+            raise AttributeError(name)
+        keys = [entry.key for entry in self.spec.entries if name in entry.metric.table.by_name]
+        if len(keys) == 1:
+            return self[f"{keys[0]}.{name}"]
+        if keys:
+            raise AttributeError(f"Several metrics have a score {name!r}. Use scores[{f'{keys[0]}.{name}'!r}].")
+        known = [score.name for entry in self.spec.entries for score in entry.metric.table.scores]
+        raise AttributeError(f"Unknown score {name!r}.{did_you_mean(name, known)}")
+
+    def __dir__(self) -> list[str]:
+        scores = (score.name for entry in self.spec.entries for score in entry.metric.table.scores)
+        return sorted({*object.__dir__(self), *filter(str.isidentifier, scores)})
+
+    def __iter__(self) -> Iterator[str]:
+        for entry in self.spec.entries:
+            for score in entry.metric.table.scores:
+                yield f"{entry.key}.{score.name}"
+
+    def __len__(self) -> int:
+        return sum(len(entry.metric.table.scores) for entry in self.spec.entries)
+
+    def __repr__(self) -> str:
+        shown = []
+        for entry in self.spec.entries:
+            for score in headline_scores(entry, [{"metrics": self.metrics}]).values():
+                value = value_at(self.metrics[entry.key]["scores"], score.name)
+                shown.append(f"{entry.key}.{score.name}={'None' if value is None else f'{value:.4f}'}")
+        return f"SystemScores({', '.join([repr(self.name), *shown])})"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Result(Mapping[str, SystemScores], Renderable):
+    """Scores of systems: `result["A"]["ud.las_f1"]`; printed, a table for each metric.
+
+        result = score("gold.conllu", {"A": "a.conllu", "B": "b.conllu"}, metric="ud")
+        result["A"].las_f1
+        result.errors("A", deprel="obl")
+        print(result.sentence("A", 12).to_markdown())
+        result.to_frame()
+
+    Attributes:
+        report: outcomes by sentence, for further comparisons and for programs.
+        systems: what was scored, without the texts.
+        gold_digest: name of the gold text in signatures.
+    """
+
+    report: Report
+    systems: tuple[System, ...]
+    gold_digest: str
+
+    def __repr__(self) -> str:
+        return f"Result({', '.join(map(repr, self))})"
+
+    @property
+    def document(self) -> Mapping[str, Json]:
+        """The `results` of a job: JSON with `systems` and `comparisons`."""
+        return self.report.document
+
+    @property
+    def warnings(self) -> Sequence[Mapping[str, Json]]:
+        """What is unusual in the texts or parameters, each with its place: `code`, `detail`, `system`, ..."""
+        return self.report.warnings
+
+    @property
+    def comparisons(self) -> Sequence[Mapping[str, Json]]:
+        """One document for each compared score; empty where nothing was compared."""
+        compared: Sequence[Mapping[str, Json]] = self.report.document["comparisons"]
+        return compared
+
+    @property
+    def across(self) -> Mapping[str, Json] | None:
+        """The comparisons of several scores as one family; None where fewer than two scores were compared."""
+        return self.report.document.get("across")
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """What was compared, as `compare` gives it; None where nothing was compared."""
+        return Comparison(self, tuple(self.comparisons), self.across) if self.comparisons else None
+
+    @property
+    def signature(self) -> dict[str, dict[str, Mapping[str, Json]]]:
+        """The signatures by system and metric key."""
+        return {name: scores.signature for name, scores in self.items()}
+
+    def __getitem__(self, name: str) -> SystemScores:
+        """Return the scores of one system.
+
+        Raises:
+            KeyError: an unknown name.
+        """
+        for document in self.document["systems"]:
+            if document["name"] == name:
+                return SystemScores(name, document["metrics"], self.report.spec)
+        raise KeyError(f"Unknown system {name!r}. Systems: {', '.join(self)}.")
+
+    def __iter__(self) -> Iterator[str]:
+        return (system.name for system in self.systems)
+
+    def __len__(self) -> int:
+        return len(self.systems)
+
+    def errors(self, system: str, metric: str | None = None, **filters: Unpack[Filters]) -> View:
+        """Return what a system has wrong, a row for each error: what costs the metric's main score.
+
+            result.errors("A", deprel="obl", length="10-20")
+            result.errors("A", label=["NP", "PP"]).to_frame()
+
+        Args:
+            system: its name.
+            metric: key of the metric; the first one unless given.
+            filters: `deprel`, `upos`, `label`, `length`, `sentence`, as `Filters` describes them.
+
+        Raises:
+            InputError: an unknown system, metric or filter, or a filter's value has another form.
+        """
+        from treescore import inspection  # noqa: PLC0415 - scores alone need none of it
+
+        return inspection.errors(self._scored(system, metric), filters)
+
+    def sentence(self, system: str, sentence: SentenceName, metric: str | None = None) -> View:
+        """Return gold and output of one sentence side by side, errors marked, with its scores.
+
+        Args:
+            system: its name.
+            sentence: number from 1, or the sentence's own name (`sent_id`).
+            metric: key of the metric; the first one unless given.
+
+        Raises:
+            InputError: one of them is unknown.
+        """
+        from treescore import inspection  # noqa: PLC0415 - scores alone need none of it
+
+        return inspection.sentence(self._scored(system, metric), sentence)
+
+    def groupings(self, system: str, metric: str | None = None) -> list[str]:
+        """Return the names of the groupings of `slices`. Raises InputError as `slices`."""
+        from treescore import inspection  # noqa: PLC0415 - scores alone need none of it
+
+        return inspection.groupings(self._scored(system, metric))
+
+    def slices(self, system: str, by: str, metric: str | None = None) -> View:
+        """Return scores by groups of sentences, words or brackets.
+
+            result.slices("A", "deprel")
+
+        Args:
+            system: its name.
+            by: one of `groupings`.
+            metric: key of the metric; the first one unless given.
+
+        Raises:
+            InputError: one of them is unknown.
+        """
+        from treescore import inspection  # noqa: PLC0415 - scores alone need none of it
+
+        return inspection.slices(self._scored(system, metric), by)
+
+    def diff(self, a: str, b: str, metric: str | None = None, **filters: Unpack[Filters]) -> View:
+        """Return the errors of b in the sentences that a has right and b wrong.
+
+        A sentence is right where it has none of the errors that the filters leave: with `deprel="obl"` those in which
+        a has every `obl` right and b has not. A sentence of a that could not be scored is not right.
+
+        Args:
+            a: name of the system that is right.
+            b: name of the system that is wrong.
+            metric: key of the metric; the first one unless given.
+            filters: as in `errors`.
+
+        Raises:
+            InputError: as `errors`.
+        """
+        from treescore import inspection  # noqa: PLC0415 - scores alone need none of it
+
+        return inspection.diff(self._scored(a, metric), self._scored(b, metric), filters)
+
+    def tables(self, unit: Unit = PERCENT) -> Sequence[Table]:
+        """Return a table for each metric: the scores that its field reports."""
+        return score_tables(self.report.spec, self.document["systems"], self.warnings, unit)
+
+    def to_csv(self) -> str:
+        """Return CSV with all digits: a row for each system and score, and the warnings in a last column."""
+        said = " ".join(warning_lines(self.warnings))
+        rows = [{**row, "warnings": said} for row in self._rows()]
+        return csv_text([*_TIDY, "undefined", "warnings"], rows)
+
+    def to_json(self) -> str:
+        """Return what `treescore score` prints: `results` and `warnings`."""
+        return json_text({"results": self.document, "warnings": self.warnings})
+
+    def to_frame(self) -> Any:
+        """Return a data frame with one row for each system and score: `system`, `metric`, `score`, `value`.
+
+        Raises:
+            MissingExtra: neither pandas nor polars is installed.
+        """
+        return frame(columns_of(self._rows(), _TIDY))
+
+    def _rows(self) -> list[dict[str, Json]]:
+        rows = []
+        for system in self.document["systems"]:
+            for entry in self.report.spec.entries:
+                scores = system["metrics"][entry.key]["scores"]
+                for score in entry.metric.table.scores:
+                    value = value_at(scores, score.name)
+                    reason = score.undefined if value is None else None
+                    head = {"system": system["name"], "metric": entry.key, "score": score.name}
+                    rows.append({**head, "value": value, "undefined": reason})
+        return rows
+
+    def _scored(self, system: str, metric: str | None) -> Scored:
+        names = list(self)
+        if system not in names:
+            detail = f"Unknown system {system!r}. Systems: {', '.join(names)}.{did_you_mean(system, names)}"
+            raise InputError(Problem("unknown-system", detail, pointer="/system"))
+        from treescore.inspection import Scored  # noqa: PLC0415 - as above
+
+        return Scored(self.report, names.index(system), system, self._entry(metric))
+
+    def _entry(self, key: str | None) -> Entry:
+        entries = self.report.spec.entries
+        if key is None:
+            return entries[0]
+        try:
+            return self.report.spec.entry(key)
+        except KeyError as error:
+            keys = [entry.key for entry in entries]
+            detail = f"Unknown metric {key!r}. Metrics of this result: {', '.join(keys)}.{did_you_mean(key, keys)}"
+            raise InputError(Problem("unknown-metric", detail, pointer="/metric")) from error
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Comparison(Renderable):
+    """Which differences between systems are real; printed, a table of ranks and one of pairs.
+
+        table = compare(result, unit="block")
+        print(table)
+        table.to_latex()
+        table.plot("differences.svg")
+
+    Attributes:
+        result: the scores that were compared.
+        comparisons: one document for each compared score.
+        across: all of them as one family; None where only one score was compared.
+    """
+
+    forms = (*VIEW_FORMS,)
+    result: Result
+    comparisons: tuple[Mapping[str, Json], ...]
+    across: Mapping[str, Json] | None = None
+
+    def __repr__(self) -> str:
+        names = ", ".join(repr(document["score"]) for document in self.comparisons)
+        return f"Comparison({names} of {', '.join(map(repr, self.result))})"
+
+    @property
+    def document(self) -> Mapping[str, Json]:
+        """The `results` of a job: `systems`, `comparisons` and perhaps `across`."""
+        return self.result.document
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What must be known of texts, metrics and tests to read the comparisons, each once."""
+        return tuple(dict.fromkeys(words for document in self.comparisons for words in document["warnings"]))
+
+    def render(self, form: str, unit: Unit = PERCENT) -> str:
+        """Return one of `forms`: those of every view, and `svg`.
+
+        Raises:
+            InputError: an unknown form or unit.
+            MissingExtra: `svg`, and matplotlib is not installed.
+        """
+        check_form(form, self.forms, unit)
+        shares = self._shares if unit == PERCENT else frozenset()
+        if form == "svg":
+            with drawing():
+                return self._rendered(form, shares)
+        return self._rendered(form, shares)
+
+    def _rendered(self, form: str, shares: frozenset[str]) -> str:
+        return render_comparisons(self.comparisons, form, self.across, shares).content.decode()
+
+    @property
+    def _shares(self) -> frozenset[str]:
+        """The compared scores whose range is 0 to 1."""
+        spec = self.result.report.spec
+        return frozenset(each["score"] for each in self.comparisons if is_share(find_score(spec, each["score"])[1]))
+
+    def tables(self, unit: Unit = PERCENT) -> Sequence[Table]:
+        """Return the tables of ranks and of pairs of each compared score."""
+        shares = self._shares if unit == PERCENT else frozenset()
+        tables = [table for document in self.comparisons for table in comparison_tables(document, shares)]
+        return tables if self.across is None else [*tables, across_table(self.across)]
+
+    def __str__(self) -> str:
+        return self.render("text").rstrip("\n")
+
+    def to_csv(self) -> str:
+        """Return CSV: a row for each pair of systems and score."""
+        return self.render("csv")
+
+    def to_json(self) -> str:
+        """Return the documents, and `across` where several scores were compared."""
+        return self.render("json")
+
+    def to_frame(self) -> Any:
+        """Return a data frame with one row for each pair of systems and score.
+
+        Raises:
+            MissingExtra: neither pandas nor polars is installed.
+        """
+        columns, rows = comparison_rows(self.comparisons)
+        return frame(columns_of(rows, columns))
+
+    def plot(self, path: str | None = None) -> Picture:
+        """Draw a heat map of adjusted p with the differences; a notebook shows what is returned.
+
+        Args:
+            path: a file to write too; its suffix is `.svg` or `.png`.
+
+        Raises:
+            MissingExtra: matplotlib is not installed.
+            InputError: another suffix.
+        """
+        picture = Picture(self.comparisons, self._shares)
+        if path is not None:
+            picture.save(path)
+        return picture

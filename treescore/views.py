@@ -1,0 +1,203 @@
+"""What results show of themselves: the same figures on a terminal, in a notebook, in a paper and for programs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, overload
+
+import orjson
+
+from treescore.core.params import Json
+from treescore.errors import InputError, Problem
+from treescore.frames import columns_of, frame
+from treescore.render.figures import PERCENT, UNDEFINED, UNITS, Unit, figures_of
+from treescore.render.rows import safe_value, separated
+from treescore.render.tables import TABLE_FORMS, Column, Table
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+FORMS = (*TABLE_FORMS, "csv", "json")
+"""The forms of every view."""
+LISTED = 200
+"""Rows that a terminal or a notebook shows of a view; its other forms hold all."""
+
+
+class Renderable(ABC):
+    """Something that shows itself in every form: printed, in a notebook, or by `render(form)`."""
+
+    __slots__ = ()
+    forms: tuple[str, ...] = FORMS
+
+    @abstractmethod
+    def tables(self, unit: Unit = PERCENT) -> Sequence[Table]:
+        """Return what it shows as tables; scores in `unit`."""
+
+    @abstractmethod
+    def to_csv(self) -> str:
+        """Return CSV with all digits; no spreadsheet takes a name in it for a formula."""
+
+    @abstractmethod
+    def to_json(self) -> str:
+        """Return JSON with all digits."""
+
+    @abstractmethod
+    def to_frame(self) -> Any:
+        """Return a data frame of pandas, else of polars.
+
+        Raises:
+            MissingExtra: neither is installed.
+        """
+
+    def render(self, form: str, unit: Unit = PERCENT) -> str:
+        """Return one of `forms`.
+
+        Args:
+            form: `text`, `markdown`, `latex`, `html`, `csv` or `json`.
+            unit: `percent` shows scores from 0 to 1 in percent with two decimals, `fraction` with four; CSV and JSON
+                hold fractions with all digits.
+
+        Raises:
+            InputError: an unknown form or unit.
+        """
+        check_form(form, self.forms, unit)
+        if form in ("csv", "json"):
+            return self.to_csv() if form == "csv" else self.to_json()
+        write = TABLE_FORMS[form]
+        return "\n".join(write(table) for table in self.tables(unit))
+
+    def to_text(self, unit: Unit = PERCENT) -> str:
+        """Return plain text."""
+        return self.render("text", unit)
+
+    def to_markdown(self, unit: Unit = PERCENT) -> str:
+        """Return Markdown."""
+        return self.render("markdown", unit)
+
+    def to_latex(self, unit: Unit = PERCENT) -> str:
+        """Return LaTeX; it needs the packages booktabs and textcomp."""
+        return self.render("latex", unit)
+
+    def to_html(self, unit: Unit = PERCENT) -> str:
+        """Return a fragment of HTML."""
+        return self.render("html", unit)
+
+    def __str__(self) -> str:
+        return "\n".join(TABLE_FORMS["text"](_shortened(table)) for table in self.tables()).rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        return "\n".join(TABLE_FORMS["html"](_shortened(table)) for table in self.tables())
+
+    def __rich__(self) -> RenderableType:
+        from treescore.render.console import renderable  # noqa: PLC0415 - only a terminal needs rich
+
+        return renderable([_shortened(table) for table in self.tables()])
+
+
+def check_form(form: str, known: Sequence[str], unit: str) -> None:
+    """Check a form and a unit of `render`. Raises InputError."""
+    for name, value, values in (("form", form, known), ("unit", unit, UNITS)):
+        if value not in values:
+            detail = f"Unknown {name} {value!r}. Choose one of: {', '.join(values)}."
+            raise InputError(Problem("bad-parameter", detail, pointer=f"/{name}"))
+
+
+def csv_text(columns: Sequence[str], rows: Sequence[Mapping[str, Json]]) -> str:
+    """Return rows as CSV with a header; lists are JSON in their cell."""
+    lines = [list(columns), *([_csv_value(row.get(name)) for name in columns] for row in rows)]
+    return separated([[safe_value(value) for value in line] for line in lines]).decode()
+
+
+def json_text(value: Json) -> str:
+    """Return JSON, indented, with a line break at its end."""
+    return orjson.dumps(
+        value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS
+    ).decode()
+
+
+def _csv_value(value: Json) -> Json:
+    return orjson.dumps(value).decode() if isinstance(value, (list, dict)) else value
+
+
+def _shortened(table: Table) -> Table:
+    more = len(table.rows) - LISTED
+    if more <= 0:
+        return table
+    return replace(table, rows=table.rows[:LISTED], notes=[f"... and {more} more rows.", *table.notes])
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class View(Renderable, Sequence[Mapping[str, Json]]):
+    """Rows of one kind: errors, words of a sentence, slices, differences between two systems.
+
+    Attributes:
+        title: what the rows are.
+        columns: their members.
+        rows: the rows, in order.
+        warnings: what must be known to read them.
+        notes: what is said below them.
+        shares: the columns whose values are scores from 0 to 1.
+        shown: the columns that tables show; all unless given.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[Mapping[str, Json], ...]
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    shares: frozenset[str] = frozenset()
+    shown: tuple[str, ...] | None = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Mapping[str, Json]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Mapping[str, Json]]: ...
+    def __getitem__(self, index: int | slice) -> Mapping[str, Json] | Sequence[Mapping[str, Json]]:
+        return self.rows[index]
+
+    def __iter__(self) -> Iterator[Mapping[str, Json]]:
+        return iter(self.rows)
+
+    def __repr__(self) -> str:
+        return f"View({self.title!r}, {len(self)} rows)"
+
+    def tables(self, unit: Unit = PERCENT) -> Sequence[Table]:
+        """Return one table."""
+        names = self.columns if self.shown is None else self.shown
+        numeric = {name for name in names if all(_is_number(row.get(name)) for row in self.rows)}
+        columns = [Column(name.replace("_", " "), name in numeric) for name in names]
+        rows = [[_cell(row.get(name), unit, share=name in self.shares) for name in names] for row in self.rows]
+        return [Table(self.title, columns, rows, self.warnings, self.notes)]
+
+    def to_csv(self) -> str:
+        """Return all columns as CSV, and the warnings in a last one."""
+        said = {"warnings": " ".join(self.warnings)}
+        return csv_text([*self.columns, "warnings"], [{**row, **said} for row in self.rows])
+
+    def to_json(self) -> str:
+        """Return an object with `title`, `rows`, `warnings` and `notes`."""
+        members = {"title": self.title, "rows": self.rows, "warnings": self.warnings, "notes": self.notes}
+        return json_text(members)
+
+    def to_frame(self) -> Any:
+        """Return a data frame with a column for each member."""
+        return frame(columns_of(self.rows, self.columns))
+
+
+def _is_number(value: Json) -> bool:
+    return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
+
+
+def _cell(value: Json, unit: Unit, *, share: bool) -> str:
+    if value is None:
+        return UNDEFINED
+    if isinstance(value, float):
+        return figures_of(unit, share=True).value(value) if share else f"{value:.4f}"
+    if isinstance(value, (list, tuple)):
+        return " ".join(map(str, value))
+    return str(value)
