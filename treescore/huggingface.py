@@ -79,10 +79,8 @@ class _Gathering:
         raise NotImplementedError
 
 
-_Base: Any = _Gathering if evaluate is None else evaluate.Metric
-
-
-class Treescore(_Base):  # type: ignore[misc]
+# no name for the base: `evaluate.load` takes the first metric that a module holds
+class Treescore(_Gathering if evaluate is None else evaluate.Metric):  # type: ignore[misc]
     """A metric of this library as a metric of `evaluate`.
 
     Args:
@@ -107,24 +105,24 @@ class Treescore(_Base):  # type: ignore[misc]
         transforms: Sequence[Json] = (),
         **options: Any,
     ) -> None:
-        self.metric = "ud" if config_name in (None, "default") else str(config_name)
-        known = METRICS.get(self.metric)
+        self._metric = "ud" if config_name in (None, "default") else str(config_name)
+        known = METRICS.get(self._metric)
         if known is None:
             raise InputError(
-                Problem("unknown-metric", f"Unknown metric {self.metric!r}. Metrics: {', '.join(METRICS)}.")
+                Problem("unknown-metric", f"Unknown metric {self._metric!r}. Metrics: {', '.join(METRICS)}.")
             )
-        self.format = known.examples[0].format if format is None else format
-        self.scores = scores
-        self.params = dict(params or {})
-        self.transforms = list(transforms)
+        self._format = known.examples[0].format if format is None else format
+        self._scores = scores
+        self._params = dict(params or {})
+        self._transforms = list(transforms)
         if evaluate is None:
             super().__init__()
         else:
-            super().__init__(config_name=self.metric, **options)
+            super().__init__(config_name=self._metric, **options)
 
     def _info(self) -> Any:
         """Describe the metric to `evaluate`."""
-        known = METRICS[self.metric]
+        known = METRICS[self._metric]
         text = datasets.Value("string")
         return evaluate.MetricInfo(
             description=known.doc,
@@ -139,18 +137,18 @@ class Treescore(_Base):  # type: ignore[misc]
         """Score all texts as one."""
         sides = {"prediction": list(predictions), "reference": list(references)}
         gold, output = (self._joined(sides[side]) for side in ("reference", "prediction"))
-        metric = {"name": self.metric, "key": "metric", "params": self.params}
+        metric = {"name": self._metric, "key": "metric", "params": self._params}
         try:
-            result = score(gold, {"prediction": output}, metric, format=self.format, transforms=self.transforms)
+            result = score(gold, {"prediction": output}, metric, format=self._format, transforms=self._transforms)
         except ScoringError as error:
             raise type(error)([self._placed(each, sides) for each in error.problems], error.total) from error
         found = {address.partition(".")[2]: value for address, value in result["prediction"].items()}
-        wanted = scores or self.scores
+        wanted = scores or self._scores
         if wanted is None:
             return found
         unknown = [name for name in wanted if name not in found]
         if unknown:
-            detail = f"Unknown score {unknown[0]!r} of {self.metric}.{did_you_mean(unknown[0], found)}"
+            detail = f"Unknown score {unknown[0]!r} of {self._metric}.{did_you_mean(unknown[0], found)}"
             raise InputError(Problem("unknown-score", detail))
         return {name: found[name] for name in wanted}
 
@@ -159,7 +157,7 @@ class Treescore(_Base):  # type: ignore[misc]
 
     def _ended(self, texts: Sequence[str]) -> Iterator[str]:
         """Yield the texts so that no sentence runs into the next text."""
-        name = self.format if isinstance(self.format, str) else self.format["name"]
+        name = self._format if isinstance(self._format, str) else self._format["name"]
         end = "\n\n" if name in BLANK_LINE else "\n"
         for text in texts:
             yield text.rstrip("\r\n") + end

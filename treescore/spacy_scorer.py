@@ -59,12 +59,16 @@ def score_examples(examples: Iterable[Any], **_: Any) -> dict[str, Any]:
     }
 
 
-def _by_relation(rows: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, float | None]]:
+def _by_relation(rows: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
     """Return precision, recall and F1 of LAS by relation, from the slices of the metric."""
     found = {}
     for row in rows:
         counts, scores = row["counts"], row["scores"]
         both = counts["gold"] + counts["system"]
-        f1 = (counts["gold_correct"] + counts["system_correct"]) / both if both else None
-        found[row["value"]] = {"p": scores["las_precision"], "r": scores["las_recall"], "f": f1}
+        f1 = (counts["gold_correct"] + counts["system_correct"]) / both if both else 0.0
+        found[row["value"]] = {
+            "p": scores["las_precision"] or 0.0,  # as spaCy gives what is undefined
+            "r": scores["las_recall"] or 0.0,
+            "f": f1,
+        }
     return found

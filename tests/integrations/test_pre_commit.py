@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import yaml
@@ -75,7 +74,9 @@ def test_outputs_that_read_and_fit_pass_and_others_fail_with_their_line(project)
     text = output.read_text(encoding="utf-8")
     output.write_text(text.replace("\t2\t", "\t99\t", 1), encoding="utf-8")
     try:
-        assert "outputs/graph.conllu:" in project("treescore-score", "--all-files", status=1)
+        said = project("treescore-score", "--all-files", status=1)
+        assert "outputs/graph.conllu" in said
+        assert "HEAD is 99" in said
     finally:
         output.write_text(text, encoding="utf-8")
 
