@@ -15,7 +15,10 @@ from numba.core import event
 
 log = logging.getLogger("treescore.compiling")
 
-NOTICE = "Compiling the scoring kernels; this takes up to a minute."
+NOTICE = (
+    "Compiling once. On a server with two busy cores it took 7 s for a comparison of dependency parsers, and 35 s for "
+    "scores of constituency parsers."
+)
 KEPT = "Later processes find them."
 DONE = "Compiled in %.0f s."
 NOT_KEPT = (
