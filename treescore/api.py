@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TypedDict, Unpack, overload
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
 
 from treescore.core.jit import say_compiled
 from treescore.core.limits import DEFAULT_LIMITS, Limits
@@ -74,37 +74,37 @@ class Settings(TypedDict, total=False):
 
     Attributes:
         scores: addresses of the scores to compare (`["ud.las_f1"]`); the first metric's main score unless given.
-        test: `permutation` (`auto`), `bootstrap`, `mcnemar` or `compare_pl`.
-        unit: what is swapped as a whole: `auto`, `sentence`, `block` (a document) or `token`.
-        alternative: `two-sided`, `greater` or `less`.
+        test: `permutation` (`auto`), or another.
+        unit: what is swapped as a whole; `block` is a document.
+        alternative: to the two systems being equal.
         shuffles: of a Monte Carlo test.
         resamples: behind the intervals.
-        correction: for several pairs: `holm`, `hochberg`, `bh`, `by`, `bonferroni` or `none`.
+        correction: for several pairs.
         alpha: level of significance.
         seed: of shuffles and resamples.
-        interval: `auto`, `percentile`, `bca` or `none`.
+        interval: how intervals are made.
         level: of the intervals.
-        clusters: `separable` or `greedy`.
+        clusters: how systems that do not differ are grouped.
         mcnemar: which of its p decides.
-        runs: `random` or `fixed` training runs.
+        runs: whether the claim is about other training runs too.
         margin: tests too that a system is not worse than another by this much.
         power: of `detectable` differences.
     """
 
     scores: Sequence[str]
-    test: str
-    unit: str
-    alternative: str
+    test: Literal["auto", "permutation", "bootstrap", "mcnemar", "compare_pl"]
+    unit: Literal["auto", "sentence", "block", "part", "token"]
+    alternative: Literal["two-sided", "greater", "less"]
     shuffles: int
     resamples: int
-    correction: str
+    correction: Literal["holm", "hochberg", "bh", "by", "bonferroni", "none"]
     alpha: float
     seed: int
-    interval: str
+    interval: Literal["auto", "percentile", "bca", "none"]
     level: float
-    clusters: str
-    mcnemar: str
-    runs: str
+    clusters: Literal["separable", "greedy"]
+    mcnemar: Literal["exact", "mid-p", "chi2", "chi2-corrected"]
+    runs: Literal["random", "fixed"]
     margin: float | None
     power: float
 
@@ -160,7 +160,8 @@ def score(
     """
     settings = ({} if significance else None) if isinstance(significance, bool) else significance
     result = _score(gold, outputs, metric, format, system_format, transforms, settings, items, limits, progress)
-    _warn(warning_lines(result.warnings))
+    compared = result.comparison
+    _warn(dict.fromkeys([*warning_lines(result.warnings), *(compared.warnings if compared else ())]))
     return result
 
 

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from treescore.core.figures import PERCENT, figures_of
 from treescore.core.params import Json
-from treescore.core.registry import ERROR, OK, SKIP, STATUS_NAMES, Outcome
+from treescore.core.registry import ERROR, OK, SKIP, STATUS_NAMES, Metric, Outcome
 from treescore.core.suggestions import did_you_mean
 from treescore.core.values import with_values
 from treescore.errors import InputError, Problem
@@ -19,12 +20,15 @@ from treescore.evaluation.spec import Entry
 from treescore.evaluation.warnings import warning_lines, warnings_of_metric
 from treescore.filters import MATCHES, OF_SENTENCES, Filters, SentenceName, bounds_of, values_of
 from treescore.render.crosstable import clean
-from treescore.render.figures import PERCENT, figures_of
-from treescore.render.scores import headline_scores, is_share
+from treescore.render.scores import headline_scores
 from treescore.views import View
 
+SCORES = "scores."
 AT_ONCE = 1000
 """Sentences whose items are made at once: a long text's are never all in memory."""
+ERROR_MARK = "error"
+"""Member of a row of `Metric.beside_gold` that is not empty where the output is wrong."""
+NOTHING = "The output has nothing here that could be compared."
 COMMON = 20
 """Values that an empty view names."""
 FEW_SCORES = 6
@@ -72,8 +76,8 @@ def errors(scored: Scored, filters: Filters) -> View:
         rows += chosen.errors_of(number)
     count = f"{len(rows)} error{'' if len(rows) == 1 else 's'}"
     title = f"{count} of {clean(scored.name)} under {scored.entry.key}{chosen.words}"
-    notes = () if rows else tuple(chosen.why_empty())
-    return View(title, _columns(rows), tuple(rows), scored.warnings, notes)
+    notes = () if rows else chosen.why_empty()
+    return View(title, _columns(rows), tuple(rows), scored.warnings, tuple(notes), shown=_shown(rows))
 
 
 def diff(better: Scored, worse: Scored, filters: Filters) -> View:
@@ -92,10 +96,9 @@ def diff(better: Scored, worse: Scored, filters: Filters) -> View:
         f"{sentences} sentence{'' if sentences == 1 else 's'} that {clean(better.name)} has right and "
         f"{clean(worse.name)} wrong under {worse.entry.key}{chosen.words}, with the errors of {clean(worse.name)}"
     )
-    notes = [] if rows else chosen.why_empty()
-    return View(
-        title, _columns(rows), tuple(rows), tuple(dict.fromkeys([*better.warnings, *worse.warnings])), tuple(notes)
-    )
+    notes = () if rows else chosen.why_empty()
+    warnings = tuple(dict.fromkeys([*better.warnings, *worse.warnings]))
+    return View(title, _columns(rows), tuple(rows), warnings, tuple(notes), shown=_shown(rows))
 
 
 def sentence(scored: Scored, name: SentenceName) -> View:
@@ -119,7 +122,8 @@ def sentence(scored: Scored, name: SentenceName) -> View:
     if "problem" in item:
         notes.append(f"{item['status']}: {item['problem']['detail']}")
     notes += [f"{side}: {item[f'{side}_tree']}" for side in ("gold", "system") if f"{side}_tree" in item]
-    return View(title, _columns(rows), rows, scored.warnings, tuple(notes))
+    columns = [name for name in _columns(rows) if name != ERROR_MARK]
+    return View(title, (*columns, ERROR_MARK), rows, scored.warnings, tuple(notes))
 
 
 def groupings(scored: Scored) -> list[str]:
@@ -141,18 +145,30 @@ def slices(scored: Scored, by: str) -> View:
     flat = [dict(_flat(row)) for row in found[by]]
     columns = _columns(flat)
     by_name = scored.entry.metric.table.by_name
-    scores = [name for name in columns if name.startswith("scores.")]
-    shares = frozenset(name for name in scores if _share(by_name, name.partition(".")[2]))
-    heads = [name for name in scores if name.partition(".")[2] in scored.entry.metric.headline]
+    scores = [name for name in columns if name.startswith(SCORES)]
+    shares = frozenset(name for name in scores if _share(by_name, name.removeprefix(SCORES)))
+    headline = [SCORES + name for name in scored.entry.metric.headline if SCORES + name in columns]
     counts = [name for name in columns if name in ("sentences", "counts.gold", "counts.system", "counts.words")]
     shown = ("value", *(counts or [name for name in columns if name.startswith("counts.")][:1]))
     title = f"{clean(scored.name)} by {by} under {scored.entry.key}"
-    return View(title, columns, tuple(flat), scored.warnings, (), shares, (*shown, *(heads or scores[:FEW_SCORES])))
+    heads = {SCORES + name: head for name, head in scored.entry.metric.headline.items()}
+    return View(
+        title, columns, tuple(flat), scored.warnings, (), shares, (*shown, *(headline or scores[:FEW_SCORES])), heads
+    )
+
+
+def _shown(rows: Sequence[Mapping[str, Json]]) -> tuple[str, ...]:
+    """Return the columns that a table of errors shows: of the output's place and form only what differs from gold's."""
+    columns = _columns(rows)
+    hidden = {"system_sentence", "system_word"}
+    if all(row.get("system_form") in (None, row.get("form")) for row in rows):
+        hidden.add("system_form")
+    return tuple(name for name in columns if name not in hidden)
 
 
 def _share(known: Mapping[str, Any], name: str) -> bool:
     """Return whether a score of a slice is from 0 to 1; those that only slices have are shares of words."""
-    return name not in known or is_share(known[name])
+    return name not in known or known[name].is_share
 
 
 def _flat(row: Mapping[str, Json], path: str = "") -> Iterator[tuple[str, Json]]:
@@ -170,7 +186,7 @@ def _scores_line(scored: Scored, item: Mapping[str, Json]) -> str:
         value: Json = item["scores"]
         for step in score.name.split("."):
             value = value[step]
-        parts.append(f"{head} {figures_of(PERCENT, share=is_share(score)).value(value)}")
+        parts.append(f"{head} {figures_of(PERCENT, share=score.is_share).value(value)}")
     return "Scores of the sentence: " + ", ".join(parts)
 
 
@@ -178,7 +194,7 @@ def _columns(rows: Iterable[Mapping[str, Json]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for row in rows for name in row))
 
 
-def _sentence_number(scored: Scored, name: SentenceName) -> int:
+def _sentence_number(scored: Scored, name: Json) -> int:
     """Return the number of a sentence from 0."""
     total = len(scored.outcome.rows)
     if isinstance(name, str):
@@ -216,6 +232,8 @@ class _Choice:
 
     def why_empty(self) -> Iterator[str]:
         """Yield for each filter which values errors have, where none has the asked ones."""
+        if type(self._scored.entry.metric).errors_of is Metric.errors_of:
+            yield f"The metric {self._scored.entry.name} lists no errors."
         for name, asked in self._asked.items():
             found: Counter[str] = Counter()
             for number in self.sentences:
@@ -241,7 +259,7 @@ class _Choice:
         rows = [{**head, **row} for row in self._scored.entry.metric.errors_of(item, self._gold)]
         if rows or item["status"] not in UNSCORED:
             return rows
-        return [{**head, "kind": item["status"], "detail": item.get("problem", {}).get("detail")}]
+        return [{**head, "kind": item["status"], "detail": item.get("problem", {}).get("detail", NOTHING)}]
 
     def _item(self, number: int) -> dict[str, Json]:
         start, items = self._items
@@ -266,7 +284,7 @@ class _Choice:
         numbers: Sequence[int] = range(len(self._scored.outcome.rows))
         asked = filters.get("sentence")
         if asked is not None:
-            names = [asked] if isinstance(asked, (int, str)) else list(asked)
+            names = asked if isinstance(asked, (list, tuple, set, frozenset, range)) else [asked]
             numbers = sorted({_sentence_number(self._scored, name) for name in names})
         length = filters.get("length")
         if length is None:

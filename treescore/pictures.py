@@ -10,7 +10,6 @@ from pathlib import Path
 from treescore.core.extras import MissingExtra, missing
 from treescore.core.params import Json
 from treescore.errors import InputError, Problem
-from treescore.render.comparisons import render_comparisons
 
 LIBRARY = "matplotlib"
 SUFFIXES = (".svg", ".png")
@@ -47,6 +46,8 @@ class Picture:
 
     def __post_init__(self) -> None:
         """Draw it. Raises MissingExtra."""
+        from treescore.render.comparisons import render_comparisons  # noqa: PLC0415 - scores alone are not drawn
+
         with drawing():
             drawn = render_comparisons(self.comparisons, "svg", None, self.shares).content.decode()
         object.__setattr__(self, "svg", drawn)

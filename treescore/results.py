@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from treescore.core.figures import PERCENT, Unit
 from treescore.core.params import Json
 from treescore.core.suggestions import did_you_mean
+from treescore.core.values import value_at
 from treescore.errors import InputError, Problem
 from treescore.evaluation.report import Report, System, find_score
 from treescore.evaluation.spec import Entry, Spec
@@ -15,16 +18,11 @@ from treescore.evaluation.warnings import warning_lines
 from treescore.filters import Filters, SentenceName
 from treescore.frames import columns_of, frame
 from treescore.pictures import Picture, drawing
-from treescore.render.comparison_tables import across_table, comparison_tables
-from treescore.render.comparisons import VIEW_FORMS, render_comparisons
-from treescore.render.figures import PERCENT, Unit
-from treescore.render.rows import comparison_rows
-from treescore.render.scores import headline_scores, is_share, score_tables, value_at
-from treescore.render.tables import Table
 from treescore.views import FORMS, Renderable, View, check_form, csv_text, json_text
 
 if TYPE_CHECKING:
     from treescore.inspection import Scored
+    from treescore.render.tables import Table
 
 __all__ = ["FORMS", "Comparison", "Filters", "Picture", "Result", "SystemScores", "View"]
 
@@ -95,6 +93,8 @@ class SystemScores(Mapping[str, float | None]):
         return sum(len(entry.metric.table.scores) for entry in self.spec.entries)
 
     def __repr__(self) -> str:
+        from treescore.render.scores import headline_scores  # noqa: PLC0415 - scores alone are not drawn
+
         shown = []
         for entry in self.spec.entries:
             for score in headline_scores(entry, [{"metrics": self.metrics}]).values():
@@ -251,6 +251,8 @@ class Result(Mapping[str, SystemScores], Renderable):
 
     def tables(self, unit: Unit = PERCENT) -> Sequence[Table]:
         """Return a table for each metric: the scores that its field reports."""
+        from treescore.render.scores import score_tables  # noqa: PLC0415 - as above
+
         return score_tables(self.report.spec, self.document["systems"], self.warnings, unit)
 
     def to_csv(self) -> str:
@@ -319,7 +321,7 @@ class Comparison(Renderable):
         across: all of them as one family; None where only one score was compared.
     """
 
-    forms = (*VIEW_FORMS,)
+    forms = (*FORMS, "svg")
     result: Result
     comparisons: tuple[Mapping[str, Json], ...]
     across: Mapping[str, Json] | None = None
@@ -353,16 +355,20 @@ class Comparison(Renderable):
         return self._rendered(form, shares)
 
     def _rendered(self, form: str, shares: frozenset[str]) -> str:
+        from treescore.render.comparisons import render_comparisons  # noqa: PLC0415 - as above
+
         return render_comparisons(self.comparisons, form, self.across, shares).content.decode()
 
     @property
     def _shares(self) -> frozenset[str]:
         """The compared scores whose range is 0 to 1."""
         spec = self.result.report.spec
-        return frozenset(each["score"] for each in self.comparisons if is_share(find_score(spec, each["score"])[1]))
+        return frozenset(each["score"] for each in self.comparisons if find_score(spec, each["score"])[1].is_share)
 
     def tables(self, unit: Unit = PERCENT) -> Sequence[Table]:
         """Return the tables of ranks and of pairs of each compared score."""
+        from treescore.render.comparison_tables import across_table, comparison_tables  # noqa: PLC0415 - as above
+
         shares = self._shares if unit == PERCENT else frozenset()
         tables = [table for document in self.comparisons for table in comparison_tables(document, shares)]
         return tables if self.across is None else [*tables, across_table(self.across)]
@@ -384,20 +390,23 @@ class Comparison(Renderable):
         Raises:
             MissingExtra: neither pandas nor polars is installed.
         """
+        from treescore.render.rows import comparison_rows  # noqa: PLC0415 - as above
+
         columns, rows = comparison_rows(self.comparisons)
         return frame(columns_of(rows, columns))
 
-    def plot(self, path: str | None = None) -> Picture:
+    def plot(self, path: str | Path | None = None, unit: Unit = PERCENT) -> Picture:
         """Draw a heat map of adjusted p with the differences; a notebook shows what is returned.
 
         Args:
             path: a file to write too; its suffix is `.svg` or `.png`.
+            unit: as in `render`.
 
         Raises:
             MissingExtra: matplotlib is not installed.
             InputError: another suffix.
         """
-        picture = Picture(self.comparisons, self._shares)
+        picture = Picture(self.comparisons, self._shares if unit == PERCENT else frozenset())
         if path is not None:
             picture.save(path)
         return picture

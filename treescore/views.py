@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, overload
 
 import orjson
 
+from treescore.core.figures import PERCENT, UNDEFINED, UNITS, Unit, figures_of
 from treescore.core.params import Json
 from treescore.errors import InputError, Problem
 from treescore.frames import columns_of, frame
-from treescore.render.figures import PERCENT, UNDEFINED, UNITS, Unit, figures_of
-from treescore.render.rows import safe_value, separated
-from treescore.render.tables import TABLE_FORMS, Column, Table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-FORMS = (*TABLE_FORMS, "csv", "json")
+    from treescore.render.tables import Table
+
+FORMS = ("text", "markdown", "latex", "html", "csv", "json")
 """The forms of every view."""
 LISTED = 200
 """Rows that a terminal or a notebook shows of a view; its other forms hold all."""
@@ -65,8 +65,7 @@ class Renderable(ABC):
         check_form(form, self.forms, unit)
         if form in ("csv", "json"):
             return self.to_csv() if form == "csv" else self.to_json()
-        write = TABLE_FORMS[form]
-        return "\n".join(write(table) for table in self.tables(unit))
+        return _written(form, self.tables(unit))
 
     def to_text(self, unit: Unit = PERCENT) -> str:
         """Return plain text."""
@@ -85,10 +84,10 @@ class Renderable(ABC):
         return self.render("html", unit)
 
     def __str__(self) -> str:
-        return "\n".join(TABLE_FORMS["text"](_shortened(table)) for table in self.tables()).rstrip("\n")
+        return _written("text", map(_shortened, self.tables())).rstrip("\n")
 
     def _repr_html_(self) -> str:
-        return "\n".join(TABLE_FORMS["html"](_shortened(table)) for table in self.tables())
+        return _written("html", map(_shortened, self.tables()))
 
     def __rich__(self) -> RenderableType:
         from treescore.render.console import renderable  # noqa: PLC0415 - only a terminal needs rich
@@ -104,8 +103,16 @@ def check_form(form: str, known: Sequence[str], unit: str) -> None:
             raise InputError(Problem("bad-parameter", detail, pointer=f"/{name}"))
 
 
+def _written(form: str, tables: Iterable[Table]) -> str:
+    from treescore.render.tables import TABLE_FORMS  # noqa: PLC0415 - a program that prints nothing needs no writers
+
+    return "\n".join(TABLE_FORMS[form](table) for table in tables)
+
+
 def csv_text(columns: Sequence[str], rows: Sequence[Mapping[str, Json]]) -> str:
     """Return rows as CSV with a header; lists are JSON in their cell."""
+    from treescore.render.rows import safe_value, separated  # noqa: PLC0415 - as above
+
     lines = [list(columns), *([_csv_value(row.get(name)) for name in columns] for row in rows)]
     return separated([[safe_value(value) for value in line] for line in lines]).decode()
 
@@ -140,6 +147,7 @@ class View(Renderable, Sequence[Mapping[str, Json]]):
         notes: what is said below them.
         shares: the columns whose values are scores from 0 to 1.
         shown: the columns that tables show; all unless given.
+        heads: of columns in tables, where they are not their names.
     """
 
     title: str
@@ -149,6 +157,7 @@ class View(Renderable, Sequence[Mapping[str, Json]]):
     notes: tuple[str, ...] = ()
     shares: frozenset[str] = frozenset()
     shown: tuple[str, ...] | None = None
+    heads: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -168,16 +177,20 @@ class View(Renderable, Sequence[Mapping[str, Json]]):
 
     def tables(self, unit: Unit = PERCENT) -> Sequence[Table]:
         """Return one table."""
+        from treescore.render.tables import Column, Table  # noqa: PLC0415 - as above
+
         names = self.columns if self.shown is None else self.shown
         numeric = {name for name in names if all(_is_number(row.get(name)) for row in self.rows)}
-        columns = [Column(name.replace("_", " "), name in numeric) for name in names]
+        columns = [Column(self.heads.get(name, _head(name)), name in numeric) for name in names]
         rows = [[_cell(row.get(name), unit, share=name in self.shares) for name in names] for row in self.rows]
-        return [Table(self.title, columns, rows, self.warnings, self.notes)]
+        title = f"{self.title}, scores in percent" if self.shares and unit == PERCENT else self.title
+        return [Table(title, columns, rows, self.warnings, self.notes)]
 
     def to_csv(self) -> str:
-        """Return all columns as CSV, and the warnings in a last one."""
+        """Return all columns as CSV, and the warnings in a last one; without a row they have one to themselves."""
         said = {"warnings": " ".join(self.warnings)}
-        return csv_text([*self.columns, "warnings"], [{**row, **said} for row in self.rows])
+        rows = [{**row, **said} for row in self.rows] or ([said] if self.warnings else [])
+        return csv_text([*self.columns, "warnings"], rows)
 
     def to_json(self) -> str:
         """Return an object with `title`, `rows`, `warnings` and `notes`."""
@@ -189,13 +202,18 @@ class View(Renderable, Sequence[Mapping[str, Json]]):
         return frame(columns_of(self.rows, self.columns))
 
 
+def _head(name: str) -> str:
+    """Return the last step of a column's path, in words."""
+    return name.rpartition(".")[2].replace("_", " ")
+
+
 def _is_number(value: Json) -> bool:
     return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
 
 
 def _cell(value: Json, unit: Unit, *, share: bool) -> str:
     if value is None:
-        return UNDEFINED
+        return UNDEFINED if share else ""
     if isinstance(value, float):
         return figures_of(unit, share=True).value(value) if share else f"{value:.4f}"
     if isinstance(value, (list, tuple)):

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from service.render.documents import BoardDocument, RowDocument, SignificanceDocument
+from treescore.core.figures import IN_FRACTIONS
 from treescore.render.crosstable import clean, p_text
-from treescore.render.figures import IN_FRACTIONS
 
 HEADS = (
     *("rank", "ranks", "cluster", "team", "submission", "score", "covered", "95 % interval", "p to next"),

@@ -12,6 +12,16 @@ _OWN = ("_sha2", "_sha256")
 """Modules of Python's own SHA-256, from 3.12 on and before; the standard library's `random` takes SHA-512 so."""
 
 
+SHOWN = 12
+"""Digits of a digest that people read; documents hold all."""
+
+
+def short_digests(names: str) -> str:
+    """Return names of texts (`sha256:...`, of several texts separated by spaces) with the first digits alone."""
+    parts = (part.partition("sha256:") for part in names.split(" "))
+    return " ".join(f"{before}{mark}{digits[:SHOWN]}" for before, mark, digits in parts)
+
+
 def digest_of(data: bytes) -> str:
     """Return `sha256:...` of a text.
 

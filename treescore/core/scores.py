@@ -107,6 +107,11 @@ class Score:
         return self.low if self.higher_is_better else self.high
 
     @property
+    def is_share(self) -> bool:
+        """Whether the range is 0 to 1, so that the score may be written in percent."""
+        return self.low == 0.0 and self.high == 1.0
+
+    @property
     def sign(self) -> float:
         """1.0 where a higher score is better, else -1.0."""
         return 1.0 if self.higher_is_better else -1.0

@@ -41,7 +41,7 @@ def _likeness(wanted: str, candidate: str) -> float:
         return 1.9
     if last != candidate and last.startswith(f"{wanted}_"):
         # `las` is meant to be `las_f1` rather than `las_precision`.
-        return 1.8 + 0.1 * last.endswith("_f1")
+        return 1.5 + 0.25 * last.endswith("_f1")
     ratio = SequenceMatcher(None, wanted, candidate, autojunk=False).ratio()
     return ratio if ratio >= _LEAST else 0.0
 

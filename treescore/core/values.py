@@ -55,6 +55,13 @@ def nested_values(members: Iterable[tuple[str, Json]]) -> dict[str, Json]:
     return document
 
 
+def value_at(scores: Json, name: str) -> float | None:
+    """Return a score of a document by its name, whose dots stand for nested objects."""
+    for step in name.split("."):
+        scores = scores[step]
+    return None if scores is None else float(scores)
+
+
 def _defined(value: float) -> float | None:
     return None if math.isnan(value) else value
 

@@ -21,9 +21,12 @@ def warnings_of_metric(warnings: Iterable[Mapping[str, Json]], key: str) -> list
 
 
 def _whose(warning: Mapping[str, Json]) -> str:
-    """Return the system, else the place in the request."""
-    named = warning.get("system")
-    return str(named if named is not None else warning.get("pointer", "")).removeprefix("/")
+    """Return the system, else the place: a member of the request without its slash, or a file with it."""
+    named, place = warning.get("system"), warning.get("pointer", "")
+    if named is not None:
+        return str(named)
+    # a plain string is a JSON pointer; the path of a file is a string of a type of its own
+    return place.removeprefix("/") if type(place) is str else str(place)
 
 
 def _line(whose: str, found: Sequence[Mapping[str, Json]]) -> str:

@@ -6,7 +6,15 @@ from collections.abc import Container, Mapping
 from typing import Any
 
 from treescore.render.across import across_lines
-from treescore.render.crosstable import CrossTable, cross_table, dagger_line, headline, notes, system_table
+from treescore.render.crosstable import (
+    CrossTable,
+    cross_table,
+    dagger_line,
+    headline,
+    notes,
+    signature_lines,
+    system_table,
+)
 from treescore.render.sentences import sentences
 from treescore.render.tables import Column, Table
 from treescore.render.text import cell_text, legend
@@ -26,12 +34,12 @@ def comparison_tables(document: Mapping[str, Any], shares: Container[str] = ()) 
     if any(each is not None for each in cluster):
         columns.append(Column("cluster", numeric=True))
         rows = [[*row, str(each)] for row, each in zip(rows, cluster, strict=True)]
-    said = [*sentences(table), *notes(document)]
+    said = [*sentences(table), *notes(document), *signature_lines(document)]
     warnings = document["warnings"]
     if len(table.systems) <= 2 or not table.cells:
         found = dagger_line(table)
-        return [Table(headline(document), columns, rows, warnings, [*([found] if found else []), *said])]
-    return [Table(headline(document), columns, rows, warnings), _pairs(table, said)]
+        return [Table(headline(table), columns, rows, warnings, [*([found] if found else []), *said])]
+    return [Table(headline(table), columns, rows, warnings), _pairs(table, said)]
 
 
 def _pairs(table: CrossTable, said: list[str]) -> Table:

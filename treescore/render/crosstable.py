@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from treescore.core.conventions import IDENTICAL, UNDEFINED
-from treescore.render.figures import IN_FRACTIONS, PERCENT, Figures, figures_of
+from treescore.core.digests import short_digests
+from treescore.core.figures import IN_FRACTIONS, PERCENT, Figures, figures_of
 
 Document = Mapping[str, Any]
 
@@ -97,12 +98,14 @@ def _turned(cell: Cell) -> Cell:
     return replace(cell, difference=-cell.difference, low=low, high=high, winner=_OTHER[cell.winner])
 
 
-def headline(document: Document) -> str:
+def headline(table: CrossTable) -> str:
     """Return what was tested, in one line."""
+    document = table.document
     signature = document["signature"]
     kinds = sorted({pair["p_kind"] for pair in document["pairs"] if pair.get("p_kind")})
     better = "higher" if document["higher_is_better"] else "lower"
-    parts = [f"{document['score']} ({better} is better)", test_words(document)]
+    unit = "percent, " if table.figures.in_percent else ""
+    parts = [f"{document['score']} ({unit}{better} is better)", test_words(document)]
     if kinds:
         parts.append(" and ".join(_kind_words(document, kind) for kind in kinds))
     if signature.get("shuffles"):
@@ -210,6 +213,16 @@ def _has_identical(document: Document) -> bool:
     """Return whether outputs of a pair were found to be the same in every unit."""
     effects = (pair.get("effect") or {} for pair in document["pairs"] if pair["difference"] == 0)
     return any(effect.get("units_won") == 0 and effect.get("units_lost") == 0 for effect in effects)
+
+
+def signature_lines(document: Document) -> list[str]:
+    """Return what a comparison depends on beside the settings above it, as one short line; none where it is hidden."""
+    signature = document["signature"]
+    if not signature.get("version") or not signature.get("gold"):
+        return []
+    version, _, significance = signature["version"].partition("/")
+    gold = short_digests(signature["gold"])
+    return [f"Signature: {document['score']}; {significance}; gold {gold}; treescore {version}"]
 
 
 def dagger_line(table: CrossTable) -> str:

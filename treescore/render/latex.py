@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
+from treescore.core.figures import Figures
 from treescore.render.crosstable import (
     Cell,
     CrossTable,
@@ -15,9 +16,9 @@ from treescore.render.crosstable import (
     evidence,
     headline,
     notes,
+    signature_lines,
     system_table,
 )
-from treescore.render.figures import Figures
 from treescore.render.sentences import sentences
 
 LEGEND = (
@@ -47,7 +48,7 @@ _ESCAPES = {
 def latex(document: Mapping[str, Any], shares: Container[str] = ()) -> str:
     """Return two tables for a paper; they need the packages booktabs and textcomp (T1 encoding)."""
     table = cross_table(document, shares)
-    lines = preamble(headline(document))
+    lines = preamble(headline(table))
     for words in document["warnings"]:
         lines += [warned(words), ""]
     lines += _systems(table)
@@ -55,7 +56,7 @@ def latex(document: Mapping[str, Any], shares: Container[str] = ()) -> str:
         lines += ["", escaped(dagger_line(table))]
     elif table.cells:
         lines += ["", *_pairs(table)]
-    for said in sentences(table):
+    for said in (*sentences(table), *signature_lines(document)):
         lines += ["", escaped(said)]
     lines += map(comment, notes(document))
     return "\n".join(lines) + "\n"

@@ -6,7 +6,16 @@ import re
 from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
-from treescore.render.crosstable import CrossTable, clean, cross_table, dagger_line, headline, notes, system_table
+from treescore.render.crosstable import (
+    CrossTable,
+    clean,
+    cross_table,
+    dagger_line,
+    headline,
+    notes,
+    signature_lines,
+    system_table,
+)
 from treescore.render.sentences import sentences
 from treescore.render.text import cell_text, legend
 
@@ -16,12 +25,14 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$&!])")
 def markdown(document: Mapping[str, Any], shares: Container[str] = ()) -> str:
     """Return ranks (with the cluster's number), then the cross-table, then notes."""
     table = cross_table(document, shares)
-    blocks = [f"**{escaped(headline(document))}**", *map(warned, document["warnings"]), _systems(table)]
+    blocks = [f"**{escaped(headline(table))}**", *map(warned, document["warnings"]), _systems(table)]
     if len(table.systems) == 2:
         blocks.append(escaped(dagger_line(table)))
     elif table.cells:
         blocks += [_pairs(table), escaped(legend(table))]
-    blocks.append("\n".join(f"- {escaped(line)}" for line in (*sentences(table), *notes(document))))
+    blocks.append(
+        "\n".join(f"- {escaped(line)}" for line in (*sentences(table), *notes(document), *signature_lines(document)))
+    )
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 

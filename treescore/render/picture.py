@@ -71,7 +71,7 @@ def described(tables: Sequence[CrossTable]) -> tuple[str, str]:
             f"{system['rank']}. {clean(system['name'])} {table.figures.value(system['score'])}"
             for system in table.systems
         )
-        sentences.append(f"{headline(table.document)}. Ranking: {ranking}.")
+        sentences.append(f"{headline(table)}. Ranking: {ranking}.")
         decided = [pair for pair, cell in sorted(table.cells.items()) if cell.significant]
         listed = "; ".join(_difference(table, pair) for pair in decided[:_LISTED])
         more = len(decided) - _LISTED

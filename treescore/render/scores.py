@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from treescore.core.digests import digest_of, short_digests
+from treescore.core.figures import PERCENT, Unit, figures_of
+from treescore.core.values import value_at
 from treescore.evaluation.warnings import warning_lines, warnings_of_metric
 from treescore.render.crosstable import clean
-from treescore.render.figures import PERCENT, Unit, figures_of
 from treescore.render.tables import Column, Table
 
 if TYPE_CHECKING:
@@ -17,9 +18,8 @@ if TYPE_CHECKING:
     from treescore.evaluation.spec import Entry, Spec
 
 Document = Mapping[str, Any]
-_DIGEST = re.compile(r"(sha256:[0-9a-f]{12})[0-9a-f]+")
 _LONGEST_VALUE = 40
-"""Characters of a parameter's value in a signature; the whole value stands in JSON."""
+"""Characters of a parameter's value in a signature; a longer one is named by its digest."""
 
 
 def score_tables(
@@ -34,18 +34,6 @@ def score_tables(
         unit: in which shares are shown.
     """
     return [_table(entry, systems, warnings, unit) for entry in spec.entries]
-
-
-def value_at(scores: Json, name: str) -> float | None:
-    """Return a score of a document by its name, whose dots stand for nested objects."""
-    for step in name.split("."):
-        scores = scores[step]
-    return None if scores is None else float(scores)
-
-
-def is_share(score: Score) -> bool:
-    """Return whether a score's range is 0 to 1."""
-    return score.low == 0.0 and score.high == 1.0
 
 
 def headline_scores(entry: Entry, systems: Sequence[Document]) -> dict[str, Score]:
@@ -65,7 +53,7 @@ def _table(entry: Entry, systems: Sequence[Document], warnings: Sequence[Documen
     for system in systems:
         scores = system["metrics"][entry.key]["scores"]
         values = [
-            figures_of(unit, share=is_share(score)).value(value_at(scores, score.name)) for score in shown.values()
+            figures_of(unit, share=score.is_share).value(value_at(scores, score.name)) for score in shown.values()
         ]
         rows.append([clean(system["name"]), *values])
     named = entry.key if entry.key == entry.name else f"{entry.key} ({entry.name})"
@@ -114,7 +102,7 @@ def signature_line(entry: Entry, signature: Document) -> str:
     formats = [signature["format"], signature["system_format"]]
     if formats[0] != formats[1] or not isinstance(formats[0], str):
         parts += [f"{side} format {_choice(value)}" for side, value in zip(("gold", "system"), formats, strict=True)]
-    gold = _DIGEST.sub(r"\1", signature["gold"])
+    gold = short_digests(signature["gold"])
     return f"Signature: {'; '.join(parts)}; gold {gold}; treescore {version}"
 
 
@@ -133,5 +121,5 @@ def _in_brackets(values: Mapping[str, Json]) -> str:
 
 
 def _short(value: Json) -> str:
-    words = clean(str(value).lower() if isinstance(value, bool) else str(value))
-    return words if len(words) <= _LONGEST_VALUE else f"{words[:_LONGEST_VALUE]}..."
+    words = str(value).lower() if isinstance(value, bool) else str(value)
+    return clean(words) if len(words) <= _LONGEST_VALUE else short_digests(digest_of(words.encode()))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from treescore.core.figures import Figures
 from treescore.render.crosstable import CrossTable, clean, p_text, tests_shares
-from treescore.render.figures import Figures
 
 Document = Mapping[str, Any]
 LISTED = 10

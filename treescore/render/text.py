@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
+from treescore.core.figures import Figures
 from treescore.render.crosstable import (
     Cell,
     CrossTable,
@@ -15,9 +16,9 @@ from treescore.render.crosstable import (
     evidence,
     headline,
     notes,
+    signature_lines,
     system_table,
 )
-from treescore.render.figures import Figures
 from treescore.render.sentences import sentences
 
 LEGEND = "adjusted p; < the row's system is better, ^ the column's; * significant."
@@ -28,12 +29,12 @@ def text(document: Mapping[str, Any], shares: Container[str] = ()) -> str:
     """Return ranks with lines between clusters, then the cross-table (for two systems, the dagger's line)."""
     table = cross_table(document, shares)
     warnings = [warned(words) for words in document["warnings"]]
-    lines = [headline(document), *warnings, "", *_systems(table)]
+    lines = [headline(table), *warnings, "", *_systems(table)]
     if len(table.systems) == 2:
         lines += ["", dagger_line(table)]
     elif table.cells:
         lines += ["", *_pairs(table)]
-    for said in (sentences(table), notes(document)):
+    for said in (sentences(table), notes(document), signature_lines(document)):
         lines += ["", *said] if said else []
     return "\n".join(line.rstrip() for line in lines) + "\n"
 

@@ -187,6 +187,25 @@ def link_errors(links: Mapping[str, Json]) -> Iterator[dict[str, Json]]:
                 yield {"kind": kind, "source": source, "target": target, "link": sure}
 
 
+def links_beside(links: Mapping[str, Json], gold: Alignments, item: int) -> Iterator[dict[str, Json]]:
+    """Return gold's links of a pair, then the wrong ones of the output, with a mark under the sides that have them.
+
+    Args:
+        links: the members `wrong` and `missed` of the item.
+        gold: the alignments.
+        item: number of the pair, from 1.
+    """
+    missed = {(source, target) for source, target, _ in links["missed"]}
+    here = slice(*gold.offsets[item - 1 : item + 1].tolist())
+    columns = gold.source[here], gold.target[here], gold.sure[here].astype(np.int64)
+    for source, target, sure in zip(*(column.tolist() for column in columns), strict=True):
+        lacking = (source, target) in missed
+        row = {"source": source, "target": target, "link": _KINDS[sure], "gold": "x", "system": "" if lacking else "x"}
+        yield {**row, "error": "missed" if lacking and _KINDS[sure] == SURE else ""}
+    for source, target, sure in links["wrong"]:
+        yield {"source": source, "target": target, "link": sure, "gold": "", "system": "x", "error": "wrong"}
+
+
 def aer_of(rows: IntArray) -> float:
     """Return AER of summed counts, NaN where undefined."""
     return float(TABLE.by_name["aer"].of(COUNT_NAMES, rows.sum(axis=0)))
@@ -272,6 +291,10 @@ class Alignment(Metric):
         """Return links that gold lacks, and sure links of gold that the output lacks; others do not raise AER."""
         del gold
         return link_errors(item)
+
+    def beside_gold(self, item: Mapping[str, Json], gold: Alignments) -> Iterator[dict[str, Json]]:
+        """Return the links of both sides."""
+        return links_beside(item, gold, item["item"])
 
     def absent(self, gold: Alignments, items: ItemInfo, limits: Limits) -> Counts:
         """Count every pair as one for which the output has no link."""

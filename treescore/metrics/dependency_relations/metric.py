@@ -34,7 +34,7 @@ from treescore.core.trees import NO_HEAD, DependencyTreebank
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, Problem, ProblemList
 from treescore.metrics.dependency_relations.tables import COUNT_NAMES, TABLE, Matches, Side, tables_of
-from treescore.metrics.shared.error_rows import DEPRELS
+from treescore.metrics.shared.error_rows import DEPRELS, words_beside
 from treescore.metrics.shared.examples import RESEGMENTED
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of
 from treescore.metrics.shared.segmentation import UNALIGNED, alignment_of
@@ -116,6 +116,18 @@ class DependencyRelations(Metric):
         for row in item.get("missed", ()):
             named = {"word": row["gold_word"], "form": row["gold_form"]}
             yield {"kind": "missed", **named, **{name: row.get(name) for name in _ARCS}}
+
+    def beside_gold(self, item: Mapping[str, Json], gold: DependencyTreebank) -> Iterator[dict[str, Json]]:
+        """Return the words of the key, then the answer's wrong dependencies; of a selection the errors alone."""
+        if self.values["select"]:
+            yield from super().beside_gold(item, gold)
+            return
+        errors = list(self.errors_of(item, gold))
+        yield from words_beside(gold, item["item"], {row["word"]: row for row in errors if row["kind"] == "missed"})
+        for row in errors:
+            if row["kind"] == "wrong":
+                arcs = {name: row[name] for name in _ARCS}
+                yield {"word": row["word"], "form": row["form"], "upos": None, **arcs, "error": "wrong"}
 
     @property
     def table(self) -> ScoreTable:

@@ -20,7 +20,7 @@ from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
 from treescore.core.treebank_columns import places_of, strings_of
 from treescore.core.trees import DependencyTreebank
 from treescore.metrics.enhanced.edges import ROOT, Edges, edges_of
-from treescore.metrics.shared.error_rows import UPOS, upos_of
+from treescore.metrics.shared.error_rows import AGREES, UPOS, upos_of
 from treescore.metrics.shared.examples import conllu
 from treescore.metrics.shared.segmentation import UNALIGNED, Alignment, aligned_fields, alignment_of
 
@@ -159,6 +159,18 @@ class Enhanced(Metric):
             at = gold.word_offsets[item["item"] - 1] + word - 1
             form = gold.vocabulary.strings[gold.forms[at]]
             yield {"kind": kind, "word": word, "form": form, "upos": upos_of(gold, item["item"], word), **row}
+
+    def beside_gold(self, item: Mapping[str, Json], gold: DependencyTreebank) -> Iterator[dict[str, Json]]:
+        """Return gold's words of the sentence with the edges of both sides."""
+        wrong = {row["word"]: row for row in self.errors_of(item, gold)}
+        start, stop = gold.word_offsets[item["item"] - 1 : item["item"] + 1].tolist()
+        strings = gold.vocabulary.strings
+        for word in range(1, stop - start + 1):
+            at = start + word - 1
+            error = wrong.get(word, {"system_deps": AGREES, "kind": ""})
+            named = {"word": word, "form": strings[gold.forms[at]], "upos": strings[gold.upos[at]]}
+            edges = {"gold_deps": strings[gold.deps[at]], "system_deps": error["system_deps"]}
+            yield {**named, **edges, "error": error["kind"]}
 
     def _edges(self, treebank: DependencyTreebank, limits: Limits) -> Edges:
         return edges_of(treebank, limits.max_problems, collapse=self.values["empty_nodes"] == "collapse")

@@ -26,11 +26,12 @@ from treescore.metrics.alignment.metric import (
     better_reading,
     compare_links,
     link_errors,
+    links_beside,
     misread_warning,
     outcome_of,
     with_null,
 )
-from treescore.metrics.shared.error_rows import DEPRELS, UPOS, attachment_rows
+from treescore.metrics.shared.error_rows import DEPRELS, UPOS, attachment_rows, words_beside
 from treescore.metrics.shared.examples import DEPENDENCIES
 from treescore.metrics.shared.group_tables import attributes_of, sentence_tables
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of, shape_problems
@@ -133,6 +134,15 @@ class ParallelTreebankScore(Metric):
         unnamed = dict.fromkeys(("word", "form", "upos", "gold_head", "system_head", "gold_deprel", "system_deprel"))
         for row in link_errors(item["alignment"]):
             yield {"side": "alignment", "kind": row["kind"], **unnamed, **row}
+
+    def beside_gold(self, item: Mapping[str, Json], gold: ParallelTreebank) -> Iterator[dict[str, Json]]:
+        """Return the words of source and target, then the links, under the member `side`."""
+        for side, treebank in zip(SIDES, (gold.source, gold.target), strict=True):
+            wrong = {row["word"]: row for row in attachment_rows(item[side], treebank, item["item"])}
+            for row in words_beside(treebank, item["item"], wrong):
+                yield {"side": side, **row}
+        for row in links_beside(item["alignment"], gold.alignment, item["item"]):
+            yield {"side": "alignment", **row}
 
     def evaluate(self, gold: ParallelTreebank, system: ParallelTreebank, items: ItemInfo, limits: Limits) -> Outcome:
         """Count each sentence pair.

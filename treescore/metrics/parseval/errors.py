@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from treescore.core.params import Json
 from treescore.metrics.parseval.choices import Choices
 
+Span = tuple[int, int]
 Bracket = tuple[str, int, int]
 
 
@@ -42,24 +43,28 @@ def _beside(bracket: Bracket, error: str) -> dict[str, Json]:
 
 
 def _without(brackets: list[Bracket], matched: list[Bracket], choices: Choices) -> list[Bracket]:
-    """Leave out one bracket of gold for each matched one: the same, else one over its span whose label is equal."""
+    """Leave out one bracket of gold for each matched one: the same, else one over its span.
+
+    Of several over one span those go first whose label is equal. Equality need not be transitive, so that the program
+    may have paired them otherwise; their number is right in any case.
+    """
     same = Counter(matched)
-    kept = []
-    for bracket in brackets:
-        if same[bracket] > 0:
-            same[bracket] -= 1
+    others: dict[Span, list[str]] = {}
+    for label, start, end in brackets:
+        if same[label, start, end] > 0:
+            same[label, start, end] -= 1
         else:
-            kept.append(bracket)
-    others: dict[tuple[int, int], list[str]] = {}
-    for (label, start, end), count in same.items():
-        others.setdefault((start, end), []).extend([label] * count)
+            others.setdefault((start, end), []).append(label)
     pairs = {frozenset(pair) for pair in choices.equal_labels}
+    for (label, start, end), count in same.items():
+        golds = others.get((start, end), [])
+        for _ in range(count):
+            partner = next((each for each in golds if frozenset((label, each)) in pairs), golds[0])
+            golds.remove(partner)
+    left = Counter((label, *span) for span, labels in others.items() for label in labels)
     rest = []
-    for label, start, end in kept:
-        left = others.get((start, end), [])
-        partner = next((each for each in left if not choices.labelled or frozenset((label, each)) in pairs), None)
-        if partner is None:
-            rest.append((label, start, end))
-        else:
-            left.remove(partner)
-    return rest
+    for bracket in reversed(brackets):
+        if left[bracket] > 0:
+            left[bracket] -= 1
+            rest.append(bracket)
+    return rest[::-1]

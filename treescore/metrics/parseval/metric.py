@@ -131,8 +131,9 @@ class Parseval(Metric):
             yield from bracket_errors(item, self.choices)
 
     def beside_gold(self, item: Mapping[str, Json], gold: Any) -> Iterator[dict[str, Json]]:
-        """Return the brackets of both sides, outer ones first."""
-        return brackets_beside(item, list(self.errors_of(item, gold)))
+        """Return the brackets of both sides, outer ones first; none of a sentence that is not compared."""
+        if item["status"] == STATUS_NAMES[OK]:
+            yield from brackets_beside(item, list(self.errors_of(item, gold)))
 
     def report(self, style: str, outcome: Outcome) -> str:
         """Print EVALB's table and summary (style `evalb`)."""

@@ -25,6 +25,11 @@ class Figures:
     factor: float = 1.0
     decimals: int = 4
 
+    @property
+    def in_percent(self) -> bool:
+        """Whether scores are shown in percent."""
+        return self.factor != 1.0
+
     def value(self, value: float | None) -> str:
         """Return a score; a dash where it is undefined."""
         return UNDEFINED if value is None else f"{self.factor * value:.{self.decimals}f}"
