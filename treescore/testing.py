@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -70,7 +70,6 @@ class NotWorse:
         alpha: that p may reach at most.
         units: what was drawn (`sentence`, `block`, ...).
         unit_count: how many.
-        sentences: of gold.
         established: whether the claim is shown.
         reason: why it is, or is not, and what to do.
         assumed: what the claim assumes.
@@ -78,6 +77,7 @@ class NotWorse:
         losses: sentences that the new output has worse, the worst ones first.
         losses_total: how many there are.
         percent: whether scores are shown as percent.
+        result: of scoring both, for further questions: `result.errors("new")`, `result.diff("old", "new")`.
     """
 
     score: str
@@ -91,7 +91,6 @@ class NotWorse:
     alpha: float
     units: str
     unit_count: int
-    sentences: int
     established: bool
     reason: str
     assumed: str
@@ -99,6 +98,7 @@ class NotWorse:
     losses: tuple[Loss, ...]
     losses_total: int
     percent: bool
+    result: Result = field(repr=False, compare=False)
 
     def __str__(self) -> str:
         return "\n".join(_lines(self))
@@ -209,7 +209,6 @@ def _judged(result: Result, margin: float) -> NotWorse:
         alpha=document["alpha"],
         units=document["units"],
         unit_count=document["unit_count"],
-        sentences=len(result.report.gold),
         established=bool(tested.get("established")),
         reason="",
         assumed=document["assumed"],
@@ -217,6 +216,7 @@ def _judged(result: Result, margin: float) -> NotWorse:
         losses=tuple(losses[:SHOWN]),
         losses_total=len(losses),
         percent=(score.low, score.high) == (0.0, 1.0),
+        result=result,
     )
     if _same_text(result):
         return replace(found, established=True, reason="Both outputs are the same text.")
@@ -317,6 +317,15 @@ def _lines(found: NotWorse) -> Iterator[str]:
         for loss in found.losses:
             name = "" if loss.sent_id is None else f" ({loss.sent_id})"
             yield f"  sentence {loss.number}{name}: {found.shown(loss.old)} -> {found.shown(loss.new)}"
+        if not found.established and _told_by_errors(found):
+            worst_one = found.result.errors(NEW, found.score.partition(".")[0], sentence=found.losses[0].number)
+            yield f"\n{worst_one.to_text().rstrip()}"
+
+
+def _told_by_errors(found: NotWorse) -> bool:
+    """Tell whether the errors of the new output are what this score counts: of one run, under the main score."""
+    entry, score = find_score(found.result.report.spec, found.score)
+    return score.name == entry.metric.table.scores[0].name and len(found.result.systems) == 2
 
 
 def _interval_words(found: NotWorse) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.conftest import ROOT
@@ -47,7 +49,8 @@ def test_a_worse_output_fails_with_scores_interval_p_assumption_and_sentences() 
     assert lines[6].startswith("  assumed     Sentences are the units")
     assert lines[7] == "sentences that got worse (31; the worst 5):"
     assert lines[8] == "  sentence 51 (lantern-7): 100.00 -> 64.71"
-    assert len(lines) == 13
+    assert "6 errors of new under ud, sentence 51" in lines
+    assert re.fullmatch(r" +51 +lantern-7 +relation +6 +stopped +VERB +0 +root +5 +xcomp", lines[-4])
 
 
 @pytest.mark.parametrize(("wrong", "established"), [((), True), ((1,), True), ((1, 2, 3, 4, 5), False)])
@@ -64,6 +67,13 @@ def test_no_difference_is_not_enough_where_the_test_set_is_small() -> None:
     assert found.difference == 0
     assert not found.established
     assert "not worse; 30 sentences are too few to rule out a loss of 0.2 points" in found.reason
+
+
+def test_errors_are_shown_of_what_the_score_counts_alone() -> None:
+    found = not_worse(GOLD, NEURAL, GRAPH, "ud.upos_f1", significance=BY_SENTENCE)
+    assert found.losses
+    assert "errors of new" not in str(found)
+    assert found.result.errors("new", sentence=51).count == 6
 
 
 def test_few_units_are_refused_with_what_can_be_done() -> None:
