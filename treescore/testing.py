@@ -10,6 +10,7 @@ the test set rules out that the new output is worse by the margin.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,8 +23,10 @@ from treescore.core.arrays import FloatArray
 from treescore.core.limits import DEFAULT_LIMITS, Limits
 from treescore.core.params import Json
 from treescore.core.scores import Score
+from treescore.errors import TreescoreWarning
 from treescore.evaluation.report import find_score
 from treescore.evaluation.training_runs import runs_by_system
+from treescore.evaluation.warnings import warning_lines
 from treescore.significance.noninferiority import FEWEST_UNITS
 from treescore.sources import Choice, Source
 
@@ -161,6 +164,9 @@ def assert_not_worse(  # noqa: PLR0913 - the arguments of `treescore.score` and 
     Raises:
         AssertionError: the claim is not shown; the message has scores, interval, p, and the sentences that got worse.
         ScoringError: a text cannot be read or scored, or an argument is wrong.
+
+    Warns:
+        TreescoreWarning: the claim is shown, and something is unusual in a text, a parameter or the test.
     """
     __tracebackhide__ = True  # pytest shows the line of the test
     found = not_worse(
@@ -169,6 +175,8 @@ def assert_not_worse(  # noqa: PLR0913 - the arguments of `treescore.score` and 
     )  # fmt: skip
     if not found.established:
         raise AssertionError(str(found))
+    for line in found.warnings:
+        warnings.warn(line, TreescoreWarning, stacklevel=2)
     return found
 
 
@@ -187,7 +195,9 @@ def not_worse(
     settings = {**(significance or {}), "scores": [score], "margin": margin}
     outputs = {OLD: old, NEW: new}
     chosen = score.partition(".")[0] if metric is None else metric
-    result = treescore.api.score(gold, outputs, chosen, significance=settings, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TreescoreWarning)  # `NotWorse.warnings` has them
+        result = treescore.api.score(gold, outputs, chosen, significance=settings, **options)
     return _judged(result, margin)
 
 
@@ -212,7 +222,7 @@ def _judged(result: Result, margin: float) -> NotWorse:
         established=bool(tested.get("established")),
         reason="",
         assumed=document["assumed"],
-        warnings=tuple(_warnings(result, document)),
+        warnings=tuple(dict.fromkeys([*warning_lines(result.warnings), *document["warnings"]])),
         losses=tuple(losses[:SHOWN]),
         losses_total=len(losses),
         percent=(score.low, score.high) == (0.0, 1.0),
@@ -257,16 +267,6 @@ def _reason(found: NotWorse, pair: Mapping[str, Json], sign: float) -> str:
         f"The new score is {verdict}; {found.unit_words} are too few to rule out a loss of "
         f"{found.amount(found.margin)}. Use a larger test set, or a larger margin."
     )
-
-
-def _warnings(result: Result, document: Mapping[str, Json]) -> Iterator[str]:
-    """Yield the warnings on the texts and metrics, and those on the comparison that do not repeat them."""
-    for warning in result.warnings:
-        yield f"{warning['system']}: {warning['detail']}" if "system" in warning else str(warning["detail"])
-    details = [str(warning["detail"]) for warning in result.warnings]
-    for line in document["warnings"]:
-        if not any(detail in line for detail in details):
-            yield line
 
 
 def _losses(result: Result, key: str, score: Score) -> list[Loss]:

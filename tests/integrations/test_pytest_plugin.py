@@ -41,9 +41,9 @@ print(json.dumps(sorted(set(sys.modules) - before)))
 
 @pytest.fixture
 def run(pytester: pytest.Pytester):
-    """Runs pytest in a folder of its own; the tests of this project have other settings."""
+    """Runs pytest in a folder and process of its own: the tests of this project have other settings and modules."""
     pytester.makepyfile(TESTS)
-    return lambda *arguments: pytester.runpytest_inprocess(
+    return lambda *arguments: pytester.runpytest_subprocess(
         "-p", "no:randomly", "-p", "no:cacheprovider", "-p", "no:xdist", *PLUGIN, *arguments
     )
 

@@ -8,6 +8,7 @@ import pytest
 
 from tests.conftest import ROOT
 from treescore import InputError
+from treescore.errors import TreescoreWarning
 from treescore.testing import assert_not_worse, not_worse
 
 EXAMPLES = ROOT / "examples" / "dependencies"
@@ -73,7 +74,7 @@ def test_errors_are_shown_of_what_the_score_counts_alone() -> None:
     found = not_worse(GOLD, NEURAL, GRAPH, "ud.upos_f1", significance=BY_SENTENCE)
     assert found.losses
     assert "errors of new" not in str(found)
-    assert found.result.errors("new", sentence=51).count == 6
+    assert len(found.result.errors("new", sentence=51).rows) == 6
 
 
 def test_few_units_are_refused_with_what_can_be_done() -> None:
@@ -146,5 +147,8 @@ def test_wrong_arguments_are_errors_and_no_failed_claim(arguments: dict, code: s
 def test_warnings_stand_in_the_message() -> None:
     crossed = text(30).replace("1\ta\t_\tX\t_\t_\t2\tdet", "1\ta\t_\tX\t_\t_\t0\troot")
     found = not_worse(text(30), crossed, text(30), format="conllu", metric="attachment", score="attachment.las")
-    assert found.warnings
+    assert "several-roots" in found.warnings[0]
     assert f"  warning     {found.warnings[0]}" in str(found).splitlines()
+    with pytest.warns(TreescoreWarning, match="several-roots") as caught:
+        assert_not_worse(text(30), crossed, text(30), format="conllu", metric="attachment", score="attachment.las")
+    assert {each.filename for each in caught} == {__file__}
