@@ -19,7 +19,7 @@ from typing import Any
 from treescore import score
 
 SPACY = {"dep_uas": "uas_f1", "dep_las": "las_f1"}
-"""Names under which spaCy looks for scores of a parser, and names of ours."""
+"""Names under which spaCy looks for scores of a parser, and the names of this library."""
 OTHERS = ("clas_f1", "mlas_f1", "blex_f1", "upos_f1", "ufeats_f1", "lemmas_f1", "words_f1", "sentences_f1")
 
 Scorer = Callable[..., dict[str, Any]]
