@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
 
+from treescore.core.jit import say_compiled
 from treescore.core.limits import DEFAULT_LIMITS, Limits
 from treescore.core.params import Json
 from treescore.core.registry import FORMATS
@@ -283,6 +284,7 @@ def _compared(result: Result, settings: Mapping[str, Json]) -> Comparison:
         addresses, report.evaluation, result.systems, report.outcomes, settings, result.gold_digest,
         warnings=report.warnings,
     )  # fmt: skip
+    say_compiled()
     scored = {name: value for name, value in report.document.items() if name != "across"}
     return _comparison_of(replace(result, report=replace(report, document={**scored, **compared_members(documents)})))
 
@@ -353,6 +355,7 @@ def evaluate(
         progress=progress,
         gold_place=gold_place,
     )
+    say_compiled()
     return Result(report, tuple(replace(system, text=b"") for system in systems), gold_digest)
 
 

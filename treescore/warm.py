@@ -10,7 +10,7 @@ import numpy as np
 import treescore.evaluation.parts
 import treescore.significance.across  # noqa: F401 - both are loaded on demand
 from treescore.core.grouping import appearing
-from treescore.core.jit import load_compiler
+from treescore.core.jit import load_compiler, say_compiled
 from treescore.core.registry import METRICS, Example, load_all
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
@@ -34,6 +34,7 @@ def warm(left: Callable[[int], None] | None = None) -> None:
         if left is not None:
             left(len(steps) - done)
         step()
+    say_compiled()
 
 
 def _score(metric: str, example: Example) -> None:

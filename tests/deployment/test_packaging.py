@@ -1,12 +1,14 @@
-"""The wheel holds the library alone and works by itself; a checkout's service runs from any folder."""
+"""Wheel and sdist hold the library alone and work by themselves; a checkout's service runs from any folder."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import venv
 import zipfile
 from pathlib import Path
@@ -14,17 +16,62 @@ from pathlib import Path
 import pytest
 
 from tests.deployment.container_files import ROOT
+from tests.fixtures.checkouts import copy_checkout
 
 pytestmark = [pytest.mark.packaging, pytest.mark.timeout(600)]
 
-SOURCES = ("pyproject.toml", "constraints.txt", "README.md", "LICENSE", "openapi.yaml")
-FOLDERS = ("treescore", "service", "workers")
 GOLD = "(S (NP (DT the) (NN dog)) (VP (VBD ran)))\n"
 OUTPUT = "(S (DT the) (NN dog) (VP (VBD ran)))\n"
 SCORE = """
+import sys
 import treescore
-result = treescore.score("gold.mrg", {"A": "output.mrg"})
+loaded = {name.partition(".")[0] for name in sys.modules}
+assert not loaded & {"numpy", "numba", "scipy", "click", "httpx", "rich", "flask", "sqlalchemy", "matplotlib"}, loaded
+result = treescore.score("gold.mrg", {"A": "output.mrg", "B": "gold.mrg"})
 print(result["A"]["parseval.labelled_recall"])
+treescore.compare(result)
+with treescore.Client("http://127.0.0.1:1", "ts_x", 1):
+    print("client")
+"""
+TYPED = """
+from pathlib import Path
+
+import treescore
+from treescore import Client, Result, compare, score
+from treescore.testing import NotWorse, assert_not_worse
+
+result: Result = score("gold.conllu", {"A": Path("a.conllu"), "B": b"..."}, metric="ud", format="conllu")
+value: float | None = result["A"]["ud.las_f1"]
+names: list[str] = list(result)
+compared = compare(result, unit="block", alpha=0.01)
+latex: str = compared.to_latex()
+documents = [pair["p"] for document in compared.comparisons for pair in document["pairs"]]
+found: NotWorse = assert_not_worse("gold.conllu", "old.conllu", "new.conllu", score="ud.las_f1", margin=0.002)
+shown: str = str(found)
+
+def address(client: Client) -> str:
+    with client as opened:
+        return f"{opened}"
+
+try:
+    score("gold.conllu", ["a.conllu"], ["ud", {"name": "attachment", "params": {"punctuation": False}}])
+except treescore.InputError as error:
+    lines: list[str] = [problem.detail for problem in error.problems]
+"""
+MISTYPED = """
+from treescore import Client, Result, compare, score
+from treescore.testing import assert_not_worse
+
+result = score("gold.conllu", "a.conllu")
+value: str = result["A"]["ud.las_f1"]  # wrong: assignment
+result.scores  # wrong: attr-defined
+score("gold.conllu", "a.conllu", metrics="ud")  # wrong: call-arg
+score("gold.conllu", "a.conllu", metric=3)  # wrong: arg-type
+compare(result, significance="block")  # wrong: call-overload
+compare(result, unit=3)  # wrong: call-overload
+compare(result).to_latx()  # wrong: attr-defined
+assert_not_worse("gold.conllu", "old.conllu", "new.conllu", margin="0.002")  # wrong: arg-type
+result.gold_digest = "sha256:0"  # wrong: misc
 """
 MESSAGE = "Error: The service is not part of this package. Use a checkout or the image.\n"
 
@@ -57,11 +104,9 @@ class Environment:
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of what is installed: building in place would leave files behind."""
-    folder = tmp_path_factory.mktemp("checkout")
-    for name in SOURCES:
-        shutil.copy(ROOT / name, folder)
-    for name in FOLDERS:
+    """A copy of the project, with tests and examples, which no package should hold."""
+    folder = copy_checkout(tmp_path_factory.mktemp("checkout"))
+    for name in ("tests", "examples"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     return folder
 
@@ -76,10 +121,21 @@ def wheel(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    """An environment that holds the wheel and its dependencies."""
+def sdist(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sdist")
+    environment = Environment(tmp_path_factory.mktemp("builder"))
+    environment.install("build", cwd=folder)
+    environment.run("python", "-m", "build", "--sdist", "--outdir", folder, checkout, cwd=folder)
+    (path,) = folder.glob("*.tar.gz")
+    return path
+
+
+@pytest.fixture(scope="module", params=["wheel", "sdist"])
+def installed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """An environment that holds a package and its dependencies."""
+    package = request.getfixturevalue(request.param)
     environment = Environment(tmp_path_factory.mktemp("installed"))
-    environment.install(wheel, cwd=wheel.parent)
+    environment.install(package, cwd=package.parent)
     return environment
 
 
@@ -101,8 +157,19 @@ def test_the_wheel_holds_the_library_and_its_metadata_only(wheel: Path) -> None:
     assert own == modules | {"treescore/py.typed"}
 
 
-def test_the_wheel_scores_in_an_empty_environment(installed: Environment, texts: Path) -> None:
-    assert float(installed.run("python", "-c", SCORE, cwd=texts).stdout) == pytest.approx(2 / 3)
+def test_the_sdist_holds_what_builds_the_wheel_and_no_more(sdist: Path) -> None:
+    with tarfile.open(sdist) as archive:
+        names = {member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()}
+    modules = {str(path.relative_to(ROOT)) for path in (ROOT / "treescore").rglob("*.py")}
+    kept = {"LICENSE", "MANIFEST.in", "PKG-INFO", "README.md", "pyproject.toml", "setup.cfg", "treescore/py.typed"}
+    assert {name for name in names if not name.startswith("treescore.egg-info/")} - {"MANIFEST.in"} == (
+        modules | kept - {"MANIFEST.in"}
+    )
+
+
+def test_what_is_installed_scores_compares_and_has_a_client(installed: Environment, texts: Path) -> None:
+    recall, client = installed.run("python", "-c", SCORE, cwd=texts).stdout.split()
+    assert (float(recall), client) == (pytest.approx(2 / 3), "client")
     printed = installed.run(
         "treescore", "score", "--format", "bracketed", "--metric", "parseval", "gold.mrg", "output.mrg", cwd=texts
     )
@@ -118,6 +185,28 @@ def test_the_wheel_scores_in_an_empty_environment(installed: Environment, texts:
         "output.mrg", cwd=texts, status=1,
     )  # fmt: skip
     assert "treescore[plot]" in refused.stderr
+
+
+def test_pytest_and_spacy_find_their_entry_points(installed: Environment, texts: Path) -> None:
+    listed = (
+        "from importlib.metadata import distribution; "
+        "print(*[each.name for each in distribution('treescore').entry_points if each.load()])"
+    )
+    installed.install("pytest", cwd=texts)
+    assert set(installed.run("python", "-c", listed, cwd=texts).stdout.split()) == {"treescore", "treescore.las.v1"}
+
+
+def test_a_project_that_installs_it_is_type_checked(installed: Environment, tmp_path: Path) -> None:
+    (tmp_path / "typed.py").write_text(TYPED, encoding="utf-8")
+    (tmp_path / "mistyped.py").write_text(MISTYPED, encoding="utf-8")
+    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "MYPYPATH")}
+    command = [sys.executable, "-m", "mypy", "--strict", "--python-executable", installed.bin / "python",
+               "--cache-dir", tmp_path / "cache", "typed.py", "mistyped.py"]  # fmt: skip
+    done = subprocess.run(command, cwd=tmp_path, env=kept, capture_output=True, text=True, check=False)
+    found = re.findall(r"^(\w+\.py):(\d+): error: .*\[([a-z-]+)\]$", done.stdout, re.MULTILINE)
+    lines = enumerate(MISTYPED.splitlines(), 1)
+    planted = [("mistyped.py", str(number), line.split("# wrong: ")[1]) for number, line in lines if "# wrong" in line]
+    assert found == planted, done.stdout + done.stderr
 
 
 def test_the_command_of_the_wheel_says_where_the_service_is(installed: Environment, texts: Path) -> None:

@@ -15,8 +15,12 @@ from numba.core import event
 
 log = logging.getLogger("treescore.compiling")
 
-NOTICE = "Compiling the scoring kernels; this takes up to a minute."
-KEPT = "It is done once: later processes find them."
+NOTICE = (
+    "Compiling once. On a server with two busy cores it took 7 s for a comparison of dependency parsers, and 35 s for "
+    "scores of constituency parsers."
+)
+KEPT = "Later processes find them."
+DONE = "Compiled in %.0f s."
 NOT_KEPT = (
     "No folder can be written to keep them, so each process compiles them again: set NUMBA_CACHE_DIR to a folder that "
     "can be written."
@@ -30,6 +34,7 @@ class _Notice(event.Listener):  # type: ignore[misc]
         self.kept = True
         self.before: list[Callable[[], None]] = []
         self._said = False
+        self._told = 0.0
 
     def on_start(self, _event: event.Event) -> None:
         if self._said:
@@ -42,9 +47,23 @@ class _Notice(event.Listener):  # type: ignore[misc]
     def on_end(self, _event: event.Event) -> None:
         """Do nothing: a later function may follow."""
 
+    def end(self, seconds: float) -> None:
+        """Say how long it took, of the seconds in all what was not said yet."""
+        if seconds > self._told:
+            log.warning(DONE, seconds - self._told)
+            self._told = seconds
+
 
 _NOTICE = _Notice()
-event.register("numba:compile", _NOTICE)
+_CLOCK = event.TimingListener()
+for _listener in (_NOTICE, _CLOCK):
+    event.register("numba:compile", _listener)
+
+
+def say_compiled() -> None:
+    """Say how many seconds compiling took, where something was compiled since it was last said."""
+    if _CLOCK.done:
+        _NOTICE.end(_CLOCK.duration)
 
 
 def compilable(function: Callable[..., Any], options: dict[str, Any]) -> Any:

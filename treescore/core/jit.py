@@ -49,6 +49,13 @@ def compiler_loaded() -> bool:
     return "numba" in sys.modules
 
 
+def say_compiled() -> None:
+    """Say how long compiling took, where something was compiled since this was last called."""
+    compiling = sys.modules.get("treescore.core.compiling")
+    if compiling is not None:
+        compiling.say_compiled()
+
+
 def load_compiler() -> None:
     """Load the compiler now. Without it, readers of small texts do not."""
     importlib.import_module("treescore.core.compiling")
