@@ -26,7 +26,10 @@ import treescore
 result = treescore.score("gold.mrg", {"A": "output.mrg"})
 print(result["A"]["parseval.labelled_recall"])
 """
-MESSAGE = "Error: The service is not part of this package. Use a checkout or the image.\n"
+MESSAGE = (
+    "Error: The service is not part of this package. Use a checkout (pip install -e . --group service) or the image "
+    "(docs/operate/deployment.md).\n"
+)
 
 
 class Environment:
@@ -115,7 +118,7 @@ def test_the_wheel_scores_in_an_empty_environment(installed: Environment, texts:
     assert "parseval.labelled_f1" in compared.stdout
     refused = installed.run(
         "treescore", "compare", "--format", "bracketed", "--metric", "parseval", "--as", "svg", "gold.mrg", "gold.mrg",
-        "output.mrg", cwd=texts, status=1,
+        "output.mrg", cwd=texts, status=69,
     )  # fmt: skip
     assert "treescore[plot]" in refused.stderr
 
@@ -124,7 +127,7 @@ def test_the_command_of_the_wheel_says_where_the_service_is(installed: Environme
     assert "serve" in installed.run("treescore", "--help", cwd=texts).stdout
     assert installed.run("treescore", "--version", cwd=texts).stdout.strip().endswith("0.1.0")
     for command in ("serve", "demo", "worker"):
-        assert installed.run("treescore", command, cwd=texts, status=1).stderr == MESSAGE
+        assert installed.run("treescore", command, cwd=texts, status=69).stderr == MESSAGE
     installed.run("python", "-c", "import service.wsgi", cwd=texts.parent, status=1)
 
 
