@@ -24,12 +24,12 @@ from treescore.api import Options, Output, Settings, evaluate
 from treescore.core.registry import METRICS, OK
 from treescore.evaluation import spec  # noqa: F401 - fills the registry
 from treescore.evaluation.warnings import warning_lines
-from treescore.filters import bounds_of
 from treescore.render import FORMATS
 from treescore.render.tables import TABLE_FORMS
 from treescore.results import Comparison, Result, SystemScores
+from treescore.results.filters import bounds_of
+from treescore.results.views import FORMS, LISTED, View
 from treescore.significance import PARAMS
-from treescore.views import FORMS, LISTED, View
 
 ROOT = Path(__file__).parents[2]
 GOLD = ROOT / "examples" / "dependencies" / "gold.conllu"
@@ -599,7 +599,7 @@ print(sorted({"rich", "scipy", "numba", "matplotlib"} & {name for name, loaded i
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_frames_of_either_library_hold_the_same(library: str, monkeypatch: pytest.MonkeyPatch, scored: Result) -> None:
     installed = pytest.importorskip(library, reason=f"{library} is not installed")
-    monkeypatch.setattr("treescore.frames.LIBRARIES", (library,))
+    monkeypatch.setattr("treescore.results.frames.LIBRARIES", (library,))
     frame = scored.to_frame()
     assert isinstance(frame, installed.DataFrame)
     assert list(frame.columns) == ["system", "metric", "score", "value"]
@@ -618,4 +618,6 @@ def test_results_load_nothing_that_they_may_not_need() -> None:
     loaded = subprocess.run(
         [sys.executable, "-c", program], env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True
     ).stdout.split()
-    assert not {"rich", "scipy", "numba", "matplotlib", "treescore.render", "treescore.inspection"} & set(loaded)
+    assert not {"rich", "scipy", "numba", "matplotlib", "treescore.render", "treescore.results.inspection"} & set(
+        loaded
+    )

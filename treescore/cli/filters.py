@@ -13,7 +13,7 @@ from treescore.cli.values import Lengths
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from treescore.filters import Filters
+    from treescore.results.filters import Filters
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
 ON_A_TERMINAL = 50

@@ -13,7 +13,7 @@ import orjson
 from treescore.cli.forms import CSV, JSON, TEXT, is_terminal
 from treescore.render.tables import Table, text_table
 from treescore.results import View
-from treescore.views import csv_text, json_text
+from treescore.results.views import csv_text, json_text
 
 
 class Named(NamedTuple):

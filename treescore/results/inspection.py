@@ -18,10 +18,10 @@ from treescore.evaluation.report import Report
 from treescore.evaluation.slices import sentence_lengths
 from treescore.evaluation.spec import Entry
 from treescore.evaluation.warnings import warning_lines, warnings_of_metric
-from treescore.filters import MATCHES, OF_SENTENCES, Filters, SentenceName, bounds_of, values_of
 from treescore.render.crosstable import clean
 from treescore.render.scores import headline_scores
-from treescore.views import View
+from treescore.results.filters import MATCHES, OF_SENTENCES, Filters, SentenceName, bounds_of, values_of
+from treescore.results.views import View
 
 SCORES = "scores."
 AT_ONCE = 1000

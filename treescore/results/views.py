@@ -12,7 +12,7 @@ import orjson
 from treescore.core.figures import PERCENT, UNDEFINED, UNITS, Unit, figures_of
 from treescore.core.params import Json
 from treescore.errors import InputError, Problem
-from treescore.frames import columns_of, frame
+from treescore.results.frames import columns_of, frame
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -13,94 +13,19 @@ from treescore.core.suggestions import did_you_mean
 from treescore.core.values import value_at
 from treescore.errors import InputError, Problem
 from treescore.evaluation.report import Report, System, find_score
-from treescore.evaluation.spec import Entry, Spec
+from treescore.evaluation.spec import Entry
 from treescore.evaluation.warnings import warning_lines
-from treescore.filters import Filters, SentenceName
-from treescore.frames import columns_of, frame
-from treescore.pictures import Picture, drawing
-from treescore.views import FORMS, Renderable, View, check_form, csv_text, json_text
+from treescore.results.filters import Filters, SentenceName
+from treescore.results.frames import columns_of, frame
+from treescore.results.pictures import Picture, drawing
+from treescore.results.system_scores import SystemScores
+from treescore.results.views import FORMS, Renderable, View, check_form, csv_text, json_text
 
 if TYPE_CHECKING:
-    from treescore.inspection import Scored
     from treescore.render.tables import Table
-
-__all__ = ["FORMS", "Comparison", "Filters", "Picture", "Result", "SystemScores", "View"]
+    from treescore.results.inspection import Scored
 
 _TIDY = ("system", "metric", "score", "value")
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SystemScores(Mapping[str, float | None]):
-    """The scores of one system, by address or as attributes.
-
-        scores = result["A"]
-        scores["ud.las_f1"]     # by address; scores["ud"] is the metric's main score
-        scores.las_f1           # where only one metric of the result has a score of this name
-
-    Attributes:
-        name: of the system.
-        metrics: metric key -> its document (`scores`, `counts`, `undefined`, `signature`, ...).
-        spec: formats and metrics.
-    """
-
-    name: str
-    metrics: Mapping[str, Mapping[str, Json]]
-    spec: Spec = field(repr=False)
-
-    @property
-    def signature(self) -> dict[str, Mapping[str, Json]]:
-        """Everything that the scores depend on, by metric key, with the command that repeats them."""
-        return {key: document["signature"] for key, document in self.metrics.items()}
-
-    def __getitem__(self, address: str) -> float | None:
-        """Return a score; None where it is undefined.
-
-        Raises:
-            KeyError: an unknown address.
-        """
-        try:
-            entry, score = find_score(self.spec, address)
-        except InputError as error:
-            raise KeyError(str(error)) from error
-        return value_at(self.metrics[entry.key]["scores"], score.name)
-
-    def __getattr__(self, name: str) -> float | None:
-        """Return the score of this name.
-
-        Raises:
-            AttributeError: no metric has it, or several have.
-        """
-        if name.startswith("_") or name in ("name", "metrics", "spec"):
-            raise AttributeError(name)
-        keys = [entry.key for entry in self.spec.entries if name in entry.metric.table.by_name]
-        if len(keys) == 1:
-            return self[f"{keys[0]}.{name}"]
-        if keys:
-            raise AttributeError(f"Several metrics have a score {name!r}. Use scores[{f'{keys[0]}.{name}'!r}].")
-        known = [score.name for entry in self.spec.entries for score in entry.metric.table.scores]
-        raise AttributeError(f"Unknown score {name!r}.{did_you_mean(name, known)}")
-
-    def __dir__(self) -> list[str]:
-        scores = (score.name for entry in self.spec.entries for score in entry.metric.table.scores)
-        return sorted({*object.__dir__(self), *filter(str.isidentifier, scores)})
-
-    def __iter__(self) -> Iterator[str]:
-        for entry in self.spec.entries:
-            for score in entry.metric.table.scores:
-                yield f"{entry.key}.{score.name}"
-
-    def __len__(self) -> int:
-        return sum(len(entry.metric.table.scores) for entry in self.spec.entries)
-
-    def __repr__(self) -> str:
-        from treescore.render.scores import headline_scores  # noqa: PLC0415 - scores alone are not drawn
-
-        shown = []
-        for entry in self.spec.entries:
-            for score in headline_scores(entry, [{"metrics": self.metrics}]).values():
-                value = value_at(self.metrics[entry.key]["scores"], score.name)
-                shown.append(f"{entry.key}.{score.name}={'None' if value is None else f'{value:.4f}'}")
-        return f"SystemScores({', '.join([repr(self.name), *shown])})"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -188,7 +113,7 @@ class Result(Mapping[str, SystemScores], Renderable):
         Raises:
             InputError: an unknown system, metric or filter, or a filter's value has another form.
         """
-        from treescore import inspection  # noqa: PLC0415 - scores alone need none of it
+        from treescore.results import inspection  # noqa: PLC0415 - scores alone need none of it
 
         return inspection.errors(self._scored(system, metric), filters)
 
@@ -203,13 +128,13 @@ class Result(Mapping[str, SystemScores], Renderable):
         Raises:
             InputError: one of them is unknown.
         """
-        from treescore import inspection  # noqa: PLC0415 - scores alone need none of it
+        from treescore.results import inspection  # noqa: PLC0415 - scores alone need none of it
 
         return inspection.sentence(self._scored(system, metric), sentence)
 
     def groupings(self, system: str, metric: str | None = None) -> list[str]:
         """Return the names of the groupings of `slices`. Raises InputError as `slices`."""
-        from treescore import inspection  # noqa: PLC0415 - scores alone need none of it
+        from treescore.results import inspection  # noqa: PLC0415 - scores alone need none of it
 
         return inspection.groupings(self._scored(system, metric))
 
@@ -226,7 +151,7 @@ class Result(Mapping[str, SystemScores], Renderable):
         Raises:
             InputError: one of them is unknown.
         """
-        from treescore import inspection  # noqa: PLC0415 - scores alone need none of it
+        from treescore.results import inspection  # noqa: PLC0415 - scores alone need none of it
 
         return inspection.slices(self._scored(system, metric), by)
 
@@ -245,7 +170,7 @@ class Result(Mapping[str, SystemScores], Renderable):
         Raises:
             InputError: as `errors`.
         """
-        from treescore import inspection  # noqa: PLC0415 - scores alone need none of it
+        from treescore.results import inspection  # noqa: PLC0415 - scores alone need none of it
 
         return inspection.diff(self._scored(a, metric), self._scored(b, metric), filters)
 
@@ -290,7 +215,7 @@ class Result(Mapping[str, SystemScores], Renderable):
         if system not in names:
             detail = f"Unknown system {system!r}. Systems: {', '.join(names)}.{did_you_mean(system, names)}"
             raise InputError(Problem("unknown-system", detail, pointer="/system"))
-        from treescore.inspection import Scored  # noqa: PLC0415 - as above
+        from treescore.results.inspection import Scored  # noqa: PLC0415 - as above
 
         return Scored(self.report, names.index(system), system, self._entry(metric))
 
