@@ -12,8 +12,10 @@ import click
 import httpx
 
 from service.config import load_config
-from treescore.cli.tables import scores_table
+from treescore.evaluation.spec import parse_spec
 from treescore.render import render_comparisons
+from treescore.render.scores import score_tables
+from treescore.render.tables import text_table
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 BENCHMARKS: Mapping[str, tuple[str, str, list[str]]] = {
@@ -63,13 +65,15 @@ def ready_address(ready_line: str) -> tuple[str, str]:
 
 def show(name: str, client: httpx.Client) -> None:
     """Score one example benchmark and print it."""
-    response = client.post("/v1/jobs", json=request_for(name), headers={"Prefer": f"wait={WAIT_SECONDS}"})
+    request = request_for(name)
+    response = client.post("/v1/jobs", json=request, headers={"Prefer": f"wait={WAIT_SECONDS}"})
     response.raise_for_status()
     job = response.json()
     if job["state"] != "succeeded":
         raise click.ClickException(f"The example job {job['id']} is {job['state']}: {job['failure']}")
     click.echo(f"\n=== examples/{name}: job {job['id']} ===\n")
-    click.echo(scores_table(job["results"]))
+    for table in score_tables(parse_spec(request), job["results"]["systems"], job["warnings"]):
+        click.echo(text_table(table))
     click.echo(render_comparisons(job["results"]["comparisons"], "text").content.decode())
 
 

@@ -73,7 +73,10 @@ compare(result).to_latx()  # wrong: attr-defined
 assert_not_worse("gold.conllu", "old.conllu", "new.conllu", margin="0.002")  # wrong: arg-type
 result.gold_digest = "sha256:0"  # wrong: misc
 """
-MESSAGE = "Error: The service is not part of this package. Use a checkout or the image.\n"
+MESSAGE = (
+    "Error: The service is not part of this package. Use a checkout (pip install -e . --group service) or the image "
+    "(docs/operate/deployment.md).\n"
+)
 
 
 class Environment:
@@ -182,7 +185,7 @@ def test_what_is_installed_scores_compares_and_has_a_client(installed: Environme
     assert "parseval.labelled_f1" in compared.stdout
     refused = installed.run(
         "treescore", "compare", "--format", "bracketed", "--metric", "parseval", "--as", "svg", "gold.mrg", "gold.mrg",
-        "output.mrg", cwd=texts, status=1,
+        "output.mrg", cwd=texts, status=69,
     )  # fmt: skip
     assert "treescore[plot]" in refused.stderr
 
@@ -213,7 +216,7 @@ def test_the_command_of_the_wheel_says_where_the_service_is(installed: Environme
     assert "serve" in installed.run("treescore", "--help", cwd=texts).stdout
     assert installed.run("treescore", "--version", cwd=texts).stdout.strip().endswith("0.1.0")
     for command in ("serve", "demo", "worker"):
-        assert installed.run("treescore", command, cwd=texts, status=1).stderr == MESSAGE
+        assert installed.run("treescore", command, cwd=texts, status=69).stderr == MESSAGE
     installed.run("python", "-c", "import service.wsgi", cwd=texts.parent, status=1)
 
 

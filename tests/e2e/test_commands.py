@@ -75,7 +75,8 @@ def test_score_tells_the_place_of_a_fault(files):
 def test_the_demo_prints_scores_and_cross_tables_and_ends(tmp_path):
     printed = run("demo", "--once", "--bind", f"127.0.0.1:{free_port()}", "--data-dir", tmp_path / "data", cwd=ROOT)
     assert printed.returncode == 0, printed.stderr[-3000:]
-    for words in ("examples/trees", "examples/dependencies", "labelled f1", "las", "neural-a", "Organise token: ts_"):
+    tables = ("parseval, scores in percent", "attachment, scores in percent", "LAS", "neural-a")
+    for words in ("examples/trees", "examples/dependencies", *tables, "Organise token: ts_"):
         assert words in printed.stdout
 
 

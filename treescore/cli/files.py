@@ -1,103 +1,128 @@
-"""Arguments of `treescore score` and `treescore compare` as calls of the library."""
+"""The files that a command line names, scored by the library."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
-from treescore.api import Output, Result, evaluate
-from treescore.cli.arguments import Asked, named_value, split_name
-from treescore.cli.exits import WRONG_INPUT
+from treescore.api import Output, evaluate
+from treescore.cli.arguments import Asked
 from treescore.cli.limits import read_limits
+from treescore.cli.outputs import STANDARD_INPUT, given_outputs, own_formats
+from treescore.cli.progress import progress_bar
 from treescore.core.params import Json
-from treescore.errors import ScoringError
-from treescore.evaluation.document import warning_line
+from treescore.core.registry import FORMATS
 from treescore.evaluation.spec import FormatChoice
-from treescore.sources import Source, format_choice, run_name
+from treescore.results import Result
+from treescore.sources import Source, StandardInput, format_choice, format_of
 
 
-def evaluated(asked: Asked, request: Mapping[str, Json]) -> Result:
-    """Score the files that the options name, as `evaluate_files`."""
-    system_format = None if asked["system_format"] is None else named_value(asked["system_format"])
-    return evaluate_files(
-        request, asked["gold"], asked["outputs"], system_format, asked["runs"], asked["output_formats"]
-    )
+class Scored(NamedTuple):
+    """Files that are scored.
 
-
-def evaluate_files(
-    request: Mapping[str, Json],
-    gold: str,
-    outputs: Sequence[str],
-    system_format: Json,
-    runs: Sequence[str] = (),
-    formats: Sequence[str] = (),
-) -> Result:
-    """Score files (outputs are paths, or `NAME=PATH`; further runs of them `NAME=PATH`) as a job would.
-
-    `formats` are those of single outputs with their runs, `NAME=FORMAT`; `system_format` is that of all others.
-
-    Input errors end the command with status 2, one line each.
+    Attributes:
+        result: their scores.
+        taken: what no option named, in words: format and metric.
+        inputs: the paths that were read.
     """
-    try:
-        choice = format_choice(request["format"], "/format")
-        named = _with_runs([split_name(argument) for argument in outputs], runs)
-        format_of = _formats(formats, [name for name, _, run_of in named if run_of is None])
-        systems = []
-        for name, path, run_of in named:
-            own = format_of.get(run_of or name, system_format)
-            asked = choice if own is None else format_choice(own, "/system_format")
-            systems.append(Output(name, _source(path, asked), own, run_of))
-        return evaluate(request, _source(gold, choice), systems, limits=read_limits())
-    except ScoringError as error:
-        raise ended(error) from error
+
+    result: Result
+    taken: str
+    inputs: Sequence[str]
 
 
-def ended(error: ScoringError) -> SystemExit:
-    """Print the problems of an input, one line each, and return the end of the command with status 2."""
-    for problem in error.problems:
-        click.echo(warning_line(problem), err=True)
-    if error.total > len(error.problems):
-        click.echo(f"... and {error.total - len(error.problems)} more", err=True)
-    return SystemExit(WRONG_INPUT)
+def evaluated(asked: Asked, significance: Mapping[str, Json] | None = None) -> Scored:
+    """Score the files that the options name.
+
+    Args:
+        asked: arguments and options.
+        significance: settings of a comparison between the outputs; None for none.
+
+    Raises:
+        click.UsageError: files or options do not fit each other.
+        ScoringError: a file cannot be read or scored.
+    """
+    given = given_outputs(asked)
+    formats = own_formats(asked, given)
+    guessed = asked["text_format"] is None
+    text_format = _guessed(asked["gold"]) if guessed else asked["text_format"]
+    choice = format_choice(text_format, "/format")
+    metrics = list(asked["metrics"]) or _usual(choice)
+    request: dict[str, Json] = {
+        "format": text_format,
+        "transforms": list(asked["transforms"]),
+        "metrics": metrics,
+        "significance": significance,
+        "items": asked["items"],
+    }
+    outputs = []
+    for output in given:
+        own = formats.get(output.system, asked["system_format"])
+        if own is None and guessed:
+            own = format_of(_first_path(output.path))
+        outputs.append(
+            Output(output.name, source_of(output.path, choice if own is None else format_choice(own, "/system_format")),
+                   own, output.run_of)
+        )  # fmt: skip
+    with progress_bar() as tell:
+        result = evaluate(request, source_of(asked["gold"], choice), outputs, limits=read_limits(), progress=tell)
+    return Scored(result, _taken(asked, choice, metrics), [asked["gold"], *(output.path for output in given)])
 
 
-def _with_runs(outputs: Sequence[tuple[str, str]], runs: Sequence[str]) -> list[tuple[str, str, str | None]]:
-    """Return name, path and system of each output, each followed by its further training runs."""
-    paths: dict[str, list[str]] = {name: [] for name, _ in outputs}
-    for argument in runs:
-        name, sign, path = argument.partition("=")
-        if not sign or name not in paths:
-            known = ", ".join(paths)
-            raise click.BadParameter(f"{argument!r} is not NAME=PATH with the name of an output. Outputs: {known}.")
-        paths[name].append(path)
-    named: list[tuple[str, str, str | None]] = []
-    for name, path in outputs:
-        named.append((name, path, None))
-        named += [(run_name(name, number), run, name) for number, run in enumerate(paths.pop(name, ()), 2)]
-    return named
+def source_of(argument: str, choice: FormatChoice) -> Source:
+    """Return a path, or several joined by commas where the format takes several texts.
 
-
-def _formats(arguments: Sequence[str], names: Sequence[str]) -> dict[str, Json]:
-    """Return the formats of single outputs by name, from `NAME=FORMAT`."""
-    found: dict[str, Json] = {}
-    for argument in arguments:
-        name, sign, value = argument.partition("=")
-        if not sign or name not in names:
-            known = ", ".join(names)
-            raise click.BadParameter(f"{argument!r} is not NAME=FORMAT with the name of an output. Outputs: {known}.")
-        found[name] = named_value(value)
-    return found
-
-
-def _source(argument: str, choice: FormatChoice) -> Source:
-    """Return a path, or several joined by commas where the format takes several texts."""
+    Raises:
+        click.UsageError: the format takes another number of texts.
+    """
     fields = choice.format.fields
     if not fields:
-        return Path(argument)
+        return _one(argument)
     paths = argument.split(",")
     if len(paths) != len(fields):
         names = ", ".join(fields)
-        raise click.BadParameter(f"The format {choice.name} takes {len(fields)} files, joined by commas: {names}.")
-    return {field: Path(path) for field, path in zip(fields, paths, strict=True)}
+        example = ",".join(f"{field}.txt" for field in fields)
+        raise click.UsageError(
+            f"The format {choice.name} takes {len(fields)} files, joined by commas: {names}. Write them as {example}."
+        )
+    return {field: _one(path) for field, path in zip(fields, paths, strict=True)}
+
+
+def _one(path: str) -> Path | StandardInput:
+    """Return a path; a dash is standard input, and ./- a file of that name."""
+    if path != STANDARD_INPUT:
+        return Path(path)
+    if sys.stdin is None:
+        raise click.UsageError("Standard input (-) is closed. Name a file.")
+    return StandardInput(sys.stdin.buffer)
+
+
+def _first_path(argument: str) -> Path:
+    return Path(argument.split(",", maxsplit=1)[0])
+
+
+def _guessed(gold: str) -> str:
+    """Return the format that the suffix of gold's file names."""
+    found = format_of(Path(gold))
+    if found is None:
+        suffixes = ", ".join(f"{suffix} ({name})" for name, each in FORMATS.items() for suffix in each.suffixes)
+        raise click.UsageError(f"Give --format: the suffix of {gold} does not name one. Known suffixes: {suffixes}.")
+    return found
+
+
+def _usual(choice: FormatChoice) -> list[Json]:
+    """Return the metric that usually scores a format."""
+    if not choice.format.usual_metric:
+        raise click.UsageError(f"Give --metric: the format {choice.name} has no usual one. See `treescore metrics`.")
+    return [choice.format.usual_metric]
+
+
+def _taken(asked: Asked, choice: FormatChoice, metrics: Sequence[Json]) -> str:
+    """Say which format and metric were taken where no option names them."""
+    taken = [] if asked["text_format"] is not None else [f"format {choice.name} (by the suffix of gold)"]
+    taken += [] if asked["metrics"] else [f"metric {metrics[0]} (usual for {choice.name})"]
+    return f"Taken: {', '.join(taken)}." if taken else ""

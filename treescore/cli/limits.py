@@ -17,7 +17,7 @@ def read_limits() -> Limits:
     """Return the limits that `TREESCORE_MAX_...` variables set, defaults for the others.
 
     Raises:
-        click.ClickException: a variable is not a whole number.
+        click.UsageError: a variable is not a whole number.
     """
     given = {}
     for field in fields(Limits):
@@ -25,6 +25,6 @@ def read_limits() -> Limits:
         if variable in os.environ:
             value = plain_number(os.environ[variable])
             if value is None:
-                raise click.ClickException(f"{variable} is {os.environ[variable]!r}. Set it to a whole number.")
+                raise click.UsageError(f"{variable} is {os.environ[variable]!r}. Set it to a whole number, as 1000.")
             given[field.name] = value
     return Limits(**given)

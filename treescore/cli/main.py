@@ -6,11 +6,23 @@ import importlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NoReturn
 
 import click
 
+from treescore.cli.exits import INTERRUPTED, NOT_INSTALLED
 from treescore.cli.output import WritingGroup
 from treescore.cli.passthrough import service_command
+from treescore.core.extras import MissingExtra
+from treescore.errors import ScoringError
+
+SCORE, KNOW, SEND, RUN = (
+    "Score and compare files",
+    "What it knows, and help for the shell",
+    "Send outputs to a benchmark",
+    "Run the service",
+)
+"""Sections of the list of commands, in this order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,28 +31,33 @@ class Entry:
 
     Attributes:
         help: one line, the first sentence of the command's own help.
+        section: of the list of commands.
         module: where the command is; empty for a command of the service.
     """
 
     help: str
+    section: str = RUN
     module: str = ""
 
 
 COMMANDS: Mapping[str, Entry] = {
-    "score": Entry(
-        "Score OUTPUTS (each PATH or NAME=PATH) against GOLD and print the document that a job would hold.",
-        "treescore.cli.score",
-    ),
-    "compare": Entry(
-        "Compare two or more OUTPUTS (each PATH or NAME=PATH) and print which differences are real.",
-        "treescore.cli.compare",
-    ),
+    "score": Entry("Score outputs against gold.", SCORE, "treescore.cli.score"),
+    "compare": Entry("Tell which differences between two or more outputs are real.", SCORE, "treescore.cli.compare"),
+    "errors": Entry("List the errors of outputs, sentence by sentence.", SCORE, "treescore.cli.errors"),
+    "slices": Entry("Show the scores of outputs by relation, tag, length, ...", SCORE, "treescore.cli.slices"),
+    "diff": Entry("List the sentences that output A has right and output B has wrong.", SCORE, "treescore.cli.diff"),
     "repeat": Entry(
         "Score files again and print the answer of COMPARISON, a comparison of submissions as JSON.",
+        SCORE,
         "treescore.cli.repeat",
     ),
+    "metrics": Entry("List the metrics, or describe one with its parameters.", KNOW, "treescore.cli.metrics"),
+    "formats": Entry("List the formats, or describe one with its options.", KNOW, "treescore.cli.formats"),
+    "transforms": Entry("List the transforms, or describe one with its parameters.", KNOW, "treescore.cli.transforms"),
+    "completion": Entry("Print the script that completes commands in a shell.", KNOW, "treescore.cli.completion"),
     "submit": Entry(
         "Send outputs to a benchmark, wait, and print score, interval, rank and whether a difference is real.",
+        SEND,
         "treescore.cli.submit",
     ),
     "serve": Entry("Start everything (store, Redis, API, workers, sweeper) and keep it running until Ctrl-C."),
@@ -56,6 +73,15 @@ COMMANDS: Mapping[str, Entry] = {
     "token": Entry("Make, list, revoke and replace tokens."),
     "doctor": Entry("Look at configuration, files, disk, clocks, versions, store, queue and workers."),
 }
+
+EPILOG = """\b
+Examples:
+  treescore score gold.conllu mine.conllu
+  treescore compare gold.conllu A=mine.conllu B=theirs.conllu
+  treescore errors gold.conllu mine.conllu --deprel obl
+  treescore metrics ud
+
+`treescore COMMAND --help` shows options, examples and exit statuses."""
 
 
 class Commands(WritingGroup):
@@ -79,18 +105,55 @@ class Commands(WritingGroup):
         command: click.Command = getattr(importlib.import_module(entry.module), cmd_name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the arguments name; for an unknown one name a similar one."""
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS and not ctx.resilient_parsing:
+            from treescore.core.suggestions import did_you_mean  # noqa: PLC0415 - a known command needs none
+
+            ctx.fail(f"Unknown command {args[0]!r}.{did_you_mean(args[0], COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[click.shell_completion.CompletionItem]:
+        """Return the commands that begin so, without loading one."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415 - what runs a command can spare
+
+        found = [CompletionItem(name, help=COMMANDS[name].help) for name in COMMANDS if name.startswith(incomplete)]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the chosen command; end it with lines where the input is wrong, and without a traceback at Ctrl-C."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("Interrupted.", err=True)
+            raise SystemExit(INTERRUPTED) from None
+        except MissingExtra as error:
+            click.echo(f"Error: {error}", err=True)
+            raise SystemExit(NOT_INSTALLED) from error
+        except ScoringError as error:
+            _end(error)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without loading one."""
         del ctx
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
+        for section in (SCORE, KNOW, SEND, RUN):
+            with formatter.section(section):
+                formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items() if entry.section == section])
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+def _end(error: ScoringError) -> NoReturn:
+    from treescore.cli.problems import ended  # noqa: PLC0415 - it loads arrays, which a good input may not need
+
+    raise ended(error) from error
+
+
+@click.group(cls=Commands, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="treescore")
 def main() -> None:
     """Score parsers and treebanks: exact scores, and which differences are real."""
 
 
 if __name__ == "__main__":
-    main()
+    main(prog_name="treescore")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import click
 
 from treescore.core.params import Json
+from treescore.core.suggestions import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,24 +40,23 @@ class Claim:
         return f"{self.score}: {self.name} not worse than {self.reference} by more than {self.margin:g}: {p}, {verdict}"
 
 
-def margin_settings(reference: str | None, margin: float | None, names: Sequence[str], significance: Json) -> Json:
-    """Return the settings of the comparison with the margin of the options; what are no settings as it is.
+def margin_settings(
+    reference: str | None, margin: float | None, names: Sequence[str], significance: Mapping[str, Json]
+) -> Mapping[str, Json]:
+    """Return the settings of the comparison with the margin of the options.
 
     Raises:
-        click.UsageError: one option without the other, an unknown output, a margin that is none, or two margins.
+        click.UsageError: one option without the other, an unknown output, or two margins.
     """
     if reference is None and margin is None:
         return significance
     if reference is None:
-        raise click.UsageError("--margin needs --not-worse-than NAME.")
+        raise click.UsageError("--margin needs --not-worse-than NAME, the output that the others are compared with.")
     if margin is None:
-        raise click.UsageError("--not-worse-than needs --margin X, in units of the score.")
-    if not 0 < margin < math.inf:
-        raise click.UsageError(f"--margin {margin:g}: give a number above 0, in units of the score.")
+        raise click.UsageError("--not-worse-than needs --margin X, in units of the score, as --margin 0.005.")
     if reference not in names:
-        raise click.UsageError(f"--not-worse-than {reference}: unknown output. Outputs: {', '.join(names)}.")
-    if not isinstance(significance, Mapping):
-        return significance
+        meant = did_you_mean(reference, names)
+        raise click.UsageError(f"--not-worse-than {reference}: unknown output.{meant} Outputs: {', '.join(names)}.")
     if significance.get("margin") not in (None, margin):
         raise click.UsageError("The margin is given twice. Leave it out of --significance.")
     return {**significance, "margin": margin}

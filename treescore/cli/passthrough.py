@@ -8,6 +8,13 @@ import sys
 
 import click
 
+from treescore.cli.exits import NOT_INSTALLED
+
+ELSEWHERE = (
+    "The service is not part of this package. Use a checkout (pip install -e . --group service) or the image "
+    "(docs/operate/deployment.md)."
+)
+
 
 def service_command(name: str, help_line: str) -> click.Command:
     """Return a command that replaces this process by the service's command of the same name."""
@@ -21,7 +28,8 @@ def service_command(name: str, help_line: str) -> click.Command:
     @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
     def command(arguments: tuple[str, ...]) -> None:
         if not service_is_here():
-            raise click.ClickException("The service is not part of this package. Use a checkout or the image.")
+            click.echo(f"Error: {ELSEWHERE}", err=True)
+            raise SystemExit(NOT_INSTALLED)
         line = [sys.executable, "-m", "service", name, *arguments]
         sys.stdout.flush()
         os.execv(line[0], line)  # noqa: S606 - our own command line

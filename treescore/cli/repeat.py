@@ -7,13 +7,16 @@ from pathlib import Path
 import click
 import orjson
 
-from treescore.cli.exits import MISSED
-from treescore.cli.files import ended
+from treescore.cli.exits import MISSED, epilog
 from treescore.cli.limits import read_limits
-from treescore.errors import ScoringError
 
 
-@click.command()
+@click.command(
+    epilog=epilog(
+        "treescore repeat comparison.json gold.conllu outputs/",
+        status_1="the printed answer differs from that of COMPARISON",
+    )
+)
 @click.argument("comparison", type=click.Path(path_type=Path))
 @click.argument("gold", type=click.Path(path_type=Path))
 @click.argument("outputs", type=click.Path(path_type=Path))
@@ -23,15 +26,10 @@ def repeat(comparison: Path, gold: Path, outputs: Path) -> None:
     GOLD is a folder with a text for each part, OUTPUTS one with a folder for each submission, named by its id, with a
     text for each part. Texts are named as their parts (PART.FIELD each for formats of several texts, PART.items.json
     for the attributes of gold's sentences). With a single part GOLD may be the text itself, and so may each submission.
-
-    The status is 1 if the printed answer differs from that of COMPARISON, and 2 if a file is missing or wrong.
     """
     from treescore.cli.repeated import repeated  # noqa: PLC0415 - the help needs no compiler
 
-    try:
-        shown, document = repeated(comparison, gold, outputs, read_limits())
-    except ScoringError as error:
-        raise ended(error) from error
+    shown, document = repeated(comparison, gold, outputs, read_limits())
     click.echo(orjson.dumps(document), nl=False)
     other = [name for name in shown if document[name] != shown[name]] + [name for name in document if name not in shown]
     if other:

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
-from treescore.cli.exits import NO_SERVICE, OK, REFUSED, WRONG_INPUT, Stopped
+from treescore.cli.exits import NO_SERVICE, OK, REFUSED, WRONG_INPUT, Stopped, epilog
 from treescore.cli.verdicts import (
     Outcome,
     outcome_of,
@@ -43,14 +43,18 @@ OPPONENTS = ("compare_with", "fail_if_worse_than", "not_worse_than")
 RECEIVED = "received"
 """The final state where the feedback level shows no more."""
 TOKEN = "TREESCORE_TOKEN"  # noqa: S105 - the name of a variable
-EXIT = """\b
-Exit status:
-  0  scored, and every threshold kept
-  1  a threshold was missed
-  2  the command or the output is wrong; each problem is a line on standard error
-  3  refused: no valid token, quota used up, benchmark closed; or the feedback
-     level hides what a threshold needs, or a comparison is not available
-  4  the service did not answer, failed, or did not finish within --timeout"""
+EXIT = epilog(
+    "treescore submit --benchmark demo en.conllu",
+    "treescore submit --benchmark demo en=en.conllu de=de.conllu --name v7",
+    "treescore submit --benchmark demo en.conllu --fail-below ud.las_f1=0.85",
+    "treescore submit --benchmark demo en.conllu --not-worse-than best",
+    status_0="scored, and every threshold kept",
+    status_1="a threshold was missed",
+    status_2="the command or the output is wrong; each problem is a line on standard error",
+    status_3="refused: no valid token, quota used up, benchmark closed; or the feedback level hides what a threshold "
+    "needs, or a comparison is not available",
+    status_4="the service did not answer, failed, or did not finish within --timeout",
+)
 
 
 @click.command(epilog=EXIT)

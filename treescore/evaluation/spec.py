@@ -144,21 +144,21 @@ def check_fit(entry: Entry, gold: FormatChoice, system: FormatChoice) -> None:
                 continue
             if kind not in step.transform.reads:
                 detail = (
-                    f"The transform {step.name!r} works on {_kinds(step.transform.reads)}, but here "
-                    f"{side} is {_kinds([kind])} (format {choice.name!r})."
+                    f"The transform {step.name!r} works on {kinds_in_words(step.transform.reads)}, but here "
+                    f"{side} is {kinds_in_words([kind])} (format {choice.name!r})."
                 )
                 raise InputError(Problem("transform-format-mismatch", detail))
             kind = step.transform.yields(kind)
         if kind not in entry.metric.reads:
             fix = _fix(kind, entry.metric.reads)
             detail = (
-                f"The metric {entry.name!r} scores {_kinds(entry.metric.reads)}, but {side} is {_kinds([kind])} "
-                f"(format {choice.name!r}).{fix}"
+                f"The metric {entry.name!r} scores {kinds_in_words(entry.metric.reads)}, but {side} is "
+                f"{kinds_in_words([kind])} (format {choice.name!r}).{fix}"
             )
             raise InputError(Problem("metric-format-mismatch", detail))
 
 
-_KIND_NAMES = {
+_KINDS = {
     "ConstituentTreebank": "constituency trees",
     "DependencyTreebank": "dependency trees",
     "Alignments": "word alignments",
@@ -166,8 +166,9 @@ _KIND_NAMES = {
 }
 
 
-def _kinds(kinds: Sequence[type[Any]]) -> str:
-    return " or ".join(_KIND_NAMES.get(kind.__name__, kind.__name__) for kind in kinds)
+def kinds_in_words(kinds: Sequence[type[Any]]) -> str:
+    """Return what treebanks of these types are called."""
+    return " or ".join(_KINDS.get(kind.__name__, kind.__name__) for kind in kinds)
 
 
 def _fix(kind: type[Any], wanted: Sequence[type[Any]]) -> str:

@@ -14,13 +14,13 @@ from treescore.cli.margins import claims, margin_settings
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (("--margin", "0.1"), "--margin needs --not-worse-than NAME."),
+        (("--margin", "0.1"), "--margin needs --not-worse-than NAME,"),
         (("--not-worse-than", "rules"), "--not-worse-than needs --margin X"),
-        (("--not-worse-than", "rules", "--margin", "0"), "--margin 0: give a number above 0"),
-        (("--not-worse-than", "rules", "--margin", "-0.1"), "--margin -0.1: give a number above 0"),
-        (("--not-worse-than", "rules", "--margin", "nan"), "--margin nan: give a number above 0"),
-        (("--not-worse-than", "rules", "--margin", "inf"), "--margin inf: give a number above 0"),
-        (("--not-worse-than", "rules", "--margin", "much"), "'much' is not a valid float"),
+        (("--not-worse-than", "rules", "--margin", "0"), "'0' is not a margin. Give a number above 0"),
+        (("--not-worse-than", "rules", "--margin", "-0.1"), "'-0.1' is not a margin. Give a number above 0"),
+        (("--not-worse-than", "rules", "--margin", "nan"), "'nan' is not a margin. Give a number above 0"),
+        (("--not-worse-than", "rules", "--margin", "inf"), "'inf' is not a margin. Give a number above 0"),
+        (("--not-worse-than", "rules", "--margin", "much"), "'much' is not a margin. Give a number above 0"),
         (
             ("--not-worse-than", "nix", "--margin", "0.1"),
             "--not-worse-than nix: unknown output. Outputs: rules, graph.",
@@ -37,9 +37,9 @@ def test_what_is_no_question_is_a_usage_error(options: tuple[str, ...], expected
     assert not done.stdout
 
 
-def test_settings_that_are_none_are_left_to_the_check_of_the_request() -> None:
-    assert margin_settings("a", 0.1, ["a"], ["x"]) == ["x"]
+def test_the_margin_is_one_of_the_settings() -> None:
     assert margin_settings(None, None, ["a"], {"seed": 1}) == {"seed": 1}
+    assert margin_settings("a", 0.1, ["a"], {"seed": 1}) == {"seed": 1, "margin": 0.1}
     assert margin_settings("a", 0.1, ["a"], {"margin": 0.1}) == {"margin": 0.1}
 
 

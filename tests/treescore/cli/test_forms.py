@@ -1,0 +1,229 @@
+"""In which form the commands print, and what they write to files: whole or nothing."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from rich.cells import cell_len
+
+from tests.treescore.cli.test_options import GOLD, GRAPH, ROOT, RULES, run
+from treescore.cli import filters, forms, output
+from treescore.cli.exits import UNWRITTEN
+from treescore.cli.main import main
+
+FILES = (GOLD, f"A={RULES}", f"B={GRAPH}")
+FLAGS = ("--text", "--json", "--csv", "--markdown", "--latex", "--html")
+INSPECT = {
+    "score": (),
+    "compare": (),
+    "errors": ("--deprel", "obl"),
+    "slices": ("--by", "sentence_length"),
+    "diff": (),
+}
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (forms, filters):
+        monkeypatch.setattr(module, "is_terminal", lambda: True)
+
+
+@pytest.mark.parametrize("flag", FLAGS)
+@pytest.mark.parametrize("command", INSPECT)
+def test_every_form_names_the_systems(command: str, flag: str) -> None:
+    printed = run(command, "--metric", "attachment", *INSPECT[command], flag, *FILES).stdout
+    if flag == "--json":
+        shown = json.dumps(json.loads(printed))
+        assert '"A"' in shown
+        assert '"B"' in shown
+    elif flag == "--csv":
+        rows = list(csv.reader(io.StringIO(printed)))
+        assert {len(row) for row in rows} == {len(rows[0])}
+        assert {cell for row in rows for cell in row} >= {"A", "B"}
+    else:
+        assert {"A", "B"} <= set(re.findall(r"\w+", printed))
+
+
+def test_in_a_pipe_scores_are_the_document_of_a_job() -> None:
+    document = json.loads(run("score", "--metric", "attachment", *FILES).stdout)
+    assert list(document) == ["results", "warnings"]
+    assert [system["name"] for system in document["results"]["systems"]] == ["A", "B"]
+    assert len(document["results"]["comparisons"]) == 1
+
+
+@pytest.mark.usefixtures("terminal")
+def test_on_a_terminal_scores_are_a_table_that_says_what_was_taken() -> None:
+    printed = run("score", *FILES).stdout
+    assert printed.splitlines()[2].split() == ["system", "LAS", "UAS", "CLAS", "MLAS", "BLEX"]
+    assert "Taken: format conllu (by the suffix of gold), metric ud (usual for conllu).\n" in printed
+    assert "Taken" not in run("score", "--metric", "ud", "--format", "conllu", *FILES).stdout
+
+
+@pytest.mark.usefixtures("terminal")
+def test_a_terminal_shows_the_first_rows_and_says_how_many_are_left() -> None:
+    printed = run("errors", GOLD, RULES).stdout
+    assert "more. --limit 0 shows all." in printed
+    whole = run("errors", "--limit", "0", GOLD, RULES).stdout
+    assert "--limit" not in whole
+    assert len(whole.splitlines()) > len(printed.splitlines()) > 50
+
+
+def test_units_are_those_of_tables_alone() -> None:
+    assert "72.63" in run("score", "--text", GOLD, RULES).stdout
+    assert "0.7263" in run("score", "--text", "--unit", "fraction", GOLD, RULES).stdout
+    percent, fraction = (run("score", "--csv", "--unit", unit, GOLD, RULES).stdout for unit in ("percent", "fraction"))
+    assert percent == fraction
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (("--json", "--csv"), "--json and --csv are two forms. Choose one of them."),
+        (("--style", "conll18", "--json"), "--style and --json are two forms. Choose one of them."),
+    ],
+)
+def test_two_forms_are_a_usage_error(options: tuple[str, ...], expected: str) -> None:
+    assert expected in run("score", *options, *FILES, status=2).stderr
+
+
+def test_as_is_the_same_as_a_flag() -> None:
+    assert run("compare", "--as", "csv", *FILES).stdout == run("compare", "--csv", *FILES).stdout
+    run("compare", "--as", "csv", "--csv", *FILES)
+    assert "--as csv and --json" in run("compare", "--as", "csv", "--json", *FILES, status=2).stderr
+
+
+def test_a_style_names_each_system_where_there_are_several() -> None:
+    one = run("score", "--style", "conll18", GOLD, f"A={RULES}").stdout
+    assert one.startswith("Metric ")
+    other = run("score", "--style", "conll18", GOLD, f"B={GRAPH}").stdout
+    assert run("score", "--style", "conll18", *FILES).stdout == f"A:\n{one}B:\n{other}"
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [
+        ("x.json", "{"),
+        ("x.csv", "system,"),
+        ("x.md", "**"),
+        ("x.tex", "%"),
+        ("x.HTML", "<div"),
+        ("x.txt", "ud"),
+        ("x", "{"),
+    ],
+)
+def test_the_suffix_of_the_output_names_its_form(name: str, begins: str, tmp_path: Path) -> None:
+    assert run("score", "--output", str(tmp_path / name), *FILES).stdout == ""
+    assert (tmp_path / name).read_text(encoding="utf-8").startswith(begins)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize(("command", "name"), [("score", "x.svg"), ("score", "x.png"), ("compare", "x.PNG")])
+def test_a_suffix_of_another_form_is_a_usage_error(command: str, name: str, tmp_path: Path) -> None:
+    done = run(command, "--output", str(tmp_path / name), *FILES, status=2)
+    assert "this command does not write such files. Suffixes: .txt, .json," in " ".join(done.stderr.split())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_picture_is_written_by_its_suffix(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib")
+    run("compare", "--output", str(tmp_path / "x.svg"), *FILES)
+    assert "<svg" in (tmp_path / "x.svg").read_text(encoding="utf-8")
+
+
+def test_an_option_outweighs_the_suffix(tmp_path: Path) -> None:
+    run("score", "-o", str(tmp_path / "x.json"), "--csv", *FILES)
+    assert (tmp_path / "x.json").read_text(encoding="utf-8").startswith("system,")
+
+
+def test_an_output_replaces_a_file_and_keeps_its_mode_and_its_links(tmp_path: Path) -> None:
+    path, link = tmp_path / "scores.csv", tmp_path / "link.csv"
+    path.write_text("old", encoding="utf-8")
+    path.chmod(0o600)
+    link.symlink_to(path)
+    run("score", "--output", str(link), *FILES)
+    assert link.is_symlink()
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.read_text(encoding="utf-8").startswith("system,")
+    assert sorted([path.name for path in tmp_path.iterdir()]) == ["link.csv", "scores.csv"]
+
+
+def test_a_failing_command_leaves_the_output_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("old", encoding="utf-8")
+    run("score", "--output", str(path), GOLD, "/no/such/file.conllu", status=2)
+    assert path.read_text(encoding="utf-8") == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["scores.csv"]
+
+
+def test_an_output_that_cannot_be_written_whole_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, _content: bytes) -> int:
+        path.touch()
+        raise OSError(28, "No space left on device", str(path))
+
+    path = tmp_path / "scores.csv"
+    path.write_text("old", encoding="utf-8")
+    monkeypatch.setattr(output.Path, "write_bytes", full)
+    done = run("score", "--output", str(path), GOLD, RULES, status=UNWRITTEN)
+    assert done.stderr == f"Error: {path} cannot be written: No space left on device.\n"
+    assert path.read_text(encoding="utf-8") == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["scores.csv"]
+
+
+def test_a_folder_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    done = run("score", "--output", str(tmp_path / "no" / "x.csv"), GOLD, RULES, status=UNWRITTEN)
+    assert done.stderr.endswith("x.csv cannot be written: No such file or directory.\n")
+
+
+@pytest.mark.parametrize("named", [RULES, f"A={RULES}"])
+def test_no_input_is_overwritten(named: str, tmp_path: Path) -> None:
+    gold = tmp_path / "gold.conllu"
+    gold.write_bytes(Path(GOLD).read_bytes())
+    linked = tmp_path / "linked.conllu"
+    os.link(gold, linked)
+    done = run("score", "--output", str(linked), str(gold), named, status=2)
+    assert f"--output {linked} is an input of this command." in " ".join(done.stderr.split())
+    assert gold.read_bytes() == Path(GOLD).read_bytes()
+
+
+def test_a_device_is_written_as_it_is() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "treescore", "score", "--csv", "--output", "/dev/stdout", GOLD, RULES],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.startswith("system,")
+
+
+def test_names_of_any_script_keep_their_columns(tmp_path: Path) -> None:
+    names = ["統語解析器", "a-very-long-name-of-a-parser-with-many-settings-and-a-seed-1234567890", "e\u0301e\u0301"]
+    outputs = [tmp_path / f"{name}.conllu" for name in names]
+    for path in outputs:
+        path.write_bytes(Path(RULES).read_bytes())
+    done = CliRunner().invoke(main, ["score", "--text", "--metric", "attachment", GOLD, *map(str, outputs)])
+
+    rows = [line for line in done.stdout.splitlines() if line.startswith(tuple(names))]
+    assert len(rows) == 3
+    assert len({cell_len(row) for row in rows}) == 1
+
+
+@pytest.mark.parametrize("flag", FLAGS)
+@pytest.mark.parametrize("command", ["score", "compare", "errors"])
+def test_warnings_are_seen_in_every_form(command: str, flag: str, tmp_path: Path) -> None:
+    """Programs find them in JSON and CSV; the person who runs the command finds them on standard error."""
+    gold = tmp_path / "gold.mrg"
+    gold.write_text("(S (NP (DT the) (NN dog)) (VP (VBD ran)))\n", encoding="utf-8")
+    metric = '{"name": "parseval", "params": {"prm": "NONSENSE 1"}}'
+    output = tmp_path / "output.mrg"
+    output.write_text("(S (DT the) (NN dog) (VP (VBD ran)))\n", encoding="utf-8")
+    outputs = (f"A={output}", f"B={gold}")[: 2 if command == "compare" else 1]
+    done = run(command, "--metric", metric, flag, str(gold), *outputs)
+    assert "prm-unknown-key" in done.stdout.replace("\\", "")
+    assert ("prm-unknown-key" in done.stderr) == (flag in ("--json", "--csv"))

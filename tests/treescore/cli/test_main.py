@@ -1,0 +1,134 @@
+"""The command as a whole: its help, unknown commands, Ctrl-C, and the statuses with which it ends."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from treescore.cli import exits
+from treescore.cli.main import COMMANDS, KNOW, RUN, SCORE, SEND, main
+from treescore.cli.settings import SETTINGS
+from treescore.significance.settings import PARAMS
+
+ROOT = Path(__file__).parents[3]
+OWN = [name for name, entry in COMMANDS.items() if entry.module]
+
+
+def command_of(name: str) -> click.Command:
+    command: click.Command = getattr(importlib.import_module(COMMANDS[name].module), name)
+    return command
+
+
+def help_of(*words: str, width: int = 80) -> str:
+    done = CliRunner().invoke(main, [*words, "--help"], prog_name="treescore", env={"COLUMNS": str(width)})
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_the_help_has_the_commands_in_sections() -> None:
+    text = help_of()
+    places = [text.index(f"{section}:\n") for section in (SCORE, KNOW, SEND, RUN)]
+    assert places == sorted(places)
+    for name, entry in COMMANDS.items():
+        found = re.search(rf"^  {name} ", text[text.index(f"{entry.section}:\n") :], re.MULTILINE)
+        assert found, name
+
+
+@pytest.mark.parametrize("name", ["", *OWN])
+def test_help_fits_a_terminal_of_80_columns(name: str) -> None:
+    for line in help_of(*name.split()).splitlines():
+        assert len(line) <= 80, line
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_each_help_has_the_exit_statuses_that_every_command_has(name: str) -> None:
+    text = help_of(name)
+    for status in (exits.OK, exits.WRONG_INPUT):
+        assert re.search(rf"^ +{status}  ", text[text.index("Exit status:") :], re.MULTILINE), status
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_the_examples_of_a_help_are_commands(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is parsed with its files not there: what is wrong is the file, never an option."""
+    monkeypatch.setenv("TREESCORE_URL", "http://127.0.0.1:9")
+    epilog = command_of(name).epilog
+    assert epilog is not None
+    examples = re.findall(r"^  (treescore .*)$", epilog, re.MULTILINE)
+    assert examples
+    for example in examples:
+        words = shlex.split(example.partition(" > ")[0])[1:]
+        assert words[0] == name
+        context = command_of(name).make_context(name, words[1:])
+        context.close()
+
+
+@pytest.mark.parametrize("status", sorted(exits.MEANINGS))
+def test_every_status_has_a_meaning_that_some_help_can_say(status: int) -> None:
+    assert f"{status}  " in exits.epilog(**{f"status_{status}": exits.MEANINGS[status]})
+
+
+def test_settings_that_have_options_take_the_values_that_the_library_takes() -> None:
+    for name, setting in SETTINGS.items():
+        if isinstance(setting.type, click.Choice):
+            assert set(setting.type.choices) <= set(PARAMS[name].schema["enum"]), name
+            left_out = set(PARAMS[name].schema["enum"]) - set(setting.type.choices)
+            assert left_out <= {"part"}, name  # only benchmarks have parts
+        elif isinstance(setting.type, click.FloatRange):
+            assert (setting.type.min, setting.type.max) == tuple(PARAMS[name].schema[k] for k in ("minimum", "maximum"))
+        said = re.search(r"; (\S+) unless given", setting.help)
+        if said:
+            assert said.group(1) == str(PARAMS[name].default), name
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("scroe", "score"), ("comapre", "compare"), ("metric", "metrics"), ("sumbit", "submit")]
+)
+def test_an_unknown_command_is_a_usage_error_that_names_a_similar_one(typed: str, meant: str) -> None:
+    done = CliRunner().invoke(main, [typed])
+    assert done.exit_code == exits.WRONG_INPUT
+    assert f"Unknown command {typed!r}. Did you mean {meant!r}?" in done.stderr
+
+
+def test_an_unknown_option_is_a_usage_error_that_names_a_similar_one() -> None:
+    done = CliRunner().invoke(main, ["score", "--metrc", "ud", "a", "b"])
+    assert done.exit_code == exits.WRONG_INPUT
+    assert "Did you mean '--metric'?" in done.stderr
+
+
+def test_a_module_is_the_command_too() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "treescore", "nothing"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == exits.WRONG_INPUT
+    assert done.stderr.startswith("Usage: treescore [OPTIONS]")
+
+
+def test_ctrl_c_ends_a_command_without_a_traceback(tmp_path: Path) -> None:
+    pipe = tmp_path / "gold.conllu"
+    os.mkfifo(pipe)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "treescore", "score", str(pipe), str(pipe)],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    with process, pipe.open("wb"):  # opened once the command reads gold
+        process.send_signal(signal.SIGINT)
+        printed, said = process.communicate(timeout=60)
+    assert (process.returncode, printed, said) == (exits.INTERRUPTED, "", "Interrupted.\n")
+
+
+def test_a_wrong_variable_is_a_usage_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TREESCORE_MAX_WORDS", "many")
+    gold = str(ROOT / "examples" / "dependencies" / "gold.conllu")
+    done = CliRunner().invoke(main, ["score", gold, gold])
+    assert done.exit_code == exits.WRONG_INPUT
+    assert "TREESCORE_MAX_WORDS is 'many'. Set it to a whole number, as 1000." in done.stderr

@@ -1,0 +1,116 @@
+"""Which files are scored under which names: paths, runs of one system, standard input, packed files."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tests.treescore.cli.test_options import GOLD, GRAPH, RULES, run
+from treescore.cli.main import main
+
+
+def systems(*arguments: str) -> list[str]:
+    document = json.loads(run("score", "--metric", "attachment", "--json", GOLD, *arguments).stdout)
+    return [system["name"] for system in document["results"]["systems"]]
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """Folders `a` and `b` with two outputs each, of the same names."""
+    for folder, text in (("a", RULES), ("b", GRAPH)):
+        (tmp_path / folder).mkdir()
+        for number in (1, 2):
+            shutil.copy(text, tmp_path / folder / f"seed{number}.conllu")
+    return tmp_path
+
+
+def test_outputs_of_one_file_name_are_two_systems(runs: Path) -> None:
+    paths = [str(runs / folder / "seed1.conllu") for folder in "ab"]
+    assert systems(*paths) == ["a", "b"]
+    (compared,) = json.loads(run("compare", "--json", GOLD, *paths).stdout)
+    assert [(pair["a"], pair["b"]) for pair in compared["pairs"]] == [("a", "b")]
+
+
+def test_runs_of_a_system_are_those_that_a_pattern_finds(runs: Path) -> None:
+    options = [part for name in "AB" for part in ("--runs", f"{name}={runs}/{name.lower()}/*.conllu")]
+    assert systems(*options) == ["A", "A.2", "B", "B.2"]
+    (compared,) = json.loads(run("compare", "--json", "--metric", "attachment", GOLD, *options).stdout)
+    assert [(pair["a"], pair["b"]) for pair in compared["pairs"]] in ([("A", "B")], [("B", "A")])
+    assert systems(f"C={RULES}", *options[:2]) == ["C", "A", "A.2"]
+
+
+def test_single_runs_are_added_to_a_system(runs: Path) -> None:
+    first, second = (str(runs / "a" / f"seed{number}.conllu") for number in (1, 2))
+    assert systems(f"A={first}", "--run", f"A={second}", GRAPH) == ["A", "A.2", "graph"]
+    assert systems(RULES, "--run", f"rules={second}") == ["rules", "rules.2"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ((), "Name an output after gold, as in: gold.conllu mine.conllu"),
+        ((f"A={RULES}", f"A={GRAPH}"), "Two outputs have the name 'A'. Name each, as in: A="),
+        ((f"A={RULES}", "--runs", f"A={GRAPH}"), "A is named before. Name it once"),
+        ((RULES, "--run", f"rulse={GRAPH}"), "rulse is not an output. Did you mean 'rules'? Outputs: rules."),
+        (("-", "-"), "Standard input (-) can be one of the files only."),
+    ],
+)
+def test_names_that_are_unclear_are_usage_errors(arguments: tuple[str, ...], expected: str) -> None:
+    done = run("score", GOLD, *arguments, status=2)
+    assert expected in " ".join(done.stderr.split())
+
+
+def test_a_path_may_have_an_equals_sign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "lr=0.1").mkdir()
+    shutil.copy(RULES, tmp_path / "lr=0.1" / "out.conllu")
+    monkeypatch.chdir(tmp_path)
+    assert systems("lr=0.1/out.conllu") == ["out"]
+    assert systems("best=lr=0.1/out.conllu") == ["best"]
+
+
+@pytest.mark.parametrize("gold_first", [True, False])
+def test_a_dash_is_standard_input(*, gold_first: bool) -> None:
+    gold, output = ("-", RULES) if gold_first else (GOLD, "-")
+    text = Path(GOLD if gold_first else RULES).read_bytes()
+    asked = ["score", "--json", "--format", "conllu", gold, output]
+    done = CliRunner().invoke(main, asked, input=text)
+    assert done.exit_code == 0, done.output
+    (system,) = json.loads(done.stdout)["results"]["systems"]
+    assert system["name"] == ("rules" if gold_first else "stdin")
+    assert system["metrics"]["ud"]["scores"]["las_f1"] == pytest.approx(0.7263, abs=1e-4)
+
+
+def test_gold_on_standard_input_needs_a_format() -> None:
+    done = run("score", "-", RULES, status=2)
+    assert "Give --format: the suffix of - does not name one. Known suffixes: " in " ".join(done.stderr.split())
+
+
+def test_packed_files_and_folders_are_read(tmp_path: Path) -> None:
+    packed, archive, folder = tmp_path / "gold.conllu.gz", tmp_path / "zipped.zip", tmp_path / "folder"
+    packed.write_bytes(gzip.compress(Path(GOLD).read_bytes()))
+    with zipfile.ZipFile(archive, "w") as written:
+        written.write(RULES, "rules.conllu")
+    folder.mkdir()
+    shutil.copy(GRAPH, folder)
+    printed = run("score", "--text", str(packed), str(archive), str(folder)).stdout
+    assert "Taken: format conllu" in printed
+    assert [line.split()[:2] for line in printed.splitlines()[3:5]] == [["zipped", "72.63"], ["folder", "86.92"]]
+
+
+def test_each_output_can_have_its_format(tmp_path: Path) -> None:
+    trees, heads = tmp_path / "a.conllx", tmp_path / "gold.conllu"
+    trees.write_text("1\ta\t_\tX\tX\t_\t0\troot\t_\t_\n\n", encoding="utf-8")
+    heads.write_text("1\ta\t_\tX\tX\t_\t0\troot\t_\t_\n\n", encoding="utf-8")
+    by_suffix = run("score", "--text", "--metric", "attachment", str(heads), str(trees)).stdout
+    assert "100.00" in by_suffix
+    named = run("score", "--json", "--format", "conllu", "--metric", "attachment", "--output-format", "b=conllx",
+                str(heads), f"b={trees}", f"c={heads}").stdout  # fmt: skip
+    systems = json.loads(named)["results"]["systems"]
+    found = [system["metrics"]["attachment"]["signature"]["system_format"] for system in systems]
+    assert found == ["conllx", "conllu"]

@@ -1,0 +1,265 @@
+"""Lists of metrics, formats and transforms, and descriptions of single ones, as the registry has them."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import click
+import orjson
+
+import treescore.evaluation.spec as specification
+from treescore.core.params import Json, Param
+from treescore.core.registry import (
+    FORMATS,
+    METRICS,
+    TRANSFORMS,
+    Component,
+    Format,
+    Metric,
+    Transform,
+    make_metric,
+    make_transform,
+)
+from treescore.core.suggestions import did_you_mean
+
+_SHOWN = 60
+"""Characters of a default value that are shown."""
+
+
+class Kind(NamedTuple):
+    """What a command of the catalogue lists.
+
+    Attributes:
+        name: one of them (`metric`).
+        known: all of them.
+        line: what the list says of one, beside its `doc`.
+        describe: writes what is known of one alone.
+    """
+
+    name: str
+    known: Mapping[str, type[Any]]
+    line: Callable[[Any], str]
+    describe: Callable[[click.HelpFormatter, Any], None]
+
+
+def show(kind: Kind, name: str | None, *, as_json: bool) -> None:
+    """Print the list of a kind, or one of it.
+
+    Raises:
+        click.UsageError: the name is unknown.
+    """
+    if name is not None and name not in kind.known:
+        known = ", ".join(sorted(kind.known))
+        meant = did_you_mean(name, kind.known)
+        raise click.UsageError(f"Unknown {kind.name} {name!r}.{meant} {kind.name.title()}s: {known}.")
+    if as_json:
+        one = None if name is None else {"kind": kind.name, **kind.known[name].catalogue()}
+        document = one or [kind.known[each].catalogue() for each in sorted(kind.known)]
+        click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
+        return
+    formatter = click.get_current_context().make_formatter()
+    if name is None:
+        _list(formatter, kind)
+    else:
+        _one(formatter, kind, kind.known[name])
+    click.echo(formatter.getvalue(), nl=False)
+
+
+def _list(formatter: click.HelpFormatter, kind: Kind) -> None:
+    members = [kind.known[name] for name in sorted(kind.known)]
+    formatter.write_dl([(each.name, f"{first_sentence(each.doc)} {kind.line(each)}".strip()) for each in members])
+    formatter.write(f"\n`treescore {kind.name}s NAME` describes one.\n")
+
+
+def _one(formatter: click.HelpFormatter, kind: Kind, component: type[Component]) -> None:
+    formatter.write(f"{component.name} ({kind.name})\n")
+    with formatter.indentation():
+        formatter.write_paragraph()
+        formatter.write_text(component.doc)
+        if component.source:
+            formatter.write_paragraph()
+            formatter.write_text(f"Source: {component.source}")
+        if kind.line(component):
+            formatter.write_paragraph()
+            formatter.write_text(kind.line(component))
+    if component.params:
+        with formatter.section("Parameters" if kind.name != "format" else "Options"):
+            formatter.write_dl([(name, parameter_words(each)) for name, each in component.params.items()], col_max=22)
+    kind.describe(formatter, component)
+
+
+def parameter_words(param: Param) -> str:
+    """Return type, default and meaning of a parameter."""
+    default = orjson.dumps(param.default).decode()
+    if len(default) > _SHOWN:
+        default = f"{default[:_SHOWN]}..."
+    return f"{type_words(param.schema)}; default {default}. {param.doc}"
+
+
+def type_words(schema: Mapping[str, Json]) -> str:
+    """Return a JSON Schema of a parameter in words."""
+    *first, last = dict.fromkeys(_types(schema))
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def _types(schema: Mapping[str, Json]) -> Iterator[str]:
+    """Yield what a value can be, each in words."""
+    if "enum" in schema:
+        yield from (orjson.dumps(value).decode() for value in schema["enum"])
+        return
+    if "anyOf" in schema:
+        for each in schema["anyOf"]:
+            yield from _types(each)
+        return
+    kind = schema.get("type", "value")
+    if isinstance(kind, list):
+        for each in kind:
+            yield from _types({**schema, "type": each})
+    elif kind == "boolean":
+        yield from ("true", "false")
+    elif kind == "array":
+        inner = schema.get("items")
+        yield "list of strings" if isinstance(inner, Mapping) and inner.get("type") == "string" else "list"
+    elif kind in ("integer", "number"):
+        yield f"{'whole number' if kind == 'integer' else kind}{_bounds(schema)}"
+    else:
+        yield "JSON object" if kind == "object" else str(kind)
+
+
+def _bounds(schema: Mapping[str, Json]) -> str:
+    low, above, high = (schema.get(name) for name in ("minimum", "exclusiveMinimum", "maximum"))
+    if low is not None and high is not None:
+        return f" from {low:g} to {high:g}"
+    if low is not None:
+        return f", {low:g} or more"
+    return "" if above is None else f" above {above:g}"
+
+
+def first_sentence(doc: str) -> str:
+    """Return the beginning of a text up to its first full stop at the end of a word."""
+    end = doc.find(". ")
+    return doc if end < 0 else doc[: end + 1]
+
+
+def _example(formatter: click.HelpFormatter, *lines: Sequence[str]) -> None:
+    """Write command lines; the files of one that is too wide are on a second line."""
+    with formatter.section("Example" if len(lines) == 1 else "Examples"):
+        indent = " " * formatter.current_indent
+        for line in lines:
+            words = f"{indent}{shlex.join(line)}"
+            if len(words) > formatter.width:
+                words = f"{indent}{shlex.join(line[:-2])} \\\n{indent}    {shlex.join(line[-2:])}"
+            formatter.write(f"{words}\n")
+
+
+def _files(fmt: type[Format], *names: str) -> list[str]:
+    """Return names of files of a format for an example, with the option that a suffix spares."""
+    if fmt.fields:
+        return ["--format", fmt.name, *(",".join(f"{name}.{field}" for field in fmt.fields) for name in names)]
+    if not fmt.suffixes:
+        return ["--format", fmt.name, *(f"{name}.txt" for name in names)]
+    return [f"{name}{fmt.suffixes[0]}" for name in names]
+
+
+# Metrics
+
+
+def _metric_line(metric: type[Metric]) -> str:
+    main = make_metric(metric.name, {}).table.scores[0]
+    direction = "higher" if main.higher_is_better else "lower"
+    return f"Main score: {main.name} ({direction} is better). Scores {specification.kinds_in_words(metric.reads)}."
+
+
+def _describe_metric(formatter: click.HelpFormatter, metric: type[Metric]) -> None:
+    heads = metric.headline
+    with formatter.section("Scores"):
+        rows = []
+        for score in make_metric(metric.name, {}).table.scores:
+            notes = [f"{heads[score.name]} in tables"] if score.name in heads else []
+            notes += [] if score.higher_is_better else ["lower is better"]
+            notes += [] if (score.low, score.high) == (0, 1) else [_range_words(score.low, score.high)]
+            rows.append((score.name, f"{score.doc} [{'; '.join(notes)}]" if notes else score.doc))
+        formatter.write_dl(rows)
+    with formatter.section("Formats"):
+        formatter.write_text(", ".join(_formats_of(metric)))
+    if metric.styles:
+        with formatter.section("Layouts of original programs (--style)"):
+            formatter.write_text(", ".join(metric.styles))
+    fmt = FORMATS[metric.examples[0].format]
+    named = [] if fmt.usual_metric == metric.name else ["--metric", metric.name]
+    lines = [["treescore", "score", *named, *_files(fmt, "gold", "mine")]]
+    if metric.styles:
+        lines.append(["treescore", "score", *named, "--style", metric.styles[0], *_files(fmt, "gold", "mine")])
+    params = next((dict(example.params) for example in metric.examples if example.params), None)
+    if params:
+        value = orjson.dumps({"name": metric.name, "params": params}).decode()
+        lines.append(["treescore", "score", "--metric", value, *_files(fmt, "gold", "mine")])
+    _example(formatter, *lines)
+
+
+def _range_words(low: float, high: float | None) -> str:
+    return f"from {low:g}" if high is None else f"from {low:g} to {high:g}"
+
+
+def _formats_of(metric: type[Metric]) -> list[str]:
+    """Return the formats that a metric reads, as they are or after a transform."""
+    found = [name for name in sorted(FORMATS) if FORMATS[name].yields in metric.reads]
+    for name in sorted(TRANSFORMS):
+        transform = make_transform(name, {})
+        for each in sorted(FORMATS):
+            kind = FORMATS[each].yields
+            fits = kind not in metric.reads and kind in transform.reads and transform.yields(kind) in metric.reads
+            found += [f"{each} with --transform {name}"] if fits else []
+    return found
+
+
+# Formats
+
+
+def _format_line(fmt: type[Format]) -> str:
+    suffixes = f"Suffixes: {', '.join(fmt.suffixes)}." if fmt.suffixes else "No suffix names it: say --format."
+    usual = f" Usual metric: {fmt.usual_metric}." if fmt.usual_metric else ""
+    return f"{suffixes}{usual} Holds {specification.kinds_in_words([fmt.yields])}."
+
+
+def _describe_format(formatter: click.HelpFormatter, fmt: type[Format]) -> None:
+    if fmt.fields:
+        with formatter.section("Texts (files joined by commas)"):
+            formatter.write_text(", ".join(fmt.fields))
+    with formatter.section("Metrics"):
+        formatter.write_text(", ".join(name for name in sorted(METRICS) if fmt.yields in METRICS[name].reads))
+    example = fmt.example
+    texts = example if isinstance(example, Mapping) else {"": example}
+    with formatter.section("A small text" if len(texts) == 1 else "Small texts"):
+        indent = " " * formatter.current_indent
+        for name, text in texts.items():
+            formatter.write(f"{indent}# {name}\n" if name else "")
+            formatter.write("".join(f"{indent}{line}".rstrip() + "\n" for line in text.decode().splitlines()))
+    _example(formatter, ["treescore", "score", *_files(fmt, "gold", "mine")])
+
+
+# Transforms
+
+
+def _transform_line(transform: type[Transform]) -> str:
+    return f"Reads {specification.kinds_in_words(transform.reads)}."
+
+
+def _describe_transform(formatter: click.HelpFormatter, transform: type[Transform]) -> None:
+    with formatter.section("Sides"):
+        formatter.write_text(f'{transform.default_on}, unless "on" names another: gold, system or both.')
+    fmt = next(FORMATS[name] for name in sorted(FORMATS) if FORMATS[name].yields in transform.reads)
+    kind = make_transform(transform.name, transform.example).yields(fmt.yields)
+    usual = kind in METRICS[fmt.usual_metric].reads
+    named = [] if usual else ["--metric", next(name for name in sorted(METRICS) if kind in METRICS[name].reads)]
+    value: str = transform.name
+    if transform.example:
+        value = orjson.dumps({"name": transform.name, "params": dict(transform.example)}).decode()
+    _example(formatter, ["treescore", "score", *named, "--transform", value, *_files(fmt, "gold", "mine")])
+
+
+METRIC = Kind("metric", METRICS, _metric_line, _describe_metric)
+FORMAT = Kind("format", FORMATS, _format_line, _describe_format)
+TRANSFORM = Kind("transform", TRANSFORMS, _transform_line, _describe_transform)

@@ -1,0 +1,36 @@
+"""A bar on standard error with what is done and what is left, where that is a terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+Tell = Callable[[int, int, str], None]
+"""Takes how many steps are done, how many there are, and which one begins."""
+
+
+def _silent(_done: int, _total: int, _step: str) -> None:
+    """Show nothing."""
+
+
+@contextmanager
+def progress_bar() -> Iterator[Tell]:
+    """Show a bar while the block runs; yields the function that moves it.
+
+    Lines that are written to standard error stand above the bar. Without a terminal nothing is shown.
+    """
+    if not sys.stderr.isatty():
+        yield _silent
+        return
+    from rich.console import Console  # noqa: PLC0415 - pipes need no bar
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as progress:
+        task = progress.add_task("starting", total=None)
+
+        def tell(done: int, total: int, step: str) -> None:
+            progress.update(task, description=step, completed=done, total=total)
+
+        yield tell
