@@ -79,7 +79,7 @@ $(LIBRARIES)/.installed: pyproject.toml constraints.txt
 	@$(LIBRARIES)/bin/python -m treescore.warm
 	@touch $@
 
-# all pages are read anew: a page that has not changed may link to one that has
+# --fresh-env reads all pages: one that has not changed may link to one that has
 docs: $(DOCS)/.installed
 	$(DOCS)/bin/python tools/reference.py --check
 	$(DOCS)/bin/python -m sphinx --fresh-env --fail-on-warning --quiet --builder html --doctree-dir build/doctrees docs build/docs

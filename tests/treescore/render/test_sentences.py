@@ -157,6 +157,7 @@ def test_intervals_that_hold_together_and_where_p_decides_otherwise() -> None:
     assert (rows(found)[1]["ci_simultaneous_low"], rows(found)[1]["ci_simultaneous_high"]) == ("-0.03", "0.02")
     for pair in found["pairs"]:
         pair["difference_tested"] = 0.1
+    found["test"] = "mcnemar"
     assert "leave out 0 for 2 of 3 pairs." in rendered("text", found)
     found["pairs"][1]["ci_simultaneous"] = {"low": None, "high": None}
     assert "leave out 0 for 2 of 2 pairs." in rendered("text", found)
