@@ -107,15 +107,21 @@ def test_how_p_was_computed_and_how_exactly() -> None:
 
 
 def test_where_whole_units_are_tested_the_table_shows_their_difference() -> None:
-    found = full("a", "b", "c", difference_tested=0.25)
+    found = full("a", "b", "c", difference_tested=0.25) | {"test": "mcnemar"}
     words = rendered("text", found)
     assert "+0.2500" in words
     assert "Each cell: difference in sentences right as a whole (row - column)" in words
     assert "% cells: difference in sentences right as a whole (row - column)" in rendered("latex", found)
-    two = rendered("text", full("a", "b", difference_tested=0.25))
+    two = rendered("text", full("a", "b", difference_tested=0.25) | {"test": "mcnemar"})
     assert "difference in sentences right as a whole +0.2500, of the score [" in two
     assert rows(found)[0]["difference_tested"] == "0.25"
     assert float(rows(found)[0]["difference"]) == found["pairs"][0]["difference"]
+
+
+def test_a_test_over_training_runs_is_of_the_score() -> None:
+    words = rendered("text", full("a", "b", difference_tested=0.25))
+    assert "right as a whole" not in words
+    assert "difference +0.2500 [" in words
 
 
 def test_p_for_parts_like_these_stands_beside_that_of_these_parts() -> None:
@@ -151,6 +157,7 @@ def test_intervals_that_hold_together_and_where_p_decides_otherwise() -> None:
     assert (rows(found)[1]["ci_simultaneous_low"], rows(found)[1]["ci_simultaneous_high"]) == ("-0.03", "0.02")
     for pair in found["pairs"]:
         pair["difference_tested"] = 0.1
+    found["test"] = "mcnemar"
     assert "leave out 0 for 2 of 3 pairs." in rendered("text", found)
     found["pairs"][1]["ci_simultaneous"] = {"low": None, "high": None}
     assert "leave out 0 for 2 of 2 pairs." in rendered("text", found)
