@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from treescore import InputError, compare, score
-from treescore.cli.files import ended
+from treescore.cli.problems import ended
 from treescore.errors import FilePath
 from treescore.sources import StandardInput, format_of, read_source, texts
 from treescore.sources import files as files_module
