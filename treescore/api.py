@@ -267,14 +267,9 @@ def compare(
         others.get("limits", DEFAULT_LIMITS),
         others.get("progress", silent),
     )
-    compared = _comparison_of(result)
+    compared = Comparison(result)
     _warn(dict.fromkeys([*warning_lines(result.warnings), *compared.warnings]))
     return compared
-
-
-def _comparison_of(result: Result) -> Comparison:
-    """Return the comparisons that a result holds as one."""
-    return Comparison(result, tuple(result.comparisons), result.across)
 
 
 def _compared(result: Result, settings: Mapping[str, Json]) -> Comparison:
@@ -286,7 +281,7 @@ def _compared(result: Result, settings: Mapping[str, Json]) -> Comparison:
     )  # fmt: skip
     say_compiled()
     scored = {name: value for name, value in report.document.items() if name != "across"}
-    return _comparison_of(replace(result, report=replace(report, document={**scored, **compared_members(documents)})))
+    return Comparison(replace(result, report=replace(report, document={**scored, **compared_members(documents)})))
 
 
 def _split(options: Options, *, of_result: bool) -> tuple[dict[str, Json], Options]:

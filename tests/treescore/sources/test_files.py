@@ -14,7 +14,7 @@ import pytest
 
 from treescore import InputError, compare, score
 from treescore.cli.problems import ended
-from treescore.errors import FilePath
+from treescore.errors import FilePath, TreescoreWarning
 from treescore.sources import StandardInput, format_of, read_source, texts
 from treescore.sources import files as files_module
 from treescore.sources.choices import format_choice
@@ -105,7 +105,9 @@ def test_problems_of_joined_texts_name_the_file_and_its_line(tmp_path: Path, cap
 def test_warnings_of_joined_texts_name_the_file_and_its_line(tmp_path: Path) -> None:
     gold = folder(tmp_path / "gold", a_conllu=FIRST, b_conllu=SECOND)
     output = folder(tmp_path / "out", a_conllu=FIRST, b_conllu="\n\n\n" + SECOND)
-    warned = {(warning["pointer"], warning["line"]) for warning in score(gold, [output]).warnings}
+    with pytest.warns(TreescoreWarning, match=r"2 more like this"):
+        result = score(gold, [output])
+    warned = {(warning["pointer"], warning["line"]) for warning in result.warnings}
     assert warned == {(str(output / "b.conllu"), line) for line in (1, 2, 3)}
 
 
