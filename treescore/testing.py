@@ -225,7 +225,7 @@ def _judged(result: Result, margin: float) -> NotWorse:
         warnings=tuple(dict.fromkeys([*warning_lines(result.warnings), *document["warnings"]])),
         losses=tuple(losses[:SHOWN]),
         losses_total=len(losses),
-        percent=(score.low, score.high) == (0.0, 1.0),
+        percent=score.is_share,
         result=result,
     )
     if _same_text(result):

@@ -9,19 +9,7 @@ import click
 
 from treescore.cli.arguments import Asked, files, input_options, paths_of, run_options
 from treescore.cli.exits import MISSED, epilog
-from treescore.cli.forms import (
-    CSV,
-    HTML,
-    JSON,
-    LATEX,
-    MARKDOWN,
-    SVG,
-    TEXT,
-    chosen_form,
-    form_option,
-    form_options,
-    unit_option,
-)
+from treescore.cli.forms import CSV, JSON, SVG, TEXT, VIEWS, chosen_form, form_option, form_options, unit_option
 from treescore.cli.margins import claims, margin_settings
 from treescore.cli.output import write
 from treescore.cli.settings import AskedSettings, setting_options, settings_of
@@ -30,7 +18,7 @@ from treescore.cli.values import Margin
 if TYPE_CHECKING:
     from treescore.results import Comparison
 
-FORMS = (TEXT, JSON, CSV, MARKDOWN, LATEX, HTML, SVG)
+FORMS = (*VIEWS, SVG)
 
 
 class _Given(Asked, AskedSettings):
