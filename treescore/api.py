@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
 
 from treescore.core.jit import say_compiled
 from treescore.core.limits import DEFAULT_LIMITS, Limits
-from treescore.core.params import Json
+from treescore.core.params import Choice, Json, choices_of
 from treescore.core.registry import FORMATS
 from treescore.core.suggestions import did_you_mean
 from treescore.errors import InputError, TreescoreWarning
@@ -29,7 +29,6 @@ from treescore.evaluation.warnings import warning_lines
 from treescore.results import Comparison, Result, SystemScores
 from treescore.shapes import check_format, check_request, check_significance
 from treescore.sources import (
-    Choice,
     Outputs,
     Source,
     SourceText,
@@ -182,7 +181,7 @@ def _score(
     check_format(read_as, "/format")
     request = {
         "format": read_as,
-        "transforms": _listed(transforms),
+        "transforms": choices_of(transforms),
         "metrics": _metrics(metric, read_as),
         "significance": significance,
         "items": items,
@@ -367,9 +366,4 @@ def _metrics(metric: Choice | Sequence[Choice] | None, text_format: Choice) -> l
     if metric is None:
         known = FORMATS.get(text_format if isinstance(text_format, str) else str(text_format.get("name")))
         return [known.usual_metric] if known is not None and known.usual_metric else []
-    return _listed(metric)
-
-
-def _listed(choices: Choice | Sequence[Choice]) -> list[Choice]:
-    """Return one choice or several as a list."""
-    return [choices] if isinstance(choices, (str, Mapping)) else list(choices)
+    return choices_of(metric)

@@ -21,14 +21,14 @@ import treescore.api
 from treescore.api import Result
 from treescore.core.arrays import FloatArray
 from treescore.core.limits import DEFAULT_LIMITS, Limits
-from treescore.core.params import Json
+from treescore.core.params import Choice, Json
 from treescore.core.scores import Score
 from treescore.errors import TreescoreWarning
 from treescore.evaluation.report import find_score
 from treescore.evaluation.training_runs import runs_by_system
 from treescore.evaluation.warnings import warning_lines
 from treescore.significance.noninferiority import FEWEST_UNITS
-from treescore.sources import Choice, Source
+from treescore.sources import Source
 
 SHOWN = 5
 """Sentences that a failure shows."""

@@ -16,12 +16,10 @@ from treescore.client.errors import Cancelled, RequestError, failure_error
 from treescore.client.operations import KEY, OPERATIONS
 from treescore.client.session import UNFINISHED, WAIT_SECONDS, Call, Pages, Plan, Session, exchange, wait
 from treescore.client.uploads import Texts, Upload, Watch, uploads_of
-from treescore.core.params import Json
+from treescore.core.params import Choice, Json, choices_of
 from treescore.core.suggestions import did_you_mean
 
 D = TypeVar("D", bound=Document)
-Choice = str | Mapping[str, Json]
-"""A name, or an object as in a request: `{"name": "parseval", "params": {"preset": "evalb"}}`."""
 Target = str | os.PathLike[str]
 CHECKED = ("checking", "rescoring")
 """States of a revision that is not decided."""
@@ -135,10 +133,6 @@ def _id_of(thing: str | Document) -> str:
     return str(thing["id"]) if isinstance(thing, Document) else thing
 
 
-def _listed(choices: Choice | Sequence[Choice]) -> list[Choice]:
-    return [choices] if isinstance(choices, (str, Mapping)) else list(choices)
-
-
 def _members(**members: Any) -> dict[str, Any]:
     """Return the members that are given."""
     return {name: value for name, value in members.items() if value is not None}
@@ -210,7 +204,7 @@ class JobsPlans(Resource):
             meant = did_you_mean(unknown[0], outputs)
             raise RequestError(f"Unknown system {unknown[0]!r}.{meant} Systems: {', '.join(outputs)}.")
         meta = _members(
-            format=format, metrics=_listed(metrics), systems=systems, transforms=transforms,
+            format=format, metrics=choices_of(metrics), systems=systems, transforms=transforms,
             significance=significance, agreement=agreement, items=items,
         )  # fmt: skip
         numbered = {f"systems/{number}": text for number, text in enumerate(outputs.values())}
