@@ -20,6 +20,7 @@ import numpy as np
 import treescore.api
 from treescore.api import Result
 from treescore.core.arrays import FloatArray
+from treescore.core.counting import counted
 from treescore.core.limits import DEFAULT_LIMITS, Limits
 from treescore.core.params import Choice, Json
 from treescore.core.scores import Score
@@ -110,7 +111,7 @@ class NotWorse:
     def unit_words(self) -> str:
         """The units with their number, as `7 documents`."""
         name = "document" if self.units == "block" else self.units
-        return f"{self.unit_count} {name}{'s' if self.unit_count != 1 else ''}"
+        return counted(self.unit_count, name)
 
     def shown(self, value: float | None, *, sign: bool = False) -> str:
         """Return a score or difference as it is printed: percent with two decimals where its range is 0 to 1."""
