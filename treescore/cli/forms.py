@@ -12,6 +12,8 @@ import click
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
 TEXT, JSON, CSV, MARKDOWN, LATEX, HTML, SVG = "text", "json", "csv", "markdown", "latex", "html", "svg"
+VIEWS = (TEXT, JSON, CSV, MARKDOWN, LATEX, HTML)
+"""The forms of every view."""
 _HELP: Mapping[str, str] = {
     TEXT: "Print a table for people.",
     JSON: "Print JSON, for programs.",
