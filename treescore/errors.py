@@ -19,6 +19,12 @@ class FilePath(str):
     __slots__ = ()
 
 
+class OneOfSeveral(FilePath):
+    """The path of one of the files of a text: which one it is does not follow from the name of the text."""
+
+    __slots__ = ()
+
+
 class SeveralFiles(str):
     """The place of a text that comes from several files: a problem of one of its lines is moved to the file and line.
 
@@ -47,7 +53,7 @@ class SeveralFiles(str):
             whole = FilePath(self.own) if isinstance(self.own, FilePath) and not problem.pointer else self.own
             return replace(problem, pointer=whole + problem.pointer if problem.pointer else whole)
         before, path = max(file for file in files if file[0] < max(problem.line, 1))
-        return replace(problem, pointer=FilePath(path), line=problem.line - before)
+        return replace(problem, pointer=OneOfSeveral(path), line=problem.line - before)
 
 
 @dataclass(frozen=True, slots=True)

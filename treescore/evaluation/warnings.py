@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from treescore.core.params import Json
-from treescore.errors import FilePath, Problem
+from treescore.errors import FilePath, OneOfSeveral, Problem
 
 
 def warning_lines(warnings: Iterable[Mapping[str, Json]]) -> list[str]:
@@ -33,6 +33,9 @@ def _words_of(place: str) -> str:
 
 def _line(whose: str, found: Sequence[Mapping[str, Json]]) -> str:
     first = found[0]
+    place = first.get("pointer", "")
+    if isinstance(place, OneOfSeveral) and whose != place:
+        whose = f"{whose}, {place}"
     more = f" ({len(found) - 1} more like this)" if len(found) > 1 else ""
     return _placed(whose, first, first["detail"], first["code"]) + more
 

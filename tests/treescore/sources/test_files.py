@@ -105,7 +105,7 @@ def test_problems_of_joined_texts_name_the_file_and_its_line(tmp_path: Path, cap
 def test_warnings_of_joined_texts_name_the_file_and_its_line(tmp_path: Path) -> None:
     gold = folder(tmp_path / "gold", a_conllu=FIRST, b_conllu=SECOND)
     output = folder(tmp_path / "out", a_conllu=FIRST, b_conllu="\n\n\n" + SECOND)
-    with pytest.warns(TreescoreWarning, match=r"2 more like this"):
+    with pytest.warns(TreescoreWarning, match=r"^out, .*out/b\.conllu, line 1: .* \(2 more like this\)"):
         result = score(gold, [output])
     warned = {(warning["pointer"], warning["line"]) for warning in result.warnings}
     assert warned == {(str(output / "b.conllu"), line) for line in (1, 2, 3)}
