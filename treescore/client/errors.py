@@ -83,6 +83,10 @@ class UnreadableUpload(RequestError):
     """A file to be sent cannot be read, or changed while it was sent."""
 
 
+class UnwritableTarget(RequestError):
+    """The file into which an answer goes cannot be written."""
+
+
 class NoAnswer(UnavailableError):
     """The service cannot be reached, or the connection failed."""
 

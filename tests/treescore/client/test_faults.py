@@ -227,7 +227,7 @@ def test_a_file_that_breaks_off_leaves_what_was_there(tmp_path):
     assert target.read_text(encoding="utf-8") == "old"
     text, _ = called(lambda client: client.benchmark("x").rendered_board("csv", to=target), [whole])
     assert (text, target.read_text(encoding="utf-8")) == ("", "a,b\n1,2\n")
-    with pytest.raises(errors.UnreadableUpload, match="Name a file that can be written"):
+    with pytest.raises(errors.UnwritableTarget, match="Name a file that can be written"):
         called(lambda client: client.benchmark("x").rendered_board("csv", to=tmp_path / "no" / "x"), [whole])
 
 
