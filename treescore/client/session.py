@@ -48,6 +48,7 @@ JOBS = "/v1/jobs"
 KNOWN_MOST = 64
 KNOWN_BYTES = 1 << 20
 """Answers are kept, to be asked for with their validators: so many, each of at most so many bytes."""
+_NAMES = {name.lower(): name for name in (KEY, "If-None-Match", "Job-Key", "Prefer")}
 _IDEMPOTENT = ("GET", "HEAD", "OPTIONS", "PUT", "DELETE")
 """Methods of HTTP that do no more when they are sent twice, whatever the address."""
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
@@ -239,7 +240,12 @@ class Session:
         Raises:
             RequestError: one cannot be sent.
         """
-        headers = dict(call.headers)
+        if not call.path.startswith("/") or not is_sendable(call.path):
+            raise RequestError(
+                f"{call.path!r} is no address below {self.url}. Give a path, as /v1/jobs: the token goes nowhere else."
+            )
+        # the caller may write names in any letters
+        headers = {_NAMES.get(name.lower(), name): value for name, value in call.headers.items()}
         # a validation is not a resource: the service has no key for it
         if (
             call.operation is not None
@@ -284,17 +290,11 @@ def exchange(session: Session, call: Call) -> Plan[Answer]:
     Raises:
         ClientError: the service refuses the call or does not answer.
     """
-    if not call.path.startswith("/") or not is_sendable(call.path):
-        raise RequestError(
-            f"{call.path!r} is no address below {session.url}. Give a path, as /v1/jobs: the token goes nowhere else."
-        )
     headers = session.headers_of(call)
     known = None if call.fresh or "If-None-Match" in headers else session.known(call)
     if known is not None:
         headers["If-None-Match"] = known.etag
-    repeatable = KEY in headers or (
-        call.method in _IDEMPOTENT if call.operation is None else call.operation.repeatable
-    )
+    repeatable = KEY in headers or (call.method in _IDEMPOTENT if call.operation is None else call.operation.repeatable)
     begun, attempt, doubtful = session.clock(), 0, False
 
     def check() -> None:
@@ -311,7 +311,7 @@ def exchange(session: Session, call: Call) -> Plan[Answer]:
         except httpx.TransportError as error:
             doubtful = doubtful or not isinstance(error, _NEVER_SENT)
             fault = _fault(session, error)
-            if doubtful and not isinstance(fault, RequestError):
+            if doubtful:
                 _tell_doubt(fault, call, headers, repeatable=repeatable)
             if isinstance(fault, RequestError) or (doubtful and not repeatable):
                 raise fault from error
@@ -324,20 +324,26 @@ def exchange(session: Session, call: Call) -> Plan[Answer]:
             if sent or doubtful:
                 _tell_doubt(error, call, headers, repeatable=repeatable)
             raise
-        if answer.status == 304 and known is not None:
-            return known
-        if answer.is_success or (answer.status == 304 and "If-None-Match" in headers):
-            session.keep(call, answer)
-            return answer
-        if doubtful and call.method == "DELETE" and answer.status in (404, 410):
-            return answer  # an attempt whose answer was lost has deleted it
+        settled = _settled(session, call, headers, answer, known, doubtful=doubtful)
+        if settled is not None:
+            return settled
         wanted = _pause_before(session, answer, attempt, repeatable=repeatable, keyed=KEY in headers)
         if wanted is None or wanted > session.left(call.end):
-            refusal = _error_of(answer, call)
-            if doubtful and call.method != "GET" and KEY not in headers:
-                refusal.add_line("An earlier attempt, whose answer was lost, may have been carried out.")
-            raise refusal
+            raise _error_of(answer, call, doubtful=doubtful and call.method != "GET" and KEY not in headers)
         yield Pause(wanted)
+
+
+def _settled(
+    session: Session, call: Call, headers: Mapping[str, str], answer: Answer, known: Answer | None, *, doubtful: bool
+) -> Answer | None:
+    """Return what a call gives that this answer ends with success; None for another answer."""
+    if answer.status == 304 and known is not None:
+        return known
+    if answer.is_success or (answer.status == 304 and "If-None-Match" in headers):
+        session.keep(call, answer)
+        return answer
+    # an attempt whose answer was lost has deleted it
+    return answer if doubtful and call.method == "DELETE" and answer.status in (404, 410) else None
 
 
 def _send(session: Session, call: Call, headers: Mapping[str, str], check: Callable[[], None]) -> Send:
@@ -351,6 +357,8 @@ def _send(session: Session, call: Call, headers: Mapping[str, str], check: Calla
 
 def _tell_doubt(error: ClientError, call: Call, headers: Mapping[str, str], *, repeatable: bool) -> None:
     """Say what a caller must know to send nothing twice, where the answer to a request was lost."""
+    if isinstance(error, RequestError):
+        return  # nothing was received
     if not repeatable:
         error.add_line("The request may have been carried out: look before you send it again.")
     elif KEY in headers and KEY not in call.headers:
@@ -393,8 +401,10 @@ def _is_plain_conflict(answer: Answer) -> bool:
     return (answer.object() or {}).get("type") == "/problems/conflict"
 
 
-def _error_of(answer: Answer, call: Call) -> ClientError:
+def _error_of(answer: Answer, call: Call, *, doubtful: bool) -> ClientError:
     error = answer.error()
+    if doubtful:
+        error.add_line("An earlier attempt, whose answer was lost, may have been carried out.")
     if isinstance(error, Unauthorized) and call.uploads:
         error.add_line("Nothing of the upload was stored: send it again with a valid token.")
     if call.operation is not None and answer.status in (404, 405) and answer.object() is None:
