@@ -206,7 +206,7 @@ class Receiver:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._file is not None:
-            with suppress(OSError):  # a disk that is full is told of already
+            with suppress(OSError):  # that the disk is full was said before
                 self._file.close()
             Path(self._file.name).unlink(missing_ok=True)
 

@@ -50,7 +50,7 @@ KNOWN_BYTES = 1 << 20
 """Answers are kept, to be asked for with their validators: so many, each of at most so many bytes."""
 _NAMES = {name.lower(): name for name in (KEY, "If-None-Match", "Job-Key", "Prefer")}
 _IDEMPOTENT = ("GET", "HEAD", "OPTIONS", "PUT", "DELETE")
-"""Methods of HTTP that do no more when they are sent twice, whatever the address."""
+"""Methods of HTTP that do no more when they are sent twice, at any address."""
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
 
 
@@ -242,7 +242,7 @@ class Session:
         """
         if not call.path.startswith("/") or not is_sendable(call.path):
             raise RequestError(
-                f"{call.path!r} is no address below {self.url}. Give a path, as /v1/jobs: the token goes nowhere else."
+                f"{call.path!r} is not a path below {self.url}. Give a path, as /v1/jobs: the token goes nowhere else."
             )
         # the caller may write names in any letters
         headers = {_NAMES.get(name.lower(), name): value for name, value in call.headers.items()}

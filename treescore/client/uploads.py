@@ -107,7 +107,7 @@ def upload_of(name: str, text: Text) -> Upload:
         path = Path(text)
         try:
             if not (stat.S_ISREG(path.stat().st_mode) or path.is_dir()):
-                # a pipe is read once, and a device perhaps for ever: both are for the caller to open
+                # a pipe is read once, and a device may never end: both are for the caller to open
                 raise UnreadableUpload(f"{path} is a pipe or a device. Give it as an open file, or its text as bytes.")
             with path.open("rb") as file:
                 beginning = file.read(max(map(len, PACKED)))

@@ -321,7 +321,7 @@ def test_the_token_goes_to_no_other_address(path):
     with (
         raw_server([head(200, DONE)]) as (url, received),
         Client(url, TOKEN, backoff=FAST) as client,
-        pytest.raises(RequestError, match="no address below"),
+        pytest.raises(RequestError, match="not a path below"),
     ):
         client.get(path)
     assert received == []
