@@ -74,6 +74,7 @@ def raw_server(*scripts):
 def held_server(answer):
     """Serve one connection: send this, and hold it. Yields the address, and the event that the client has left."""
     listener = socket.create_server(("127.0.0.1", 0))
+    listener.settimeout(10)
     closed = Event()
 
     def serve():
