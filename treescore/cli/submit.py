@@ -36,6 +36,7 @@ from treescore.client import (
     RequestError,
     problem_lines,
 )
+from treescore.core.version import __version__
 
 BEST = "best"
 OPPONENTS = ("compare_with", "fail_if_worse_than", "not_worse_than")
@@ -102,7 +103,7 @@ def _run(**given: Any) -> int:
     if not token or not token.isascii() or not token.isprintable():
         raise Stopped(REFUSED, f"Set {TOKEN} to your team's token (in CI: from the secrets).")
     thresholds = [parse_threshold(text) for text in given["thresholds"]]
-    with Client(given["url"], token, given["timeout"], agent="treescore-submit") as client:
+    with Client(given["url"], token, given["timeout"], agent="treescore-submit") as client, _of_this_contract(client):
         benchmark = client.benchmark(given["slug"]).get()
         files = _files(given["outputs"], benchmark)
         if given["validate_only"]:
@@ -115,6 +116,25 @@ def _run(**given: Any) -> int:
         opponents = _opponents(given, best, submission["id"])
         outcome = outcome_of(client, benchmark, submission, thresholds, opponents)
         return _report(outcome, files, as_json=given["as_json"])
+
+
+@contextmanager
+def _of_this_contract(client: Client) -> Iterator[None]:
+    """Tell of documents that cannot be read: of a service of another version, or of another service.
+
+    Raises:
+        Stopped: a member is missing or of another kind.
+    """
+    try:
+        yield
+    except ClientError:
+        raise
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        raise Stopped(
+            NO_SERVICE,
+            f"{client.url} answers in another form than this command reads ({type(error).__name__}: {error}). Check "
+            f"the URL, or install the treescore of the service's version; this is {__version__}.",
+        ) from error
 
 
 def _files(outputs: Sequence[str], benchmark: Mapping[str, Any]) -> dict[str, Path]:
@@ -269,9 +289,14 @@ def _print(
         click.echo(orjson.dumps({"exit_status": status, **document}, option=orjson.OPT_INDENT_2))
     else:
         for line in lines:
-            click.echo(line)
+            click.echo(_visible(line))
     for problem in problems:
-        click.echo(problem, err=True)
+        click.echo(_visible(problem), err=True)
+
+
+def _visible(line: str) -> str:
+    """Return a line without signs that steer a terminal: the service and its teams have a part in it."""
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in line)
 
 
 @contextmanager

@@ -17,13 +17,15 @@ from typing import IO, Any, Self
 import httpx
 import orjson
 
-from treescore.client.errors import ClientError, UnreadableUpload, WrongAddress, WrongAnswer, failure_error
+from treescore.client.errors import ClientError, UnwritableTarget, WrongAddress, WrongAnswer, failure_error
 from treescore.core.params import Json
 
 MOST = 512 << 20
 """Bytes of an answer that is held in memory, once unpacked."""
 MOST_OF_ERROR = 8 << 20
 """Bytes of an unsuccessful answer."""
+MOST_OF_FILE = 16 << 30
+"""Bytes of an answer that is written into a file, once unpacked."""
 _PIECE = 1 << 20
 """Bytes unpacked at once."""
 _CODINGS = ("", "identity", "gzip")
@@ -76,8 +78,9 @@ class Answer:
 
     @property
     def etag(self) -> str:
-        """The validator of the body; empty without one."""
-        return self.headers.get("ETag", "")
+        """The validator of the body; empty without one, or with one that no request can carry."""
+        found = self.headers.get("ETag", "")
+        return found if found.isascii() and found.isprintable() else ""
 
     @property
     def replayed(self) -> bool:
@@ -93,7 +96,7 @@ class Answer:
         if asked:
             try:
                 return max(0.0, (parsedate_to_datetime(asked) - self._date()).total_seconds())
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 return None  # neither a number nor a date
         reset = self.headers.get("RateLimit-Reset", "")
         return float(reset) if self.status == 429 and _is_number(reset) else None
@@ -127,8 +130,8 @@ class Answer:
     def error(self) -> ClientError:
         """Return the error that an unsuccessful answer means."""
         document = self.object() or {}
-        if 300 <= self.status < 400:
-            place = self.headers.get("Location", "nowhere")
+        place = self.headers.get("Location")
+        if 300 <= self.status < 400 and place:
             return WrongAddress(
                 f"{self.url} answers {self.status} and points to {place}. The client follows no redirects, so that it "
                 "sends the token nowhere else: if the service is there, give its address as URL.",
@@ -144,7 +147,7 @@ class Answer:
 
     def _date(self) -> datetime:
         """Return the time of the answer by the clock of its sender."""
-        with suppress(TypeError, ValueError):
+        with suppress(TypeError, ValueError, OverflowError):
             return parsedate_to_datetime(self.headers.get("Date", ""))
         return datetime.now(UTC)
 
@@ -184,16 +187,17 @@ class Receiver:
         self._unpacker = _gzip()
         self._packed = 0
         self._body = bytearray()
-        self._most = MOST if response.is_success else MOST_OF_ERROR
+        self._kept = 0
         self._target = target if response.is_success else None
+        self._most = MOST_OF_ERROR if not response.is_success else MOST if self._target is None else MOST_OF_FILE
         self._file: IO[bytes] | None = None
         if self._target is not None:
             try:
                 self._file = NamedTemporaryFile(  # noqa: SIM115 - kept across calls, closed in __exit__
                     dir=self._target.parent, prefix=f".{self._target.name}.", suffix=".part", delete=False
                 )
-            except OSError as error:
-                raise UnreadableUpload(f"{self._target}: {error.strerror}. Name a file that can be written.") from error
+            except (OSError, ValueError) as error:
+                raise self._unwritable(error) from error
 
     def __enter__(self) -> Self:
         return self
@@ -202,7 +206,8 @@ class Receiver:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._file is not None:
-            self._file.close()
+            with suppress(OSError):  # that the disk is full was said before
+                self._file.close()
             Path(self._file.name).unlink(missing_ok=True)
 
     def feed(self, piece: bytes) -> None:
@@ -237,18 +242,29 @@ class Receiver:
         status, headers = self._response.status_code, self._response.headers
         if self._file is None or self._target is None:
             return Answer(status, headers, bytes(self._body), self._url)
-        self._file.close()
-        Path(self._file.name).replace(self._target)
+        try:
+            self._file.close()
+            Path(self._file.name).replace(self._target)
+        except OSError as error:
+            raise self._unwritable(error) from error
         self._file = None
         return Answer(status, headers, b"", self._url, self._target)
 
     def _keep(self, data: bytes) -> None:
-        if self._file is not None:
-            self._file.write(data)
-            return
-        if len(self._body) + len(data) > self._most:
+        self._kept += len(data)
+        if self._kept > self._most:
             raise self._wrong(f"of more than {self._most} bytes, once unpacked")
-        self._body += data
+        if self._file is None:
+            self._body += data
+            return
+        try:
+            self._file.write(data)
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def _unwritable(self, error: OSError | ValueError) -> UnwritableTarget:
+        reason = error.strerror if isinstance(error, OSError) else error
+        return UnwritableTarget(f"{self._target}: {reason}. Name a file that can be written.")
 
     def _wrong(self, what: str) -> WrongAnswer:
         return WrongAnswer(f"{self._url} sends an answer {what}.", status=self._response.status_code)

@@ -110,8 +110,9 @@ class ClientPlans(Resource):
         Raises:
             ClientError: the service refuses the request or does not answer.
         """
+        verb = method.upper()  # as it is sent
         made = Call(
-            method, path, self._session.end(seconds), operation_of(method, path), headers=headers or {}, json=json,
+            verb, path, self._session.end(seconds), operation_of(verb, path), headers=headers or {}, json=json,
             uploads=None if form is None else uploads_of(form), watch=progress, fresh=True,
         )  # fmt: skip
         return (yield from exchange(self._session, made))

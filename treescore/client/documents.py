@@ -93,7 +93,7 @@ class Document(Mapping[str, Any]):
         return self.document == (other.document if isinstance(other, Document) else other)
 
     def __hash__(self) -> int:
-        return hash(str(self.document))
+        return hash(frozenset(self.document))  # equal documents may have their members in another order
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.document,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, ExitStack
+from contextlib import AsyncExitStack, ExitStack, contextmanager
 from functools import update_wrapper
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
@@ -14,7 +14,7 @@ import orjson
 
 from treescore.client.answers import Answer, Receiver
 from treescore.client.documents import Document
-from treescore.client.errors import ClientError, RequestError, WrongAddress
+from treescore.client.errors import ClientError, RequestError, WrongAddress, WrongAnswer
 from treescore.client.operations import JSON
 from treescore.client.session import CONNECT_SECONDS, Pages, Plan, Send, Session, Step, page_of
 from treescore.client.uploads import open_form
@@ -31,7 +31,12 @@ def opened(kind: type[httpx.Client | httpx.AsyncClient], session: Session, optio
         WrongAddress: the URL is invalid.
     """
     try:
-        return kind(base_url=session.url, headers=session.headers, **options)
+        address = httpx.URL(session.url)
+        if address.userinfo:  # it would replace the token, and stand in each message
+            raise WrongAddress("The URL has a user name or a password. Give them as http={'auth': (name, password)}.")
+        if address.query or address.fragment:
+            raise WrongAddress(f"{session.url} has a query or a fragment. Give the address without it.")
+        return kind(base_url=address, headers=session.headers, **options)
     except httpx.InvalidURL as error:
         raise WrongAddress(f"Invalid URL {session.url}: {error}") from error
 
@@ -79,7 +84,8 @@ class BlockingDriver:
     def _send(self, step: Send) -> Answer:
         with ExitStack() as stack:
             request = _request(self.http, self.session, step, stack)
-            response = self.http.send(request, stream=True)
+            with _readable_head(self.session):
+                response = self.http.send(request, stream=True)
             stack.callback(response.close)
             receiver = stack.enter_context(Receiver(response, step.target, step.check))
             if not receiver.whole:
@@ -131,7 +137,8 @@ class AwaitingDriver:
     async def _send(self, step: Send) -> Answer:
         async with AsyncExitStack() as stack:
             request = _request(self.http, self.session, step, stack.enter_context(ExitStack()))
-            response = await self.http.send(request, stream=True)
+            with _readable_head(self.session):
+                response = await self.http.send(request, stream=True)
             stack.push_async_callback(response.aclose)
             receiver = stack.enter_context(Receiver(response, step.target, step.check))
             if not receiver.whole:
@@ -162,6 +169,15 @@ def _request(http: httpx.Client | httpx.AsyncClient, session: Session, step: Sen
         return http.build_request(step.method, step.path, timeout=timeout, **given)
     except httpx.InvalidURL as error:
         raise WrongAddress(f"Invalid URL {session.url}: {error}") from error
+
+
+@contextmanager
+def _readable_head(session: Session) -> Iterator[None]:
+    """Tell of an answer whose Location is none: the HTTP library reads it, although it is not followed."""
+    try:
+        yield
+    except httpx.InvalidURL as error:
+        raise WrongAnswer(f"{session.url} answers with a redirect to an invalid address: {error}.") from error
 
 
 class Blocking:

@@ -83,6 +83,10 @@ class UnreadableUpload(RequestError):
     """A file to be sent cannot be read, or changed while it was sent."""
 
 
+class UnwritableTarget(RequestError):
+    """The file into which an answer goes cannot be written."""
+
+
 class NoAnswer(UnavailableError):
     """The service cannot be reached, or the connection failed."""
 
@@ -402,7 +406,7 @@ def problem_lines(errors: Sequence[Mapping[str, Json]], files: Mapping[str, str]
         part = error.get("part") or ""
         place = files.get(str(part)) or (f'part "{part}"' if part else error.get("pointer", ""))
         numbers = [str(error[name]) for name in ("line", "column") if name in error]
-        sentence = f" (sentence {error['sent_id']})" if "sent_id" in error else ""
+        sentence = f" (sentence {error['sent_id']})" if isinstance(error.get("sent_id"), str) else ""
         head = ":".join([*([str(place)] if place else []), *numbers])
         lines.append(f"{head}{': ' if head else ''}{error['detail']}{sentence} [{error['code']}]")
     if total > len(lines):

@@ -130,7 +130,10 @@ def ended(document: D, *, check: bool) -> D:
 
 
 def _id_of(thing: str | Document) -> str:
-    return str(thing["id"]) if isinstance(thing, Document) else thing
+    if not isinstance(thing, Document):
+        return thing
+    require(thing, "id")
+    return str(thing["id"])
 
 
 def _members(**members: Any) -> dict[str, Any]:

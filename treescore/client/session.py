@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Lock
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -23,11 +24,12 @@ from treescore.client.errors import (
     RequestError,
     TimedOut,
     Unauthorized,
+    UnavailableError,
     WrongAddress,
     WrongAnswer,
 )
 from treescore.client.operations import KEY, OPERATIONS, Operation
-from treescore.client.uploads import Upload, Watch, progress_of
+from treescore.client.uploads import Upload, Watch, is_sendable, progress_of
 from treescore.core.params import Json
 from treescore.core.suggestions import did_you_mean
 from treescore.core.version import __version__
@@ -46,6 +48,9 @@ JOBS = "/v1/jobs"
 KNOWN_MOST = 64
 KNOWN_BYTES = 1 << 20
 """Answers are kept, to be asked for with their validators: so many, each of at most so many bytes."""
+_NAMES = {name.lower(): name for name in (KEY, "If-None-Match", "Job-Key", "Prefer")}
+_IDEMPOTENT = ("GET", "HEAD", "OPTIONS", "PUT", "DELETE")
+"""Methods of HTTP that do no more when they are sent twice, at any address."""
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
 
 
@@ -170,6 +175,7 @@ class Session:
         self._end = None if seconds is None else clock() + seconds
         self._keys: dict[str, str] = {}
         self._known: OrderedDict[str, Answer] = OrderedDict()
+        self._keeping = Lock()
 
     def call(
         self,
@@ -204,6 +210,9 @@ class Session:
         if not all(isinstance(value, str) and value.strip(".") for value in given.values()):
             raise RequestError(f"{operation}: an id is a text that is not empty.")
         asked = {name: str(value) for name, value in (query or {}).items() if value is not None}
+        for value in (*given.values(), *asked.values()):
+            if not is_sendable(value):
+                raise RequestError(f"{operation}: {value!r} has half a surrogate pair, which cannot be sent.")
         if not set(asked) <= set(known.query) or not set(known.needed) <= set(asked):
             listed = ", ".join(f"{name} (required)" if name in known.needed else name for name in known.query)
             unknown = next((name for name in asked if name not in known.query), None)
@@ -231,7 +240,12 @@ class Session:
         Raises:
             RequestError: one cannot be sent.
         """
-        headers = dict(call.headers)
+        if not call.path.startswith("/") or not is_sendable(call.path):
+            raise RequestError(
+                f"{call.path!r} is not a path below {self.url}. Give a path, as /v1/jobs: the token goes nowhere else."
+            )
+        # the caller may write names in any letters
+        headers = {_NAMES.get(name.lower(), name): value for name, value in call.headers.items()}
         # a validation is not a resource: the service has no key for it
         if (
             call.operation is not None
@@ -254,11 +268,12 @@ class Session:
     def keep(self, call: Call, answer: Answer) -> None:
         """Keep what later calls need: validated answers, and the keys of jobs made without a token."""
         if call.method == "GET" and call.target is None and answer.status == 200 and answer.etag:
-            if len(answer.body) <= KNOWN_BYTES:
-                self._known[_name_of(call)] = answer
-                self._known.move_to_end(_name_of(call))
-            while len(self._known) > KNOWN_MOST:
-                self._known.popitem(last=False)
+            with self._keeping:  # threads may share a client
+                if len(answer.body) <= KNOWN_BYTES:
+                    self._known[_name_of(call)] = answer
+                    self._known.move_to_end(_name_of(call))
+                while len(self._known) > KNOWN_MOST:
+                    self._known.popitem(last=False)
         if (call.method, call.path) == ("POST", JOBS):
             job = answer.object() or {}
             if isinstance(job.get("id"), str) and isinstance(job.get("key"), str):
@@ -279,7 +294,7 @@ def exchange(session: Session, call: Call) -> Plan[Answer]:
     known = None if call.fresh or "If-None-Match" in headers else session.known(call)
     if known is not None:
         headers["If-None-Match"] = known.etag
-    repeatable = KEY in headers or (call.method != "POST" if call.operation is None else call.operation.repeatable)
+    repeatable = KEY in headers or (call.method in _IDEMPOTENT if call.operation is None else call.operation.repeatable)
     begun, attempt, doubtful = session.clock(), 0, False
 
     def check() -> None:
@@ -288,11 +303,16 @@ def exchange(session: Session, call: Call) -> Plan[Answer]:
 
     while True:
         attempt += 1
+        sent = False
         try:
-            answer: Answer = yield _send(session, call, headers, check)
+            step = _send(session, call, headers, check)
+            sent = True
+            answer: Answer = yield step
         except httpx.TransportError as error:
             doubtful = doubtful or not isinstance(error, _NEVER_SENT)
-            fault = _fault(session, error, doubtful=doubtful and not repeatable)
+            fault = _fault(session, error)
+            if doubtful:
+                _tell_doubt(fault, call, headers, repeatable=repeatable)
             if isinstance(fault, RequestError) or (doubtful and not repeatable):
                 raise fault from error
             pause = session.backoff.pause(attempt)
@@ -300,17 +320,30 @@ def exchange(session: Session, call: Call) -> Plan[Answer]:
                 raise fault from error
             yield Pause(pause)
             continue
-        if answer.status == 304 and known is not None:
-            return known
-        if answer.is_success or (answer.status == 304 and "If-None-Match" in headers):
-            session.keep(call, answer)
-            return answer
-        if doubtful and call.method == "DELETE" and answer.status in (404, 410):
-            return answer  # an attempt whose answer was lost has deleted it
+        except UnavailableError as error:  # the time is over, or the answer is damaged
+            if sent or doubtful:
+                _tell_doubt(error, call, headers, repeatable=repeatable)
+            raise
+        settled = _settled(session, call, headers, answer, known, doubtful=doubtful)
+        if settled is not None:
+            return settled
         wanted = _pause_before(session, answer, attempt, repeatable=repeatable, keyed=KEY in headers)
         if wanted is None or wanted > session.left(call.end):
-            raise _error_of(answer, call)
+            raise _error_of(answer, call, doubtful=doubtful and call.method != "GET" and KEY not in headers)
         yield Pause(wanted)
+
+
+def _settled(
+    session: Session, call: Call, headers: Mapping[str, str], answer: Answer, known: Answer | None, *, doubtful: bool
+) -> Answer | None:
+    """Return what a call gives that this answer ends with success; None for another answer."""
+    if answer.status == 304 and known is not None:
+        return known
+    if answer.is_success or (answer.status == 304 and "If-None-Match" in headers):
+        session.keep(call, answer)
+        return answer
+    # an attempt whose answer was lost has deleted it
+    return answer if doubtful and call.method == "DELETE" and answer.status in (404, 410) else None
 
 
 def _send(session: Session, call: Call, headers: Mapping[str, str], check: Callable[[], None]) -> Send:
@@ -322,15 +355,23 @@ def _send(session: Session, call: Call, headers: Mapping[str, str], check: Calla
     )  # fmt: skip
 
 
-def _fault(session: Session, error: httpx.TransportError, *, doubtful: bool) -> ClientError:
+def _tell_doubt(error: ClientError, call: Call, headers: Mapping[str, str], *, repeatable: bool) -> None:
+    """Say what a caller must know to send nothing twice, where the answer to a request was lost."""
+    if isinstance(error, RequestError):
+        return  # nothing was received
+    if not repeatable:
+        error.add_line("The request may have been carried out: look before you send it again.")
+    elif KEY in headers and KEY not in call.headers:
+        error.add_line(f"It may have been carried out: sent again with the key {headers[KEY]!r}, it is done once.")
+
+
+def _fault(session: Session, error: httpx.TransportError) -> ClientError:
     """Return what an error of the connection means to the caller."""
     if isinstance(error, httpx.UnsupportedProtocol):
         return WrongAddress(f"Invalid URL {session.url}: {error}")
     if _is_certificate(error):
         return WrongAddress(f"{session.url} is not trusted: {error}. Check the URL, or the certificates you trust.")
     line = f"{session.url} does not answer: {error or type(error).__name__}"
-    if doubtful:
-        line += ". The request may have been carried out: look before you send it again."
     return TimedOut(line) if isinstance(error, httpx.ReadTimeout) else NoAnswer(line)
 
 
@@ -360,8 +401,10 @@ def _is_plain_conflict(answer: Answer) -> bool:
     return (answer.object() or {}).get("type") == "/problems/conflict"
 
 
-def _error_of(answer: Answer, call: Call) -> ClientError:
+def _error_of(answer: Answer, call: Call, *, doubtful: bool) -> ClientError:
     error = answer.error()
+    if doubtful:
+        error.add_line("An earlier attempt, whose answer was lost, may have been carried out.")
     if isinstance(error, Unauthorized) and call.uploads:
         error.add_line("Nothing of the upload was stored: send it again with a valid token.")
     if call.operation is not None and answer.status in (404, 405) and answer.object() is None:
@@ -389,7 +432,7 @@ def wait(
         ClientError: also where the time is over before.
     """
     begun = session.clock()
-    answer, etag = first, ""
+    answer, etag, polls = first, "", 0
     name = call.path.partition("?")[0].rpartition("/")[2]
     while True:
         if answer is not None and answer.status != 304:
@@ -399,11 +442,11 @@ def wait(
                 watch(progress_of(document))
             if document["state"] not in unfinished:
                 return answer
-        if answer is not None and answer is not first:
-            asked = answer.retry_after
-            if asked is not None and "Preference-Applied" not in answer.headers:
-                # too many requests wait at the service: poll
-                yield Pause(max(0.0, min(asked, session.left(call.end))))
+        if answer is not None and answer is not first and "Preference-Applied" not in answer.headers:
+            # too many requests wait at the service, or it lets none wait: poll
+            polls += 1
+            pause = answer.retry_after or session.backoff.pause(polls)
+            yield Pause(max(0.0, min(pause, session.left(call.end))))
         left = session.left(call.end)
         if left <= 0:
             raise TimedOut(
@@ -417,7 +460,7 @@ def wait(
             headers["If-None-Match"] = etag  # so that the poll ends with each change, not with the work only
         try:
             answer = yield from exchange(session, replace(call, headers=headers, end=call.end + GRACE, fresh=True))
-        except RefusedError as error:
+        except (RefusedError, UnavailableError) as error:
             error.add_line(f"{name} was sent before and is kept: ask for it again.")
             raise
 
@@ -457,11 +500,13 @@ class Pages:
         call: that reads the first page.
         member: of a page, that lists.
         cursor: the parameter that takes `next` of the page before.
+        seen: what that parameter was before.
     """
 
     call: Call
     member: str = "items"
     cursor: str = "cursor"
+    seen: frozenset[str] = frozenset()
 
 
 def page_of(session: Session, pages: Pages) -> Plan[tuple[list[dict[str, Any]], Pages | None]]:
@@ -479,9 +524,9 @@ def page_of(session: Session, pages: Pages) -> Plan[tuple[list[dict[str, Any]], 
     following = page.get("next")
     if not isinstance(following, str):
         return listed, None
-    if following == call.query.get(pages.cursor):
-        raise WrongAnswer(f"{answer.url} answers the same page twice.", status=answer.status)
+    seen = pages.seen | {call.query.get(pages.cursor, "")}
+    if following in seen:
+        raise WrongAnswer(f"{answer.url} leads back to a page before it.", status=answer.status)
     query = {**call.query, pages.cursor: following}
-    return listed, replace(
-        pages, call=replace(call, query=query, end=session.end())
-    )  # each page has the time of a call
+    # each page has the time of a call
+    return listed, replace(pages, call=replace(call, query=query, end=session.end()), seen=seen)

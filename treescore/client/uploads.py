@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import stat
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -56,13 +57,18 @@ def progress_of(document: Mapping[str, Any]) -> Progress:
     line = queue if isinstance(queue, Mapping) else {}
     return Progress(
         stage=str(document["state"]),
-        done=step.get("done", 0),
-        total=step.get("total"),
-        step=step.get("step", ""),
-        ahead=line.get("ahead"),
-        eta_seconds=line.get("eta_seconds"),
+        done=_number(step.get("done")) or 0,
+        total=_number(step.get("total")),
+        step=step["step"] if isinstance(step.get("step"), str) else "",
+        ahead=_number(line.get("ahead")),
+        eta_seconds=_number(line.get("eta_seconds")),
         document=document,
     )
+
+
+def _number(value: Any) -> Any:
+    """Return a number; None for what is none: a service of another version may tell anything."""
+    return value if isinstance(value, (int, float)) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,17 +106,22 @@ def upload_of(name: str, text: Text) -> Upload:
     if isinstance(text, os.PathLike) or (isinstance(text, str) and not any(sign in text for sign in "\r\n")):
         path = Path(text)
         try:
-            size = path.stat().st_size
+            if not (stat.S_ISREG(path.stat().st_mode) or path.is_dir()):
+                # a pipe is read once, and a device may never end: both are for the caller to open
+                raise UnreadableUpload(f"{path} is a pipe or a device. Give it as an open file, or its text as bytes.")
             with path.open("rb") as file:
                 beginning = file.read(max(map(len, PACKED)))
         except (OSError, ValueError) as error:
             raise _unreadable(path, error) from error
         if not _is_packed(beginning):
-            return Upload(name, path, b"", size)
+            return Upload(name, path, b"", path.stat().st_size)
         unpacked = _unpacked(path)
         return Upload(name, None, unpacked, len(unpacked))
     read = getattr(text, "read", None)
-    content = read() if callable(read) else text
+    try:
+        content = read() if callable(read) else text
+    except (OSError, ValueError) as error:
+        raise UnreadableUpload(f"{name}: the open file cannot be read: {error}. Open it again, as bytes.") from error
     if isinstance(content, str):
         content = content.encode("utf-8", "surrogatepass")  # the service reports what is not UTF-8, with its place
     if not isinstance(content, bytes):
@@ -141,10 +152,18 @@ def _unpacked(path: Path) -> bytes:
     return files[0].text
 
 
+def is_sendable(text: str) -> bool:
+    """Return whether a text can be written as UTF-8."""
+    return not any("\ud800" <= sign <= "\udfff" for sign in text)
+
+
 def uploads_of(texts: Mapping[str, Texts]) -> list[Upload]:
     """Return texts by the names of their fields; those of a format of several texts as `en/source`."""
     found = []
     for name, text in texts.items():
+        inner = text if isinstance(text, Mapping) else {}
+        if not all(isinstance(each, str) and is_sendable(each) for each in (name, *inner)):
+            raise RequestError(f"Invalid name {name!r} of a text: names are texts without half surrogate pairs.")
         field = name if name != "meta" else "parts/meta"  # the form's own field has this name
         if isinstance(text, Mapping):
             found += [upload_of(f"{field}/{each}", content) for each, content in text.items()]
@@ -168,8 +187,11 @@ class _Counted:
         self._file = file
         self._upload = upload
         self._tell = tell
-        self._left = file.seek(0, os.SEEK_END)
-        file.seek(0)
+        try:
+            self._left = file.seek(0, os.SEEK_END)
+            file.seek(0)
+        except OSError as error:
+            raise _unreadable(Path(upload.path or upload.name), error) from error
 
     def read(self, size: int = -1) -> bytes:
         try:

@@ -347,3 +347,25 @@ def test_an_answer_that_is_no_document_is_status_4(files):
     broken = {("GET", "/v1/benchmarks/x"): [(500, {}, "oops")]}
     done, _ = to_stand_in(broken, files / "right.conllu", status=4)
     assert "answers 500" in done.stderr
+
+
+@pytest.mark.parametrize("benchmark", [{}, {"parts": None}, {"parts": {}}, {"parts": {"en": {}}, "metrics": 5}])
+def test_a_service_of_another_contract_is_status_4_and_no_missed_threshold(files, benchmark):
+    other = {("GET", "/v1/benchmarks/x"): [(200, {}, benchmark)]}
+    done, seen = to_stand_in(other, files / "right.conllu", "--fail-below", "attachment.las=0.5", status=4)
+    assert "answers in another form than this command reads" in done.stderr
+    assert POST not in seen
+
+
+@pytest.mark.parametrize(
+    "change", [{"state": "succeeded", "scores": 5}, {"state": "failed", "failure": 5}, {"id": None, "state": "running"}]
+)
+def test_a_submission_of_another_contract_is_status_4(files, change):
+    done, _ = to_stand_in({POST: [(201, {}, {**SUBMISSION, **change})]}, files / "right.conllu", status=4)
+    assert done.stderr.count("\n") == 1
+
+
+def test_signs_that_steer_a_terminal_are_shown_as_text(files):
+    refused = (422, {}, {"type": "/problems/invalid-output", "detail": "\x1b]0;owned\x07\n::error::x \u202e"})
+    done, _ = to_stand_in({POST: [refused]}, files / "right.conllu", status=2)
+    assert done.stderr == "\\x1b]0;owned\\x07\\n::error::x \\u202e\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from contextlib import contextmanager, suppress
-from threading import Thread
+from threading import Event, Thread
 
 from treescore import AsyncClient
 from treescore.client import Backoff
@@ -68,6 +68,31 @@ def raw_server(*scripts):
         listener.shutdown(socket.SHUT_RDWR)
         listener.close()
         thread.join()
+
+
+@contextmanager
+def held_server(answer):
+    """Serve one connection: send this, and hold it. Yields the address, and the event that the client has left."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    listener.settimeout(10)
+    closed = Event()
+
+    def serve():
+        connection, _ = listener.accept()
+        with connection:
+            _request(connection, None)
+            connection.sendall(answer)
+            with suppress(OSError):
+                connection.recv(1)
+            closed.set()
+
+    thread = Thread(target=serve)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}", closed
+    finally:
+        thread.join(10)
+        listener.close()
 
 
 def _request(connection, most):

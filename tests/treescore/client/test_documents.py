@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import pickle
 import tracemalloc
 
@@ -16,7 +17,7 @@ from tests.treescore.stand_in import stand_in
 from treescore import Client, RefusedError, RequestError, UnavailableError
 from treescore.client import OPERATIONS, Progress, documents, errors
 from treescore.client.operations import operation_of
-from treescore.client.uploads import upload_of, uploads_of
+from treescore.client.uploads import progress_of, upload_of, uploads_of
 
 JOB = {
     "id": "job_1",
@@ -149,13 +150,17 @@ def test_what_is_no_page_is_a_wrong_answer(page):
         list(client.jobs.list())
 
 
-def test_a_page_that_follows_itself_ends():
-    endless = (200, {}, {"items": [{"id": "job_1"}], "next": "c"})
-    script = {("GET", "/v1/jobs"): [endless], ("GET", "/v1/jobs?cursor=c"): [endless]}
+@pytest.mark.parametrize("following", ["c", "d"])
+def test_pages_that_go_in_a_circle_end(following):
+    def page(cursor):
+        return [(200, {}, {"items": [{"id": "job_1"}], "next": cursor})]
+
+    script = {("GET", "/v1/jobs"): page("c"), ("GET", "/v1/jobs?cursor=c"): page(following),
+              ("GET", "/v1/jobs?cursor=d"): page("c")}  # fmt: skip
     with (
         stand_in(script) as (url, _),
         Client(url, backoff=FAST) as client,
-        pytest.raises(errors.WrongAnswer, match="same page twice"),
+        pytest.raises(errors.WrongAnswer, match="leads back to a page"),
     ):
         list(client.jobs.list())
 
@@ -292,3 +297,51 @@ def test_operations_are_found_by_their_addresses():
 def test_a_call_that_the_contract_does_not_know_is_not_sent(operation, path, query, expected):
     with Client("http://127.0.0.1:9") as client, pytest.raises(RequestError, match=expected):
         client.call(operation, path, query=query)
+
+
+class Unreadable:
+    """An open file whose read fails."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def read(self):
+        raise self.error
+
+
+@pytest.mark.parametrize("error", [OSError(5, "I/O error"), ValueError("I/O operation on closed file.")])
+def test_an_open_file_that_cannot_be_read_is_told(error):
+    with pytest.raises(errors.UnreadableUpload, match=r"^en: the open file cannot be read: .*I/O"):
+        upload_of("en", Unreadable(error))
+
+
+def test_a_pipe_is_not_read_before_it_is_sent(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(errors.UnreadableUpload, match="pipe or a device"):
+        upload_of("en", pipe)
+
+
+@pytest.mark.parametrize("texts", [{"\ud800": "a\n"}, {3: "a\n"}, {"en": {"\ud800": "a\n"}}])
+def test_a_name_that_cannot_be_sent_is_an_error_of_the_request(texts):
+    with pytest.raises(RequestError, match="Invalid name"):
+        uploads_of(texts)
+
+
+@pytest.mark.parametrize(
+    "call", [lambda client: client.job("\ud800").get(), lambda client: list(client.jobs.list(state="\ud800"))]
+)
+def test_an_id_that_cannot_be_sent_is_an_error_of_the_request(call):
+    with Client("http://127.0.0.1:9", backoff=FAST) as client, pytest.raises(RequestError, match="surrogate"):
+        call(client)
+
+
+@pytest.mark.parametrize(
+    "told", [{"progress": 5, "queue": []}, {"progress": {"done": "x", "total": [], "step": 5}, "queue": {"ahead": "x"}}]
+)
+def test_progress_of_another_contract_is_not_known(told):
+    assert progress_of({"state": "running", **told}) == Progress("running", document={"state": "running", **told})
+
+
+def test_equal_documents_have_equal_hashes():
+    assert hash(documents.Job({"id": "x", "state": "queued"})) == hash(documents.Job({"state": "queued", "id": "x"}))

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
 
 from tests.fixtures.service_process import free_port
-from tests.treescore.client.loopback import CLOSE, FAST, RESET, awaited, head, raw_server
+from tests.treescore.client.loopback import CLOSE, FAST, RESET, awaited, head, held_server, raw_server
 from tests.treescore.stand_in import stand_in
 from treescore import Client, RequestError, UnavailableError
 from treescore.client import Backoff, answers, errors
+from treescore.client.session import Call, Session
 
 JOB = b'{"id": "job_1", "state": "queued"}'
 DONE = b'{"id": "job_1", "state": "succeeded"}'
@@ -58,7 +61,7 @@ def test_a_job_whose_answer_is_lost_is_sent_again_under_the_same_key(broken):
 def test_two_jobs_have_two_keys_and_a_key_of_the_caller_is_kept():
     def twice(client):
         submit(client)
-        client.jobs.submit(TEXT, {"A": TEXT}, "ud", format="conllu", key="mine")
+        client.call("submit_job", headers={"idempotency-key": "mine"}, json={})
         submit(client)
 
     _, received = called(twice, [CREATED])
@@ -232,7 +235,7 @@ def test_a_file_that_breaks_off_leaves_what_was_there(tmp_path):
     assert target.read_text(encoding="utf-8") == "old"
     text, _ = called(lambda client: client.benchmark("x").rendered_board("csv", to=target), [whole])
     assert (text, target.read_text(encoding="utf-8")) == ("", "a,b\n1,2\n")
-    with pytest.raises(errors.UnreadableUpload, match="Name a file that can be written"):
+    with pytest.raises(errors.UnwritableTarget, match="Name a file that can be written"):
         called(lambda client: client.benchmark("x").rendered_board("csv", to=tmp_path / "no" / "x"), [whole])
 
 
@@ -292,3 +295,183 @@ def test_an_awaited_client_does_the_same(broken):
     with raw_server([CLOSE]) as (url, received), pytest.raises(errors.NoAnswer, match="may have been carried out"):
         awaited(url, ask_team)
     assert len(received) == 1
+
+
+TOKEN = "ts_secret"  # noqa: S105 - of no service
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "times"),
+    [("post", "/v1/tokens", 1), ("POST", "/v9/new", 1), ("PATCH", "/v9/new", 1), ("delete", "/v1/jobs/job_1", 4)],
+)
+def test_what_may_not_be_repeated_is_sent_once_however_it_is_written(method, path, times):
+    with (
+        raw_server([CLOSE]) as (url, received),
+        Client(url, backoff=FAST) as client,
+        pytest.raises(errors.NoAnswer),
+    ):
+        client.send(method, path, json={})
+    assert len(received) == times
+
+
+def test_a_method_in_small_letters_is_sent_with_a_key_too():
+    _, received = called(lambda client: client.send("post", "/v1/jobs", json={}), [CLOSE], [CREATED])
+    assert len(received) == 2
+    assert len(set(keys(received))) == 1
+
+
+@pytest.mark.parametrize("path", ["http://127.0.0.1:9/v1/jobs", "v1/jobs", "", "/v1/\ud800"])
+def test_the_token_goes_to_no_other_address(path):
+    with (
+        raw_server([head(200, DONE)]) as (url, received),
+        Client(url, TOKEN, backoff=FAST) as client,
+        pytest.raises(RequestError, match="not a path below"),
+    ):
+        client.get(path)
+    assert received == []
+
+
+@pytest.mark.parametrize("url", ["http://me:hunter2@127.0.0.1:9", "http://127.0.0.1:9/?a=1", "http://127.0.0.1:9/#a"])
+def test_an_address_with_a_password_or_a_query_is_refused_and_the_password_not_shown(url):
+    with pytest.raises(errors.WrongAddress) as error:
+        Client(url, TOKEN)
+    assert "hunter2" not in str(error.value)
+
+
+def test_a_lost_answer_names_the_key_under_which_the_request_is_done_once():
+    with raw_server([CLOSE]) as (url, received), Client(url, backoff=FAST) as client:
+        with pytest.raises(errors.NoAnswer) as error:
+            submit(client)
+        assert f"sent again with the key '{keys(received)[0].decode()}', it is done once" in str(error.value)
+        with pytest.raises(errors.NoAnswer) as error:
+            client.jobs.submit(TEXT, {"A": TEXT}, "ud", format="conllu", key="mine")
+        assert "key" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "answer", [head(201, b"not gzip", Content_Encoding="gzip"), head(201, b"{", Content_Length="9")]
+)
+def test_an_answer_that_breaks_leaves_no_doubt_that_there_is_one(answer):
+    with pytest.raises(UnavailableError, match="may have been carried out: look before you send it again"):
+        called(ask_team, [answer, CLOSE])
+
+
+def test_a_change_whose_answer_was_lost_may_be_why_it_is_refused():
+    outdated = head(412, b'{"type": "/problems/precondition-failed", "title": "Changed", "status": 412}')
+
+    def change(client):
+        return client.benchmark("x").change({"title": "B"}, etag='"1"')
+
+    with pytest.raises(errors.PreconditionFailed, match="earlier attempt, whose answer was lost"):
+        called(change, [CLOSE], [outdated])
+    with pytest.raises(errors.PreconditionFailed) as error:
+        called(change, [outdated])
+    assert error.value.lines == ("Changed",)
+
+
+def test_work_is_named_where_the_service_fails_while_it_is_waited_for():
+    with pytest.raises(errors.NoAnswer, match="job_1 was sent before and is kept"):
+        called(lambda client: client.jobs.submit(TEXT, {"A": TEXT}, "ud", format="conllu", wait=True),
+               [head(202, JOB, Connection="close")], [CLOSE])  # fmt: skip
+
+
+@pytest.mark.parametrize("more", [{}, {"Retry_After": "0"}])
+def test_a_service_that_lets_nobody_wait_is_polled_with_pauses(more, monkeypatch):
+    pauses = []
+    monkeypatch.setattr("treescore.client.drivers.BlockingDriver.pause", lambda _, seconds: pauses.append(seconds))
+    queued = head(200, JOB, Connection="close", **more)
+    called(lambda client: client.job("job_1").wait(), [queued], [queued], [head(200, DONE)])
+    assert pauses == [0.001, 0.002]
+
+
+def test_a_validator_that_no_request_can_carry_is_left_out():
+    answer = head(200, DONE, ETag="\u00e9", Connection="close")
+    _, received = called(lambda client: (client.job("job_1").get(), client.job("job_1").get()), [answer])
+    assert not any(b"if-none-match" in request.lower() for request in received)
+
+
+FAR = "Mon, 23 Nov 99999999999 08:00:00 GMT"
+
+
+@pytest.mark.parametrize("dates", [{"Retry_After": FAR}, {"Retry_After": "Fri, 23 Nov 9000 08:00:00 GMT", "Date": FAR}])
+def test_a_date_beyond_the_calendar_is_none(dates):
+    with pytest.raises(errors.TooManyRequests):
+        called(lambda client: client.job("job_1").get(), [head(429, b"{}", Connection="close", **dates)])
+
+
+@pytest.mark.parametrize("place", ["mailto:x", "http://[::1", "http://h:x/"])
+def test_a_redirect_to_nothing_is_told(place):
+    with pytest.raises(UnavailableError, match=r"location header|invalid address"):
+        called(lambda client: client.job("job_1").get(), [head(302, b"", Location=place, Connection="close")])
+
+
+def test_a_304_that_was_not_asked_for_is_no_redirect():
+    with pytest.raises(errors.ClientError) as error:
+        called(lambda client: client.job("job_1").get(), [head(304, b"", Content_Length=None, Connection="close")])
+    assert "answers 304" in str(error.value)
+    assert "redirect" not in str(error.value)
+
+
+def test_a_target_that_cannot_be_written_is_told(tmp_path, monkeypatch):
+    def rendered(client, to):
+        return client.benchmark("x").rendered_board("csv", to=to)
+
+    whole = head(200, b"a,b\n" * 1000, Content_Type="text/csv")
+    with pytest.raises(errors.UnwritableTarget, match="directory"):
+        called(lambda client: rendered(client, tmp_path), [whole])
+    assert list(tmp_path.parent.glob(".*.part")) == []
+    monkeypatch.setattr(answers, "MOST_OF_FILE", 100)
+    with pytest.raises(errors.WrongAnswer, match="more than 100 bytes"):
+        called(lambda client: rendered(client, tmp_path / "board.csv"), [whole])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_cancelled_call_closes_its_connection_and_leaves_no_file(tmp_path):
+    body = head(200, b"", Content_Length="9999") + b"x" * 99
+
+    async def cancelled(client):
+        arrived = asyncio.Event()
+        client._driver.http.event_hooks = {"response": [lambda _: _set(arrived)]}
+        task = asyncio.create_task(client.benchmark("x").rendered_board("csv", to=tmp_path / "board.csv"))
+        await arrived.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return client._driver.http._transport._pool.connections
+
+    async def _set(arrived):
+        arrived.set()
+
+    with held_server(body) as (url, closed):
+        assert awaited(url, cancelled) == []
+        assert closed.wait(10)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupted_upload_closes_its_connection_and_is_not_sent_again(tmp_path):
+    path = tmp_path / "big.conllu"
+    path.write_bytes(b"x" * (1 << 20))
+
+    def interrupt(progress):
+        if progress.done > 100_000:
+            raise KeyboardInterrupt
+
+    with raw_server([CREATED]) as (url, received), Client(url, backoff=FAST) as client:
+        with pytest.raises(KeyboardInterrupt):
+            client.benchmark("x").submit({"en": path}, progress=interrupt)
+        assert client.jobs.submit(TEXT, {"A": TEXT}, "ud", format="conllu").id == "job_1"
+    assert [request.split(b" ")[1] for request in received] == [b"/v1/benchmarks/x/submissions", b"/v1/jobs"]
+
+
+def test_threads_share_a_client(monkeypatch):
+    monkeypatch.setattr("treescore.client.session.KNOWN_MOST", 2)
+    kept = Session("http://x", "", None, 9.0, "test", FAST)
+    answer = answers.Answer(200, {"ETag": '"1"'}, b"{}", "http://x")
+
+    def keep(number):
+        for turn in range(3000):
+            kept.keep(Call("GET", f"/v1/{(number + turn) % 5}", 0.0), answer)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(keep, range(4)))
+    assert sum(kept.known(Call("GET", f"/v1/{number}", 0.0)) is not None for number in range(5)) == 2
