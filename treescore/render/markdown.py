@@ -6,9 +6,9 @@ import re
 from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
+from treescore.core.one_line import clean
 from treescore.render.crosstable import (
     CrossTable,
-    clean,
     cross_table,
     dagger_line,
     headline,

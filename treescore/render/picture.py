@@ -8,9 +8,9 @@ from typing import Any
 
 from matplotlib.patches import Rectangle
 
+from treescore.core.one_line import clean
 from treescore.render.crosstable import (
     CrossTable,
-    clean,
     cross_table,
     headline,
     p_text,

@@ -6,10 +6,10 @@ from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from treescore.core.figures import Figures
+from treescore.core.one_line import clean
 from treescore.render.crosstable import (
     Cell,
     CrossTable,
-    clean,
     cross_table,
     dagger_line,
     difference_words,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from treescore.core.figures import PERCENT, figures_of
+from treescore.core.one_line import clean
 from treescore.core.params import Json
 from treescore.core.registry import ERROR, OK, SKIP, STATUS_NAMES, Metric, Outcome
 from treescore.core.suggestions import did_you_mean
@@ -18,7 +19,6 @@ from treescore.evaluation.report import Report
 from treescore.evaluation.slices import sentence_lengths
 from treescore.evaluation.spec import Entry
 from treescore.evaluation.warnings import warning_lines, warnings_of_metric
-from treescore.render.crosstable import clean
 from treescore.render.scores import headline_scores
 from treescore.results.filters import MATCHES, OF_SENTENCES, Filters, SentenceName, bounds_of, values_of
 from treescore.results.views import View

@@ -107,12 +107,12 @@ def test_how_p_was_computed_and_how_exactly() -> None:
 
 
 def test_where_whole_units_are_tested_the_table_shows_their_difference() -> None:
-    found = full("a", "b", "c", difference_tested=0.25)
+    found = full("a", "b", "c", difference_tested=0.25) | {"test": "mcnemar"}
     words = rendered("text", found)
     assert "+0.2500" in words
     assert "Each cell: difference in sentences right as a whole (row - column)" in words
     assert "% cells: difference in sentences right as a whole (row - column)" in rendered("latex", found)
-    two = rendered("text", full("a", "b", difference_tested=0.25))
+    two = rendered("text", full("a", "b", difference_tested=0.25) | {"test": "mcnemar"})
     assert "difference in sentences right as a whole +0.2500, of the score [" in two
     assert rows(found)[0]["difference_tested"] == "0.25"
     assert float(rows(found)[0]["difference"]) == found["pairs"][0]["difference"]
@@ -149,6 +149,7 @@ def test_intervals_that_hold_together_and_where_p_decides_otherwise() -> None:
     words = rendered("text", found)
     assert "leave out 0 for 2 of 3 pairs; p decides otherwise for a and c [-0.0300, 0.0200]." in words
     assert (rows(found)[1]["ci_simultaneous_low"], rows(found)[1]["ci_simultaneous_high"]) == ("-0.03", "0.02")
+    found["test"] = "mcnemar"
     for pair in found["pairs"]:
         pair["difference_tested"] = 0.1
     assert "leave out 0 for 2 of 3 pairs." in rendered("text", found)
@@ -180,3 +181,17 @@ def test_a_picture_says_it_to_those_who_see_it_and_to_those_who_do_not() -> None
     picture = rendered("svg", found)
     assert picture.count(long) == 1  # the description; below the table it is broken into lines
     assert picture.count("Gold marks no documents") > 4
+
+
+def test_a_test_over_training_runs_is_named_and_its_difference_is_one_of_scores() -> None:
+    over_runs = {"test": "t over training runs and sentences, two-sided", "difference_tested": 0.25, "p_kind": None}
+    found = full("a", "b", **over_runs)
+    for form in WORDS:
+        words = rendered(form, found)
+        assert "t-test over training runs and sentences, two-sided" in words
+        assert "paired permutation" not in words
+        assert "right as a whole" not in words
+    mixed = full("a", "b", "c", **over_runs)
+    mixed["pairs"][0]["test"] = "paired permutation (sentence swap), two-sided, >="
+    head = rendered("text", mixed).splitlines()[0]
+    assert "t-test over training runs and sentences or paired permutation test, two-sided" in head
