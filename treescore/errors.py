@@ -18,6 +18,11 @@ class FilePath(str):
 
     __slots__ = ()
 
+    @property
+    def printable(self) -> FilePath:
+        """The path with a mark for each byte that is not UTF-8, which no document can hold."""
+        return FilePath(self.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+
 
 class SeveralFiles(str):
     """The place of a text that comes from several files: a problem of one of its lines is moved to the file and line.

@@ -91,7 +91,10 @@ def test_compare_tells_which_differences_are_real_and_a_result_is_compared_witho
     assert again.document["systems"] == compared.document["systems"]
 
 
-RUNS = {"A": [SYSTEMS / "neural-a.conllu", SYSTEMS / "neural-b.conllu"], "B": [SYSTEMS / "rules.conllu"] * 2}
+RUNS = {
+    "A": [SYSTEMS / "neural-a.conllu", SYSTEMS / "neural-b.conllu"],
+    "B": [SYSTEMS / "rules.conllu", SYSTEMS / "graph.conllu"],
+}
 
 
 def test_a_list_of_outputs_are_training_runs_of_one_system() -> None:

@@ -11,7 +11,7 @@ from treescore.core.registry import ItemInfo, Outcome, Text
 from treescore.core.scores import Score
 from treescore.core.suggestions import did_you_mean
 from treescore.core.trees import Treebank
-from treescore.errors import InputError, Problem, placed
+from treescore.errors import FilePath, InputError, Problem, placed
 from treescore.evaluation.agreement import agreement as agree
 from treescore.evaluation.document import comparison_command, outcome_document, signature_document
 from treescore.evaluation.evaluate import Evaluation
@@ -105,6 +105,7 @@ def evaluate_systems(
         scored, unusual = evaluation.score(system.text, system.format, system.pointer, system.name)
         outcomes.append(scored)
         warnings += _warnings_of(system, scored, unusual)
+    warnings += _same_runs(systems)
     comparisons = []
     if addresses is not None and significance is not None:
         comparisons = compare_outcomes(
@@ -130,6 +131,23 @@ def _warnings_of(system: System, scored: Mapping[str, Outcome], unusual: Sequenc
         *({"system": system.name, **_warning(problem)} for problem in unusual),
         *({"system": system.name, "metric": key, **_warning(problem)} for key, problem in of_metrics),
     ]
+
+
+def _same_runs(systems: Sequence[System]) -> list[dict[str, Json]]:
+    """Warn of texts that are given as several training runs of one system: they show no spread that is real."""
+    warnings: list[dict[str, Json]] = []
+    for system, runs in runs_by_system(systems).items():
+        first: dict[str, System] = {}
+        for run in map(systems.__getitem__, runs):
+            other = first.setdefault(run.digest, run)
+            if other is not run:
+                detail = (
+                    f"The outputs {other.name!r} and {run.name!r} are the same text, but are given as two training "
+                    f"runs of {system!r}. The spread over runs, intervals and p are wrong if one run is counted twice. "
+                    "Leave out one of them, or give the output of another run."
+                )
+                warnings.append({"system": run.name, **_warning(Problem("same-runs", detail).at(run.pointer))})
+    return warnings
 
 
 def compare_outcomes(
@@ -302,4 +320,6 @@ def _agreements(
 def _warning(problem: Problem) -> dict[str, Json]:
     names = ("code", "pointer", "sentence", "sent_id", "line", "column", "detail")
     members = {name: getattr(problem, name) for name in names}
+    if isinstance(problem.pointer, FilePath):
+        members["pointer"] = problem.pointer.printable
     return {name: value for name, value in members.items() if value not in (None, "")}
