@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
 
 from treescore.core.jit import say_compiled
 from treescore.core.limits import DEFAULT_LIMITS, Limits
+from treescore.core.one_line import NAME_RULE, is_name
 from treescore.core.params import Json
 from treescore.core.registry import FORMATS
 from treescore.core.suggestions import did_you_mean
@@ -40,6 +41,7 @@ from treescore.sources import (
     named_outputs,
     pointer_of,
     read_source,
+    shown,
     wrong,
 )
 
@@ -341,6 +343,7 @@ def evaluate(
     gold_text = read_source(gold, spec.format, "/gold")
     gold_digest, gold_place = gold_text.digest, gold_text.place
     systems = [_system(output, spec, gold_text) for output in outputs]
+    _check_names(names)  # after reading: a text without a line break is taken for a path, and then for its name
     handed_over = [gold_text.text]
     del gold_text  # `evaluate_systems` can free a large text once it is parsed only where no caller holds it
     report = evaluate_systems(
@@ -357,6 +360,14 @@ def evaluate(
     )
     say_compiled()
     return Result(report, tuple(replace(system, text=b"") for system in systems), gold_digest)
+
+
+def _check_names(names: Sequence[str]) -> None:
+    """Refuse names that tables cannot show. Raises InputError."""
+    for index, name in enumerate(names):
+        if not is_name(name):
+            detail = f"{shown(name)} cannot be the name of an output. {NAME_RULE} Name the output otherwise."
+            raise wrong("bad-name", detail, f"/outputs/{index}")
 
 
 def _system(output: Output, spec: Spec, gold: SourceText) -> System:
