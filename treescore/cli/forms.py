@@ -112,7 +112,7 @@ def chosen_form(output: Path | None, forms: Sequence[str], inputs: Sequence[str]
     """
     if output is not None:
         for path in inputs:
-            if _same(output, path):
+            if is_same(output, path):
                 raise click.UsageError(f"--output {output} is an input of this command. Name another file.")
     form, _ = click.get_current_context().meta.get(_CHOSEN, ("", ""))
     if form:
@@ -149,8 +149,9 @@ def _flag(form: str) -> Callable[[click.Context, click.Parameter, bool], None]:
     return remember
 
 
-def _same(output: Path, path: str) -> bool:
+def is_same(path: Path, other: str) -> bool:
+    """Return whether two paths are one file that is there."""
     try:
-        return output.samefile(path)
+        return path.samefile(other)
     except (OSError, ValueError):
         return False
