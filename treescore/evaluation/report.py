@@ -186,6 +186,7 @@ def compare_outcomes(
     for done, address in enumerate(addresses):
         progress(done, address)
         entry, score = find_score(evaluation.spec, address)
+        _check_margin(address, score, settings.margin)
         candidates = [
             Candidate(
                 name,
@@ -208,6 +209,21 @@ def compare_outcomes(
         )
         documents.append(compared)
     return documents
+
+
+def _check_margin(address: str, score: Score, margin: float | None) -> None:
+    """Refuse a margin that no loss can exceed: points of percent that were taken for units of the score.
+
+    Raises:
+        InputError: it is as large as the range of the score.
+    """
+    if margin is None or score.high is None or margin < score.high - score.low:
+        return
+    detail = (
+        f"The margin {margin:g} is as large as the range of {address}, {score.low:g} to {score.high:g}: no output "
+        "could be worse by more. A margin is in units of the score: half a point of percent is 0.005."
+    )
+    raise InputError(Problem("bad-parameter", detail, pointer="/significance/margin"))
 
 
 def _check_names(systems: Sequence[System]) -> None:
