@@ -129,7 +129,7 @@ def score(
     *,
     format: Choice | None = None,  # noqa: A002 - as a request names it
     system_format: Choice | None = None,
-    transforms: Choice | Sequence[Choice] = (),
+    transforms: Choice | Sequence[Choice] | None = (),
     significance: Mapping[str, Json] | bool | None = None,
     items: Mapping[str, Json] | None = None,
     limits: Limits = DEFAULT_LIMITS,
@@ -173,7 +173,7 @@ def _score(
     metric: Choice | Sequence[Choice] | None,
     text_format: Choice | None,
     system_format: Choice | None,
-    transforms: Choice | Sequence[Choice],
+    transforms: Choice | Sequence[Choice] | None,
     significance: Mapping[str, Json] | None,
     items: Mapping[str, Json] | None,
     limits: Limits,
@@ -184,7 +184,7 @@ def _score(
     check_format(read_as, "/format")
     request = {
         "format": read_as,
-        "transforms": _listed(transforms),
+        "transforms": () if transforms is None else _listed(transforms),
         "metrics": _metrics(metric, read_as),
         "significance": significance,
         "items": items,
@@ -193,6 +193,8 @@ def _score(
         Output(name, source, format_of(source) if guessed and system_format is None else system_format, run_of)
         for name, source, run_of in named_outputs(outputs)
     ]
+    if not named:
+        raise wrong("too-few-systems", "Give at least one output, or several as {name: output}.", "/outputs")
     return evaluate(request, gold, named, limits=limits, progress=progress)
 
 
@@ -304,7 +306,7 @@ def _split(options: Options, *, of_result: bool) -> tuple[dict[str, Json], Optio
             about = " beside a result, which is scored already" if name in others else ""
             raise TypeError(f"compare() takes no keyword {name!r}{about}.{did_you_mean(name, known)}")
     chosen: dict[str, Json] = {name: value for name, value in options.items() if name in settings}
-    if "scores" in chosen and not isinstance(chosen["scores"], str):
+    if isinstance(chosen.get("scores"), Iterable) and not isinstance(chosen["scores"], str):
         chosen["scores"] = list(chosen["scores"])
     rest: Any = {name: value for name, value in options.items() if name in others}
     return chosen, rest
@@ -387,5 +389,6 @@ def _metrics(metric: Choice | Sequence[Choice] | None, text_format: Choice) -> l
 
 
 def _listed(choices: Choice | Sequence[Choice]) -> list[Choice]:
-    """Return one choice or several as a list."""
-    return [choices] if isinstance(choices, (str, Mapping)) else list(choices)
+    """Return one choice or several as a list; what is neither is refused as one that has no name."""
+    several = isinstance(choices, Iterable) and not isinstance(choices, (str, bytes, Mapping))
+    return list(choices) if several else [choices]  # type: ignore[list-item]  # checked with the request
