@@ -9,6 +9,8 @@ from typing import TypeVar
 
 import click
 
+from treescore.cli.exits import UNWRITTEN
+
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
 TEXT, JSON, CSV, MARKDOWN, LATEX, HTML, SVG = "text", "json", "csv", "markdown", "latex", "html", "svg"
@@ -50,6 +52,7 @@ def form_options(*forms: str, names: Mapping[str, Sequence[str]] | None = None) 
             "--output",
             metavar="FILE",
             type=click.Path(dir_okay=False, allow_dash=False, path_type=Path),
+            callback=_output,
             help="Write to FILE, whole or not at all; its suffix names the form unless an option does.",
         )(function)
         for form in reversed(forms):
@@ -134,6 +137,18 @@ def explicit_form() -> str:
 def is_terminal() -> bool:
     """Return whether people read standard output."""
     return sys.stdout.isatty()
+
+
+def _output(_ctx: click.Context, _option: click.Parameter, value: Path | None) -> Path | None:
+    """Return the file to write; None for standard output, which `-` stands for too."""
+    if value is None or str(value) == "-":
+        return None
+    if not value.parent.is_dir():
+        click.echo(f"Error: {value} cannot be written: its folder is not there. Make it, or name another.", err=True)
+        raise SystemExit(UNWRITTEN)
+    if not value.name:
+        raise click.BadParameter("a name is missing. Name a file, as scores.csv.")
+    return value
 
 
 def _remember(ctx: click.Context, _option: click.Parameter, value: str | None) -> None:

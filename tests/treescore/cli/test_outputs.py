@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.treescore.cli.test_options import GOLD, GRAPH, RULES, run
+from treescore.cli.exits import UNWRITTEN
 from treescore.cli.main import main
 
 
@@ -164,3 +165,26 @@ def test_what_a_file_says_cannot_steer_the_terminal(tmp_path: Path) -> None:
     refused = CliRunner().invoke(main, ["score", GOLD, str(path)], color=True)
     assert "red.conllu" in refused.stderr
     assert "\x1b" not in refused.stderr
+
+
+def test_a_dash_as_output_is_standard_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    printed = run("score", "--metric", "attachment", GOLD, RULES, "--csv", "--output", "-").stdout
+    assert printed.startswith("system,metric,score,value")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_output_that_cannot_be_there_is_refused_before_anything_is_scored() -> None:
+    refused = run("score", "no-gold.conllu", "no-output.conllu", "--output", "no/such/x.csv", status=UNWRITTEN)
+    assert "no/such/x.csv cannot be written: its folder is not there. Make it" in refused.stderr
+    assert "a name is missing" in run("score", GOLD, RULES, "--output", "", status=2).stderr
+
+
+def test_an_empty_path_is_not_this_folder() -> None:
+    assert "The path of a file is empty." in run("score", GOLD, "", status=2).stderr
+
+
+@pytest.mark.parametrize("option", ["--text", "--csv", "--style=conll18"])
+def test_settings_of_a_comparison_are_not_left_out_in_silence(option: str) -> None:
+    refused = run("score", "--significance", '{"seed": 7}', option, GOLD, RULES, GRAPH, status=2)
+    assert "this command prints comparisons as JSON alone" in " ".join(refused.stderr.split())
