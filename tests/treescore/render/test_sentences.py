@@ -195,3 +195,19 @@ def test_a_test_over_training_runs_is_named_and_its_difference_is_one_of_scores(
     mixed["pairs"][0]["test"] = "paired permutation (sentence swap), two-sided, >="
     head = rendered("text", mixed).splitlines()[0]
     assert "t-test over training runs and sentences or paired permutation test, two-sided" in head
+
+
+def test_latex_prints_what_was_not_tested_and_how_to_read_p() -> None:
+    found = full("a", "b", "c") | {"notes": ["double its p to read it as two-sided."]}
+    found["untested"] = [{"name": "d", "reason": "undefined: no token"}]
+    printed = [line for line in rendered("latex", found).splitlines() if not line.startswith("%")]
+    assert "not tested: d (undefined: no token)" in printed
+    assert "double its p to read it as two-sided." in printed
+
+
+@pytest.mark.parametrize(("form", "table"), [("latex", "tabular"), ("markdown", "|"), ("text", "rank")])
+def test_without_a_tested_system_there_is_no_table(form: str, table: str) -> None:
+    found = full("a", "b") | {"systems": [], "pairs": [], "untested": [{"name": "a", "reason": "undefined: no token"}]}
+    shown = rendered(form, found)
+    assert table not in shown
+    assert "not tested: a (undefined: no token)" in shown
