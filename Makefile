@@ -4,7 +4,8 @@
 # make test-all   make test with the lines that it covers, also on PostgreSQL, the wheel in an empty environment, the
 #                 workers on the lowest and the newest RQ, the contract under two linters (Node.js) and in a generated
 #                 client, the services on hosts of their own (root, nginx, PostgreSQL), the library beside those that
-#                 people use it with (spaCy, pandas, notebooks, ...); what CI runs
+#                 people use it with (spaCy, pandas, notebooks, ...), the site of the pages; what CI runs
+# make docs       these pages as a site in build/docs; a warning or a link that leads nowhere is an error
 # make bench      every benchmark beside its peers, into docs/benchmarks.md  (QUICK=1: small sizes, printed only;
 #                 ONLY="jobs reading": some scripts, printed only)
 PYTHON ?= python3
@@ -18,8 +19,9 @@ CONTRACT := tools/contract
 NODE_BIN := $(CONTRACT)/node_modules/.bin
 BENCH := build/bench
 LIBRARIES := build/libraries
+DOCS := build/docs-env
 
-.PHONY: run venv dev test test-all bench packaging libraries hosts rq-range contract-lint contract-client lint types unit \
+.PHONY: run venv dev docs test test-all bench packaging libraries hosts rq-range contract-lint contract-client lint types unit \
   format clean
 .DEFAULT_GOAL := run
 
@@ -60,7 +62,7 @@ unit: dev
 # tracing lines costs more than half of the time of the tests
 test-all: COVERED := --cov --cov-report=term
 test-all: CHOSEN := $(ANYWHERE)
-test-all: test packaging libraries hosts rq-range contract-lint contract-client
+test-all: test docs packaging libraries hosts rq-range contract-lint contract-client
 
 packaging: dev
 	$(BIN)/python -m pytest -m packaging
@@ -75,6 +77,18 @@ $(LIBRARIES)/.installed: pyproject.toml constraints.txt
 	@$(LIBRARIES)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable . \
 	  --group dev --group libraries
 	@$(LIBRARIES)/bin/python -m treescore.warm
+	@touch $@
+
+# --fresh-env reads all pages: one that has not changed may link to one that has
+docs: $(DOCS)/.installed
+	$(DOCS)/bin/python tools/reference.py --check
+	$(DOCS)/bin/python -m sphinx --fresh-env --fail-on-warning --quiet --builder html --doctree-dir build/doctrees docs build/docs
+	@echo "Open build/docs/index.html"
+
+$(DOCS)/.installed: pyproject.toml constraints.txt
+	@$(PYTHON) -m venv $(DOCS)
+	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable . --group docs
 	@touch $@
 
 hosts: dev

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
 from treescore.core.jit import say_compiled
 from treescore.core.limits import DEFAULT_LIMITS, Limits
 from treescore.core.one_line import NAME_RULE, is_name
-from treescore.core.params import Json
+from treescore.core.params import Choice, Json, choices_of
 from treescore.core.registry import FORMATS
 from treescore.core.suggestions import did_you_mean
 from treescore.errors import InputError, TreescoreWarning
@@ -30,7 +30,6 @@ from treescore.evaluation.warnings import warning_lines
 from treescore.results import Comparison, Result, SystemScores
 from treescore.shapes import check_format, check_request, check_significance
 from treescore.sources import (
-    Choice,
     Outputs,
     Source,
     SourceText,
@@ -184,7 +183,7 @@ def _score(
     check_format(read_as, "/format")
     request = {
         "format": read_as,
-        "transforms": () if transforms is None else _listed(transforms),
+        "transforms": choices_of(transforms),
         "metrics": _metrics(metric, read_as),
         "significance": significance,
         "items": items,
@@ -271,14 +270,9 @@ def compare(
         others.get("limits", DEFAULT_LIMITS),
         others.get("progress", silent),
     )
-    compared = _comparison_of(result)
+    compared = Comparison(result)
     _warn(dict.fromkeys([*warning_lines(result.warnings), *compared.warnings]))
     return compared
-
-
-def _comparison_of(result: Result) -> Comparison:
-    """Return the comparisons that a result holds as one."""
-    return Comparison(result, tuple(result.comparisons), result.across)
 
 
 def _compared(result: Result, settings: Mapping[str, Json]) -> Comparison:
@@ -290,7 +284,7 @@ def _compared(result: Result, settings: Mapping[str, Json]) -> Comparison:
     )  # fmt: skip
     say_compiled()
     scored = {name: value for name, value in report.document.items() if name != "across"}
-    return _comparison_of(replace(result, report=replace(report, document={**scored, **compared_members(documents)})))
+    return Comparison(replace(result, report=replace(report, document={**scored, **compared_members(documents)})))
 
 
 def _split(options: Options, *, of_result: bool) -> tuple[dict[str, Json], Options]:
@@ -385,10 +379,4 @@ def _metrics(metric: Choice | Sequence[Choice] | None, text_format: Choice) -> l
     if metric is None:
         known = FORMATS.get(text_format if isinstance(text_format, str) else str(text_format.get("name")))
         return [known.usual_metric] if known is not None and known.usual_metric else []
-    return _listed(metric)
-
-
-def _listed(choices: Choice | Sequence[Choice]) -> list[Choice]:
-    """Return one choice or several as a list; what is neither is refused as one that has no name."""
-    several = isinstance(choices, Iterable) and not isinstance(choices, (str, bytes, Mapping))
-    return list(choices) if several else [choices]  # type: ignore[list-item]  # checked with the request
+    return choices_of(metric)

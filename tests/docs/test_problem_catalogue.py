@@ -15,6 +15,7 @@ DYNAMIC = {
     "treescore/core/registry.py: f'unknown-{kind}'": ("unknown-format", "unknown-metric", "unknown-transform"),
     "treescore/formats/shared/bracket_problems.py: code": ("too-deep", "too-many-words", "too-many-sentences"),
     "treescore/formats/naacl.py: code": (),
+    "treescore/client/errors.py: error['code']": (),
     "service/schemas/base.py: code": (),
     "service/usecases/status/problems.py: name": (),
     "service/api/app.py: f'store-{ill}'": ("store-full", "store-damaged", "store-read-only"),

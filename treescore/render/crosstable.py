@@ -240,9 +240,8 @@ def dagger_line(table: CrossTable) -> str:
 
 def tests_shares(document: Document) -> bool:
     """Return whether the difference in units that are right as a whole was tested, not that of the score."""
-    if document["test"] != "mcnemar":
-        return False  # a test over training runs has a difference of its own too, but one of scores
-    return any(pair.get("difference_tested") is not None for pair in document["pairs"])
+    shares = any(pair.get("difference_tested") is not None for pair in document["pairs"])
+    return shares and document["test"] == "mcnemar"  # a test over training runs names what it tested, too: the score
 
 
 def difference_words(document: Document) -> str:

@@ -118,6 +118,12 @@ def test_where_whole_units_are_tested_the_table_shows_their_difference() -> None
     assert float(rows(found)[0]["difference"]) == found["pairs"][0]["difference"]
 
 
+def test_a_test_over_training_runs_is_of_the_score() -> None:
+    words = rendered("text", full("a", "b", difference_tested=0.25))
+    assert "right as a whole" not in words
+    assert "difference +0.2500 [" in words
+
+
 def test_p_for_parts_like_these_stands_beside_that_of_these_parts() -> None:
     assert "For parts like these p is 0.2000." in rendered("text", full("a", "b", p_parts=0.2))
     several = rendered("text", full("a", "b", "c", p_parts=0.2))
@@ -152,6 +158,7 @@ def test_intervals_that_hold_together_and_where_p_decides_otherwise() -> None:
     found["test"] = "mcnemar"
     for pair in found["pairs"]:
         pair["difference_tested"] = 0.1
+    found["test"] = "mcnemar"
     assert "leave out 0 for 2 of 3 pairs." in rendered("text", found)
     found["pairs"][1]["ci_simultaneous"] = {"low": None, "high": None}
     assert "leave out 0 for 2 of 2 pairs." in rendered("text", found)
