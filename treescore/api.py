@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
 
 from treescore.core.jit import say_compiled
 from treescore.core.limits import DEFAULT_LIMITS, Limits
+from treescore.core.one_line import NAME_RULE, is_name
 from treescore.core.params import Choice, Json, choices_of
 from treescore.core.registry import FORMATS
 from treescore.core.suggestions import did_you_mean
@@ -39,6 +40,7 @@ from treescore.sources import (
     named_outputs,
     pointer_of,
     read_source,
+    shown,
     wrong,
 )
 
@@ -126,7 +128,7 @@ def score(
     *,
     format: Choice | None = None,  # noqa: A002 - as a request names it
     system_format: Choice | None = None,
-    transforms: Choice | Sequence[Choice] = (),
+    transforms: Choice | Sequence[Choice] | None = (),
     significance: Mapping[str, Json] | bool | None = None,
     items: Mapping[str, Json] | None = None,
     limits: Limits = DEFAULT_LIMITS,
@@ -170,7 +172,7 @@ def _score(
     metric: Choice | Sequence[Choice] | None,
     text_format: Choice | None,
     system_format: Choice | None,
-    transforms: Choice | Sequence[Choice],
+    transforms: Choice | Sequence[Choice] | None,
     significance: Mapping[str, Json] | None,
     items: Mapping[str, Json] | None,
     limits: Limits,
@@ -190,6 +192,8 @@ def _score(
         Output(name, source, format_of(source) if guessed and system_format is None else system_format, run_of)
         for name, source, run_of in named_outputs(outputs)
     ]
+    if not named:
+        raise wrong("too-few-systems", "Give at least one output, or several as {name: output}.", "/outputs")
     return evaluate(request, gold, named, limits=limits, progress=progress)
 
 
@@ -296,7 +300,7 @@ def _split(options: Options, *, of_result: bool) -> tuple[dict[str, Json], Optio
             about = " beside a result, which is scored already" if name in others else ""
             raise TypeError(f"compare() takes no keyword {name!r}{about}.{did_you_mean(name, known)}")
     chosen: dict[str, Json] = {name: value for name, value in options.items() if name in settings}
-    if "scores" in chosen and not isinstance(chosen["scores"], str):
+    if isinstance(chosen.get("scores"), Iterable) and not isinstance(chosen["scores"], str):
         chosen["scores"] = list(chosen["scores"])
     rest: Any = {name: value for name, value in options.items() if name in others}
     return chosen, rest
@@ -335,6 +339,7 @@ def evaluate(
     gold_text = read_source(gold, spec.format, "/gold")
     gold_digest, gold_place = gold_text.digest, gold_text.place
     systems = [_system(output, spec, gold_text) for output in outputs]
+    _check_names(names)  # after reading: a text without a line break is taken for a path, and then for its name
     handed_over = [gold_text.text]
     del gold_text  # `evaluate_systems` can free a large text once it is parsed only where no caller holds it
     report = evaluate_systems(
@@ -351,6 +356,14 @@ def evaluate(
     )
     say_compiled()
     return Result(report, tuple(replace(system, text=b"") for system in systems), gold_digest)
+
+
+def _check_names(names: Sequence[str]) -> None:
+    """Refuse names that tables cannot show. Raises InputError."""
+    for index, name in enumerate(names):
+        if not is_name(name):
+            detail = f"{shown(name)} cannot be the name of an output. {NAME_RULE} Name the output otherwise."
+            raise wrong("bad-name", detail, f"/outputs/{index}")
 
 
 def _system(output: Output, spec: Spec, gold: SourceText) -> System:

@@ -18,6 +18,11 @@ class FilePath(str):
 
     __slots__ = ()
 
+    @property
+    def printable(self) -> FilePath:
+        """The path with a mark for each byte that is not UTF-8, which no document can hold."""
+        return FilePath(self.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+
 
 class OneOfSeveral(FilePath):
     """The path of one of the files of a text: which one it is does not follow from the name of the text."""

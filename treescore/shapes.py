@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 
 from treescore.core.params import escape
 from treescore.core.suggestions import did_you_mean
 from treescore.errors import Problem, ProblemList
 from treescore.evaluation.spec import SIDES
 
+_PARAMS = '{"punctuation": false}'
+_KEY = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _SETTINGS = '{"test": "permutation", "seed": 7}'
 
 
@@ -23,8 +26,9 @@ def check_request(request: Mapping[str, object]) -> None:
     """
     problems = ProblemList()
     _check_choice(problems, request.get("format"), "/format")
-    _check_choices(problems, request.get("transforms", ()), "/transforms")
-    _check_choices(problems, request.get("metrics"), "/metrics", '["ud"]')
+    _check_transforms(problems, request.get("transforms", ()), "/transforms")
+    for pointer, metric in _listed(problems, request.get("metrics"), "/metrics", '["ud"]'):
+        _check_metric(problems, metric, pointer)
     if request.get("significance") is not None:
         _check_object(problems, request["significance"], "/significance", _SETTINGS)
     _check_items(problems, request.get("items"))
@@ -62,29 +66,58 @@ def _check_object(problems: ProblemList, value: object, pointer: str, example: s
         _add(problems, pointer, f"an object, as in {example}")
 
 
-def _check_choices(problems: ProblemList, values: object, pointer: str, example: str = '["flatten"]') -> None:
-    if not isinstance(values, (list, tuple)):
-        _add(problems, pointer, f"a list, as in {example}")
-        return
-    for index, value in enumerate(values):
-        _check_choice(problems, value, f"{pointer}/{index}")
+def _listed(problems: ProblemList, values: object, pointer: str, example: str) -> list[tuple[str, object]]:
+    """Return the members of a list with their places; none of what is not a list."""
+    if isinstance(values, (list, tuple)):
+        return [(f"{pointer}/{index}", value) for index, value in enumerate(values)]
+    _add(problems, pointer, f"a list, as in {example}")
+    return []
 
 
-def _check_choice(problems: ProblemList, value: object, pointer: str) -> None:
-    """A name, or an object with a name and perhaps `params`, `key`, `on` and `transforms`."""
+def _check_choice(problems: ProblemList, value: object, pointer: str) -> bool:
+    """Check a name, or an object with a name; return whether it is an object."""
     if isinstance(value, str):
-        return
+        return False
     if not isinstance(value, Mapping):
         _add(problems, pointer, 'a name or an object with a "name", as in {"name": "conllu"}')
-        return
+        return False
     if not isinstance(value.get("name"), str):
         _add(problems, f"{pointer}/name", "a string")
-    _check_object(problems, value.get("params", {}), f"{pointer}/params", '{"punctuation": false}')
-    if not isinstance(value.get("key", ""), str):
-        _add(problems, f"{pointer}/key", "a string")
-    if value.get("on", SIDES[0]) not in SIDES:
-        _add(problems, f"{pointer}/on", f"one of: {', '.join(SIDES)}")
-    _check_choices(problems, value.get("transforms", ()), f"{pointer}/transforms")
+    return True
+
+
+def _check_metric(problems: ProblemList, value: object, pointer: str) -> None:
+    """A name, or an object with a name and perhaps `params`, `key` and `transforms`."""
+    if not _check_choice(problems, value, pointer) or not isinstance(value, Mapping):
+        return
+    _check_members(problems, value, pointer, ("name", "params", "key", "transforms"))
+    _check_object(problems, value.get("params", {}), f"{pointer}/params", _PARAMS)
+    key = value.get("key", "ud")
+    if not isinstance(key, str) or not _KEY.fullmatch(key):
+        _add(problems, f"{pointer}/key", "a string of 1 to 100 letters, digits, `_` and `-`")
+    _check_transforms(problems, value.get("transforms", ()), f"{pointer}/transforms")
+
+
+def _check_transforms(problems: ProblemList, values: object, pointer: str) -> None:
+    """Names, or objects with a name and perhaps `params` and `on`."""
+    for place, value in _listed(problems, values, pointer, '["flatten"]'):
+        if not _check_choice(problems, value, place) or not isinstance(value, Mapping):
+            continue
+        _check_members(problems, value, place, ("name", "params", "on"))
+        _check_object(problems, value.get("params", {}), f"{place}/params", _PARAMS)
+        if value.get("on", SIDES[0]) not in SIDES:
+            _add(problems, f"{place}/on", f"one of: {', '.join(SIDES)}")
+
+
+def _check_members(
+    problems: ProblemList, value: Mapping[object, object], pointer: str, known: Sequence[str], what: str = ""
+) -> None:
+    """Refuse members that are unknown: what is misspelt would be left out in silence."""
+    for name in value:
+        if name not in known:
+            meant = did_you_mean(str(name), known)
+            detail = f"Unknown member {name!r}{what}.{meant} Allowed: {', '.join(known)}."
+            problems.add(Problem("unknown-parameter", detail, pointer=f"{pointer}/{escape(str(name))}"))
 
 
 def _check_items(problems: ProblemList, items: object) -> None:
@@ -94,11 +127,7 @@ def _check_items(problems: ProblemList, items: object) -> None:
     if not isinstance(items, Mapping):
         _add(problems, "/items", 'an object, as in {"blocks": ["d1", "d1", "d2"]}')
         return
-    known = [*_LISTS, *_TABLES]
-    for name in items:
-        if name not in known:
-            detail = f"Unknown member {name!r} of items.{did_you_mean(name, known)} Allowed: {', '.join(known)}."
-            problems.add(Problem("unknown-parameter", detail, pointer=f"/items/{escape(str(name))}"))
+    _check_members(problems, items, "/items", [*_LISTS, *_TABLES], " of items")
     for name, (fits, wanted) in _LISTS.items():
         if name in items:
             _check_list(problems, items[name], f"/items/{name}", fits, wanted)

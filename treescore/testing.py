@@ -24,7 +24,7 @@ from treescore.core.counting import counted
 from treescore.core.limits import DEFAULT_LIMITS, Limits
 from treescore.core.params import Choice, Json
 from treescore.core.scores import Score
-from treescore.errors import TreescoreWarning
+from treescore.errors import InputError, Problem, TreescoreWarning
 from treescore.evaluation.report import find_score
 from treescore.evaluation.training_runs import runs_by_system
 from treescore.evaluation.warnings import warning_lines
@@ -195,6 +195,10 @@ def not_worse(
     """Tell whether `new` is shown not to be worse, without failing. Arguments and errors as of `assert_not_worse`."""
     settings = {**(significance or {}), "scores": [score], "margin": margin}
     outputs = {OLD: old, NEW: new}
+    for name, value, kind in (("score", score, str), ("margin", margin, (int, float))):
+        if not isinstance(value, kind):
+            detail = f"Invalid {name} {value!r}. Write score='ud.las_f1', margin=0.002."
+            raise InputError(Problem("bad-parameter", detail, pointer=f"/{name}"))
     chosen = score.partition(".")[0] if metric is None else metric
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TreescoreWarning)  # `NotWorse.warnings` has them

@@ -61,11 +61,6 @@ MEMBERS = {
         "Write date, time and zone.",
         "2026-10-01T00:00:00Z",
     ),
-    "bad-name": Entry(
-        "The name is invalid",
-        "A name is shown in one line: it is too long, empty, or has line breaks or control characters.",
-        "Use 1 to 200 printable characters.",
-    ),
     "bad-part-name": Entry(
         "The name of the part is invalid",
         "The name of a part is used in addresses, and some names stand for all parts together.",

@@ -9,7 +9,8 @@ from decimal import Decimal
 from service.render.documents import BoardDocument, RowDocument, SignificanceDocument
 from treescore.core.counting import counted
 from treescore.core.figures import IN_FRACTIONS
-from treescore.render.crosstable import clean, p_text
+from treescore.core.one_line import clean
+from treescore.render.crosstable import p_text
 
 HEADS = (
     *("rank", "ranks", "cluster", "team", "submission", "score", "covered", "95 % interval", "p to next"),

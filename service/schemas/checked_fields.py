@@ -12,9 +12,9 @@ from marshmallow import Schema, ValidationError, fields
 from service.schemas.base import Strict
 from service.schemas.faults import Fault, messages, wrong_type
 from service.schemas.plain_fields import String
+from treescore.core.one_line import MAX_NAME, NAME_RULE, is_name
 
 ID_FORM = "An id has 1 to 60 letters, digits, `_`, `-` and `.`, and begins with a letter or digit."
-MAX_NAME = 200
 MAX_MARGIN = 1_000_000
 """Largest margin: above any difference of scores, also of those without a range (crossing brackets)."""
 Shape = Mapping[str, object]
@@ -77,9 +77,8 @@ class Name(Checked):
         """A string that can be printed in one line."""
         if not isinstance(value, str):
             raise wrong_type("a string")
-        if not value.strip() or len(value) > MAX_NAME or not value.isprintable():
-            detail = f"A name has 1 to {MAX_NAME} printable characters, not all of them spaces."
-            raise ValidationError([Fault("bad-name", detail)])
+        if not is_name(value):
+            raise ValidationError([Fault("bad-name", NAME_RULE)])
         return value
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -152,3 +153,9 @@ def test_warnings_stand_in_the_message() -> None:
     with pytest.warns(TreescoreWarning, match="several-roots") as caught:
         assert_not_worse(text(30), crossed, text(30), format="conllu", metric="attachment", score="attachment.las")
     assert {each.filename for each in caught} == {__file__}
+
+
+@pytest.mark.parametrize("options", [{"score": None}, {"score": 1}, {"margin": None}, {"margin": "x"}])
+def test_a_score_or_margin_of_another_type_is_an_error_with_an_example(options: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=r"Write score='ud\.las_f1', margin=0\.002\."):
+        assert_not_worse("gold.conllu", "old.conllu", "new.conllu", **options)

@@ -91,7 +91,10 @@ def test_compare_tells_which_differences_are_real_and_a_result_is_compared_witho
     assert again.document["systems"] == compared.document["systems"]
 
 
-RUNS = {"A": [SYSTEMS / "neural-a.conllu", SYSTEMS / "neural-b.conllu"], "B": [SYSTEMS / "rules.conllu"] * 2}
+RUNS = {
+    "A": [SYSTEMS / "neural-a.conllu", SYSTEMS / "neural-b.conllu"],
+    "B": [SYSTEMS / "rules.conllu", SYSTEMS / "graph.conllu"],
+}
 
 
 def test_a_list_of_outputs_are_training_runs_of_one_system() -> None:
@@ -183,6 +186,12 @@ def test_the_command_refuses_two_outputs_of_one_name() -> None:
         (TREE, {"A": FLAT}, {"items": {"seconds": {"A": ["x"]}}}, ("wrong-type", "/items/seconds/A")),
         (TREE, {"A": FLAT}, {"items": {"blocks": ["x", "y"]}}, ("item-count-mismatch", "/items/blocks")),
         (TREE, {"A": "\udcff\n"}, {}, ("invalid-utf8", "/outputs/A")),
+        (TREE, {"A\udcff": FLAT}, {}, ("bad-name", "/outputs/0")),
+        (TREE, {}, {}, ("too-few-systems", "/outputs")),
+        (TREE, "", {}, ("unreadable-file", "")),
+        (TREE, {"A": FLAT}, {"metric": 1}, ("wrong-type", "/metrics/0")),
+        (TREE, {"A": FLAT}, {"transforms": 1}, ("wrong-type", "/transforms/0")),
+        (TREE, {"A": FLAT}, {"metric": {"name": "parseval", "parms": {}}}, ("unknown-parameter", "/metrics/0/parms")),
     ],
 )
 def test_what_is_wrong_is_an_input_error_with_its_place(gold, outputs, options, expected) -> None:

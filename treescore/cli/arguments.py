@@ -108,7 +108,9 @@ def split_name(argument: str) -> tuple[str | None, str]:
 def paths_of(asked: Asked) -> list[str]:
     """Return the paths that the arguments name."""
     outputs = [split_name(argument)[1] for argument in asked["outputs"]]
-    return [asked["gold"], *outputs, *(path for _, path in asked.get("run", ()))]
+    single = [asked["gold"], *outputs, *(path for _, path in asked.get("run", ()))]
+    patterns = [path for _, pattern in asked.get("runs", ()) for path in glob.glob(pattern, recursive=True)]  # noqa: PTH207 - as in `matches`
+    return [*single, *(part for path in single if "," in path for part in path.split(",")), *patterns]
 
 
 def matches(name: str, pattern: str) -> list[str]:

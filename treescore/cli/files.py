@@ -94,6 +94,8 @@ def source_of(argument: str, choice: FormatChoice) -> Source:
 
 def _one(path: str) -> Path | StandardInput:
     """Return a path; a dash is standard input, and ./- a file of that name."""
+    if not path:
+        raise click.UsageError("The path of a file is empty. Name a file; . is this folder.")
     if path != STANDARD_INPUT:
         return Path(path)
     if sys.stdin is None:

@@ -9,6 +9,8 @@ from typing import TypeVar
 
 import click
 
+from treescore.cli.exits import UNWRITTEN
+
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
 TEXT, JSON, CSV, MARKDOWN, LATEX, HTML, SVG = "text", "json", "csv", "markdown", "latex", "html", "svg"
@@ -52,6 +54,7 @@ def form_options(*forms: str, names: Mapping[str, Sequence[str]] | None = None) 
             "--output",
             metavar="FILE",
             type=click.Path(dir_okay=False, allow_dash=False, path_type=Path),
+            callback=_output,
             help="Write to FILE, whole or not at all; its suffix names the form unless an option does.",
         )(function)
         for form in reversed(forms):
@@ -114,7 +117,7 @@ def chosen_form(output: Path | None, forms: Sequence[str], inputs: Sequence[str]
     """
     if output is not None:
         for path in inputs:
-            if _same(output, path):
+            if is_same(output, path):
                 raise click.UsageError(f"--output {output} is an input of this command. Name another file.")
     form, _ = click.get_current_context().meta.get(_CHOSEN, ("", ""))
     if form:
@@ -138,6 +141,18 @@ def is_terminal() -> bool:
     return sys.stdout.isatty()
 
 
+def _output(_ctx: click.Context, _option: click.Parameter, value: Path | None) -> Path | None:
+    """Return the file to write; None for standard output, which `-` stands for too."""
+    if value is None or str(value) == "-":
+        return None
+    if not value.parent.is_dir():
+        click.echo(f"Error: {value} cannot be written: its folder is not there. Make it, or name another.", err=True)
+        raise SystemExit(UNWRITTEN)
+    if not value.name:
+        raise click.BadParameter("a name is missing. Name a file, as scores.csv.")
+    return value
+
+
 def _remember(ctx: click.Context, _option: click.Parameter, value: str | None) -> None:
     if value is not None:
         choose(ctx, value, f"--as {value}")
@@ -151,8 +166,9 @@ def _flag(form: str) -> Callable[[click.Context, click.Parameter, bool], None]:
     return remember
 
 
-def _same(output: Path, path: str) -> bool:
+def is_same(path: Path, other: str) -> bool:
+    """Return whether two paths are one file that is there."""
     try:
-        return output.samefile(path)
+        return path.samefile(other)
     except (OSError, ValueError):
         return False

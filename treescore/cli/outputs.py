@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import click
 
 from treescore.cli.arguments import FORMAT_VALUE, Asked, matches, split_name
+from treescore.cli.forms import is_same
 from treescore.core.params import Json
 from treescore.core.suggestions import did_you_mean
 from treescore.sources import names_of_paths, run_name
@@ -47,6 +49,9 @@ def given_outputs(asked: Asked) -> list[Given]:
     if paths.count(STANDARD_INPUT) > 1:
         raise click.UsageError("Standard input (-) can be one of the files only. Name the others by their paths.")
     runs: dict[str, list[str]] = {}
+    for name, path in given:
+        if name == "":
+            raise click.UsageError(f"={path} has no name before the equals sign. Name the output, as in: A={path}")
     for name, path in _named(given):
         if name in runs:
             raise click.UsageError(f"Two outputs have the name {name!r}. Name each, as in: A={runs[name][0]} B={path}")
@@ -56,6 +61,9 @@ def given_outputs(asked: Asked) -> list[Given]:
             advice = f"Name it once, and add single runs with --run {name}=PATH."
             raise click.UsageError(f"--runs {name}={pattern}: {name} is named before. {advice}")
         runs[name] = matches(name, pattern)
+        for path in runs[name]:
+            if is_same(Path(path), asked["gold"]):
+                raise click.UsageError(f"--runs {name}={pattern}: {path} is gold itself. Write a pattern without it.")
     if not runs:
         raise click.UsageError("Name an output after gold, as in: gold.conllu mine.conllu")
     for name, path in asked.get("run", ()):

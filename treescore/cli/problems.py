@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from treescore.cli.exits import NOT_INSTALLED, WRONG_INPUT
+from treescore.core.one_line import clean
 from treescore.errors import ScoringError
 from treescore.evaluation.warnings import problem_line, warning_lines
 
@@ -20,7 +21,7 @@ MISSING_EXTRA = "missing-extra"
 def ended(error: ScoringError) -> SystemExit:
     """Print the problems of an input, one line each, and return the end of the command with its status."""
     for problem in error.problems:
-        click.echo(problem_line(problem), err=True)
+        click.echo(clean(problem_line(problem)), err=True)  # a path or a quoted text could hold codes of a terminal
     if error.total > len(error.problems):
         click.echo(f"... and {error.total - len(error.problems)} more", err=True)
     missing = all(problem.code == MISSING_EXTRA for problem in error.problems)
@@ -30,4 +31,4 @@ def ended(error: ScoringError) -> SystemExit:
 def warn_of(result: Result) -> None:
     """Print the warnings of a result, beside an output that does not show them to people."""
     for line in warning_lines(result.warnings):
-        click.echo(f"Warning: {line}", err=True)
+        click.echo(f"Warning: {clean(line)}", err=True)

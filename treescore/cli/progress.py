@@ -16,7 +16,7 @@ def progress_bar() -> Iterator[Tell]:
 
     Lines that are written to standard error stand above the bar. Without a terminal nothing is shown.
     """
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield silent
         return
     from rich.console import Console  # noqa: PLC0415 - pipes need no bar

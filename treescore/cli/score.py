@@ -49,6 +49,9 @@ def score(
     form = chosen_form(output, VIEWS, paths_of(asked), otherwise=JSON)
     if style is not None and explicit_form():
         raise click.UsageError(f"--style and {explicit_form()} are two forms. Choose one of them.")
+    if significance is not None and (form != JSON or style is not None):
+        advice = "Add --json, or use `treescore compare`, which prints every form."
+        raise click.UsageError(f"--significance: this command prints comparisons as JSON alone. {advice}")
     compared = significance
     if compared is None and form == JSON and style is None and _several(asked):
         compared = {}

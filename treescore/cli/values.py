@@ -20,6 +20,10 @@ else:
 _RANGE = re.compile(r"(\d{0,9})-(\d{0,9})|\d{1,9}", re.ASCII)
 
 
+def _shortened(value: str) -> str:
+    return value if len(value) <= 60 else f"{value[:60]}..."
+
+
 class JsonValue(ParamType):
     """JSON, or `@PATH` of a file that holds it."""
 
@@ -36,13 +40,14 @@ class JsonValue(ParamType):
         try:
             return orjson.loads(text)
         except orjson.JSONDecodeError as error:
-            shown = value if len(value) <= 60 else f"{value[:60]}..."
-            self.refuse(f"{shown!r} is not valid JSON: {error}.", param, ctx)
+            self.refuse(f"{_shortened(value)!r} is not valid JSON: {error}.", param, ctx)
 
     def text_of(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the text, or that of the file `@PATH`."""
         if not value.startswith("@"):
             return value
+        if not value[1:]:
+            self.refuse("A path is missing behind @.", param, ctx)
         try:
             return Path(value[1:]).read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError, ValueError) as error:
@@ -66,7 +71,7 @@ class JsonObject(JsonValue):
         """Return the object."""
         found = super().convert(value, param, ctx)
         if not isinstance(found, dict):
-            self.refuse(f"{value!r} is not a JSON object.", param, ctx)
+            self.refuse(f"{_shortened(str(value))!r} is not a JSON object.", param, ctx)
         return found
 
     @property

@@ -30,9 +30,11 @@ class Param:
     doc: str
 
 
-def choices_of(given: Choice | Sequence[Choice]) -> list[Choice]:
-    """Return one choice or several as a list."""
-    return [given] if isinstance(given, (str, Mapping)) else list(given)
+def choices_of(given: Choice | Sequence[Choice] | None) -> list[Choice]:
+    """Return one choice or several as a list; what is neither is one that the check of the request refuses."""
+    if given is None:
+        return []
+    return list(given) if isinstance(given, (list, tuple, set, frozenset)) else [given]  # type: ignore[list-item]
 
 
 BOOLEAN: Mapping[str, Json] = {"type": "boolean"}

@@ -11,7 +11,7 @@ from treescore.core.registry import ItemInfo, Outcome, Text
 from treescore.core.scores import Score
 from treescore.core.suggestions import did_you_mean
 from treescore.core.trees import Treebank
-from treescore.errors import InputError, Problem, placed
+from treescore.errors import FilePath, InputError, Problem, placed
 from treescore.evaluation.agreement import agreement as agree
 from treescore.evaluation.document import comparison_command, outcome_document, signature_document
 from treescore.evaluation.evaluate import Evaluation
@@ -105,6 +105,7 @@ def evaluate_systems(
         scored, unusual = evaluation.score(system.text, system.format, system.pointer, system.name)
         outcomes.append(scored)
         warnings += _warnings_of(system, scored, unusual)
+    warnings += _same_runs(systems)
     comparisons = []
     if addresses is not None and significance is not None:
         comparisons = compare_outcomes(
@@ -130,6 +131,23 @@ def _warnings_of(system: System, scored: Mapping[str, Outcome], unusual: Sequenc
         *({"system": system.name, **_warning(problem)} for problem in unusual),
         *({"system": system.name, "metric": key, **_warning(problem)} for key, problem in of_metrics),
     ]
+
+
+def _same_runs(systems: Sequence[System]) -> list[dict[str, Json]]:
+    """Warn of texts that are given as several training runs of one system: they show no spread that is real."""
+    warnings: list[dict[str, Json]] = []
+    for system, runs in runs_by_system(systems).items():
+        first: dict[str, System] = {}
+        for run in map(systems.__getitem__, runs):
+            other = first.setdefault(run.digest, run)
+            if other is not run:
+                detail = (
+                    f"The outputs {other.name!r} and {run.name!r} are the same text, but are given as two training "
+                    f"runs of {system!r}. The spread over runs, intervals and p are wrong if one run is counted twice. "
+                    "Leave out one of them, or give the output of another run."
+                )
+                warnings.append({"system": run.name, **_warning(Problem("same-runs", detail).at(run.pointer))})
+    return warnings
 
 
 def compare_outcomes(
@@ -168,6 +186,7 @@ def compare_outcomes(
     for done, address in enumerate(addresses):
         progress(done, address)
         entry, score = find_score(evaluation.spec, address)
+        _check_margin(address, score, settings.margin)
         candidates = [
             Candidate(
                 name,
@@ -190,6 +209,21 @@ def compare_outcomes(
         )
         documents.append(compared)
     return documents
+
+
+def _check_margin(address: str, score: Score, margin: float | None) -> None:
+    """Refuse a margin that no loss can exceed: points of percent that were taken for units of the score.
+
+    Raises:
+        InputError: it is as large as the range of the score.
+    """
+    if margin is None or score.high is None or margin < score.high - score.low:
+        return
+    detail = (
+        f"The margin {margin:g} is as large as the range of {address}, {score.low:g} to {score.high:g}: no output "
+        "could be worse by more. A margin is in units of the score: half a point of percent is 0.005."
+    )
+    raise InputError(Problem("bad-parameter", detail, pointer="/significance/margin"))
 
 
 def _check_names(systems: Sequence[System]) -> None:
@@ -302,4 +336,6 @@ def _agreements(
 def _warning(problem: Problem) -> dict[str, Json]:
     names = ("code", "pointer", "sentence", "sent_id", "line", "column", "detail")
     members = {name: getattr(problem, name) for name in names}
+    if isinstance(problem.pointer, FilePath):
+        members["pointer"] = problem.pointer.printable
     return {name: value for name, value in members.items() if value not in (None, "")}

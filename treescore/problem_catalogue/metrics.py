@@ -227,6 +227,12 @@ TESTS = {
         "The name in run_of is the name of the output.",
         "Leave run_of out, or name the system of which the output is a further run.",
     ),
+    "same-runs": Entry(
+        "Two training runs of a system have the same output",
+        "One output was probably given twice, by a copy or a pattern that names it twice: the spread over runs is "
+        "wrong, and so are intervals and p.",
+        "Leave out one of the outputs, or give the output of another run.",
+    ),
     "too-few-runs": Entry(
         "A system has no output",
         "The list of training runs of a system is empty.",

@@ -54,6 +54,11 @@ REQUESTS = {
         "Give each system its own name; in a command write NAME=PATH. Further training runs of one system have names "
         "of their own too.",
     ),
+    "bad-name": Entry(
+        "The name is invalid",
+        "A name is shown in one line: it is too long, empty, or has line breaks or control characters.",
+        "Use 1 to 200 printable characters.",
+    ),
     "metric-format-mismatch": Entry(
         "The metric cannot score this format",
         "The metric compares another kind of annotation than the format holds, such as brackets and dependencies.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from treescore.render.crosstable import clean
+from treescore.core.one_line import clean
 
 Document = Mapping[str, Any]
 LISTED = 50

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from treescore.render.crosstable import clean
+from treescore.core.one_line import clean
 from treescore.render.tables import Table
 from treescore.render.text import warned
 

@@ -10,6 +10,7 @@ from treescore.core.conventions import IDENTICAL, UNDEFINED
 from treescore.core.counting import counted
 from treescore.core.digests import short_digests
 from treescore.core.figures import IN_FRACTIONS, PERCENT, Figures, figures_of
+from treescore.core.one_line import clean
 
 Document = Mapping[str, Any]
 
@@ -121,14 +122,21 @@ def headline(table: CrossTable) -> str:
 
 
 def test_words(document: Document) -> str:
-    """Return the test and its alternative in words."""
+    """Return the test and its alternative in words; where training runs vary it is another one."""
+    over_runs = [pair["test"].startswith(_OVER_RUNS) for pair in document["pairs"] if pair.get("test")]
+    t_test = f"t-test over training runs and {unit_word(document)}s"
+    if over_runs and all(over_runs):
+        return f"{t_test}, {document['alternative']}"
     words = {
-        "permutation": "paired permutation test",
+        "permutation": f"{f'{t_test} or ' if any(over_runs) else ''}paired permutation test",
         "bootstrap": "paired bootstrap (intervals, no p)",
         "mcnemar": "McNemar's test",
         "compare_pl": "stratified shuffling as compare.pl asks it",
     }[document["test"]]
     return words if document["test"] == "bootstrap" else f"{words}, {document['alternative']}"
+
+
+_OVER_RUNS = "t over training runs"
 
 
 def unit_word(document: Document) -> str:
@@ -187,15 +195,6 @@ def _system_cells(system: Document, figures: Figures) -> list[str]:
 
 
 SYSTEM_HEADS = ("rank", "system", "score", "interval", "ranks", "runs")
-
-
-def clean(name: str) -> str:
-    """Return a name on one line, without control characters."""
-    return "".join(
-        " " if character.isspace() else character
-        for character in name
-        if character.isprintable() or character.isspace()
-    )
 
 
 def notes(document: Document) -> list[str]:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 from treescore.core.figures import Figures
+from treescore.core.one_line import clean
 from treescore.render.crosstable import (
     Cell,
     CrossTable,
-    clean,
     cross_table,
     dagger_line,
     difference_words,
@@ -51,14 +51,13 @@ def latex(document: Mapping[str, Any], shares: Container[str] = ()) -> str:
     lines = preamble(headline(table))
     for words in document["warnings"]:
         lines += [warned(words), ""]
-    lines += _systems(table)
+    lines += _systems(table) if table.systems else []
     if len(table.systems) == 2:
         lines += ["", escaped(dagger_line(table))]
     elif table.cells:
         lines += ["", *_pairs(table)]
-    for said in (*sentences(table), *signature_lines(document)):
+    for said in (*sentences(table), *notes(document), *signature_lines(document)):
         lines += ["", escaped(said)]
-    lines += map(comment, notes(document))
     return "\n".join(lines) + "\n"
 
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
+from treescore.core.one_line import clean
 from treescore.render.crosstable import (
     CrossTable,
-    clean,
     cross_table,
     dagger_line,
     headline,
@@ -25,7 +25,9 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$&!])")
 def markdown(document: Mapping[str, Any], shares: Container[str] = ()) -> str:
     """Return ranks (with the cluster's number), then the cross-table, then notes."""
     table = cross_table(document, shares)
-    blocks = [f"**{escaped(headline(table))}**", *map(warned, document["warnings"]), _systems(table)]
+    blocks = [f"**{escaped(headline(table))}**", *map(warned, document["warnings"])]
+    if table.systems:
+        blocks.append(_systems(table))
     if len(table.systems) == 2:
         blocks.append(escaped(dagger_line(table)))
     elif table.cells:

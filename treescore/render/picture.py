@@ -8,11 +8,12 @@ from typing import Any
 
 from matplotlib.patches import Rectangle
 
+from treescore.core.one_line import clean
 from treescore.render.crosstable import (
     CrossTable,
-    clean,
     cross_table,
     headline,
+    notes,
     p_text,
 )
 from treescore.render.sentences import assumed, detectable
@@ -145,8 +146,9 @@ def _below(table: CrossTable) -> list[str]:
 
 
 def _said(table: CrossTable) -> list[str]:
-    """Return the warnings, then what is assumed and what could have been found."""
-    return [*map(warned, table.document["warnings"]), *assumed(table.document), *detectable(table)]
+    """Return the warnings, then what is assumed, what could have been found and what was not tested."""
+    document = table.document
+    return [*map(warned, document["warnings"]), *assumed(document), *detectable(table), *notes(document)]
 
 
 def _square(column: int, row: int, shade: str, hatch: str | None) -> Any:

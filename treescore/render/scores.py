@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from treescore.core.digests import digest_of, short_digests
 from treescore.core.figures import PERCENT, Unit, figures_of
+from treescore.core.one_line import clean
 from treescore.core.values import value_at
 from treescore.evaluation.warnings import warning_lines, warnings_of_metric
-from treescore.render.crosstable import clean
 from treescore.render.tables import Column, Table
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from treescore.core.figures import Figures
-from treescore.render.crosstable import CrossTable, clean, p_text, tests_shares
+from treescore.core.one_line import clean
+from treescore.render.crosstable import CrossTable, p_text, tests_shares
 
 Document = Mapping[str, Any]
 LISTED = 10

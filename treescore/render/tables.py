@@ -6,8 +6,8 @@ import html
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from treescore.core.one_line import clean
 from treescore.render import latex, markdown
-from treescore.render.crosstable import clean
 from treescore.render.text import aligned, warned
 
 

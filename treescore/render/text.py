@@ -6,10 +6,10 @@ from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from treescore.core.figures import Figures
+from treescore.core.one_line import clean
 from treescore.render.crosstable import (
     Cell,
     CrossTable,
-    clean,
     cross_table,
     dagger_line,
     difference_words,
@@ -29,7 +29,7 @@ def text(document: Mapping[str, Any], shares: Container[str] = ()) -> str:
     """Return ranks with lines between clusters, then the cross-table (for two systems, the dagger's line)."""
     table = cross_table(document, shares)
     warnings = [warned(words) for words in document["warnings"]]
-    lines = [headline(table), *warnings, "", *_systems(table)]
+    lines = [headline(table), *warnings, *(["", *_systems(table)] if table.systems else [])]
     if len(table.systems) == 2:
         lines += ["", dagger_line(table)]
     elif table.cells:

@@ -9,6 +9,7 @@ from typing import Any
 
 from treescore.core.counting import counted
 from treescore.core.figures import PERCENT, figures_of
+from treescore.core.one_line import clean
 from treescore.core.params import Json
 from treescore.core.registry import ERROR, OK, SKIP, STATUS_NAMES, Metric, Outcome
 from treescore.core.suggestions import did_you_mean
@@ -19,7 +20,6 @@ from treescore.evaluation.report import Report
 from treescore.evaluation.slices import sentence_lengths
 from treescore.evaluation.spec import Entry
 from treescore.evaluation.warnings import warning_lines, warnings_of_metric
-from treescore.render.crosstable import clean
 from treescore.render.scores import headline_scores
 from treescore.results.filters import MATCHES, OF_SENTENCES, Filters, SentenceName, bounds_of, values_of
 from treescore.results.views import View

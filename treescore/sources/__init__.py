@@ -3,7 +3,7 @@
 from treescore.sources.choices import format_choice
 from treescore.sources.named import Named, Outputs, named_outputs, run_name
 from treescore.sources.names import names_of_paths
-from treescore.sources.problems import wrong
+from treescore.sources.problems import shown, wrong
 from treescore.sources.texts import (
     Source,
     SourceText,
@@ -30,5 +30,6 @@ __all__ = [
     "pointer_of",
     "read_source",
     "run_name",
+    "shown",
     "wrong",
 ]

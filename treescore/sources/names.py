@@ -7,13 +7,21 @@ from pathlib import Path, PurePath
 
 from treescore.sources.files import PACKED, is_folder
 
+_UNPRINTABLE = "\N{REPLACEMENT CHARACTER}"
+
 
 def names_of_paths(paths: Sequence[str | Path]) -> list[str]:
     """Return a name for each path: its stem; where two have one stem, the components in which the paths differ.
 
-    `a/out.conllu b/out.conllu` are `a` and `b`. Only a path that is given twice has one name twice.
+    `a/out.conllu b/out.conllu` are `a` and `b`. Only a path that is given twice has one name twice. A mark stands for
+    what cannot be printed, as a byte that is not UTF-8.
     """
-    found = [Path(path) for path in paths]
+    names = _names([Path(path) for path in paths])
+    printable = ["".join(each if each.isprintable() else _UNPRINTABLE for each in name) for name in names]
+    return printable if len(set(printable)) == len(set(names)) else names
+
+
+def _names(found: Sequence[Path]) -> list[str]:
     for stem in (_stem, _whole):
         ends = [stem(path) for path in found]
         if len(set(ends)) == len(ends):

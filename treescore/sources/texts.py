@@ -190,6 +190,8 @@ def _encoded(text: str) -> bytes:
 
 def _of_files(source: str | os.PathLike[str], format_: Format, pointer: str) -> _Part:
     path = os.fspath(source)
+    if not path:
+        raise wrong("unreadable-file", "The path is empty. Give the path of a file; '.' is this folder.", pointer)
     if path == "-":
         detail = "'-' is standard input in the command alone. Give an open file: sys.stdin.buffer."
         raise wrong("unreadable-file", detail, pointer)

@@ -181,7 +181,7 @@ def test_an_output_that_cannot_be_written_whole_is_not_written(tmp_path: Path, m
 
 def test_a_folder_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     done = run("score", "--output", str(tmp_path / "no" / "x.csv"), GOLD, RULES, status=UNWRITTEN)
-    assert done.stderr.endswith("x.csv cannot be written: No such file or directory.\n")
+    assert done.stderr.endswith("x.csv cannot be written: its folder is not there. Make it, or name another.\n")
 
 
 @pytest.mark.parametrize("named", [RULES, f"A={RULES}"])

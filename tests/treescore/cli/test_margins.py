@@ -20,6 +20,10 @@ from treescore.cli.margins import claims, margin_settings
         (("--not-worse-than", "rules", "--margin", "-0.1"), "'-0.1' is not a margin. Give a number above 0"),
         (("--not-worse-than", "rules", "--margin", "nan"), "'nan' is not a margin. Give a number above 0"),
         (("--not-worse-than", "rules", "--margin", "inf"), "'inf' is not a margin. Give a number above 0"),
+        (
+            ("--not-worse-than", "rules", "--margin", "1"),
+            "The margin 1 is as large as the range of attachment.las, 0 to 1: no output could be worse by more.",
+        ),
         (("--not-worse-than", "rules", "--margin", "much"), "'much' is not a margin. Give a number above 0"),
         (
             ("--not-worse-than", "nix", "--margin", "0.1"),

@@ -35,7 +35,10 @@ def run(*arguments, status=0):
         (("--metric", '{"x": 1}'), "metrics/1/name: This must be a string. [wrong-type]"),
         (("--metric", "[1]"), 'metrics/1: This must be a name or an object with a "name", as in'),
         (("--metric", '{"name": "ud", "params": []}'), "metrics/1/params: This must be an object, as in"),
-        (("--metric", '{"name": "ud", "key": 5}'), "metrics/1/key: This must be a string. [wrong-type]"),
+        (
+            ("--metric", '{"name": "ud", "key": 5}'),
+            "metrics/1/key: This must be a string of 1 to 100 letters",
+        ),
         (("--transform", "[]"), 'transforms/0: This must be a name or an object with a "name", as in'),
         (("--format", "{}"), "format/name: This must be a string. [wrong-type]"),
         (("--format", '{"name": "conllu", "x": 1}'), "format/x: Unknown parameter 'x' of format conllu"),
@@ -114,3 +117,19 @@ def test_another_package_named_service_does_not_count(tmp_path):
         [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
     )
     assert done.stdout == "False\n"
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "expected"),
+    [
+        ("--metric", '{"name": "ud", "parms": {}}', "metrics/0/parms: Unknown member 'parms'. Did you mean 'params'?"),
+        ("--transform", '{"name": "flatten", "onn": "gold"}', "transforms/0/onn: Unknown member 'onn'."),
+        ("--items", '{"block": []}', "items/block: Unknown member 'block' of items. Did you mean 'blocks'?"),
+        ("--items", "@", "A path is missing behind @."),
+        ("--items", f"[{'1, ' * 5000}1]", "...' is not a JSON object. Give an object"),
+    ],
+)
+def test_what_is_misspelt_or_missing_in_a_value_is_said_and_not_left_out(option, value, expected):
+    refused = run("score", option, value, GOLD, RULES, status=2).stderr
+    assert expected in refused
+    assert len(refused) < 1000

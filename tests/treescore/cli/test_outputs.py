@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import html
 import json
 import shutil
 import zipfile
@@ -12,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.treescore.cli.test_options import GOLD, GRAPH, RULES, run
+from treescore.cli.exits import UNWRITTEN
 from treescore.cli.main import main
 
 
@@ -114,3 +116,75 @@ def test_each_output_can_have_its_format(tmp_path: Path) -> None:
     systems = json.loads(named)["results"]["systems"]
     found = [system["metrics"]["attachment"]["signature"]["system_format"] for system in systems]
     assert found == ["conllx", "conllu"]
+
+
+@pytest.mark.parametrize("form", ["text", "csv", "markdown", "latex", "html", "json"])
+def test_one_output_as_two_runs_is_warned_of_in_every_form(runs: Path, form: str) -> None:
+    options = [part for name in "AB" for part in ("--runs", f"{name}={runs}/{name.lower()}/*.conllu")]
+    shown = run("compare", "--metric", "attachment", f"--{form}", GOLD, *options).stdout
+    words = html.unescape(shown)
+    assert "The outputs 'A' and 'A.2' are the same text, but are given as two training runs of 'A'." in words
+    assert "The outputs 'B' and 'B.2' are the same text" in words
+
+
+def test_a_pattern_of_runs_that_finds_gold_is_an_error(tmp_path: Path) -> None:
+    for name, text in (("gold", GOLD), ("mine", RULES)):
+        shutil.copy(text, tmp_path / f"{name}.conllu")
+    refused = run("score", str(tmp_path / "gold.conllu"), "--runs", f"A={tmp_path}/*.conllu", status=2)
+    assert "gold.conllu is gold itself" in " ".join(refused.stderr.split())
+
+
+def test_an_output_over_a_run_that_a_pattern_finds_is_refused(runs: Path) -> None:
+    written = runs / "a" / "seed2.conllu"
+    before = written.read_bytes()
+    refused = run("score", GOLD, "--runs", f"A={runs}/a/*.conllu", "--text", "--output", str(written), status=2)
+    assert "is an input of this command" in " ".join(refused.stderr.split())
+    assert written.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["A\udcff", "\u200b", "a\nb", " ", "x" * 201, "\u202eevil"])
+def test_a_name_that_tables_cannot_show_is_an_error(name: str) -> None:
+    refused = run("score", "--json", GOLD, f"{name}={RULES}", status=2)
+    assert "cannot be the name of an output. A name has 1 to 200 printable characters" in refused.stderr
+
+
+def test_an_output_without_a_name_before_the_equals_sign_is_an_error() -> None:
+    refused = run("score", GOLD, f"={RULES}", status=2)
+    assert "has no name before the equals sign" in refused.stderr
+
+
+def test_a_file_whose_name_is_not_utf8_has_a_name_with_a_mark(tmp_path: Path) -> None:
+    path = f"{tmp_path}/caf\udce9.conllu"
+    shutil.copy(RULES, path)
+    assert systems(path) == ["caf\N{REPLACEMENT CHARACTER}"]
+
+
+def test_what_a_file_says_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "\x1b[31mred.conllu"
+    path.write_text("# sent_id = \x1b]0;title\x07\n1\tbroken\n\n", encoding="utf-8")
+    refused = CliRunner().invoke(main, ["score", GOLD, str(path)], color=True)
+    assert "red.conllu" in refused.stderr
+    assert "\x1b" not in refused.stderr
+
+
+def test_a_dash_as_output_is_standard_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    printed = run("score", "--metric", "attachment", GOLD, RULES, "--csv", "--output", "-").stdout
+    assert printed.startswith("system,metric,score,value")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_output_that_cannot_be_there_is_refused_before_anything_is_scored() -> None:
+    refused = run("score", "no-gold.conllu", "no-output.conllu", "--output", "no/such/x.csv", status=UNWRITTEN)
+    assert "no/such/x.csv cannot be written: its folder is not there. Make it" in refused.stderr
+    assert "a name is missing" in run("score", GOLD, RULES, "--output", "", status=2).stderr
+
+
+def test_an_empty_path_is_not_this_folder() -> None:
+    assert "The path of a file is empty." in run("score", GOLD, "", status=2).stderr
+
+
+@pytest.mark.parametrize("option", ["--text", "--csv", "--style=conll18"])
+def test_settings_of_a_comparison_are_not_left_out_in_silence(option: str) -> None:
+    refused = run("score", "--significance", '{"seed": 7}', option, GOLD, RULES, GRAPH, status=2)
+    assert "this command prints comparisons as JSON alone" in " ".join(refused.stderr.split())

@@ -7,6 +7,8 @@ import pty
 import subprocess
 import sys
 
+import pytest
+
 from tests.treescore.cli.test_options import GOLD, GRAPH, ROOT, RULES
 from treescore.cli.progress import progress_bar
 
@@ -52,3 +54,9 @@ def test_the_function_without_a_terminal_does_nothing(capsys) -> None:
     with progress_bar() as tell:
         tell(0, 2, "scoring A")
     assert capsys.readouterr() == ("", "")
+
+
+def test_without_standard_error_nothing_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+    with progress_bar() as tell:
+        tell(0, 1, "reading gold")

@@ -155,6 +155,7 @@ def test_intervals_that_hold_together_and_where_p_decides_otherwise() -> None:
     words = rendered("text", found)
     assert "leave out 0 for 2 of 3 pairs; p decides otherwise for a and c [-0.0300, 0.0200]." in words
     assert (rows(found)[1]["ci_simultaneous_low"], rows(found)[1]["ci_simultaneous_high"]) == ("-0.03", "0.02")
+    found["test"] = "mcnemar"
     for pair in found["pairs"]:
         pair["difference_tested"] = 0.1
     found["test"] = "mcnemar"
@@ -187,3 +188,33 @@ def test_a_picture_says_it_to_those_who_see_it_and_to_those_who_do_not() -> None
     picture = rendered("svg", found)
     assert picture.count(long) == 1  # the description; below the table it is broken into lines
     assert picture.count("Gold marks no documents") > 4
+
+
+def test_a_test_over_training_runs_is_named_and_its_difference_is_one_of_scores() -> None:
+    over_runs = {"test": "t over training runs and sentences, two-sided", "difference_tested": 0.25, "p_kind": None}
+    found = full("a", "b", **over_runs)
+    for form in WORDS:
+        words = rendered(form, found)
+        assert "t-test over training runs and sentences, two-sided" in words
+        assert "paired permutation" not in words
+        assert "right as a whole" not in words
+    mixed = full("a", "b", "c", **over_runs)
+    mixed["pairs"][0]["test"] = "paired permutation (sentence swap), two-sided, >="
+    head = rendered("text", mixed).splitlines()[0]
+    assert "t-test over training runs and sentences or paired permutation test, two-sided" in head
+
+
+def test_latex_prints_what_was_not_tested_and_how_to_read_p() -> None:
+    found = full("a", "b", "c") | {"notes": ["double its p to read it as two-sided."]}
+    found["untested"] = [{"name": "d", "reason": "undefined: no token"}]
+    printed = [line for line in rendered("latex", found).splitlines() if not line.startswith("%")]
+    assert "not tested: d (undefined: no token)" in printed
+    assert "double its p to read it as two-sided." in printed
+
+
+@pytest.mark.parametrize(("form", "table"), [("latex", "tabular"), ("markdown", "|"), ("text", "rank")])
+def test_without_a_tested_system_there_is_no_table(form: str, table: str) -> None:
+    found = full("a", "b") | {"systems": [], "pairs": [], "untested": [{"name": "a", "reason": "undefined: no token"}]}
+    shown = rendered(form, found)
+    assert table not in shown
+    assert "not tested: a (undefined: no token)" in shown
