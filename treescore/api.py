@@ -15,7 +15,7 @@ from treescore.core.limits import DEFAULT_LIMITS, Limits
 from treescore.core.params import Json
 from treescore.core.registry import FORMATS
 from treescore.core.suggestions import did_you_mean
-from treescore.errors import InputError, TreescoreWarning
+from treescore.errors import InputError, TreescoreWarning, telling
 from treescore.evaluation.report import (
     System,
     asked_scores,
@@ -73,7 +73,8 @@ class Settings(TypedDict, total=False):
     """The settings of comparisons, as `significance` of a request has them; the defaults are right for most.
 
     Attributes:
-        scores: addresses of the scores to compare (`["ud.las_f1"]`); the first metric's main score unless given.
+        scores: address of the score to compare (`"ud.las_f1"`), or a list of them; unless given, the first metric's
+            main score.
         test: `permutation` (`auto`), or another.
         unit: what is swapped as a whole; `block` is a document.
         alternative: to the two systems being equal.
@@ -91,7 +92,7 @@ class Settings(TypedDict, total=False):
         power: of `detectable` differences.
     """
 
-    scores: Sequence[str]
+    scores: str | Sequence[str]
     test: Literal["auto", "permutation", "bootstrap", "mcnemar", "compare_pl"]
     unit: Literal["auto", "sentence", "block", "part", "token"]
     alternative: Literal["two-sided", "greater", "less"]
@@ -191,6 +192,8 @@ def _score(
         Output(name, source, format_of(source) if guessed and system_format is None else system_format, run_of)
         for name, source, run_of in named_outputs(outputs)
     ]
+    if not named:
+        raise wrong("too-few-systems", "There is no output. Give one, or {name: output}.", "/outputs")
     return evaluate(request, gold, named, limits=limits, progress=progress)
 
 
@@ -302,12 +305,13 @@ def _split(options: Options, *, of_result: bool) -> tuple[dict[str, Json], Optio
             about = " beside a result, which is scored already" if name in others else ""
             raise TypeError(f"compare() takes no keyword {name!r}{about}.{did_you_mean(name, known)}")
     chosen: dict[str, Json] = {name: value for name, value in options.items() if name in settings}
-    if "scores" in chosen and not isinstance(chosen["scores"], str):
-        chosen["scores"] = list(chosen["scores"])
+    if "scores" in chosen:
+        chosen["scores"] = _listed(chosen["scores"])
     rest: Any = {name: value for name, value in options.items() if name in others}
     return chosen, rest
 
 
+@telling()
 def evaluate(
     request: Mapping[str, Json],
     gold: Source,

@@ -12,7 +12,7 @@ from treescore.core.columns import Numbers, Records, Some, Strings
 from treescore.core.registry import ERROR, OK, SKIP, STATUS_NAMES, Outcome
 from treescore.core.values import count_values, score_values
 from treescore.core.version import __version__
-from treescore.errors import FilePath, Problem
+from treescore.errors import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -150,12 +150,4 @@ def _argument(value: Json) -> str:
 
 def warning_line(problem: Problem) -> str:
     """Write a problem as one line for a terminal: `out.conllu, line 7, column 7: HEAD is 9 ... [conllu-head-...]`."""
-    pointer = problem.pointer
-    places = [pointer if isinstance(pointer, FilePath) else pointer.removeprefix("/")] if pointer else []
-    if problem.line is not None:
-        places.append(f"line {problem.line}")
-    if problem.column is not None:
-        places.append(f"column {problem.column}")
-    if problem.sent_id is not None:
-        places.append(f"sentence {problem.sent_id}")
-    return f"{', '.join(places)}{': ' if places else ''}{problem.gold_detail or problem.detail} [{problem.code}]"
+    return f"{problem.said} [{problem.code}]"
