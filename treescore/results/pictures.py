@@ -30,7 +30,7 @@ def drawing() -> Iterator[None]:
         raise MissingExtra(missing("Drawing", "plot")) from error
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Picture:
     """A heat map of comparisons: a notebook shows it, `save` writes it.
 
