@@ -114,3 +114,12 @@ def test_each_output_can_have_its_format(tmp_path: Path) -> None:
     systems = json.loads(named)["results"]["systems"]
     found = [system["metrics"]["attachment"]["signature"]["system_format"] for system in systems]
     assert found == ["conllx", "conllu"]
+
+
+def test_the_format_that_the_suffix_of_outputs_names_is_said(tmp_path: Path) -> None:
+    gold, output = tmp_path / "gold.talp", tmp_path / "mine.pharaoh"
+    gold.write_text("1-1 2-2\n", encoding="utf-8")
+    output.write_text("0-0 1-1\n", encoding="utf-8")
+    printed = run("score", "--text", str(gold), str(output)).stdout
+    assert "format talp (by the suffix of gold), format pharaoh (by the suffix of outputs)" in printed
+    assert "0.00  100.00" in printed
