@@ -193,7 +193,7 @@ def _score(
         for name, source, run_of in named_outputs(outputs)
     ]
     if not named:
-        raise wrong("too-few-systems", "There is no output. Give one, or {name: output}.", "/outputs")
+        raise wrong("too-few-systems", "No output was given. Give one, or {name: output}.", "/outputs")
     return evaluate(request, gold, named, limits=limits, progress=progress)
 
 

@@ -258,7 +258,7 @@ def test_other_sentences_are_counted_and_lead_to_the_metric_ud() -> None:
 
 
 def test_no_output_is_an_input_error() -> None:
-    with pytest.raises(InputError, match="There is no output"):
+    with pytest.raises(InputError, match="No output was given"):
         score("(S (A a))\n", {}, format="bracketed")
 
 
