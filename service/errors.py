@@ -13,6 +13,8 @@ SOON: Mapping[str, str] = {"Retry-After": "1"}
 """Headers of an error that ends by itself, once work under way is done."""
 FAILURES = {"input": "invalid-input", "limit": "limit-exceeded", "service": "service-fault"}
 """Slug of each kind of failure."""
+LONGEST_SHOWN = 80
+"""Characters of an unknown name that an answer repeats."""
 
 
 class ServiceError(Exception):

@@ -12,10 +12,10 @@ from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
 
 from treescore.core.jit import say_compiled
 from treescore.core.limits import DEFAULT_LIMITS, Limits
-from treescore.core.params import Json
+from treescore.core.params import Choice, Json, choices_of
 from treescore.core.registry import FORMATS
 from treescore.core.suggestions import did_you_mean
-from treescore.errors import InputError, TreescoreWarning, telling
+from treescore.errors import InputError, TreescoreWarning
 from treescore.evaluation.report import (
     System,
     asked_scores,
@@ -25,11 +25,10 @@ from treescore.evaluation.report import (
 )
 from treescore.evaluation.spec import Spec, parse_items, parse_spec
 from treescore.evaluation.training_runs import problems_of_runs, runs_by_system
-from treescore.evaluation.warnings import warning_lines
+from treescore.evaluation.warnings import telling, warning_lines
 from treescore.results import Comparison, Result, SystemScores
 from treescore.shapes import check_format, check_request, check_significance
 from treescore.sources import (
-    Choice,
     Outputs,
     Source,
     SourceText,
@@ -183,7 +182,7 @@ def _score(
     check_format(read_as, "/format")
     request = {
         "format": read_as,
-        "transforms": _listed(transforms),
+        "transforms": choices_of(transforms),
         "metrics": _metrics(metric, read_as),
         "significance": significance,
         "items": items,
@@ -270,14 +269,9 @@ def compare(
         others.get("limits", DEFAULT_LIMITS),
         others.get("progress", silent),
     )
-    compared = _comparison_of(result)
+    compared = Comparison(result)
     _warn(dict.fromkeys([*warning_lines(result.warnings), *compared.warnings]))
     return compared
-
-
-def _comparison_of(result: Result) -> Comparison:
-    """Return the comparisons that a result holds as one."""
-    return Comparison(result, tuple(result.comparisons), result.across)
 
 
 def _compared(result: Result, settings: Mapping[str, Json]) -> Comparison:
@@ -289,7 +283,7 @@ def _compared(result: Result, settings: Mapping[str, Json]) -> Comparison:
     )  # fmt: skip
     say_compiled()
     scored = {name: value for name, value in report.document.items() if name != "across"}
-    return _comparison_of(replace(result, report=replace(report, document={**scored, **compared_members(documents)})))
+    return Comparison(replace(result, report=replace(report, document={**scored, **compared_members(documents)})))
 
 
 def _split(options: Options, *, of_result: bool) -> tuple[dict[str, Json], Options]:
@@ -306,7 +300,7 @@ def _split(options: Options, *, of_result: bool) -> tuple[dict[str, Json], Optio
             raise TypeError(f"compare() takes no keyword {name!r}{about}.{did_you_mean(name, known)}")
     chosen: dict[str, Json] = {name: value for name, value in options.items() if name in settings}
     if "scores" in chosen:
-        chosen["scores"] = _listed(chosen["scores"])
+        chosen["scores"] = [chosen["scores"]] if isinstance(chosen["scores"], str) else list(chosen["scores"])
     rest: Any = {name: value for name, value in options.items() if name in others}
     return chosen, rest
 
@@ -376,9 +370,4 @@ def _metrics(metric: Choice | Sequence[Choice] | None, text_format: Choice) -> l
     if metric is None:
         known = FORMATS.get(text_format if isinstance(text_format, str) else str(text_format.get("name")))
         return [known.usual_metric] if known is not None and known.usual_metric else []
-    return _listed(metric)
-
-
-def _listed(choices: Choice | Sequence[Choice]) -> list[Choice]:
-    """Return one choice or several as a list."""
-    return [choices] if isinstance(choices, (str, Mapping)) else list(choices)
+    return choices_of(metric)

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 DEFAULT_CAP = 20
 """Problems shown of one input; further ones are only counted."""
@@ -90,20 +90,6 @@ class Problem:
         return replace(own, pointer=pointer + self.pointer if self.pointer else pointer)
 
     @property
-    def place(self) -> str:
-        """Where it is, in words: `out.conllu, line 7, column 7, sentence s1`, or the pointer; empty if unknown."""
-        places = [self.pointer if isinstance(self.pointer, FilePath) else self.pointer.removeprefix("/")]
-        for head, value in (("line", self.line), ("column", self.column), ("sentence", self.sent_id)):
-            if value is not None:
-                places.append(f"{head} {value}")
-        return ", ".join(filter(None, places))
-
-    @property
-    def said(self) -> str:
-        """Place and detail in words, for a caller who may read gold."""
-        return f"{self.place}{': ' if self.place else ''}{self.gold_detail or self.detail}"
-
-    @property
     def in_text(self) -> bool:
         """Whether the place is in a text, or a file; else it is in the request."""
         return isinstance(self.pointer, FilePath) or self.line is not None or self.sent_id is not None
@@ -129,10 +115,10 @@ class ScoringError(Exception):
         self.total = len(self.problems) if total is None else total
         super().__init__("; ".join(problem.detail for problem in self.problems[:FIRST]))
 
-    def tell(self) -> None:
-        """Say in the message where in the texts the problems are; it may quote gold."""
+    def tell(self, words: Callable[[Problem], str]) -> None:
+        """Say in the message what the problems of texts are in these words, which may quote gold."""
         shown = [
-            problem.said if problem.in_text else problem.gold_detail or problem.detail
+            words(problem) if problem.in_text else problem.gold_detail or problem.detail
             for problem in self.problems[:FIRST]
         ]
         more = self.total - len(shown)
@@ -150,16 +136,6 @@ def placed(pointer: str, part: str | None = None) -> Iterator[None]:
         yield
     except ScoringError as error:
         raise error.at(pointer, part) from error
-
-
-@contextmanager
-def telling() -> Iterator[None]:
-    """Have errors of the block say where in the texts their problems are, as the caller may read gold."""
-    try:
-        yield
-    except ScoringError as error:
-        error.tell()
-        raise
 
 
 class InputError(ScoringError):

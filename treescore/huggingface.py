@@ -92,7 +92,7 @@ class Treescore(_Gathering if evaluate is None else evaluate.Metric):  # type: i
         options: as of `evaluate.Metric`.
 
     Raises:
-        InputError: an unknown metric, parameter or score, when it computes.
+        InputError: an unknown metric; when it computes, an unknown parameter or score.
     """
 
     def __init__(
@@ -108,9 +108,9 @@ class Treescore(_Gathering if evaluate is None else evaluate.Metric):  # type: i
         self._metric = "ud" if config_name in (None, "default") else str(config_name)
         known = METRICS.get(self._metric)
         if known is None:
-            raise InputError(
-                Problem("unknown-metric", f"Unknown metric {self._metric!r}. Metrics: {', '.join(METRICS)}.")
-            )
+            meant = did_you_mean(self._metric, METRICS)
+            detail = f"Unknown metric {self._metric!r}.{meant} Metrics: {', '.join(METRICS)}."
+            raise InputError(Problem("unknown-metric", detail))
         self._format = known.examples[0].format if format is None else format
         self._scores = scores
         self._params = dict(params or {})

@@ -20,15 +20,16 @@ import numpy as np
 import treescore.api
 from treescore.api import Result
 from treescore.core.arrays import FloatArray
+from treescore.core.counting import counted
 from treescore.core.limits import DEFAULT_LIMITS, Limits
-from treescore.core.params import Json
+from treescore.core.params import Choice, Json
 from treescore.core.scores import Score
 from treescore.errors import TreescoreWarning
 from treescore.evaluation.report import find_score
 from treescore.evaluation.training_runs import runs_by_system
 from treescore.evaluation.warnings import warning_lines
 from treescore.significance.noninferiority import FEWEST_UNITS
-from treescore.sources import Choice, Source
+from treescore.sources import Source
 
 SHOWN = 5
 """Sentences that a failure shows."""
@@ -110,7 +111,7 @@ class NotWorse:
     def unit_words(self) -> str:
         """The units with their number, as `7 documents`."""
         name = "document" if self.units == "block" else self.units
-        return f"{self.unit_count} {name}{'s' if self.unit_count != 1 else ''}"
+        return counted(self.unit_count, name)
 
     def shown(self, value: float | None, *, sign: bool = False) -> str:
         """Return a score or difference as it is printed: percent with two decimals where its range is 0 to 1."""
@@ -225,7 +226,7 @@ def _judged(result: Result, margin: float) -> NotWorse:
         warnings=tuple(dict.fromkeys([*warning_lines(result.warnings), *document["warnings"]])),
         losses=tuple(losses[:SHOWN]),
         losses_total=len(losses),
-        percent=(score.low, score.high) == (0.0, 1.0),
+        percent=score.is_share,
         result=result,
     )
     if _same_text(result):

@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 
 from marshmallow import ValidationError, fields, validate
 
+from service.errors import LONGEST_SHOWN
 from service.schemas.faults import Fault, messages
 from treescore.core.suggestions import did_you_mean
 
-LONGEST_SHOWN = 80
 Member = TypeVar("Member")
 _A_TIME = "Write date, time and zone, as in 2026-10-01T00:00:00Z."
 

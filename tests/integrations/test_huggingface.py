@@ -60,7 +60,7 @@ def check_interface(make) -> None:
     with pytest.raises(InputError) as caught:
         metric.compute(predictions=[RIGHT, RIGHT], references=[RIGHT, BAD])
     assert caught.value.problems[0].pointer == "/references/1"
-    with pytest.raises(InputError, match="Unknown metric 'udd'"):
+    with pytest.raises(InputError, match=r"Unknown metric 'udd'\. Did you mean 'ud'\?"):
         make("udd")
 
 

@@ -8,20 +8,8 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from treescore.cli.arguments import Asked, files, input_options, paths_of, run_options
-from treescore.cli.exits import MISSED, NOT_INSTALLED, epilog
-from treescore.cli.forms import (
-    CSV,
-    HTML,
-    JSON,
-    LATEX,
-    MARKDOWN,
-    SVG,
-    TEXT,
-    chosen_form,
-    form_option,
-    form_options,
-    unit_option,
-)
+from treescore.cli.exits import MISSED, epilog
+from treescore.cli.forms import CSV, JSON, SVG, TEXT, VIEWS, chosen_form, form_option, form_options, unit_option
 from treescore.cli.margins import claims, margin_settings
 from treescore.cli.output import write
 from treescore.cli.settings import AskedSettings, setting_options, settings_of
@@ -30,7 +18,7 @@ from treescore.cli.values import Margin
 if TYPE_CHECKING:
     from treescore.results import Comparison
 
-FORMS = (TEXT, JSON, CSV, MARKDOWN, LATEX, HTML, SVG)
+FORMS = (*VIEWS, SVG)
 
 
 class _Given(Asked, AskedSettings):
@@ -74,7 +62,9 @@ def compare(
         raise click.UsageError("Name at least two outputs, as in: gold.conllu mine.conllu theirs.conllu")
     settings = settings_of(asked)
     if form == SVG:
-        _require_drawing()
+        from treescore.results.pictures import require_drawing  # noqa: PLC0415 - only pictures need it
+
+        require_drawing()  # before it scores
     from treescore.cli.files import evaluated  # noqa: PLC0415 - the help needs no arrays
     from treescore.cli.outputs import given_outputs  # noqa: PLC0415 - as above
     from treescore.cli.problems import warn_of  # noqa: PLC0415 - as above
@@ -83,7 +73,7 @@ def compare(
     names = [given.name for given in given_outputs(asked) if given.run_of is None]
     scored = evaluated(asked, margin_settings(reference, margin, names, settings))
     result = scored.result
-    comparison = Comparison(result, tuple(result.comparisons), result.across)
+    comparison = Comparison(result)
     text = comparison.render(form, unit)  # type: ignore[arg-type]  # click has checked the unit
     if form == TEXT and scored.taken:
         text = f"{text}\n{scored.taken}\n"
@@ -102,14 +92,3 @@ def _claim(comparison: Comparison, reference: str, margin: float, form: str) -> 
             click.echo(claim.line, err=form != TEXT)
     if not all(claim.established for claim in found):
         raise SystemExit(MISSED)
-
-
-def _require_drawing() -> None:
-    """End the command before it scores where its picture cannot be drawn."""
-    import importlib.util  # noqa: PLC0415 - only pictures need it
-
-    from treescore.core.extras import missing  # noqa: PLC0415 - as above
-
-    if importlib.util.find_spec("matplotlib") is None:
-        click.echo(f"Error: {missing('Drawing', 'plot')}", err=True)
-        raise SystemExit(NOT_INSTALLED)

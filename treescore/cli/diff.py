@@ -7,17 +7,10 @@ from typing import Unpack
 
 import click
 
-from treescore.cli.arguments import Asked, files, input_options, paths_of
+from treescore.cli.arguments import files, input_options, paths_of
 from treescore.cli.exits import epilog
-from treescore.cli.filters import AskedFilters, filter_options, filters_of, limit_of
-from treescore.cli.forms import CSV, HTML, JSON, LATEX, MARKDOWN, TEXT, chosen_form, form_options, unit_option
-from treescore.cli.output import write
-
-FORMS = (TEXT, JSON, CSV, MARKDOWN, LATEX, HTML)
-
-
-class _Given(Asked, AskedFilters):
-    """All options of the command but those of its form."""
+from treescore.cli.filters import AskedErrors, filter_options, filters_of, limit_of
+from treescore.cli.forms import VIEWS, chosen_form, form_options, unit_option
 
 
 @click.command(
@@ -32,9 +25,9 @@ class _Given(Asked, AskedFilters):
 @input_options
 @filter_options
 @click.option("--both", is_flag=True, help="Then list those that B has right and A has wrong.")
-@form_options(*FORMS)
+@form_options(*VIEWS)
 @unit_option
-def diff(*, both: bool, output: Path | None, unit: str, limit: int | None, **asked: Unpack[_Given]) -> None:
+def diff(*, both: bool, output: Path | None, unit: str, limit: int | None, **asked: Unpack[AskedErrors]) -> None:
     """List the sentences that output A has right and output B has wrong.
 
     The two OUTPUTs are A and B, as in `treescore score`. With a filter, a sentence is right where it has no error that
@@ -42,10 +35,9 @@ def diff(*, both: bool, output: Path | None, unit: str, limit: int | None, **ask
     """
     if len(asked["outputs"]) != 2:
         raise click.UsageError("Name two outputs after gold, as in: gold.conllu mine.conllu theirs.conllu")
-    form = chosen_form(output, FORMS, paths_of(asked))
+    form = chosen_form(output, VIEWS, paths_of(asked))
     from treescore.cli.files import evaluated  # noqa: PLC0415 - the help needs no arrays
-    from treescore.cli.problems import warn_of  # noqa: PLC0415 - as above
-    from treescore.cli.views import Named, rendered_views  # noqa: PLC0415 - as above
+    from treescore.cli.views import Named, write_views  # noqa: PLC0415 - as above
 
     result = evaluated(asked).result
     first, second = result
@@ -55,6 +47,4 @@ def diff(*, both: bool, output: Path | None, unit: str, limit: int | None, **ask
         for entry in result.report.spec.entries
         for right, wrong in [(first, second), *([(second, first)] if both else [])]
     ]
-    if form in (JSON, CSV):
-        warn_of(result)
-    write(rendered_views(named, form, unit, output, limit_of(limit, form, output)).encode(), output)
+    write_views(result, named, form, unit, output, limit_of(limit, form, output))

@@ -7,17 +7,10 @@ from typing import Unpack
 
 import click
 
-from treescore.cli.arguments import Asked, files, input_options, paths_of
+from treescore.cli.arguments import files, input_options, paths_of
 from treescore.cli.exits import epilog
-from treescore.cli.filters import AskedFilters, filter_options, filters_of, limit_of
-from treescore.cli.forms import CSV, HTML, JSON, LATEX, MARKDOWN, TEXT, chosen_form, form_options, unit_option
-from treescore.cli.output import write
-
-FORMS = (TEXT, JSON, CSV, MARKDOWN, LATEX, HTML)
-
-
-class _Given(Asked, AskedFilters):
-    """All options of the command but those of its form."""
+from treescore.cli.filters import AskedErrors, filter_options, filters_of, limit_of
+from treescore.cli.forms import VIEWS, chosen_form, form_options, unit_option
 
 
 @click.command(
@@ -31,18 +24,17 @@ class _Given(Asked, AskedFilters):
 @files
 @input_options
 @filter_options
-@form_options(*FORMS)
+@form_options(*VIEWS)
 @unit_option
-def errors(output: Path | None, unit: str, limit: int | None, **asked: Unpack[_Given]) -> None:
+def errors(output: Path | None, unit: str, limit: int | None, **asked: Unpack[AskedErrors]) -> None:
     """List the errors of outputs, sentence by sentence.
 
     GOLD and each OUTPUT are as in `treescore score`. An error is what costs the metric's main score. Where several
     filters are given, all of them must hold; of one filter that is repeated, one.
     """
-    form = chosen_form(output, FORMS, paths_of(asked))
+    form = chosen_form(output, VIEWS, paths_of(asked))
     from treescore.cli.files import evaluated  # noqa: PLC0415 - the help needs no arrays
-    from treescore.cli.problems import warn_of  # noqa: PLC0415 - as above
-    from treescore.cli.views import Named, rendered_views  # noqa: PLC0415 - as above
+    from treescore.cli.views import Named, write_views  # noqa: PLC0415 - as above
 
     result = evaluated(asked).result
     filters = filters_of(asked)
@@ -51,6 +43,4 @@ def errors(output: Path | None, unit: str, limit: int | None, **asked: Unpack[_G
         for entry in result.report.spec.entries
         for name in result
     ]
-    if form in (JSON, CSV):
-        warn_of(result)
-    write(rendered_views(named, form, unit, output, limit_of(limit, form, output)).encode(), output)
+    write_views(result, named, form, unit, output, limit_of(limit, form, output))

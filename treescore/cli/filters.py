@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypedDict, TypeVar
 
 import click
 
+from treescore.cli.arguments import Asked
 from treescore.cli.forms import TEXT, is_terminal
 from treescore.cli.values import Lengths, WholeNumber
 
@@ -28,6 +29,10 @@ class AskedFilters(TypedDict):
     label: Sequence[str]
     length: str | None
     sentence: Sequence[str]
+
+
+class AskedErrors(Asked, AskedFilters):
+    """All options of a command that lists errors but those of its form."""
 
 
 def filter_options(function: _Function) -> _Function:

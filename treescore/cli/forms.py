@@ -14,6 +14,8 @@ from treescore.cli.values import OneOf
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
 TEXT, JSON, CSV, MARKDOWN, LATEX, HTML, SVG = "text", "json", "csv", "markdown", "latex", "html", "svg"
+VIEWS = (TEXT, JSON, CSV, MARKDOWN, LATEX, HTML)
+"""The forms of every view."""
 _HELP: Mapping[str, str] = {
     TEXT: "Print a table for people.",
     JSON: "Print JSON, for programs.",

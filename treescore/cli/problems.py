@@ -8,8 +8,7 @@ import click
 
 from treescore.cli.exits import NOT_INSTALLED, WRONG_INPUT
 from treescore.errors import ScoringError
-from treescore.evaluation.document import warning_line
-from treescore.evaluation.warnings import warning_lines
+from treescore.evaluation.warnings import problem_line, warning_lines
 
 if TYPE_CHECKING:
     from treescore.results import Result
@@ -21,7 +20,7 @@ MISSING_EXTRA = "missing-extra"
 def ended(error: ScoringError) -> SystemExit:
     """Print the problems of an input, one line each, and return the end of the command with its status."""
     for problem in error.problems:
-        click.echo(warning_line(problem), err=True)
+        click.echo(problem_line(problem), err=True)
     if error.total > len(error.problems):
         click.echo(f"... and {error.total - len(error.problems)} more", err=True)
     missing = all(problem.code == MISSING_EXTRA for problem in error.problems)

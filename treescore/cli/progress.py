@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
-Tell = Callable[[int, int, str], None]
-"""Takes how many steps are done, how many there are, and which one begins."""
-
-
-def _silent(_done: int, _total: int, _step: str) -> None:
-    """Show nothing."""
+from treescore.api import Progress as Tell
+from treescore.api import silent
 
 
 @contextmanager
@@ -21,7 +17,7 @@ def progress_bar() -> Iterator[Tell]:
     Lines that are written to standard error stand above the bar. Without a terminal nothing is shown.
     """
     if not sys.stderr.isatty():
-        yield _silent
+        yield silent
         return
     from rich.console import Console  # noqa: PLC0415 - pipes need no bar
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415

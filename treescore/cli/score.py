@@ -10,26 +10,13 @@ import click
 
 from treescore.cli.arguments import Asked, files, input_options, paths_of, run_options
 from treescore.cli.exits import epilog
-from treescore.cli.forms import (
-    CSV,
-    HTML,
-    JSON,
-    LATEX,
-    MARKDOWN,
-    TEXT,
-    chosen_form,
-    explicit_form,
-    form_options,
-    unit_option,
-)
+from treescore.cli.forms import CSV, JSON, TEXT, VIEWS, chosen_form, explicit_form, form_options, unit_option
 from treescore.cli.output import write
 from treescore.cli.settings import significance_option
 from treescore.core.params import Json
 
 if TYPE_CHECKING:
     from treescore.cli.files import Scored
-
-FORMS = (TEXT, JSON, CSV, MARKDOWN, LATEX, HTML)
 
 
 @click.command(
@@ -45,7 +32,7 @@ FORMS = (TEXT, JSON, CSV, MARKDOWN, LATEX, HTML)
 @input_options
 @run_options
 @significance_option
-@form_options(*FORMS, names={TEXT: ["--table"]})
+@form_options(*VIEWS, names={TEXT: ["--table"]})
 @unit_option
 @click.option("--style", metavar="NAME", help="Print the original program's layout: evalb, eval07, conll18, wa_eval.")
 def score(
@@ -59,7 +46,7 @@ def score(
     On a terminal the command prints a table of the scores that the field reports. In a pipe it prints JSON: the
     document that a job of the service would hold, with all scores, counts and comparisons.
     """
-    form = chosen_form(output, FORMS, paths_of(asked), otherwise=JSON)
+    form = chosen_form(output, VIEWS, paths_of(asked), otherwise=JSON)
     if style is not None and explicit_form():
         raise click.UsageError(f"--style and {explicit_form()} are two forms. Choose one of them.")
     compared = significance

@@ -10,10 +10,8 @@ import orjson
 
 from treescore.cli.arguments import Asked, files, input_options, paths_of
 from treescore.cli.exits import epilog
-from treescore.cli.forms import CSV, HTML, JSON, LATEX, MARKDOWN, TEXT, chosen_form, form_options, unit_option
+from treescore.cli.forms import JSON, VIEWS, chosen_form, form_options, unit_option
 from treescore.cli.output import write
-
-FORMS = (TEXT, JSON, CSV, MARKDOWN, LATEX, HTML)
 
 
 @click.command(
@@ -27,17 +25,16 @@ FORMS = (TEXT, JSON, CSV, MARKDOWN, LATEX, HTML)
 @files
 @input_options
 @click.option("--by", metavar="NAME", help="The grouping. Without it the groupings are listed.")
-@form_options(*FORMS)
+@form_options(*VIEWS)
 @unit_option
 def slices(by: str | None, output: Path | None, unit: str, **asked: Unpack[Asked]) -> None:
     """Show the scores of outputs by relation, tag, length, ...
 
     GOLD and each OUTPUT are as in `treescore score`.
     """
-    form = chosen_form(output, FORMS, paths_of(asked))
+    form = chosen_form(output, VIEWS, paths_of(asked))
     from treescore.cli.files import evaluated  # noqa: PLC0415 - the help needs no arrays
-    from treescore.cli.problems import warn_of  # noqa: PLC0415 - as above
-    from treescore.cli.views import Named, rendered_views  # noqa: PLC0415 - as above
+    from treescore.cli.views import Named, write_views  # noqa: PLC0415 - as above
 
     result = evaluated(asked).result
     entries = result.report.spec.entries
@@ -50,9 +47,7 @@ def slices(by: str | None, output: Path | None, unit: str, **asked: Unpack[Asked
         for entry in entries
         for name in result
     ]
-    if form in (JSON, CSV):
-        warn_of(result)
-    write(rendered_views(named, form, unit, output).encode(), output)
+    write_views(result, named, form, unit, output)
 
 
 def _listed(known: dict[str, list[str]], form: str) -> str:

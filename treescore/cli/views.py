@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 import orjson
 
 from treescore.cli.forms import CSV, JSON, TEXT, is_terminal
+from treescore.cli.output import write
+from treescore.cli.problems import warn_of
 from treescore.render.tables import Table, text_table
-from treescore.results import View
+from treescore.results import Result, View
 from treescore.results.views import csv_text, json_text
 
 
@@ -23,16 +25,25 @@ class Named(NamedTuple):
     view: View
 
 
-def rendered_views(named: Sequence[Named], form: str, unit: str, output: Path | None, limit: int = 0) -> str:
-    """Return views of one kind in a form.
+def write_views(
+    result: Result, named: Sequence[Named], form: str, unit: str, output: Path | None, limit: int = 0
+) -> None:
+    """Write views of one kind in a form; of JSON and CSV the warnings are on standard error too.
 
     Args:
+        result: that they are of.
         named: the views.
         form: in JSON each view is an object; in CSV all of them are one table, in which columns say whose a row is.
         unit: of scores.
         output: the file that is written; None for standard output, where a terminal's lines do not break.
         limit: rows of each view that are shown; 0 for all.
     """
+    if form in (JSON, CSV):
+        warn_of(result)
+    write(_rendered(named, form, unit, output, limit).encode(), output)
+
+
+def _rendered(named: Sequence[Named], form: str, unit: str, output: Path | None, limit: int) -> str:
     shown = [Named(members, _cut(view, limit)) for members, view in named]
     if form == JSON:
         return json_text([{**members, **orjson.loads(view.to_json())} for members, view in shown])

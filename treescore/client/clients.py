@@ -26,6 +26,23 @@ AGENT = f"treescore-client/{__version__}"
 class ClientPlans(Resource):
     """What both clients do themselves."""
 
+    _carries_out: type[BlockingDriver | AwaitingDriver]
+
+    def __init__(
+        self,
+        url: str,
+        token: str = "",
+        seconds: float | None = None,
+        *,
+        call_seconds: float | None = None,
+        agent: str = AGENT,
+        backoff: Backoff | None = None,
+        http: Mapping[str, Any] | None = None,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        session = Session(url, token, seconds, call_seconds or seconds or SECONDS, agent, backoff or Backoff(), clock)
+        super().__init__(self._carries_out(session, http or {}))
+
     @property
     def url(self) -> str:
         """The address of the service."""
@@ -255,20 +272,7 @@ class Client(ClientPlans, Blocking):
         RequestError: the URL or the token is invalid.
     """
 
-    def __init__(
-        self,
-        url: str,
-        token: str = "",
-        seconds: float | None = None,
-        *,
-        call_seconds: float | None = None,
-        agent: str = AGENT,
-        backoff: Backoff | None = None,
-        http: Mapping[str, Any] | None = None,
-        clock: Callable[[], float] = monotonic,
-    ) -> None:
-        session = Session(url, token, seconds, call_seconds or seconds or SECONDS, agent, backoff or Backoff(), clock)
-        super().__init__(BlockingDriver(session, http or {}))
+    _carries_out = BlockingDriver
 
     def __enter__(self) -> Self:
         return self
@@ -322,34 +326,10 @@ class Client(ClientPlans, Blocking):
 class AsyncClient(ClientPlans, Awaiting):
     """The same calls, awaited; lists are asynchronous iterators, callbacks plain functions.
 
-    Args:
-        url: address of the service.
-        token: bearer token; empty for none.
-        seconds: time for all calls together; None for no limit.
-        call_seconds: time for each call, with its repetitions and waits; `seconds` unless given, or 600.
-        agent: name of the program, for the service's log.
-        backoff: pauses between attempts.
-        http: further arguments of `httpx.AsyncClient`.
-        clock: seconds that only grow.
-
-    Raises:
-        RequestError: the URL or the token is invalid.
+    Arguments and errors are those of `Client`; `http` has arguments of `httpx.AsyncClient`.
     """
 
-    def __init__(
-        self,
-        url: str,
-        token: str = "",
-        seconds: float | None = None,
-        *,
-        call_seconds: float | None = None,
-        agent: str = AGENT,
-        backoff: Backoff | None = None,
-        http: Mapping[str, Any] | None = None,
-        clock: Callable[[], float] = monotonic,
-    ) -> None:
-        session = Session(url, token, seconds, call_seconds or seconds or SECONDS, agent, backoff or Backoff(), clock)
-        super().__init__(AwaitingDriver(session, http or {}))
+    _carries_out = AwaitingDriver
 
     async def __aenter__(self) -> Self:
         return self

@@ -512,7 +512,7 @@ def require(document: Document, *names: str) -> None:
     Raises:
         WrongAnswer: one is missing.
     """
-    missing = [name for name in names if not isinstance(document.document.get(name), str)]
+    missing = [name for name in names if not isinstance(document.document.get(name), (str, int))]
     if missing:
         raise WrongAnswer(
             f"The service answers without {', '.join(map(repr, missing))}: it has another version than this client "

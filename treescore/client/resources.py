@@ -14,14 +14,12 @@ from treescore.client.documents import Document, require
 from treescore.client.drivers import AwaitingDriver, BlockingDriver, listing, method
 from treescore.client.errors import Cancelled, RequestError, failure_error
 from treescore.client.operations import KEY, OPERATIONS
-from treescore.client.session import WAIT_SECONDS, Call, Pages, Plan, Session, exchange, wait
+from treescore.client.session import UNFINISHED, WAIT_SECONDS, Call, Pages, Plan, Session, exchange, wait
 from treescore.client.uploads import Texts, Upload, Watch, uploads_of
-from treescore.core.params import Json
+from treescore.core.params import Choice, Json, choices_of
 from treescore.core.suggestions import did_you_mean
 
 D = TypeVar("D", bound=Document)
-Choice = str | Mapping[str, Json]
-"""A name, or an object as in a request: `{"name": "parseval", "params": {"preset": "evalb"}}`."""
 Target = str | os.PathLike[str]
 CHECKED = ("checking", "rescoring")
 """States of a revision that is not decided."""
@@ -53,6 +51,58 @@ class Resource:
         """Carry out an operation without an answer."""
         yield from exchange(self._session, self._call(operation, *values, **options))
 
+    def _finished(
+        self, kind: type[D], call: Call, answer: Answer | None = None, *, check: bool, unfinished: Sequence[str]
+    ) -> Plan[D]:
+        """Return work once it has finished.
+
+        Args:
+            kind: of its document.
+            call: that reads it.
+            answer: that shows it already.
+            check: whether work that failed or was cancelled is an error.
+            unfinished: states in which it continues.
+
+        Raises:
+            ClientError: of the failure's class, with its problems; also where the time is over before.
+        """
+        answer = yield from wait(self._session, call, call.watch, answer, unfinished)
+        return ended(kind.of(answer), check=check)
+
+    def _work(
+        self,
+        kind: type[D],
+        call: Call,
+        reads: str,
+        *values: str,
+        name: str = "id",
+        waiting: bool,
+        check: bool,
+        unfinished: Sequence[str] = UNFINISHED,
+    ) -> Plan[D]:
+        """Send work, and wait for it if asked.
+
+        Args:
+            kind: of its document.
+            call: that sends it.
+            reads: the operation that reads it.
+            values: of the path of that operation, before the work's own.
+            name: of the member that has its own.
+            waiting: whether to wait, as long as the call may take.
+            check: as in `_finished`.
+            unfinished: as in `_finished`.
+
+        Raises:
+            ClientError: the service refuses the work, it fails, or the time is over.
+        """
+        answer = yield from exchange(self._session, call)
+        document = kind.of(answer)
+        if not waiting:
+            return document
+        require(document, name, "state")
+        poll = replace(self._call(reads, *values, str(document[name])), end=call.end, watch=call.watch)
+        return (yield from self._finished(kind, poll, answer, check=check, unfinished=unfinished))
+
     def _text(self, to: Target | None, operation: str, *values: str, **options: Any) -> Plan[str]:
         """Return an answer as text; empty where it goes into the file `to`, which is written whole or not at all."""
         target = None if to is None else Path(to)
@@ -83,40 +133,22 @@ def _id_of(thing: str | Document) -> str:
     return str(thing["id"]) if isinstance(thing, Document) else thing
 
 
-def _listed(choices: Choice | Sequence[Choice]) -> list[Choice]:
-    return [choices] if isinstance(choices, (str, Mapping)) else list(choices)
-
-
 def _members(**members: Any) -> dict[str, Any]:
     """Return the members that are given."""
     return {name: value for name, value in members.items() if value is not None}
 
 
-def _prefer(*, waiting: bool, progress: Watch | None) -> dict[str, str]:
-    """Return the header that spares a poll, where the caller does not ask how far the work is."""
-    return {"Prefer": f"wait={WAIT_SECONDS}"} if waiting and progress is None else {}
+def _headers(*, waiting: bool, progress: Watch | None, key: str | None = None) -> dict[str, str]:
+    """Return the key of a request, and what spares a poll where the caller does not ask how far the work is."""
+    return _members(**{KEY: key, "Prefer": f"wait={WAIT_SECONDS}" if waiting and progress is None else None})
 
 
-def sending(session: Session, call: Call, reads: str, place: str, *, waiting: bool) -> Plan[Answer]:
-    """Send work, and wait for it if asked.
+class Thing(Resource):
+    """One thing of the service, by its id or document."""
 
-    Args:
-        session: of the client.
-        call: that sends it.
-        reads: the operation that reads the work.
-        place: the parameter of its path.
-        waiting: whether to wait, as long as the call may take.
-
-    Raises:
-        ClientError: the service refuses the work, or the time is over.
-    """
-    answer = yield from exchange(session, call)
-    if not waiting:
-        return answer
-    document = Document.of(answer)
-    require(document, "id", "state")
-    poll = replace(session.call(reads, {place: document["id"]}), end=call.end)
-    return (yield from wait(session, poll, call.watch, first=answer))
+    def __init__(self, driver: BlockingDriver | AwaitingDriver, thing: str | Document) -> None:
+        super().__init__(driver)
+        self.id = _id_of(thing)
 
 
 class JobsPlans(Resource):
@@ -172,17 +204,15 @@ class JobsPlans(Resource):
             meant = did_you_mean(unknown[0], outputs)
             raise RequestError(f"Unknown system {unknown[0]!r}.{meant} Systems: {', '.join(outputs)}.")
         meta = _members(
-            format=format, metrics=_listed(metrics), systems=systems, transforms=transforms,
+            format=format, metrics=choices_of(metrics), systems=systems, transforms=transforms,
             significance=significance, agreement=agreement, items=items,
         )  # fmt: skip
         numbered = {f"systems/{number}": text for number, text in enumerate(outputs.values())}
         call = self._call(
             "submit_job", json=meta, uploads=uploads_of({"gold": gold, **numbered}), watch=progress, seconds=seconds,
-            headers=_members(**{KEY: key}) | _prefer(waiting=wait, progress=progress),
+            headers=_headers(waiting=wait, progress=progress, key=key),
         )  # fmt: skip
-        answer = yield from sending(self._session, call, "get_job", "job_id", waiting=wait)
-        job = documents.Job.of(answer)
-        return ended(job, check=check and wait)
+        return (yield from self._work(documents.Job, call, "get_job", waiting=wait, check=check))
 
     @listing(documents.JobSummary)
     def list(self, *, state: str | None = None, page: int | None = None) -> Pages:
@@ -190,12 +220,8 @@ class JobsPlans(Resource):
         return Pages(self._call("list_jobs", query={"state": state, "limit": page}))
 
 
-class JobPlans(Resource):
+class JobPlans(Thing):
     """One job."""
-
-    def __init__(self, driver: BlockingDriver | AwaitingDriver, job: str | Document) -> None:
-        super().__init__(driver)
-        self.id = _id_of(job)
 
     @method
     def get(self) -> Plan[documents.Job]:
@@ -207,9 +233,8 @@ class JobPlans(Resource):
         self, *, check: bool = True, progress: Watch | None = None, seconds: float | None = None
     ) -> Plan[documents.Job]:
         """Return the job once it has finished; with `check`, a failed one is an error of its failure's class."""
-        call = self._call("get_job", self.id, seconds=seconds)
-        answer = yield from wait(self._session, call, progress)
-        return ended(documents.Job.of(answer), check=check)
+        call = self._call("get_job", self.id, seconds=seconds, watch=progress)
+        return (yield from self._finished(documents.Job, call, check=check, unfinished=UNFINISHED))
 
     @listing(documents.Item)
     def items(self, system: str, metric: str, *, page: int | None = None) -> Pages:
@@ -290,16 +315,10 @@ class BenchmarksPlans(Resource):
         """
         call = self._call(
             "create_benchmark", json=dict(settings), uploads=uploads_of(gold), watch=progress, seconds=seconds,
-            headers=_members(**{KEY: key}) | _prefer(waiting=wait, progress=progress),
+            headers=_headers(waiting=wait, progress=progress, key=key),
         )  # fmt: skip
-        answer = yield from exchange(self._session, call)
-        benchmark = documents.Benchmark.of(answer)
-        if not wait:
-            return benchmark
-        require(benchmark, "id", "state")
-        poll = replace(self._call("get_benchmark", benchmark.id), end=call.end)
-        answer = yield from _waited(self._session, poll, progress, answer)
-        return ended(documents.Benchmark.of(answer), check=check)
+        work = self._work(documents.Benchmark, call, "get_benchmark", waiting=wait, check=check, unfinished=CHECKED)
+        return (yield from work)
 
     @method
     def compare_in_series(self, series: str, a: str, b: str) -> Plan[documents.SeriesComparison]:
@@ -307,17 +326,8 @@ class BenchmarksPlans(Resource):
         return (yield from self._read(documents.SeriesComparison, "compare_in_series", series, query={"a": a, "b": b}))
 
 
-def _waited(session: Session, call: Call, progress: Watch | None, first: Answer | None = None) -> Plan[Answer]:
-    """Return the answer that shows a benchmark or revision whose gold is checked."""
-    return (yield from wait(session, call, progress, first, CHECKED))
-
-
-class BenchmarkPlans(Resource):
+class BenchmarkPlans(Thing):
     """One benchmark."""
-
-    def __init__(self, driver: BlockingDriver | AwaitingDriver, benchmark: str | Document) -> None:
-        super().__init__(driver)
-        self.id = _id_of(benchmark)
 
     @method
     def get(self) -> Plan[documents.Benchmark]:
@@ -329,9 +339,8 @@ class BenchmarkPlans(Resource):
         self, *, check: bool = True, progress: Watch | None = None, seconds: float | None = None
     ) -> Plan[documents.Benchmark]:
         """Return the benchmark once its gold is checked; with `check`, gold that cannot be used is an error."""
-        call = self._call("get_benchmark", self.id, seconds=seconds)
-        answer = yield from _waited(self._session, call, progress)
-        return ended(documents.Benchmark.of(answer), check=check)
+        call = self._call("get_benchmark", self.id, seconds=seconds, watch=progress)
+        return (yield from self._finished(documents.Benchmark, call, check=check, unfinished=CHECKED))
 
     @method
     def change(self, changes: Mapping[str, Json], *, etag: str | None = None) -> Plan[documents.Benchmark]:
@@ -347,8 +356,7 @@ class BenchmarkPlans(Resource):
         if etag is None:
             read = yield from exchange(self._session, self._call("get_benchmark", self.id))
             etag = read.etag
-        headers = {"If-Match": etag}
-        call = {"json": dict(changes), "headers": headers}
+        call = {"json": dict(changes), "headers": {"If-Match": etag}}
         return (yield from self._read(documents.Benchmark, "patch_benchmark", self.id, **call))
 
     @method
@@ -394,10 +402,9 @@ class BenchmarkPlans(Resource):
         meta = _members(name=name, notes=notes, run_of=run_of, team=team, role=role)
         call = self._call(
             "submit", self.id, json=meta, uploads=uploads_of(outputs), watch=progress, seconds=seconds,
-            headers=_members(**{KEY: key}) | _prefer(waiting=wait, progress=progress),
+            headers=_headers(waiting=wait, progress=progress, key=key),
         )  # fmt: skip
-        answer = yield from sending(self._session, call, "get_submission", "submission", waiting=wait)
-        return ended(documents.Submission.of(answer), check=check and wait)
+        return (yield from self._work(documents.Submission, call, "get_submission", waiting=wait, check=check))
 
     @method
     def validate(
@@ -414,10 +421,9 @@ class BenchmarkPlans(Resource):
         meta = _members(team=team, role=role)
         call = self._call(
             "submit", self.id, json=meta, uploads=uploads_of(outputs), watch=progress, seconds=seconds,
-            query={"validate_only": "true"}, headers=_prefer(waiting=True, progress=progress),
+            query={"validate_only": "true"}, headers=_headers(waiting=True, progress=progress),
         )  # fmt: skip
-        answer = yield from sending(self._session, call, "get_job", "job_id", waiting=True)
-        return ended(documents.Job.of(answer), check=check)
+        return (yield from self._work(documents.Job, call, "get_job", waiting=True, check=check))
 
     @listing(documents.SubmissionSummary)
     def submissions(self, *, team: str | None = None, state: str | None = None, page: int | None = None) -> Pages:
@@ -485,10 +491,9 @@ class BenchmarkPlans(Resource):
         asked = submissions if isinstance(submissions, str) else [_id_of(each) for each in submissions]
         call = self._call(
             "ask_comparison", self.id, json={**settings, "submissions": asked}, watch=progress, seconds=seconds,
-            headers=_prefer(waiting=wait, progress=progress),
+            headers=_headers(waiting=wait, progress=progress),
         )  # fmt: skip
-        answer = yield from sending(self._session, call, "get_comparison", "comparison", waiting=wait)
-        return ended(documents.StoredComparison.of(answer), check=check and wait)
+        return (yield from self._work(documents.StoredComparison, call, "get_comparison", waiting=wait, check=check))
 
     @listing(documents.ComparisonSummary)
     def comparisons(self, *, page: int | None = None) -> Pages:
@@ -559,16 +564,13 @@ class BenchmarkPlans(Resource):
         uploads: Sequence[Upload] | None = uploads_of(gold) if gold else None
         call = self._call(
             "create_revision", self.id, json=dict(settings), uploads=uploads, watch=progress, seconds=seconds,
-            headers=_members(**{KEY: key}) | _prefer(waiting=wait, progress=progress),
+            headers=_headers(waiting=wait, progress=progress, key=key),
         )  # fmt: skip
-        answer = yield from exchange(self._session, call)
-        revision = documents.Revision.of(answer)
-        if not wait:
-            return revision
-        require(revision, "state")
-        poll = replace(self._call("get_revision", self.id, str(revision.number)), end=call.end)
-        answer = yield from _waited(self._session, poll, progress, answer)
-        return ended(documents.Revision.of(answer), check=check)
+        work = self._work(
+            documents.Revision, call, "get_revision", self.id, name="number", waiting=wait, check=check,
+            unfinished=CHECKED,
+        )  # fmt: skip
+        return (yield from work)
 
     @method
     def input(self, part: str, *, to: Target | None = None) -> Plan[str]:
@@ -576,12 +578,8 @@ class BenchmarkPlans(Resource):
         return (yield from self._text(to, "get_part_input", self.id, part))
 
 
-class SubmissionPlans(Resource):
+class SubmissionPlans(Thing):
     """One submission."""
-
-    def __init__(self, driver: BlockingDriver | AwaitingDriver, submission: str | Document) -> None:
-        super().__init__(driver)
-        self.id = _id_of(submission)
 
     @method
     def get(self) -> Plan[documents.Submission]:
@@ -593,9 +591,8 @@ class SubmissionPlans(Resource):
         self, *, check: bool = True, progress: Watch | None = None, seconds: float | None = None
     ) -> Plan[documents.Submission]:
         """Return the submission once it has finished; with `check`, a failed one is an error of its failure's class."""
-        call = self._call("get_submission", self.id, seconds=seconds)
-        answer = yield from wait(self._session, call, progress)
-        return ended(documents.Submission.of(answer), check=check)
+        call = self._call("get_submission", self.id, seconds=seconds, watch=progress)
+        return (yield from self._finished(documents.Submission, call, check=check, unfinished=UNFINISHED))
 
     @method
     def change(
@@ -623,10 +620,9 @@ class SubmissionPlans(Resource):
         """Score a submission again that the service failed to score."""
         call = self._call(
             "retry_submission", self.id, seconds=seconds, watch=progress,
-            headers=_prefer(waiting=wait, progress=progress),
+            headers=_headers(waiting=wait, progress=progress),
         )  # fmt: skip
-        answer = yield from sending(self._session, call, "get_submission", "submission", waiting=wait)
-        return ended(documents.Submission.of(answer), check=check and wait)
+        return (yield from self._work(documents.Submission, call, "get_submission", waiting=wait, check=check))
 
     @method
     def delete(self) -> Plan[None]:
@@ -654,12 +650,8 @@ class SubmissionPlans(Resource):
         return (yield from self._text(to, "get_output", self.id, query={"part": part}))
 
 
-class ComparisonPlans(Resource):
+class ComparisonPlans(Thing):
     """One comparison of submissions."""
-
-    def __init__(self, driver: BlockingDriver | AwaitingDriver, comparison: str | Document) -> None:
-        super().__init__(driver)
-        self.id = _id_of(comparison)
 
     @method
     def get(self) -> Plan[documents.StoredComparison]:
@@ -671,9 +663,8 @@ class ComparisonPlans(Resource):
         self, *, check: bool = True, progress: Watch | None = None, seconds: float | None = None
     ) -> Plan[documents.StoredComparison]:
         """Return the comparison once it is answered; with `check`, a failed one is an error."""
-        call = self._call("get_comparison", self.id, seconds=seconds)
-        answer = yield from wait(self._session, call, progress)
-        return ended(documents.StoredComparison.of(answer), check=check)
+        call = self._call("get_comparison", self.id, seconds=seconds, watch=progress)
+        return (yield from self._finished(documents.StoredComparison, call, check=check, unfinished=UNFINISHED))
 
     @method
     def rendered(self, form: str, *, to: Target | None = None) -> Plan[str]:

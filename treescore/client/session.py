@@ -393,14 +393,7 @@ def wait(
     name = call.path.partition("?")[0].rpartition("/")[2]
     while True:
         if answer is not None and answer.status != 304:
-            document = answer.document()
-            if not isinstance(document.get("state"), str):
-                version = yield from version_of(session, call.end)
-                raise WrongAnswer(
-                    f"{answer.url} answers without a state: the service{version} speaks another version of the "
-                    f"contract than this client ({__version__}). Check the URL, or install the client of its version.",
-                    status=200,
-                )
+            document = yield from _work_of(session, call, answer)
             etag = answer.etag
             if watch is not None:
                 watch(progress_of(document))
@@ -427,6 +420,23 @@ def wait(
         except RefusedError as error:
             error.add_line(f"{name} was sent before and is kept: ask for it again.")
             raise
+
+
+def _work_of(session: Session, call: Call, answer: Answer) -> Plan[dict[str, Json]]:
+    """Return the document of work, which has a state.
+
+    Raises:
+        WrongAnswer: it has none.
+    """
+    document = answer.document()
+    if isinstance(document.get("state"), str):
+        return document
+    version = yield from version_of(session, call.end)
+    raise WrongAnswer(
+        f"{answer.url} answers without a state: the service{version} speaks another version of the contract than this "
+        f"client ({__version__}). Check the URL, or install the client of its version.",
+        status=200,
+    )
 
 
 def version_of(session: Session, end: float) -> Plan[str]:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 Json = Any
 """A JSON value, where it is checked."""
+Choice = str | Mapping[str, Json]
+"""A name, or an object as in a request: `{"name": "parseval", "params": {"preset": "evalb"}}`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,11 @@ class Param:
     schema: Mapping[str, Json]
     default: Json
     doc: str
+
+
+def choices_of(given: Choice | Sequence[Choice]) -> list[Choice]:
+    """Return one choice or several as a list."""
+    return [given] if isinstance(given, (str, Mapping)) else list(given)
 
 
 BOOLEAN: Mapping[str, Json] = {"type": "boolean"}

@@ -12,7 +12,6 @@ from treescore.core.columns import Numbers, Records, Some, Strings
 from treescore.core.registry import ERROR, OK, SKIP, STATUS_NAMES, Outcome
 from treescore.core.values import count_values, score_values
 from treescore.core.version import __version__
-from treescore.errors import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -146,8 +145,3 @@ def comparison_command(
 
 def _argument(value: Json) -> str:
     return value if isinstance(value, str) else orjson.dumps(value).decode()
-
-
-def warning_line(problem: Problem) -> str:
-    """Write a problem as one line for a terminal: `out.conllu, line 7, column 7: HEAD is 9 ... [conllu-head-...]`."""
-    return f"{problem.said} [{problem.code}]"

@@ -18,7 +18,7 @@ from treescore.render.crosstable import (
 )
 from treescore.render.sentences import sentences
 from treescore.render.tables import Column, Table
-from treescore.render.text import cell_text, legend
+from treescore.render.text import legend, pair_rows
 
 
 def comparison_tables(document: Mapping[str, Any], shares: Container[str] = ()) -> list[Table]:
@@ -44,19 +44,8 @@ def comparison_tables(document: Mapping[str, Any], shares: Container[str] = ()) 
 
 
 def _pairs(table: CrossTable, said: list[str]) -> Table:
-    size = range(1, len(table.systems))
-    rows = [
-        [
-            name,
-            *(
-                cell_text(table.cells[row, other], table.figures) if (row, other) in table.cells else ""
-                for other in size
-            ),
-        ]
-        for row, name in enumerate(table.names[:-1])
-    ]
-    columns = [Column(""), *(Column(table.names[other]) for other in size)]
-    return Table(legend(table), columns, rows, notes=said)
+    columns = [Column(""), *map(Column, table.names[1:])]
+    return Table(legend(table), columns, pair_rows(table, table.names), notes=said)
 
 
 def across_table(document: Mapping[str, Any]) -> Table:

@@ -73,16 +73,23 @@ def _systems(table: CrossTable) -> list[str]:
 
 
 def _pairs(table: CrossTable) -> list[str]:
-    size = len(table.systems)
     names = [f"({number}) {name}" for number, name in enumerate(table.names, 1)]
-    rows = [["", *names[1:]]]
-    for row in range(size - 1):
-        cells = [
-            cell_text(table.cells[row, column], table.figures) if (row, column) in table.cells else ""
-            for column in range(1, size)
+    return [*aligned([["", *names[1:]], *pair_rows(table, names)]), legend(table)]
+
+
+def pair_rows(table: CrossTable, names: Sequence[str]) -> list[list[str]]:
+    """Return a row for each system but the last: its name, and its cells with the systems after the first."""
+    columns = range(1, len(names))
+    return [
+        [
+            name,
+            *(
+                cell_text(table.cells[at], table.figures) if (at := (row, column)) in table.cells else ""
+                for column in columns
+            ),
         ]
-        rows.append([names[row], *cells])
-    return [*aligned(rows), legend(table)]
+        for row, name in enumerate(names[:-1])
+    ]
 
 
 def aligned(rows: Sequence[Sequence[str]], numeric: Sequence[bool] = ()) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from treescore.core.counting import counted
 from treescore.core.figures import PERCENT, figures_of
 from treescore.core.params import Json
 from treescore.core.registry import ERROR, OK, SKIP, STATUS_NAMES, Metric, Outcome
@@ -75,8 +76,7 @@ def errors(scored: Scored, filters: Filters) -> View:
     chosen = _Choice(scored, filters)
     for number in chosen.sentences:
         rows += chosen.errors_of(number)
-    count = f"{len(rows)} error{'' if len(rows) == 1 else 's'}"
-    title = f"{count} of {clean(scored.name)} under {scored.entry.key}{chosen.words}"
+    title = f"{counted(len(rows), 'error')} of {clean(scored.name)} under {scored.entry.key}{chosen.words}"
     notes = _own_numbers(rows) if rows else tuple(chosen.why_empty())
     return View(title, _columns(rows), tuple(rows), scored.warnings, notes, shown=_shown(rows))
 
@@ -94,7 +94,7 @@ def diff(better: Scored, worse: Scored, filters: Filters) -> View:
             rows += found
             sentences += 1
     title = (
-        f"{sentences} sentence{'' if sentences == 1 else 's'} that {clean(better.name)} has right and "
+        f"{counted(sentences, 'sentence')} that {clean(better.name)} has right and "
         f"{clean(worse.name)} wrong under {worse.entry.key}{chosen.words}, with the errors of {clean(worse.name)}"
     )
     notes = _own_numbers(rows) if rows else tuple(chosen.why_empty())

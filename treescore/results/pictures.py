@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 from treescore.core.extras import MissingExtra, missing
@@ -15,19 +15,14 @@ LIBRARY = "matplotlib"
 SUFFIXES = (".svg", ".png")
 
 
-@contextmanager
-def drawing() -> Iterator[None]:
-    """Say which command installs the drawing library, where it is missing.
+def require_drawing() -> None:
+    """Check that pictures can be drawn.
 
     Raises:
-        MissingExtra: it is not installed.
+        MissingExtra: the drawing library is not installed.
     """
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != LIBRARY:
-            raise
-        raise MissingExtra(missing("Drawing", "plot")) from error
+    if find_spec(LIBRARY) is None:
+        raise MissingExtra(missing("Drawing", "plot"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +43,8 @@ class Picture:
         """Draw it. Raises MissingExtra."""
         from treescore.render.comparisons import render_comparisons  # noqa: PLC0415 - scores alone are not drawn
 
-        with drawing():
-            drawn = render_comparisons(self.comparisons, "svg", None, self.shares).content.decode()
+        require_drawing()
+        drawn = render_comparisons(self.comparisons, "svg", None, self.shares).content.decode()
         object.__setattr__(self, "svg", drawn)
 
     def _repr_svg_(self) -> str:

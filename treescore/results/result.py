@@ -17,7 +17,7 @@ from treescore.evaluation.spec import Entry
 from treescore.evaluation.warnings import warning_lines
 from treescore.results.filters import Filters, SentenceName
 from treescore.results.frames import columns_of, frame
-from treescore.results.pictures import Picture, drawing
+from treescore.results.pictures import Picture, require_drawing
 from treescore.results.system_scores import SystemScores
 from treescore.results.views import FORMS, Renderable, View, check_form, csv_text, json_text
 
@@ -75,7 +75,7 @@ class Result(Mapping[str, SystemScores], Renderable):
     @property
     def comparison(self) -> Comparison | None:
         """What was compared, as `compare` gives it; None where nothing was compared."""
-        return Comparison(self, tuple(self.comparisons), self.across) if self.comparisons else None
+        return Comparison(self) if self.comparisons else None
 
     @property
     def signature(self) -> dict[str, dict[str, Mapping[str, Json]]]:
@@ -241,19 +241,25 @@ class Comparison(Renderable):
         table.plot("differences.svg")
 
     Attributes:
-        result: the scores that were compared.
-        comparisons: one document for each compared score.
-        across: all of them as one family; None where only one score was compared.
+        result: the scores that were compared, with the comparisons.
     """
 
     forms = (*FORMS, "svg")
     result: Result
-    comparisons: tuple[Mapping[str, Json], ...]
-    across: Mapping[str, Json] | None = None
 
     def __repr__(self) -> str:
         names = ", ".join(repr(document["score"]) for document in self.comparisons)
         return f"Comparison({names} of {', '.join(map(repr, self.result))})"
+
+    @property
+    def comparisons(self) -> tuple[Mapping[str, Json], ...]:
+        """One document for each compared score."""
+        return tuple(self.result.comparisons)
+
+    @property
+    def across(self) -> Mapping[str, Json] | None:
+        """All of them as one family; None where only one score was compared."""
+        return self.result.across
 
     @property
     def document(self) -> Mapping[str, Json]:
@@ -275,11 +281,7 @@ class Comparison(Renderable):
         check_form(form, self.forms, unit)
         shares = self._shares if unit == PERCENT else frozenset()
         if form == "svg":
-            with drawing():
-                return self._rendered(form, shares)
-        return self._rendered(form, shares)
-
-    def _rendered(self, form: str, shares: frozenset[str]) -> str:
+            require_drawing()
         from treescore.render.comparisons import render_comparisons  # noqa: PLC0415 - as above
 
         return render_comparisons(self.comparisons, form, self.across, shares).content.decode()

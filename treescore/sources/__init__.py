@@ -1,6 +1,6 @@
 """What callers have in their hands, as texts: files, archives, folders, open files, strings, parsed sentences."""
 
-from treescore.sources.choices import Choice, format_choice
+from treescore.sources.choices import format_choice
 from treescore.sources.named import Named, Outputs, named_outputs, run_name
 from treescore.sources.names import names_of_paths
 from treescore.sources.problems import wrong
@@ -16,7 +16,6 @@ from treescore.sources.texts import (
 )
 
 __all__ = [
-    "Choice",
     "Named",
     "Outputs",
     "Source",

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from treescore.core.params import Json
 from treescore.errors import placed
 from treescore.evaluation.spec import FormatChoice, parse_format
 from treescore.shapes import check_format
-
-Choice = str | Mapping[str, Json]
-"""A name, or an object as in a request: `{"name": "parseval", "params": {"preset": "evalb"}}`."""
 
 
 def format_choice(value: Json, pointer: str) -> FormatChoice:

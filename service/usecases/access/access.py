@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from service.caller import Caller
-from service.errors import SOON, Conflict, Gone, NotFound, Unprocessable
+from service.errors import LONGEST_SHOWN, SOON, Conflict, Gone, NotFound, Unprocessable
 from service.policy import gate
 from service.store import benchmarks, revisions, submissions, teams
 from service.store.benchmarks import Benchmark
@@ -15,7 +15,6 @@ from service.store.revisions import Revision
 from service.store.submissions import Submission
 from treescore.core.suggestions import did_you_mean
 
-LONGEST_SHOWN = 80
 SUGGESTED_FROM = 1000
 """Names that are read to suggest one."""
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from service.errors import NotFound
+from service.errors import LONGEST_SHOWN, NotFound
 from service.problem_catalogue import CODES, TYPES, Entry, ProblemType
 from treescore.core.suggestions import did_you_mean
-
-LONGEST_SHOWN = 80
 
 
 def documents() -> list[dict[str, object]]:

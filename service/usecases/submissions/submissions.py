@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 
 from service.caller import Caller
 from service.context import Context
-from service.errors import SOON, Conflict, Forbidden, invalid, refuse
+from service.errors import LONGEST_SHOWN, SOON, Conflict, Forbidden, invalid, refuse
 from service.ids import new_id
 from service.policy import gate
 from service.policy.gate import Level
@@ -43,9 +43,6 @@ from treescore.core.digests import digest_of
 from treescore.core.params import escape
 from treescore.core.suggestions import did_you_mean
 from treescore.errors import Problem, ProblemList
-
-LONGEST_SHOWN = 80
-"""Characters of an unknown part's name that an answer repeats."""
 
 
 @dataclass(frozen=True, slots=True)

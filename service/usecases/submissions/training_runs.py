@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
-from service.errors import invalid
+from service.errors import LONGEST_SHOWN, invalid
 from service.store import systems
-
-LONGEST_SHOWN = 80
-"""Characters of a name that an answer repeats."""
 
 
 def system_of(db: Connection, benchmark_id: str, team_id: str | None, name: str, outputs_digest: str) -> str:

@@ -19,6 +19,7 @@ from tests.treescore.cli.test_options import GOLD, GRAPH, ROOT, RULES, run
 from treescore.cli import filters, forms, output
 from treescore.cli.exits import UNWRITTEN
 from treescore.cli.main import main
+from treescore.results import FORMS
 
 FILES = (GOLD, f"A={RULES}", f"B={GRAPH}")
 FLAGS = ("--text", "--json", "--csv", "--markdown", "--latex", "--html")
@@ -227,3 +228,7 @@ def test_warnings_are_seen_in_every_form(command: str, flag: str, tmp_path: Path
     done = run(command, "--metric", metric, flag, str(gold), *outputs)
     assert "prm-unknown-key" in done.stdout.replace("\\", "")
     assert ("prm-unknown-key" in done.stderr) == (flag in ("--json", "--csv"))
+
+
+def test_the_options_name_the_forms_of_every_view():
+    assert sorted(forms.VIEWS) == sorted(FORMS)

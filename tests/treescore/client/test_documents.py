@@ -29,6 +29,7 @@ JOB = {
     "warnings": [{"code": "odd", "detail": "It is odd."}],
     "failure": None,
 }
+PACKED = gzip.compress(b"1\ta\n", mtime=0)  # without a time, so that every process collects the same tests
 FAILURE = {
     "type": "/problems/invalid-output",
     "title": "The output does not fit",
@@ -240,18 +241,19 @@ def test_what_is_no_text_is_an_error_before_anything_is_sent(text):
 
 def test_a_packed_file_is_unpacked(tmp_path):
     path = tmp_path / "en.conllu.gz"
-    path.write_bytes(gzip.compress(b"1\ta\n"))
+    path.write_bytes(PACKED)
     assert upload_of("en", path).content == b"1\ta\n"
 
 
 @pytest.mark.parametrize(
     ("name", "content", "expected"),
     [
-        ("en.conllu", gzip.compress(b"1\ta\n"), "Rename it"),
-        ("en.conllu.gz", gzip.compress(b"1\ta\n")[:-4], "en.conllu.gz"),
-        ("en.gz", gzip.compress(gzip.compress(b"1\ta\n")), "unpack it"),
-        ("en.zip", b"PK\x03\x04damaged", "en.zip"),
+        ("en.conllu", PACKED, "Rename it"),
+        ("en.conllu.gz", PACKED[:-4], "truncated gzip file"),
+        ("en.gz", gzip.compress(PACKED, mtime=0), "unpack it"),
+        ("en.zip", b"PK\x03\x04damaged", "not a whole zip archive"),
     ],
+    ids=["another suffix", "truncated", "packed twice", "damaged"],
 )
 def test_a_packed_file_that_cannot_be_unpacked_is_not_sent(tmp_path, name, content, expected):
     path = tmp_path / name

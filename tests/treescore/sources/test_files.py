@@ -13,13 +13,14 @@ from pathlib import Path
 import pytest
 
 from treescore import InputError, compare, score
-from treescore.cli.files import ended
-from treescore.errors import FilePath
+from treescore.cli.problems import ended
+from treescore.errors import FilePath, TreescoreWarning
 from treescore.sources import StandardInput, format_of, read_source, texts
 from treescore.sources import files as files_module
 from treescore.sources.choices import format_choice
 
 FIRST = "1\tGo\t_\tX\t_\t_\t0\troot\t_\t_\n2\thome\t_\tX\t_\t_\t1\tadvmod\t_\t_\n"
+PACKED = gzip.compress(FIRST.encode(), mtime=0)  # without a time, so that every process collects the same tests
 SECOND = "1\tYes\t_\tX\t_\t_\t0\troot\t_\t_\n"
 BAD = "1\tYes\t_\tX\t_\t_\t7\troot\t_\t_\n"
 TREE = "(S (NP (DT the) (NN dog)) (VP (VBD ran)))\n"
@@ -104,7 +105,9 @@ def test_problems_of_joined_texts_name_the_file_and_its_line(tmp_path: Path, cap
 def test_warnings_of_joined_texts_name_the_file_and_its_line(tmp_path: Path) -> None:
     gold = folder(tmp_path / "gold", a_conllu=FIRST, b_conllu=SECOND)
     output = folder(tmp_path / "out", a_conllu=FIRST, b_conllu="\n\n\n" + SECOND)
-    warned = {(warning["pointer"], warning["line"]) for warning in score(gold, [output]).warnings}
+    with pytest.warns(TreescoreWarning, match=r"2 more like this"):
+        result = score(gold, [output])
+    warned = {(warning["pointer"], warning["line"]) for warning in result.warnings}
     assert warned == {(str(output / "b.conllu"), line) for line in (1, 2, 3)}
 
 
@@ -164,10 +167,10 @@ def test_an_absolute_path_keeps_its_slash(tmp_path: Path, capsys) -> None:
     ("name", "content", "code", "said"),
     [
         ("x.conllu.gz", b"plain", "damaged-archive", "not a whole gzip file"),
-        ("x.conllu.gz", gzip.compress(FIRST.encode())[:-9], "damaged-archive", "truncated gzip"),
-        ("x.conllu.gz", gzip.compress(FIRST.encode() * 99)[:30] + b"x" * 40, "damaged-archive", "gzip file"),
+        ("x.conllu.gz", PACKED[:-9], "damaged-archive", "truncated gzip"),
+        ("x.conllu.gz", gzip.compress(FIRST.encode() * 99, mtime=0)[:30] + b"x" * 40, "damaged-archive", "gzip file"),
         ("x.zip", b"plain", "damaged-archive", "not a whole zip archive"),
-        ("x.conllu", gzip.compress(FIRST.encode()), "packed-text", "gzip file. Unpack it"),
+        ("x.conllu", PACKED, "packed-text", "gzip file. Unpack it"),
         ("x.conllu", b"PK\x03\x04rest", "packed-text", "zip archive"),
         ("x.conllu", FIRST.encode("utf-16"), "invalid-utf8", "UTF-16. Save the file as UTF-8"),
         ("x.conllu", FIRST.encode("utf-16-be"), "invalid-utf8", "UTF-16"),
