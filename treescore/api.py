@@ -26,7 +26,7 @@ from treescore.evaluation.report import (
 )
 from treescore.evaluation.spec import Spec, parse_items, parse_spec
 from treescore.evaluation.training_runs import problems_of_runs, runs_by_system
-from treescore.evaluation.warnings import warning_lines
+from treescore.evaluation.warnings import telling, warning_lines
 from treescore.results import Comparison, Result, SystemScores
 from treescore.shapes import check_format, check_request, check_significance
 from treescore.sources import (
@@ -74,7 +74,8 @@ class Settings(TypedDict, total=False):
     """The settings of comparisons, as `significance` of a request has them; the defaults are right for most.
 
     Attributes:
-        scores: addresses of the scores to compare (`["ud.las_f1"]`); the first metric's main score unless given.
+        scores: address of the score to compare (`"ud.las_f1"`), or a list of them; unless given, the first metric's
+            main score.
         test: `permutation` (`auto`), or another.
         unit: what is swapped as a whole; `block` is a document.
         alternative: to the two systems being equal.
@@ -92,7 +93,7 @@ class Settings(TypedDict, total=False):
         power: of `detectable` differences.
     """
 
-    scores: Sequence[str]
+    scores: str | Sequence[str]
     test: Literal["auto", "permutation", "bootstrap", "mcnemar", "compare_pl"]
     unit: Literal["auto", "sentence", "block", "part", "token"]
     alternative: Literal["two-sided", "greater", "less"]
@@ -300,12 +301,14 @@ def _split(options: Options, *, of_result: bool) -> tuple[dict[str, Json], Optio
             about = " beside a result, which is scored already" if name in others else ""
             raise TypeError(f"compare() takes no keyword {name!r}{about}.{did_you_mean(name, known)}")
     chosen: dict[str, Json] = {name: value for name, value in options.items() if name in settings}
-    if isinstance(chosen.get("scores"), Iterable) and not isinstance(chosen["scores"], str):
-        chosen["scores"] = list(chosen["scores"])
+    scores = chosen.get("scores")
+    if isinstance(scores, Iterable):
+        chosen["scores"] = [scores] if isinstance(scores, str) else list(scores)
     rest: Any = {name: value for name, value in options.items() if name in others}
     return chosen, rest
 
 
+@telling()
 def evaluate(
     request: Mapping[str, Json],
     gold: Source,

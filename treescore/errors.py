@@ -7,10 +7,12 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 DEFAULT_CAP = 20
 """Problems shown of one input; further ones are only counted."""
+FIRST = 3
+"""Problems that the message of an error holds."""
 
 
 class FilePath(str):
@@ -98,6 +100,11 @@ class Problem:
             return pointer.located(own)
         return replace(own, pointer=pointer + self.pointer if self.pointer else pointer)
 
+    @property
+    def in_text(self) -> bool:
+        """Whether the place is in a text, or a file; else it is in the request."""
+        return isinstance(self.pointer, FilePath) or self.line is not None or self.sent_id is not None
+
 
 class TreescoreWarning(UserWarning):
     """Something unusual in a text or parameter that was scored as it is; the message says what to do."""
@@ -117,7 +124,16 @@ class ScoringError(Exception):
     def __init__(self, problems: Problem | Sequence[Problem], total: int | None = None) -> None:
         self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
         self.total = len(self.problems) if total is None else total
-        super().__init__("; ".join(problem.detail for problem in self.problems[:3]))
+        super().__init__("; ".join(problem.detail for problem in self.problems[:FIRST]))
+
+    def tell(self, words: Callable[[Problem], str]) -> None:
+        """Say in the message what the problems of texts are in these words, which may quote gold."""
+        shown = [
+            words(problem) if problem.in_text else problem.gold_detail or problem.detail
+            for problem in self.problems[:FIRST]
+        ]
+        more = self.total - len(shown)
+        self.args = ("; ".join([*shown, f"and {more} more"] if more > 0 else shown),)
 
     def at(self, pointer: str, part: str | None = None) -> ScoringError:
         """Place each problem in the request."""

@@ -248,3 +248,30 @@ def test_every_public_name_is_loaded_at_its_first_use() -> None:
         assert name in dir(treescore)
     with pytest.raises(AttributeError, match="nonsense"):
         treescore.nonsense  # noqa: B018 - must fail
+
+
+def test_an_error_of_a_text_says_where_it_is(tmp_path: Path) -> None:
+    gold, wrong = tmp_path / "gold.conllu", tmp_path / "wrong.conllu"
+    line = "1\ta\ta\tX\t_\t_\t{}\troot\t_\t_\n\n"
+    gold.write_text(line.format(0), encoding="utf-8")
+    wrong.write_text(line.format(9), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        score(gold, wrong)
+    assert str(caught.value).startswith(f"{wrong}, line 1, column 7: HEAD is 9")
+
+
+def test_other_sentences_are_counted_and_lead_to_the_metric_ud() -> None:
+    line = "1\ta\ta\tX\t_\t_\t0\troot\t_\t_\n\n"
+    with pytest.raises(InputError, match=r"has 2 sentences, gold has 1\..* use the metric ud\."):
+        score(line, line * 2, "attachment", format="conllu")
+
+
+def test_no_output_is_an_input_error() -> None:
+    with pytest.raises(InputError, match="No output was given"):
+        score("(S (A a))\n", {}, format="bracketed")
+
+
+def test_one_score_to_compare_needs_no_list() -> None:
+    gold, other = "(S (A a) (B b))\n", "(S (A a) (C b))\n"
+    table = compare(gold, {"A": gold, "B": other}, format="bracketed", scores="parseval.tagging_accuracy")
+    assert [document["score"] for document in table.comparisons] == ["parseval.tagging_accuracy"]

@@ -8,7 +8,7 @@ import json
 import subprocess
 import sys
 import warnings
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -618,3 +618,33 @@ def test_results_load_nothing_that_they_may_not_need() -> None:
     assert not {"rich", "scipy", "numba", "matplotlib", "treescore.render", "treescore.results.inspection"} & set(
         loaded
     )
+
+
+def test_nothing_of_a_result_can_be_changed(scored: Result) -> None:
+    for found in (scored, scored["rules"], scored.errors("rules"), compare(scored)):
+        with pytest.raises(FrozenInstanceError):
+            found.las_f1 = 1.0  # type: ignore[union-attr]
+
+
+def test_heads_of_other_words_are_said_to_be_numbers_of_their_own_side() -> None:
+    gold = "".join(f"{line}\n" for line in (word(1, "a", 2), word(2, "b", 0), word(3, "c", 2), ""))
+    merged = "".join(f"{line}\n" for line in (word(1, "ab", 0), word(2, "c", 1), ""))
+    result = score(
+        gold, {"A": merged, "B": gold.replace("c\tc\tX\t_\t_\t2", "c\tc\tX\t_\t_\t1")}, "ud", format="conllu"
+    )
+    said = "Heads are numbers of each side's own words"
+    assert said in str(result.errors("A"))
+    assert said not in str(result.errors("B"))
+
+
+def word(number: int, form: str, head: int) -> str:
+    deprel = "dep" if head else "root"
+    return f"{number}\t{form}\t{form}\tX\t_\t_\t{head}\t{deprel}\t_\t_"
+
+
+def test_the_level_of_intervals_stands_in_every_table(scored: Result) -> None:
+    table = compare(scored, level=0.9)
+    assert "90 % interval" in table.to_markdown()
+    assert "90 % interval" in str(table)
+    assert r"90 \% interval" in table.to_latex()
+    assert "90 % interval" in table._repr_html_()

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import click
 
 from treescore.cli.exits import epilog
+from treescore.cli.values import OneOf
 
 
 class Shell(NamedTuple):
@@ -30,11 +31,12 @@ _PROGRAM, _VARIABLE = "treescore", "_TREESCORE_COMPLETE"
 
 
 @click.command(epilog=epilog(*(shell.install for shell in SHELLS.values())))
-@click.argument("shell", type=click.Choice(list(SHELLS)))
+@click.argument("shell", type=OneOf(list(SHELLS)))
 def completion(shell: str) -> None:
     """Print the script that completes commands in a shell.
 
-    It completes commands, options, names of metrics, formats and transforms, and files.
+    It completes commands, options, names of metrics, formats and transforms, and files. Its last lines say what makes a
+    shell read it.
     """
     from click.shell_completion import get_completion_class  # noqa: PLC0415 - the help can spare it
 

@@ -70,7 +70,9 @@ def evaluated(asked: Asked, significance: Mapping[str, Json] | None = None) -> S
         )  # fmt: skip
     with progress_bar() as tell:
         result = evaluate(request, source_of(asked["gold"], choice), outputs, limits=read_limits(), progress=tell)
-    return Scored(result, _taken(asked, choice, metrics), [asked["gold"], *(output.path for output in given)])
+    others = {output.format for output in outputs if output.format not in (None, text_format)} if guessed else set()
+    taken = _taken(asked, choice, metrics, sorted(name for name in others if isinstance(name, str)))
+    return Scored(result, taken, [asked["gold"], *(output.path for output in given)])
 
 
 def source_of(argument: str, choice: FormatChoice) -> Source:
@@ -123,8 +125,9 @@ def _usual(choice: FormatChoice) -> list[Json]:
     return [choice.format.usual_metric]
 
 
-def _taken(asked: Asked, choice: FormatChoice, metrics: Sequence[Json]) -> str:
-    """Say which format and metric were taken where no option names them."""
+def _taken(asked: Asked, choice: FormatChoice, metrics: Sequence[Json], others: Sequence[str]) -> str:
+    """Say which formats and metric were taken where no option names them; `others` are those of outputs alone."""
     taken = [] if asked["text_format"] is not None else [f"format {choice.name} (by the suffix of gold)"]
+    taken += [f"format {name} (by the suffix of outputs)" for name in others]
     taken += [] if asked["metrics"] else [f"metric {metrics[0]} (usual for {choice.name})"]
     return f"Taken: {', '.join(taken)}." if taken else ""

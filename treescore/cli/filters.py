@@ -9,7 +9,7 @@ import click
 
 from treescore.cli.arguments import Asked
 from treescore.cli.forms import TEXT, is_terminal
-from treescore.cli.values import Lengths
+from treescore.cli.values import Lengths, WholeNumber
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +39,7 @@ def filter_options(function: _Function) -> _Function:
     """Add the options."""
     for option in (
         click.option(
-            "--limit", type=click.IntRange(0), metavar="N",
+            "--limit", type=WholeNumber(0, 10), metavar="N",
             help=f"Rows of each report; 0 for all. {ON_A_TERMINAL} on a terminal, else all.",
         ),
         click.option(

@@ -33,7 +33,13 @@ def fitted(table: Table, width: int) -> Table:
             return fitted(_without(table, SPARED), width) if SPARED in table.heads else table
         widths[column] -= 1
         excess -= 1
-    rows = [[_cut(cell, size) for cell, size in zip(row, widths, strict=True)] for row in table.cells]
+    rows = [
+        [
+            _cut_inside(cell, size) if head == SPARED else _cut(cell, size)
+            for head, cell, size in zip(table.heads, row, widths, strict=True)
+        ]
+        for row in table.cells
+    ]
     return replace(table, rows=rows)
 
 
@@ -52,3 +58,11 @@ def _without(table: Table, head: str) -> Table:
 
 def _cut(cell: str, size: int) -> str:
     return cell if cell_len(cell) <= size else set_cell_size(cell, size - 1).rstrip() + MARK
+
+
+def _cut_inside(cell: str, size: int) -> str:
+    """Return a cell shortened in its middle: names of sentences differ at the end."""
+    if cell_len(cell) <= size:
+        return cell
+    end = (size - 1) * 2 // 3
+    return set_cell_size(cell, size - 1 - end).rstrip() + MARK + set_cell_size(cell[::-1], end).rstrip()[::-1]

@@ -10,6 +10,7 @@ from typing import TypeVar
 import click
 
 from treescore.cli.exits import UNWRITTEN
+from treescore.cli.values import OneOf
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
@@ -77,7 +78,7 @@ def form_option(*forms: str) -> Callable[[_Function], _Function]:
     return click.option(
         "--as",
         "as_form",
-        type=click.Choice(forms),
+        type=OneOf(forms),
         expose_value=False,
         help="The same as the option of this name, as --as json.",
         callback=_remember,
@@ -87,7 +88,7 @@ def form_option(*forms: str) -> Callable[[_Function], _Function]:
 def unit_option(function: _Function) -> _Function:
     """Add `--unit`."""
     return click.option(
-        "--unit", type=click.Choice(["percent", "fraction"]), default="percent", show_default=True,
+        "--unit", type=OneOf(["percent", "fraction"]), default="percent", show_default=True,
         help="How tables show scores from 0 to 1. JSON and CSV hold fractions with all digits.",
     )(function)  # fmt: skip
 

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypedDict, TypeVar
 
 import click
 
-from treescore.cli.values import JsonObject, ParamType
+from treescore.cli.values import JsonObject, Number, OneOf, ParamType, WholeNumber
 from treescore.core.params import Json
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
@@ -45,19 +45,19 @@ class Setting(NamedTuple):
 
 SETTINGS: Mapping[str, Setting] = {
     "test": Setting(
-        "--test", click.Choice(["auto", "permutation", "bootstrap", "mcnemar", "compare_pl"]),
+        "--test", OneOf(["auto", "permutation", "bootstrap", "mcnemar", "compare_pl"]),
         "The test; auto is the paired permutation test.",
     ),
     "unit": Setting(
-        "--test-unit", click.Choice(["auto", "sentence", "block", "token"]),
+        "--test-unit", OneOf(["auto", "sentence", "block", "token"]),
         "What is swapped and redrawn as a whole; a block is a document. auto: documents where there are some.",
     ),
     "correction": Setting(
-        "--correction", click.Choice(["holm", "hochberg", "bh", "by", "bonferroni", "none"]),
+        "--correction", OneOf(["holm", "hochberg", "bh", "by", "bonferroni", "none"]),
         "Correction of p over all pairs; holm unless given.",
     ),
-    "alpha": Setting("--alpha", click.FloatRange(1e-12, 0.5), "Level of significance; 0.05 unless given.", "X"),
-    "seed": Setting("--seed", click.IntRange(0), "Seed of shuffles and resamples; 1 unless given.", "N"),
+    "alpha": Setting("--alpha", Number(1e-12, 0.5, 0.01), "Level of significance; 0.05 unless given.", "X"),
+    "seed": Setting("--seed", WholeNumber(0, 7), "Seed of shuffles and resamples; 1 unless given.", "N"),
 }  # fmt: skip
 """Setting -> its option. `treescore.significance.settings` has their meanings and defaults."""
 

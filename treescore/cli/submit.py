@@ -18,6 +18,7 @@ from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
 from treescore.cli.exits import NO_SERVICE, OK, REFUSED, WRONG_INPUT, Stopped, epilog
+from treescore.cli.values import Number
 from treescore.cli.verdicts import (
     Outcome,
     outcome_of,
@@ -75,7 +76,7 @@ EXIT = epilog(
 )
 @click.option("--validate-only", is_flag=True, help="Have the files checked only: an attempt, no score.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("--timeout", default=600.0, show_default=True, type=click.FloatRange(1), help="Seconds for everything.")
+@click.option("--timeout", default=600.0, show_default=True, type=Number(1, None, 600), help="Seconds for everything.")
 def submit(**given: Any) -> None:
     """Send outputs to a benchmark, wait, and print score, interval, rank and whether a difference is real.
 

@@ -11,6 +11,7 @@ import orjson
 from click.shell_completion import CompletionItem
 
 from treescore.core.params import Json
+from treescore.core.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     ParamType = click.ParamType[Any]
@@ -107,6 +108,48 @@ class NameOrJson(JsonValue):
         from treescore.cli.names import completer  # noqa: PLC0415 - only a shell asks
 
         return completer(self.kind)(ctx, param, incomplete)
+
+
+class OneOf(click.Choice[str]):
+    """One of a list of words; another one that is like it is suggested."""
+
+    def convert(self, value: Json, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the word."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            self.fail(f"{error.message}{did_you_mean(value, self.choices)}", param, ctx)
+
+
+class WholeNumber(click.IntRange):
+    """A whole number that is not below a bound."""
+
+    def __init__(self, least: int, example: int) -> None:
+        super().__init__(least)
+        self.example = example
+
+    def convert(self, value: Json, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number."""
+        try:
+            return int(super().convert(value, param, ctx))
+        except click.BadParameter:
+            self.fail(f"{value!r} is not a whole number of {self.min} or more. Write it as {self.example}.", param, ctx)
+
+
+class Number(click.FloatRange):
+    """A number within bounds."""
+
+    def __init__(self, least: float, most: float | None, example: float) -> None:
+        super().__init__(least, most)
+        self.example = example
+
+    def convert(self, value: Json, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number."""
+        try:
+            return float(super().convert(value, param, ctx))
+        except click.BadParameter:
+            bounds = f"of {self.min:g} or more" if self.max is None else f"from {self.min:g} to {self.max:g}"
+            self.fail(f"{value!r} is not a number {bounds}. Write it as {self.example:g}.", param, ctx)
 
 
 class Pair(ParamType):

@@ -16,13 +16,13 @@ from numba.core import event
 log = logging.getLogger("treescore.compiling")
 
 NOTICE = (
-    "Compiling once. On a server with two busy cores it took 7 s for a comparison of dependency parsers, and 35 s for "
-    "scores of constituency parsers."
+    "Compiling once what scores and compares. On a server with two busy cores it took 7 s for a comparison of "
+    "dependency parsers, and 35 s for scores of constituency parsers."
 )
-KEPT = "Later processes find them."
+KEPT = "It is kept for the next time."
 DONE = "Compiled in %.0f s."
 NOT_KEPT = (
-    "No folder can be written to keep them, so each process compiles them again: set NUMBA_CACHE_DIR to a folder that "
+    "No folder can be written to keep it, so each process compiles it again: set NUMBA_CACHE_DIR to a folder that "
     "can be written."
 )
 

@@ -11,7 +11,7 @@ from treescore.core.counting import counted
 from treescore.core.limits import DEFAULT_LIMITS, Limits
 from treescore.core.params import escape
 from treescore.core.registry import ItemInfo, Outcome, Text
-from treescore.core.trees import Treebank, with_vocabulary
+from treescore.core.trees import DependencyTreebank, Treebank, with_vocabulary
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, Problem, placed
 from treescore.evaluation.slices import SentenceGroups, sentence_groups, with_sentence_slices
@@ -138,7 +138,7 @@ class Evaluation:
                 system = step.transform.apply(system, self._gold_after(entry.steps[:position]))
         gold = self._gold_after(entry.steps)
         if len(gold) != len(system) and not entry.metric.own_segmentation:
-            raise InputError(_unequal(len(gold), len(system)))
+            raise InputError(_unequal(gold, system))
         outcome = entry.metric.evaluate(gold, system, items, self.limits)
         table = entry.metric.table
         return replace(outcome, slices=lambda: with_sentence_slices(outcome, table, self._groups_of(entry.key, gold)))
@@ -169,14 +169,16 @@ def _stages_of(spec: Spec) -> dict[tuple[int, ...], tuple[Step, ...]]:
     return {tuple(map(id, steps)): steps for steps in stages}
 
 
-def _unequal(gold: int, system: int) -> Problem:
-    found = f"The output has {counted(system, 'sentence')}"
+def _unequal(gold: Treebank, system: Treebank) -> Problem:
+    found = f"The output has {counted(len(system), 'sentence')}"
     fix = (
         "Send one for each sentence of gold, in its order; where the parser failed, leave the sentence empty as the "
         "format allows."
     )
+    if isinstance(gold, DependencyTreebank):
+        fix += " For outputs with their own sentences and tokens, use the metric ud."
     detail = f"{found}, which is not the number of gold. {fix}"
-    return Problem("sentence-count-mismatch", detail, gold_detail=f"{found}, gold has {gold}. {fix}")
+    return Problem("sentence-count-mismatch", detail, gold_detail=f"{found}, gold has {len(gold)}. {fix}")
 
 
 def _check_items(items: ItemInfo, sentences: int) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from treescore.core.params import Json
-from treescore.errors import FilePath, OneOfSeveral, Problem
+from treescore.errors import FilePath, OneOfSeveral, Problem, ScoringError
 
 
 def warning_lines(warnings: Iterable[Mapping[str, Json]]) -> list[str]:
@@ -37,18 +38,33 @@ def _line(whose: str, found: Sequence[Mapping[str, Json]]) -> str:
     if isinstance(place, OneOfSeveral) and whose != place:
         whose = f"{whose}, {place}"
     more = f" ({len(found) - 1} more like this)" if len(found) > 1 else ""
-    return _placed(whose, first, first["detail"], first["code"]) + more
+    return f"{_placed(whose, first, first['detail'])} [{first['code']}]{more}"
 
 
 def problem_line(problem: Problem) -> str:
     """Return a problem as one line: `out.conllu, line 7, column 7: HEAD is 9 ... [conllu-head-...]`."""
+    return f"{problem_words(problem)} [{problem.code}]"
+
+
+def problem_words(problem: Problem) -> str:
+    """Return place and detail of a problem, for a caller who may read gold."""
     at = {name: value for name in _PLACES if (value := getattr(problem, name)) is not None}
-    return _placed(_words_of(problem.pointer), at, problem.gold_detail or problem.detail, problem.code)
+    return _placed(_words_of(problem.pointer), at, problem.gold_detail or problem.detail)
 
 
-def _placed(whose: str, at: Mapping[str, Json], detail: str, code: str) -> str:
+@contextmanager
+def telling() -> Iterator[None]:
+    """Have errors of the block say where in the texts their problems are, as the caller may read gold."""
+    try:
+        yield
+    except ScoringError as error:
+        error.tell(problem_words)
+        raise
+
+
+def _placed(whose: str, at: Mapping[str, Json], detail: str) -> str:
     places = [*([whose] if whose else []), *(f"{words} {at[name]}" for name, words in _PLACES.items() if name in at)]
-    return f"{', '.join(places)}{': ' if places else ''}{detail} [{code}]"
+    return f"{', '.join(places)}{': ' if places else ''}{detail}"
 
 
 _PLACES = {"line": "line", "column": "column", "sent_id": "sentence"}

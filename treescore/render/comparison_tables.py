@@ -7,6 +7,7 @@ from typing import Any
 
 from treescore.render.across import across_lines
 from treescore.render.crosstable import (
+    INTERVAL,
     CrossTable,
     cross_table,
     dagger_line,
@@ -29,7 +30,7 @@ def comparison_tables(document: Mapping[str, Any], shares: Container[str] = ()) 
     """
     table = cross_table(document, shares)
     heads, rows = system_table(table)
-    columns = [Column(head, numeric=head not in ("system", "runs", "interval")) for head in heads]
+    columns = [Column(head, numeric=head not in ("system", "runs") and not head.endswith(INTERVAL)) for head in heads]
     cluster = [system.get("cluster") for system in table.systems]
     if any(each is not None for each in cluster):
         columns.append(Column("cluster", numeric=True))

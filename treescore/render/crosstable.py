@@ -175,8 +175,15 @@ def system_table(table: CrossTable) -> tuple[list[str], list[list[str]]]:
     rows = [_system_cells(system, table.figures) for system in table.systems]
     for index, row in enumerate(rows):
         row[2] += _dagger(table, index)
-    kept = [column for column in range(len(SYSTEM_HEADS)) if any(row[column] for row in rows)]
-    return [SYSTEM_HEADS[column] for column in kept], [[row[column] for column in kept] for row in rows]
+    heads = ["rank", "system", "score", _interval_head(table), "ranks", "runs"]
+    kept = [column for column in range(len(heads)) if any(row[column] for row in rows)]
+    return [heads[column] for column in kept], [[row[column] for column in kept] for row in rows]
+
+
+def _interval_head(table: CrossTable) -> str:
+    """Return the head of the column of intervals, with their level."""
+    levels = {system["ci"]["level"] for system in table.systems if system.get("ci")}
+    return f"{100 * levels.pop():g} % {INTERVAL}" if len(levels) == 1 else INTERVAL
 
 
 def _system_cells(system: Document, figures: Figures) -> list[str]:
@@ -194,7 +201,8 @@ def _system_cells(system: Document, figures: Figures) -> list[str]:
     ]
 
 
-SYSTEM_HEADS = ("rank", "system", "score", "interval", "ranks", "runs")
+INTERVAL = "interval"
+"""Last word of the head of the column of intervals."""
 
 
 def notes(document: Document) -> list[str]:

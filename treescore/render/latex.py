@@ -96,7 +96,12 @@ def escaped(words: str) -> str:
 def _systems(table: CrossTable) -> list[str]:
     heads, rows = system_table(table)
     alignment = "".join("l" if head in ("system", "runs") else "r" for head in heads)
-    return tabular(alignment, heads, [[escaped(cell) for cell in row] for row in rows], table.boundary_above)
+    return tabular(
+        alignment,
+        [escaped(head) for head in heads],
+        [[escaped(cell) for cell in row] for row in rows],
+        table.boundary_above,
+    )
 
 
 def _pairs(table: CrossTable) -> list[str]:

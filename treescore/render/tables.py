@@ -97,11 +97,13 @@ def escaped(words: str) -> str:
 
 
 def _html_grid(table: Table) -> str:
-    styles = [' style="text-align:right"' if column.numeric else ' style="text-align:left"' for column in table.columns]
+    aligned = ("right" if column.numeric else "left" for column in table.columns)
+    styles = [f' style="text-align:{side};padding:.2em .6em;white-space:nowrap"' for side in aligned]
     heads = "".join(
         f'<th scope="col"{style}>{escaped(head)}</th>' for head, style in zip(table.heads, styles, strict=True)
     )
     lines = [
+        '<div style="overflow-x:auto">',  # a wide table scrolls by itself, on the page it would hide what follows
         "<table>",
         f'<caption style="text-align:left">{escaped(table.caption)}</caption>',
         f"<thead><tr>{heads}</tr></thead>",
@@ -110,7 +112,7 @@ def _html_grid(table: Table) -> str:
     for first, *rest in table.cells:
         cells = "".join(f"<td{style}>{escaped(cell)}</td>" for cell, style in zip(rest, styles[1:], strict=True))
         lines.append(f'<tr><th scope="row"{styles[0]}>{escaped(first)}</th>{cells}</tr>')
-    return "\n".join([*lines, "</tbody>", "</table>"])
+    return "\n".join([*lines, "</tbody>", "</table>", "</div>"])
 
 
 TABLE_FORMS: Mapping[str, Callable[[Table], str]] = {

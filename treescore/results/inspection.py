@@ -32,6 +32,7 @@ ERROR_MARK = "error"
 NOTHING = "The output has nothing here that could be compared."
 COMMON = 20
 """Values that an empty view names."""
+OWN_NUMBERS = "Heads are numbers of each side's own words: one number may stand for two words."
 FEW_SCORES = 6
 """Scores of a slice that are shown where none of them is one of the metric's headline."""
 UNSCORED = (STATUS_NAMES[ERROR], STATUS_NAMES[SKIP])
@@ -76,8 +77,8 @@ def errors(scored: Scored, filters: Filters) -> View:
     for number in chosen.sentences:
         rows += chosen.errors_of(number)
     title = f"{counted(len(rows), 'error')} of {clean(scored.name)} under {scored.entry.key}{chosen.words}"
-    notes = () if rows else chosen.why_empty()
-    return View(title, _columns(rows), tuple(rows), scored.warnings, tuple(notes), shown=_shown(rows))
+    notes = _own_numbers(rows) if rows else tuple(chosen.why_empty())
+    return View(title, _columns(rows), tuple(rows), scored.warnings, notes, shown=_shown(rows))
 
 
 def diff(better: Scored, worse: Scored, filters: Filters) -> View:
@@ -96,9 +97,9 @@ def diff(better: Scored, worse: Scored, filters: Filters) -> View:
         f"{counted(sentences, 'sentence')} that {clean(better.name)} has right and "
         f"{clean(worse.name)} wrong under {worse.entry.key}{chosen.words}, with the errors of {clean(worse.name)}"
     )
-    notes = () if rows else chosen.why_empty()
+    notes = _own_numbers(rows) if rows else tuple(chosen.why_empty())
     warnings = tuple(dict.fromkeys([*better.warnings, *worse.warnings]))
-    return View(title, _columns(rows), tuple(rows), warnings, tuple(notes), shown=_shown(rows))
+    return View(title, _columns(rows), tuple(rows), warnings, notes, shown=_shown(rows))
 
 
 def sentence(scored: Scored, name: SentenceName) -> View:
@@ -118,7 +119,7 @@ def sentence(scored: Scored, name: SentenceName) -> View:
     [valued] = with_values(entry.metric.table, outcome.rows[number : number + 1], [item])
     named = f" ({clean(item['sent_id'])})" if item.get("sent_id") else ""
     title = f"Sentence {number + 1}{named}, {clean(scored.name)} beside gold under {entry.key}"
-    notes = [_scores_line(scored, valued)]
+    notes = [_scores_line(scored, valued), *_own_numbers(rows)]
     if "problem" in item:
         notes.append(f"{item['status']}: {item['problem']['detail']}")
     notes += [f"{side}: {item[f'{side}_tree']}" for side in ("gold", "system") if f"{side}_tree" in item]
@@ -164,6 +165,17 @@ def _shown(rows: Sequence[Mapping[str, Json]]) -> tuple[str, ...]:
     if all(row.get("system_form") in (None, row.get("form")) for row in rows):
         hidden.add("system_form")
     return tuple(name for name in columns if name not in hidden)
+
+
+def _own_numbers(rows: Iterable[Mapping[str, Json]]) -> tuple[str, ...]:
+    """Return what must be known to read heads where both sides have other words."""
+    for row in rows:
+        same_number = row.get("gold_head") is not None and row["gold_head"] == row.get("system_head")
+        if (same_number and "head" in (row.get("kind"), row.get(ERROR_MARK))) or (
+            row.get("system_word") not in (None, row.get("word"))
+        ):
+            return (OWN_NUMBERS,)
+    return ()
 
 
 def _share(known: Mapping[str, Any], name: str) -> bool:

@@ -25,7 +25,7 @@ def require_drawing() -> None:
         raise MissingExtra(missing("Drawing", "plot"))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Picture:
     """A heat map of comparisons: a notebook shows it, `save` writes it.
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _TIDY = ("system", "metric", "score", "value")
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Result(Mapping[str, SystemScores], Renderable):
     """Scores of systems: `result["A"]["ud.las_f1"]`; printed, a table for each metric.
 
@@ -231,7 +231,7 @@ class Result(Mapping[str, SystemScores], Renderable):
             raise InputError(Problem("unknown-metric", detail, pointer="/metric")) from error
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Renderable):
     """Which differences between systems are real; printed, a table of ranks and one of pairs.
 

@@ -13,7 +13,7 @@ from treescore.evaluation.report import find_score
 from treescore.evaluation.spec import Spec
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SystemScores(Mapping[str, float | None]):
     """The scores of one system, by address or as attributes.
 

@@ -135,7 +135,7 @@ def _shortened(table: Table) -> Table:
     return replace(table, rows=table.rows[:LISTED], notes=[f"... and {more} more rows.", *table.notes])
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class View(Renderable, Sequence[Mapping[str, Json]]):
     """Rows of one kind: errors, words of a sentence, slices, differences between two systems.
 

@@ -59,8 +59,8 @@ def _listed(outputs: Outputs) -> list[Source]:
         found = list(cast("Iterable[Source]", outputs))
         return [found] if is_objects(found) else found
     detail = (
-        f"Outputs cannot be a {type(outputs).__name__}. Give a path, a text, parsed sentences, a list of outputs, or "
-        "{name: output}."
+        f"Outputs cannot be of type {type(outputs).__name__}. Give a path, a text, parsed sentences, a list of "
+        "outputs, or {name: output}."
     )
     raise wrong("wrong-type", detail, "/outputs")
 

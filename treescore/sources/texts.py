@@ -177,9 +177,9 @@ def _part(source: object, format_: Format, pointer: str) -> _Part:
     if is_objects(source):
         return _Part(text_of_objects(source, format_.name, pointer))
     detail = (
-        f"A text cannot be a {type(source).__module__}.{type(source).__qualname__}. Give a path, a string with a line "
-        "break, bytes, an open file, or parsed sentences: NLTK trees, spaCy Docs, stanza Documents, conllu TokenLists, "
-        "a udapi Document, or a list of them."
+        f"A text cannot be of type {type(source).__module__}.{type(source).__qualname__}. Give a path, a string with a "
+        "line break, bytes, an open file, or parsed sentences: NLTK trees, spaCy Docs, stanza Documents, conllu "
+        "TokenLists, a udapi Document, or a list of them."
     )
     raise wrong("wrong-type", detail, pointer)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -85,7 +84,7 @@ def test_comparing_needs_two_outputs():
 
 
 def test_a_picture_needs_the_drawing_library(monkeypatch):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    monkeypatch.setattr("treescore.results.pictures.find_spec", lambda _name: None)
     done = run("compare", *ASKED, "--as", "svg", GOLD, RULES, GRAPH, status=NOT_INSTALLED)
     assert done.stderr == "Error: Drawing needs an optional package. Install it with: pip install 'treescore[plot]'\n"
 

@@ -188,3 +188,12 @@ def test_an_empty_path_is_not_this_folder() -> None:
 def test_settings_of_a_comparison_are_not_left_out_in_silence(option: str) -> None:
     refused = run("score", "--significance", '{"seed": 7}', option, GOLD, RULES, GRAPH, status=2)
     assert "this command prints comparisons as JSON alone" in " ".join(refused.stderr.split())
+
+
+def test_the_format_that_the_suffix_of_outputs_names_is_said(tmp_path: Path) -> None:
+    gold, output = tmp_path / "gold.talp", tmp_path / "mine.pharaoh"
+    gold.write_text("1-1 2-2\n", encoding="utf-8")
+    output.write_text("0-0 1-1\n", encoding="utf-8")
+    printed = run("score", "--text", str(gold), str(output)).stdout
+    assert "format talp (by the suffix of gold), format pharaoh (by the suffix of outputs)" in printed
+    assert "0.00  100.00" in printed

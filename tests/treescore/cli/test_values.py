@@ -47,14 +47,15 @@ NAME = "Give a name, as "
         ("score", "--style", "evalb", "Unknown style 'evalb' of ud. Styles: conll18."),
         ("score", "--style", "conll", "Did you mean 'conll18'?"),
         ("compare", "--margin", "-1", "Give a number above 0, in units of the score, as 0.005."),
-        ("compare", "--seed", "x", "not a valid integer"),
-        ("compare", "--alpha", "2", "not in the range"),
+        ("compare", "--seed", "x", "Write it as 7."),
+        ("compare", "--alpha", "2", "not a number from 1e-12 to 0.5. Write it as 0.01."),
         ("compare", "--test", "t-test", "'permutation'"),
+        ("compare", "--correction", "hom", "Did you mean 'holm'?"),
         ("compare", "--test-unit", "document", "'block'"),
         ("compare", "--scores", "ud.las_f1,", "Write them as ud.las_f1,ud.uas_f1."),
         ("errors", "--length", "long", "Write a number of words, as 12, or a range, as 10-20."),
         ("errors", "--length", "20-10", "Write it as 10-20."),
-        ("errors", "--limit", "x", "not a valid integer"),
+        ("errors", "--limit", "x", "not a whole number of 0 or more. Write it as 10."),
     ],
 )
 def test_a_malformed_value_is_a_usage_error_with_an_example(

@@ -36,6 +36,7 @@ def test_html_is_escaped_and_says_what_is_a_head() -> None:
     assert html.count('scope="col"') == 2
     assert html.count('scope="row"') == 3
     assert not re.search(r"color|background", html)
+    assert '<div style="overflow-x:auto">\n<table>' in html
     assert html.index("Beware") < html.index("<table>") < html.index("Signature")
 
 
