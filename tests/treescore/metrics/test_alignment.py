@@ -217,8 +217,8 @@ def test_a_wrong_direction_is_warned_of_with_the_format_that_mends_it() -> None:
 
 def test_no_reading_is_advised_that_the_format_does_not_have() -> None:
     """Links that are one too high in a text that counts from 1 already would need a base of 2."""
-    high = scored("1-1 2-2 3-3\n", "2-2 3-3 4-4\n", "talp")
-    assert list(high.warnings) == []
+    (high,) = scored("1-1 2-2 3-3\n", "2-2 3-3 4-4\n", "talp").warnings
+    assert 'the format of gold: "pharaoh" or {"name": "talp", "base": 0}.' in high.detail
 
 
 def test_links_beyond_the_sentence_are_an_error_with_the_base_to_state() -> None:
@@ -320,3 +320,12 @@ def test_properties(gold: list[Any], output: list[Any], random: Any) -> None:
             for name in ("sure_recall", "possible_recall", "och_ney_recall"):
                 before = scores(outcome)[name]
                 assert math.isnan(before) or better[name] >= before
+
+
+def test_gold_whose_base_is_stated_wrongly_is_warned_of_with_what_mends_it() -> None:
+    gold, output = "1-1 2-2 3-3\n" * 25, "0-0 1-1 2-2\n" * 25
+    (warning,) = scored(gold, output, {"name": "pharaoh", "base": 0}, {"name": "pharaoh", "base": 0}).warnings
+    assert warning.code == "alignment-suspicious-indices"
+    assert "because gold counts them from 1: under this reading" in warning.detail
+    assert '"talp" or {"name": "pharaoh", "base": 1}' in warning.detail
+    assert list(scored(gold, output, "talp", {"name": "pharaoh", "base": 0}).warnings) == []

@@ -270,6 +270,15 @@ class Reading:
     shift: int
     reversed: bool
 
+    @property
+    def inverse(self) -> Reading:
+        """The reading of gold under which it fits the output as it is."""
+        return replace(self, shift=-self.shift)
+
+    def has_form(self, read: LinkForm) -> bool:
+        """Tell whether a format has this reading of a text."""
+        return read.base - self.shift in (0, 1)
+
     def form(self, read: LinkForm) -> LinkForm:
         """Return the form of a text that is read so, from how it was read."""
         return read.with_base(read.base - self.shift, turned=self.reversed)
@@ -297,12 +306,11 @@ class Reading:
 READINGS = tuple(Reading(shift, turned) for turned in (False, True) for shift in (0, -1, 1))[1:]
 
 
-def readings(links: Links, form: LinkForm | None) -> Iterator[tuple[Reading, Links]]:
-    """Yield every other reading that the format has and under which no position is negative."""
+def readings(links: Links) -> Iterator[tuple[Reading, Links]]:
+    """Yield every other reading under which no position is negative."""
     lowest = min((int(end.min()) for end in (links.source, links.target) if len(end)), default=0)
     for reading in READINGS:
-        base_exists = form is None or form.base - reading.shift in (0, 1)
-        if base_exists and lowest + reading.shift >= 0:
+        if lowest + reading.shift >= 0:
             yield reading, reading.apply(links)
 
 
@@ -318,8 +326,8 @@ def check_range(links: Links, lengths: IntArray, names: Sequence[str | None], ca
         return
     problems = range_problems(links, lengths, names, cap)
     if form is not None and not form.stated:
-        for reading, read in readings(links, form):
-            if not out_of_range(read, lengths).any():
+        for reading, read in readings(links):
+            if reading.has_form(form) and not out_of_range(read, lengths).any():
                 first = problems.problems[0]
                 ends = f"{int(links.source[beyond[0]])} and {int(links.target[beyond[0]])}"
                 sign = f"{len(beyond)} links point beyond their sentence, the first joins words {ends} (counted from 1)"

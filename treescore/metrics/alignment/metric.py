@@ -271,7 +271,7 @@ class Alignment(Metric):
         rows, warnings = matched_pairs(gold, system)
         gold_links, system_links = links_of(gold), links_of(system, rows)
         lengths = checked_lengths(items.lengths, limits) if items.lengths is not None else None
-        warnings += readings_checked(gold_links, system_links, len(gold), lengths, limits, system.form)
+        warnings += readings_checked(gold_links, system_links, len(gold), lengths, limits, (gold.form, system.form))
         null = self.values["null_links"]
         comparison = compare_links(
             GoldIndex(with_null(gold_links, null, lengths)), with_null(system_links, null, lengths), len(gold)
@@ -316,25 +316,33 @@ def with_null(links: Links, choice: Json, lengths: IntArray | None) -> Links:
 
 
 def readings_checked(
-    gold: Links, system: Links, pairs: int, lengths: IntArray | None, limits: Limits, form: LinkForm | None
+    gold: Links,
+    system: Links,
+    pairs: int,
+    lengths: IntArray | None,
+    limits: Limits,
+    forms: tuple[LinkForm | None, LinkForm | None],
 ) -> list[Problem]:
     """Return a warning if an output fits gold far better under another reading of its indices.
+
+    `forms` are how gold and the output were read.
 
     Raises:
         InputError: as `check_range`, unless another reading explains the links and the base is stated or the text is
             too small to be judged.
     """
+    form = forms[1]
     believed = form is None or form.stated or len(np.unique(system.rows)) < FEWEST_PAIRS
-    reading, fall = better_reading(gold, system, pairs, lengths, form)
+    reading, fall = better_reading(gold, system, pairs, lengths)
     if lengths is not None and not (believed and reading is not None):
         check_range(system, lengths, (), limits.max_problems, form)
-    return [] if reading is None else [misread_warning(reading, fall, form)]
+    return [] if reading is None else [misread_warning(reading, fall, *forms)]
 
 
 def better_reading(
-    gold: Links, system: Links, pairs: int, lengths: IntArray | None, form: LinkForm | None
+    gold: Links, system: Links, pairs: int, lengths: IntArray | None
 ) -> tuple[Reading | None, tuple[float, float]]:
-    """Find another reading of the system's indices, which its format has, under which AER falls steeply.
+    """Find another reading of the system's indices under which AER falls steeply.
 
     Links to NULL are ignored: under a wrong base many links only look like links to NULL.
 
@@ -346,7 +354,7 @@ def better_reading(
     best: Reading | None = None
     lowest = as_read
     if len(system) >= 2 and as_read > MIN_FALL:
-        for reading, links in readings(system, form):
+        for reading, links in readings(system):
             if lengths is not None and out_of_range(links, lengths).any():
                 continue
             rate = aer_of(compare_links(index, without_null(links), pairs).rows)
@@ -356,13 +364,22 @@ def better_reading(
     return (best if steep else None), (as_read, lowest)
 
 
-def misread_warning(reading: Reading, fall: tuple[float, float], form: LinkForm | None) -> Problem:
-    """Describe the better reading; how far AER falls is shown only to readers of gold."""
-    advice = "" if form is None else f" If so, state it in its format: {reading.form(form).words}. {IN_A_BENCHMARK}"
-    detail = (
-        f"The output probably {reading.fault}: under this reading its links fit gold far better. It was scored as it "
-        f"is.{advice}"
-    )
+def misread_warning(
+    reading: Reading, fall: tuple[float, float], gold: LinkForm | None, form: LinkForm | None
+) -> Problem:
+    """Describe the better reading; how far AER falls is shown only to readers of gold.
+
+    A reading that the output's format does not have is explained by gold: its words are counted otherwise than stated.
+    """
+    if form is None or reading.has_form(form):
+        whose, owner = f"The output probably {reading.fault}", "the output"
+        right = None if form is None else reading.form(form)
+    else:
+        whose, owner = "Gold and the output probably count words from different numbers", "gold"
+        right = None if gold is None or not reading.inverse.has_form(gold) else reading.inverse.form(gold)
+        whose += "" if right is None else f", because gold counts them from {right.base}"
+    advice = "" if right is None else f" If so, state it in the format of {owner}: {right.words}. {IN_A_BENCHMARK}"
+    detail = f"{whose}: under this reading its links fit gold far better. It was scored as it is.{advice}"
     return Problem(
         "alignment-suspicious-indices",
         detail,

@@ -155,7 +155,8 @@ class ParallelTreebankScore(Metric):
         gold_links, links = links_of(gold.alignment), links_of(system.alignment)
         warnings = [warning for side in sides for warning in side.warnings]
         with placed("/alignment"):
-            misread = readings_checked(gold_links, links, pairs, lengths, limits, system.alignment.form)
+            forms = gold.alignment.form, system.alignment.form
+            misread = readings_checked(gold_links, links, pairs, lengths, limits, forms)
         warnings += [warning.at("/alignment") for warning in misread]
         null = self.values["null_links"]
         index = GoldIndex(with_null(gold_links, null, lengths))
