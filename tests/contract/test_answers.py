@@ -170,7 +170,7 @@ for _method, _path, _op in operations():
         PROVOKED.setdefault((_name, "400"), lambda stage, m=_method, at=_odd: stage.client().open(at, method=m))
     if _op.get("security") != []:
         PROVOKED[_name, "401"] = _with_bad_token(_method, _here)
-        _scope = "submit" if _path.startswith("/v1/jobs") else "score"
+        _scope = "read" if _name == "list_jobs" else "submit" if _path.startswith("/v1/jobs") else "score"
         if "403" in _op["responses"]:
             PROVOKED.setdefault((_name, "403"), _with_scope(_method, _here, _scope))
     if "{job_id}" in _path:

@@ -14,7 +14,6 @@ OF_STATUS = tuple({type_of_status(status) for status in range(400, 600)})
 DYNAMIC = {
     "treescore/core/registry.py: f'unknown-{kind}'": ("unknown-format", "unknown-metric", "unknown-transform"),
     "treescore/formats/shared/bracket_problems.py: code": ("too-deep", "too-many-words", "too-many-sentences"),
-    "treescore/evaluation/warnings.py: first['code']": (),
     "treescore/formats/naacl.py: code": (),
     "treescore/client/errors.py: error['code']": (),
     "service/schemas/base.py: code": (),

@@ -132,7 +132,7 @@ def test_backup_and_restore_say_what_they_did(run, context, tmp_path):
     status, out, _ = run_with(run, url, "restore", file, "--data-dir", new)
     assert status == 0
     assert "1 unfinished runs are done after the start" in out
-    assert "1 tokens are valid" in out
+    assert "1 valid token. " in out
     assert f"team {SLUG}/lyon" in out
     assert "Revoke those again: treescore token revoke ID" in out
     status, _, err = run_with(run, url, "restore", file, "--data-dir", new)

@@ -137,7 +137,7 @@ def test_the_real_systems_indices_read_wrongly_are_warned_of(real_data: Path) ->
     assert '{"name": "talp", "base": 0}' in based.warnings[0].detail
     turned = evaluation.score(text, parse_format({"name": "pharaoh", "reversed": True}))[0]["alignment"]
     assert "other side's word first" in turned.warnings[0].detail
-    assert 'its format: {"name": "pharaoh", "base": 0}.' in turned.warnings[0].detail
+    assert 'the format of the output: {"name": "pharaoh", "base": 0}.' in turned.warnings[0].detail
     whole = parse_spec({"format": "talp", "metrics": [{"name": "alignment", "params": {"null_links": "complete"}}]})
     with_null = Evaluation(whole, (folder / "gold.talp").read_bytes(), parse_items({"lengths": lengths}))
     completed = with_null.score(text, parse_format("pharaoh"))[0]["alignment"]

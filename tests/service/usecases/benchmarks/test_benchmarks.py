@@ -248,7 +248,7 @@ class TestDelete:
     def test_a_benchmark_with_submissions_stays(self, task, context):
         task.make()
         task.scored(task.team())
-        with pytest.raises(Conflict, match="1 submissions"):
+        with pytest.raises(Conflict, match="1 submission"):
             delete_benchmark(context, ORGANISER, SLUG)
 
     def test_a_deleted_one_is_gone_with_its_gold_and_its_tokens(self, task, context):
