@@ -60,18 +60,20 @@ def evaluated(asked: Asked, significance: Mapping[str, Json] | None = None) -> S
         "items": asked["items"],
     }
     outputs = []
+    by_suffix: set[str] = set()
     for output in given:
         own = formats.get(output.system, asked["system_format"])
         if own is None and guessed:
             own = format_of(_first_path(output.path))
+            if own is not None and own != text_format:
+                by_suffix.add(own)
         outputs.append(
             Output(output.name, source_of(output.path, choice if own is None else format_choice(own, "/system_format")),
                    own, output.run_of)
         )  # fmt: skip
     with progress_bar() as tell:
         result = evaluate(request, source_of(asked["gold"], choice), outputs, limits=read_limits(), progress=tell)
-    others = {output.format for output in outputs if output.format not in (None, text_format)} if guessed else set()
-    taken = _taken(asked, choice, metrics, sorted(name for name in others if isinstance(name, str)))
+    taken = _taken(asked, choice, metrics, sorted(by_suffix))
     return Scored(result, taken, [asked["gold"], *(output.path for output in given)])
 
 

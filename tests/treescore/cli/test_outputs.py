@@ -197,3 +197,7 @@ def test_the_format_that_the_suffix_of_outputs_names_is_said(tmp_path: Path) -> 
     printed = run("score", "--text", str(gold), str(output)).stdout
     assert "format talp (by the suffix of gold), format pharaoh (by the suffix of outputs)" in printed
     assert "0.00  100.00" in printed
+    stated = ("--system-format", '{"name": "pharaoh", "base": 0}')
+    printed = run("score", "--text", *stated, str(gold), str(output)).stdout
+    assert "by the suffix of outputs" not in printed
+    assert "0.00  100.00" in printed
