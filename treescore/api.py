@@ -194,7 +194,7 @@ def _score(
         for name, source, run_of in named_outputs(outputs)
     ]
     if not named:
-        raise wrong("too-few-systems", "Give at least one output, or several as {name: output}.", "/outputs")
+        raise wrong("too-few-systems", "No output was given. Give one, or several as {name: output}.", "/outputs")
     return evaluate(request, gold, named, limits=limits, progress=progress)
 
 

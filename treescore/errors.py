@@ -21,9 +21,9 @@ class FilePath(str):
     __slots__ = ()
 
     @property
-    def printable(self) -> FilePath:
+    def printable(self) -> Self:
         """The path with a mark for each byte that is not UTF-8, which no document can hold."""
-        return FilePath(self.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+        return type(self)(self.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
 
 
 class OneOfSeveral(FilePath):
