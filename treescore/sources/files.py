@@ -67,8 +67,9 @@ def read_files(path: Path, pointer: str) -> Files:
         )
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        named = error.filename if isinstance(error, OSError) and error.filename else path
-        detail = f"{shown(named)}: {reason}. Give the path of a file; a text as bytes, or as a string with a newline."
+        named = str(getattr(error, "filename", None) or path)
+        within = "" if pointer == str(path) == named else f"{shown(named)}: "  # the place says the path already
+        detail = f"{within}{reason}. Give the path of a file; a text as bytes, or as a string with a newline."
         raise wrong("unreadable-file", detail, pointer) from error
 
 
