@@ -176,6 +176,21 @@ def test_the_signature_names_what_differs_from_the_defaults() -> None:
     assert "Signature: parseval.1(preset=evalb, errors=zero); transform flatten on gold; gold sha256:" in shown
 
 
+def test_the_signature_of_a_comparison_names_it_too() -> None:
+    asked = {"name": "parseval", "key": "brackets", "params": {"preset": "evalb", "cutoff": None}}
+    outputs = {"A": TREE * 2, "B": FLAT * 2}
+    result = score(TREE * 2, outputs, asked, format={"name": "bracketed", "layout": "lines"}, transforms=["flatten"])
+    table = compare(result)
+    line = (
+        "Signature: brackets.labelled_f1 of parseval(preset=evalb); transform flatten on gold; "
+        "gold format bracketed(layout=lines); significance."
+    )
+    for form in ("text", "markdown", "latex", "html"):
+        assert line in table.render(form).replace("\\_", "_"), form
+    signature = table.comparisons[0]["signature"]
+    assert [signature[name] for name in ("metric", "params")] == ["parseval", asked["params"]]
+
+
 def test_names_break_no_form() -> None:
     result = score(TREE, {HOSTILE: FLAT, "系统": FLAT}, "parseval", format="bracketed")
     words = result.to_text()

@@ -85,6 +85,11 @@ def signature_document(
     }
 
 
+def asked_transforms(entry: Entry) -> list[dict[str, Json]]:
+    """Return the transforms before a metric with the parameters that were given."""
+    return [{"name": step.name, "params": dict(step.params), "on": step.on} for step in entry.steps]
+
+
 def command(entry: Entry, gold_format: FormatChoice, system_format: FormatChoice) -> str:
     """Return the shell command that scores the same files without the service."""
     words = ["--format", _argument(gold_format.document())]
@@ -96,8 +101,8 @@ def command(entry: Entry, gold_format: FormatChoice, system_format: FormatChoice
 def metric_options(entry: Entry) -> list[str]:
     """Return the options of a command for one metric with its transforms."""
     words: list[str] = []
-    for step in entry.steps:
-        words += ["--transform", _argument({"name": step.name, "params": dict(step.params), "on": step.on})]
+    for step in asked_transforms(entry):
+        words += ["--transform", _argument(step)]
     metric: dict[str, Json] = {"name": entry.name}
     if entry.key != entry.name:
         metric["key"] = entry.key

@@ -13,7 +13,7 @@ from treescore.core.suggestions import did_you_mean
 from treescore.core.trees import Treebank
 from treescore.errors import FilePath, InputError, Problem, placed
 from treescore.evaluation.agreement import agreement as agree
-from treescore.evaluation.document import comparison_command, outcome_document, signature_document
+from treescore.evaluation.document import asked_transforms, comparison_command, outcome_document, signature_document
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import Entry, FormatChoice, Spec
 from treescore.evaluation.training_runs import runs_by_system
@@ -200,6 +200,13 @@ def compare_outcomes(
         with placed("/significance"):
             compared = compare(address, score, names, candidates, settings, blocks=blocks, gold_digest=gold_digest)
         compared["warnings"] = [*warning_lines(warnings_of_metric(warnings, entry.key)), *compared["warnings"]]
+        compared["signature"] = {
+            **compared["signature"],
+            "metric": entry.name,
+            "params": dict(entry.params),
+            "transforms": asked_transforms(entry),
+            "format": evaluation.spec.format.document(),
+        }
         compared["command"] = comparison_command(
             entry,
             evaluation.spec.format,

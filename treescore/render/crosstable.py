@@ -8,9 +8,9 @@ from typing import Any
 
 from treescore.core.conventions import IDENTICAL, UNDEFINED
 from treescore.core.counting import counted
-from treescore.core.digests import short_digests
 from treescore.core.figures import IN_FRACTIONS, PERCENT, Figures, figures_of
 from treescore.core.one_line import clean
+from treescore.render.signatures import signature_of_comparison
 
 Document = Mapping[str, Any]
 
@@ -220,12 +220,8 @@ def _has_identical(document: Document) -> bool:
 
 def signature_lines(document: Document) -> list[str]:
     """Return what a comparison depends on beside the settings above it, as one short line; none where it is hidden."""
-    signature = document["signature"]
-    if not signature.get("version") or not signature.get("gold"):
-        return []
-    version, _, significance = signature["version"].partition("/")
-    gold = short_digests(signature["gold"])
-    return [f"Signature: {document['score']}; {significance}; gold {gold}; treescore {version}"]
+    line = signature_of_comparison(document)
+    return [line] if line else []
 
 
 def dagger_line(table: CrossTable) -> str:

@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from treescore.core.digests import digest_of, short_digests
 from treescore.core.figures import PERCENT, Unit, figures_of
 from treescore.core.one_line import clean
 from treescore.core.values import value_at
 from treescore.evaluation.warnings import warning_lines, warnings_of_metric
+from treescore.render.signatures import signature_of_scores
 from treescore.render.tables import Column, Table
 
 if TYPE_CHECKING:
-    from treescore.core.params import Json
     from treescore.core.scores import Score
     from treescore.evaluation.spec import Entry, Spec
 
 Document = Mapping[str, Any]
-_LONGEST_VALUE = 40
-"""Characters of a parameter's value in a signature; a longer one is named by its digest."""
 
 
 def score_tables(
@@ -65,7 +62,7 @@ def _table(entry: Entry, systems: Sequence[Document], warnings: Sequence[Documen
         notes=[
             *_undefined(entry, shown, systems),
             *_unscored(entry, systems),
-            signature_line(entry, systems[0]["metrics"][entry.key]["signature"]) if systems else "",
+            signature_of_scores(entry, systems[0]["metrics"][entry.key]["signature"]) if systems else "",
         ],
     )
 
@@ -92,34 +89,3 @@ def _unscored(entry: Entry, systems: Sequence[Document]) -> Iterator[str]:
 
 
 _STATES = (("error", "in error"), ("skip", "skipped"))
-
-
-def signature_line(entry: Entry, signature: Document) -> str:
-    """Return what the scores depend on, in one short line: enough to repeat a table of a paper."""
-    version, _, metric = signature["version"].partition("/")
-    parts = [metric + _in_brackets({name: entry.params[name] for name in entry.params if _not_default(entry, name)})]
-    parts += [f"transform {step.name}{_in_brackets(step.params)} on {step.on}" for step in entry.steps]
-    formats = [signature["format"], signature["system_format"]]
-    if formats[0] != formats[1] or not isinstance(formats[0], str):
-        parts += [f"{side} format {_choice(value)}" for side, value in zip(("gold", "system"), formats, strict=True)]
-    gold = short_digests(signature["gold"])
-    return f"Signature: {'; '.join(parts)}; gold {gold}; treescore {version}"
-
-
-def _not_default(entry: Entry, name: str) -> bool:
-    return bool(entry.params[name] != type(entry.metric).params[name].default)
-
-
-def _choice(value: Json) -> str:
-    if isinstance(value, str):
-        return value
-    return str(value["name"]) + _in_brackets({name: option for name, option in value.items() if name != "name"})
-
-
-def _in_brackets(values: Mapping[str, Json]) -> str:
-    return f"({', '.join(f'{name}={_short(value)}' for name, value in values.items())})" if values else ""
-
-
-def _short(value: Json) -> str:
-    words = str(value).lower() if isinstance(value, bool) else str(value)
-    return clean(words) if len(words) <= _LONGEST_VALUE else short_digests(digest_of(words.encode()))
