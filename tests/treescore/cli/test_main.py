@@ -9,6 +9,7 @@ import shlex
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -113,6 +114,15 @@ def test_a_module_is_the_command_too() -> None:
     assert done.stderr.startswith("Usage: treescore [OPTIONS]")
 
 
+@pytest.fixture
+def heard_interrupt() -> Iterator[None]:
+    """A process that is started hears Ctrl-C; a suite in the background of a shell inherits that it is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heard_interrupt")
 def test_ctrl_c_ends_a_command_without_a_traceback(tmp_path: Path) -> None:
     pipe = tmp_path / "gold.conllu"
     os.mkfifo(pipe)
@@ -121,8 +131,11 @@ def test_ctrl_c_ends_a_command_without_a_traceback(tmp_path: Path) -> None:
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     with process, pipe.open("wb"):  # opened once the command reads gold
-        process.send_signal(signal.SIGINT)
-        printed, said = process.communicate(timeout=60)
+        try:
+            process.send_signal(signal.SIGINT)
+            printed, said = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert (process.returncode, printed, said) == (exits.INTERRUPTED, "", "Interrupted.\n")
 
 
