@@ -26,6 +26,7 @@ from treescore.errors import FilePath
 from treescore.evaluation import spec  # noqa: F401 - fills the registry
 from treescore.evaluation.warnings import warning_lines
 from treescore.render import FORMATS
+from treescore.render.signatures import signature_of_comparison
 from treescore.render.tables import TABLE_FORMS
 from treescore.results import Comparison, Result, SystemScores
 from treescore.results.filters import bounds_of
@@ -183,12 +184,32 @@ def test_the_signature_of_a_comparison_names_it_too() -> None:
     table = compare(result)
     line = (
         "Signature: brackets.labelled_f1 of parseval(preset=evalb); transform flatten on gold; "
-        "gold format bracketed(layout=lines); significance."
+        "gold format bracketed(layout=lines); system format bracketed(layout=lines); significance."
     )
     for form in ("text", "markdown", "latex", "html"):
         assert line in table.render(form).replace("\\_", "_"), form
     signature = table.comparisons[0]["signature"]
     assert [signature[name] for name in ("metric", "params")] == ["parseval", asked["params"]]
+
+
+def test_a_signature_says_which_system_has_which_format() -> None:
+    from_one = {"name": "pharaoh", "base": 1}
+    outputs = [Output("A", "0-0\n1-0\n"), Output("B", "0-0\n0-0\n"), Output("C", "1-1\n2-2\n", from_one)]
+    result = evaluate({"format": "pharaoh", "metrics": ["alignment"]}, "0-0\n1-1\n", outputs)
+    named = "gold format pharaoh; format pharaoh of A, B; format pharaoh(base=1) of C; "
+    assert f"Signature: alignment.1; {named}gold sha256:" in result.to_text()
+    assert f"Signature: alignment.aer; {named}significance." in compare(result).to_text()
+
+
+def test_a_stored_comparison_of_another_version_is_shown() -> None:
+    document = compare(score(TREE, {"A": TREE, "B": FLAT}, "parseval", format="bracketed")).comparisons[0]
+    signature = {**document["signature"], "params": {"gone": "x", "preset": "evalb"}}
+    line = signature_of_comparison({**document, "signature": signature})
+    assert line.startswith("Signature: parseval.labelled_f1(gone=x, preset=evalb); ")
+    unknown = {**signature, "metric": "gone", "params": {"odd": True}, "format": "old"}
+    assert "(odd=true); gold format old; system format bracketed; " in signature_of_comparison(
+        {**document, "signature": unknown}
+    )
 
 
 def test_names_break_no_form() -> None:

@@ -85,6 +85,25 @@ def signature_document(
     }
 
 
+def asked_document(
+    entry: Entry, gold_format: FormatChoice, formats: Mapping[str, Sequence[FormatChoice]]
+) -> dict[str, Json]:
+    """Make the members of a comparison's signature that say how its counts were made, as asked.
+
+    Args:
+        entry: the metric of the compared score.
+        gold_format: of the gold text.
+        formats: of each system's runs.
+    """
+    return {
+        "metric": entry.name,
+        "params": dict(entry.params),
+        "transforms": asked_transforms(entry),
+        "format": gold_format.document(),
+        "system_formats": {name: [choice.document() for choice in runs] for name, runs in formats.items()},
+    }
+
+
 def asked_transforms(entry: Entry) -> list[dict[str, Json]]:
     """Return the transforms before a metric with the parameters that were given."""
     return [{"name": step.name, "params": dict(step.params), "on": step.on} for step in entry.steps]

@@ -13,7 +13,7 @@ from treescore.core.suggestions import did_you_mean
 from treescore.core.trees import Treebank
 from treescore.errors import FilePath, InputError, Problem, placed
 from treescore.evaluation.agreement import agreement as agree
-from treescore.evaluation.document import asked_transforms, comparison_command, outcome_document, signature_document
+from treescore.evaluation.document import asked_document, comparison_command, outcome_document, signature_document
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import Entry, FormatChoice, Spec
 from treescore.evaluation.training_runs import runs_by_system
@@ -182,6 +182,8 @@ def compare_outcomes(
         settings = parse_settings(significance)
         if settings.margin is not None:
             _check_names(systems)
+    members = runs_by_system(systems)
+    formats = {name: [systems[run].format for run in runs] for name, runs in members.items()}
     documents = []
     for done, address in enumerate(addresses):
         progress(done, address)
@@ -193,24 +195,18 @@ def compare_outcomes(
                 tuple(outcomes[run][entry.key].rows for run in runs),
                 outcomes[runs[0]][entry.key].tokens.get(score.name) if len(runs) == 1 else None,
             )
-            for name, runs in runs_by_system(systems).items()
+            for name, runs in members.items()
         ]
         names = entry.metric.table.count_names
         blocks = documents_of(evaluation)
         with placed("/significance"):
             compared = compare(address, score, names, candidates, settings, blocks=blocks, gold_digest=gold_digest)
         compared["warnings"] = [*warning_lines(warnings_of_metric(warnings, entry.key)), *compared["warnings"]]
-        compared["signature"] = {
-            **compared["signature"],
-            "metric": entry.name,
-            "params": dict(entry.params),
-            "transforms": asked_transforms(entry),
-            "format": evaluation.spec.format.document(),
-        }
+        compared["signature"] = {**compared["signature"], **asked_document(entry, evaluation.spec.format, formats)}
         compared["command"] = comparison_command(
             entry,
             evaluation.spec.format,
-            {name: [systems[run].format for run in runs] for name, runs in runs_by_system(systems).items()},
+            formats,
             {**significance, "scores": [address]},
             items=evaluation.items != ItemInfo(),
         )

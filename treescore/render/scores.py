@@ -54,6 +54,7 @@ def _table(entry: Entry, systems: Sequence[Document], warnings: Sequence[Documen
         ]
         rows.append([clean(system["name"]), *values])
     named = entry.key if entry.key == entry.name else f"{entry.key} ({entry.name})"
+    signatures = {system["name"]: system["metrics"][entry.key]["signature"] for system in systems}
     return Table(
         caption=f"{named}, scores in percent" if unit == PERCENT else named,
         columns=[Column("system"), *(Column(head, numeric=True) for head in shown)],
@@ -62,7 +63,7 @@ def _table(entry: Entry, systems: Sequence[Document], warnings: Sequence[Documen
         notes=[
             *_undefined(entry, shown, systems),
             *_unscored(entry, systems),
-            signature_of_scores(entry, systems[0]["metrics"][entry.key]["signature"]) if systems else "",
+            signature_of_scores(entry, signatures) if signatures else "",
         ],
     )
 

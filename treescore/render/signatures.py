@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from treescore.core.digests import digest_of, short_digests
@@ -19,19 +19,18 @@ _LONGEST_VALUE = 40
 """Characters of a parameter's value; a longer one is named by its digest."""
 
 
-def signature_of_scores(entry: Entry, signature: Document) -> str:
+def signature_of_scores(entry: Entry, signatures: Mapping[str, Document]) -> str:
     """Return the line of the scores of one metric.
 
     Args:
         entry: what was asked.
-        signature: of the result.
+        signatures: those of the result, by system; at least one.
     """
-    version, _, metric = signature["version"].partition("/")
+    first = next(iter(signatures.values()))
+    version, _, metric = first["version"].partition("/")
+    choices = {name: [signature["system_format"]] for name, signature in signatures.items()}
     parts = [metric + _params(entry.name, entry.params), *_transforms(asked_transforms(entry))]
-    formats = [signature["format"], signature["system_format"]]
-    if formats[0] != formats[1] or not isinstance(formats[0], str):
-        parts += [f"{side} format {_choice(value)}" for side, value in zip(("gold", "system"), formats, strict=True)]
-    return _line(parts, signature["gold"], version)
+    return _line([*parts, *_formats(first["format"], choices)], first["gold"], version)
 
 
 def signature_of_comparison(document: Document) -> str:
@@ -43,9 +42,7 @@ def signature_of_comparison(document: Document) -> str:
     score, metric = document["score"], signature.get("metric", "")
     named = f"{score} of {metric}" if metric and not score.startswith(f"{metric}.") else score
     parts = [named + _params(metric, signature.get("params", {})), *_transforms(signature.get("transforms", ()))]
-    gold_format = signature.get("format")
-    if gold_format is not None and not isinstance(gold_format, str):
-        parts.append(f"gold format {_choice(gold_format)}")
+    parts += _formats(signature.get("format", ""), signature.get("system_formats", {}))
     return _line([*parts, significance], signature["gold"], version)
 
 
@@ -54,12 +51,33 @@ def _line(parts: list[str], gold: str, version: str) -> str:
 
 
 def _params(metric: str, asked: Mapping[str, Json]) -> str:
-    known = METRICS[metric].params if asked else {}
-    return _in_brackets({name: value for name, value in asked.items() if value != known[name].default})
+    """Show what differs from the defaults; a stored document of another version may have names unknown to this one."""
+    known = METRICS[metric].params if metric in METRICS else {}
+    return _in_brackets(
+        {name: value for name, value in asked.items() if name not in known or value != known[name].default}
+    )
 
 
 def _transforms(asked: Iterable[Document]) -> list[str]:
     return [f"transform {step['name']}{_in_brackets(step['params'])} on {step['on']}" for step in asked]
+
+
+def _formats(gold: Json, choices: Mapping[str, Sequence[Json]]) -> list[str]:
+    """Name the formats, unless all texts have one without options.
+
+    Args:
+        gold: that of gold.
+        choices: those of the outputs, by system.
+    """
+    names: dict[str, list[str]] = {}
+    for system, values in choices.items():
+        for text in dict.fromkeys(map(_choice, values)):
+            names.setdefault(text, []).append(clean(system))
+    if isinstance(gold, str) and list(names) in ([], [gold]):
+        return []
+    if len(names) == 1:
+        return [f"gold format {_choice(gold)}", *(f"system format {text}" for text in names)]
+    return [f"gold format {_choice(gold)}", *(f"format {text} of {', '.join(of)}" for text, of in names.items())]
 
 
 def _choice(value: Json) -> str:
