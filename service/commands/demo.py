@@ -12,6 +12,7 @@ import click
 import httpx
 
 from service.config import load_config
+from treescore.evaluation.report import percent_scores
 from treescore.evaluation.spec import parse_spec
 from treescore.render import render_comparisons
 from treescore.render.scores import score_tables
@@ -72,9 +73,11 @@ def show(name: str, client: httpx.Client) -> None:
     if job["state"] != "succeeded":
         raise click.ClickException(f"The example job {job['id']} is {job['state']}: {job['failure']}")
     click.echo(f"\n=== examples/{name}: job {job['id']} ===\n")
-    for table in score_tables(parse_spec(request), job["results"]["systems"], job["warnings"]):
+    spec, comparisons = parse_spec(request), job["results"]["comparisons"]
+    for table in score_tables(spec, job["results"]["systems"], job["warnings"]):
         click.echo(text_table(table))
-    click.echo(render_comparisons(job["results"]["comparisons"], "text").content.decode())
+    shown = render_comparisons(comparisons, "text", shares=percent_scores(spec, comparisons))
+    click.echo(shown.content.decode())
 
 
 def request_for(name: str) -> dict[str, object]:

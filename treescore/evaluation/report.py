@@ -265,6 +265,11 @@ def documents_of(evaluation: Evaluation) -> Sequence[str | None] | None:
     return named if any(named) else None
 
 
+def percent_scores(spec: Spec, comparisons: Sequence[Mapping[str, Json]]) -> frozenset[str]:
+    """Return the addresses of the compared scores that people see in percent: those whose range is 0 to 1."""
+    return frozenset(each["score"] for each in comparisons if find_score(spec, each["score"])[1].is_share)
+
+
 def find_score(spec: Spec, address: str) -> tuple[Entry, Score]:
     """Find the metric entry and the score of an address (`parseval.labelled_f1`; a bare key means its main score).
 

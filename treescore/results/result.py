@@ -12,7 +12,7 @@ from treescore.core.params import Json
 from treescore.core.suggestions import did_you_mean
 from treescore.core.values import value_at
 from treescore.errors import InputError, Problem
-from treescore.evaluation.report import Report, System, find_score
+from treescore.evaluation.report import Report, System, percent_scores
 from treescore.evaluation.spec import Entry
 from treescore.evaluation.warnings import warning_lines
 from treescore.results.filters import Filters, SentenceName
@@ -288,9 +288,7 @@ class Comparison(Renderable):
 
     @property
     def _shares(self) -> frozenset[str]:
-        """The compared scores whose range is 0 to 1."""
-        spec = self.result.report.spec
-        return frozenset(each["score"] for each in self.comparisons if find_score(spec, each["score"])[1].is_share)
+        return percent_scores(self.result.report.spec, self.comparisons)
 
     def tables(self, unit: Unit = PERCENT) -> Sequence[Table]:
         """Return the tables of ranks and of pairs of each compared score."""
