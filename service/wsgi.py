@@ -1,6 +1,6 @@
 """Make the application that gunicorn serves: `gunicorn -c python:service.gunicorn_conf service.wsgi:app`."""
 
-from service.api.app import create_app
+from service.app import create_app
 from service.config import load_config
 from service.logs import configure_logs
 from service.traces import configure_traces

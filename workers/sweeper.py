@@ -13,7 +13,7 @@ from service.files import private_umask
 from service.logs import configure_logs, fault
 from service.posix import Stop, stop_signal
 from service.queue import REDIS_ERRORS
-from service.store import comparisons, idempotency, jobs, ladders, runs, score_records, submissions, turns
+from service.store import comparisons, idempotency, jobs, ladders, runs, score_records, sessions, submissions, turns
 from service.traces import configure_traces
 from service.usecases.events.deliver import deliver_due
 from service.usecases.scoring import gold_cache
@@ -71,6 +71,7 @@ class Sweeper:
         now = context.now()
         with context.store.write() as db:
             idempotency.drop_before(db, now - KEEP_KEYS)
+            sessions.drop_expired(db, now)
             turns.forget(db)
             if context.config.retain_jobs_days:
                 expired = jobs.finished_before(db, now - timedelta(days=context.config.retain_jobs_days), limit=500)

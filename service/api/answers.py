@@ -28,6 +28,7 @@ class Kind(StrEnum):
     OWN = "Accept-Encoding"
     FORMS = "Accept, Accept-Encoding"
     PUBLIC = "Accept, Accept-Encoding, Authorization"
+    PAGE = "Accept-Encoding, Authorization, Cookie"
 
 
 class Asked(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from flask import Request as FlaskRequest
@@ -74,7 +74,15 @@ def query(schema: Strict[Loaded]) -> Loaded:
     Raises:
         BadRequest: a parameter is unknown, repeated, missing or invalid.
     """
-    given = request.args.to_dict(flat=False)
+    return load_query(schema, request.args.to_dict(flat=False))
+
+
+def load_query(schema: Strict[Loaded], given: Mapping[str, Sequence[str]]) -> Loaded:
+    """Return the query that parameters stand for.
+
+    Raises:
+        BadRequest: a parameter is unknown, repeated, missing or invalid.
+    """
     for name, values in given.items():
         if len(values) > 1:
             raise BadRequest(

@@ -59,6 +59,21 @@ tokens = Table(
     Index("ix_tokens_benchmark_id_team_id", "benchmark_id", "team_id"),
 )
 
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("hash", String(64), primary_key=True, comment="of the value of the cookie"),
+    Column("token_hash", String(64), nullable=False, index=True, comment="of the token that was pasted"),
+    _id("token_id", nullable=False),
+    Column("csrf", String(64), nullable=False, comment="value that forms carry"),
+    Column("created_at", Utc, nullable=False),
+    Column("seen_at", Utc, nullable=False, comment="to the minute"),
+    Column("expires_at", Utc, nullable=False),
+    _id("as_benchmark", nullable=True),
+    _id("as_team", nullable=True),
+    comment="signed-in browsers; as_*: the team through whose eyes an organiser looks",
+)
+
 runs = Table(
     "runs",
     metadata,

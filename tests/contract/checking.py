@@ -13,6 +13,8 @@ from jsonschema import Draft202012Validator
 from werkzeug.exceptions import HTTPException
 from werkzeug.test import EnvironBuilder, TestResponse
 
+from service.pages.answers import BLUEPRINTS, POLICY
+
 ROOT = Path(__file__).parents[2]
 METHODS = ("get", "post", "put", "patch", "delete")
 
@@ -122,6 +124,17 @@ def check_response(operation_id: str | None, method: str, response: TestResponse
         check_answer(documented["content"][response.mimetype]["schema"], response.json)
 
 
+def check_page(response: TestResponse) -> None:
+    """A page, of which no contract says anything: it loads nothing from other hosts, and no fault shows as a page."""
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+    assert response.headers["Request-Id"]
+    assert response.status_code < 500, response.status
+    if response.mimetype == "text/html":
+        assert response.headers["Content-Security-Policy"] == POLICY
+        assert " style=" not in response.text
+        assert "<style" not in response.text
+
+
 class CheckedClient(FlaskClient):
     """Holds every response against the contract."""
 
@@ -129,14 +142,17 @@ class CheckedClient(FlaskClient):
         """Send a request, check what comes back."""
         response = super().open(*args, **options)
         method = response.request.method
-        if method != "OPTIONS":
-            check_response(self._operation_id(response), method, response)
+        endpoint = self._endpoint(response)
+        if endpoint is not None and endpoint.startswith(BLUEPRINTS):
+            check_page(response)
+        elif method != "OPTIONS":
+            check_response(None if endpoint is None else endpoint.rpartition(".")[2], method, response)
         return response
 
-    def _operation_id(self, response: TestResponse) -> str | None:
+    def _endpoint(self, response: TestResponse) -> str | None:
         adapter = self.application.url_map.bind_to_environ(EnvironBuilder(response.request.path).get_environ())
         try:
             endpoint, _ = adapter.match(method=response.request.method)
         except HTTPException:
             return None
-        return str(endpoint).rpartition(".")[2]
+        return str(endpoint)

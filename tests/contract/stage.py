@@ -10,7 +10,7 @@ from typing import Any
 
 from flask import Flask
 
-from service.api.app import create_app
+from service.app import create_app
 from service.config import load_config
 from service.context import Context
 from service.queue import Queue

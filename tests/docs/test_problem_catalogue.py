@@ -18,7 +18,7 @@ DYNAMIC = {
     "treescore/client/errors.py: error['code']": (),
     "service/schemas/base.py: code": (),
     "service/usecases/status/problems.py: name": (),
-    "service/api/app.py: f'store-{ill}'": ("store-full", "store-damaged", "store-read-only"),
+    "service/app.py: f'store-{ill}'": ("store-full", "store-damaged", "store-read-only"),
     "service/api/problems.py: type_of_status(status)": OF_STATUS,
 }
 """Codes of expressions that the collector cannot read. Those without codes pass on what is collected elsewhere."""

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from service import traces
-from service.api.app import create_app
+from service.app import create_app
 from service.config import load_config
 from service.context import Context
 from service.variables import ConfigError

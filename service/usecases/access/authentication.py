@@ -32,11 +32,20 @@ def authenticate(context: Context, bearer: str | None, address: str = "", *, loc
         open_to_all = {"true": True, "false": False}.get(context.config.anonymous_jobs)
         may_score = context.config.on_loopback and local if open_to_all is None else open_to_all
         return Caller(None, frozenset({"score"} if may_score else ()), address=address)
+    return caller_by_hash(context, token_hash(bearer), address)
+
+
+def caller_by_hash(context: Context, hashed: str, address: str = "") -> Caller:
+    """Return the caller of the token with this hash.
+
+    Raises:
+        Unauthorized: the token is unknown, expired or revoked.
+    """
     admin = context.config.admin_token
-    if admin and hmac.compare_digest(bearer.encode(), admin.encode()):
+    if admin and hmac.compare_digest(hashed, token_hash(admin)):
         return Caller(ADMIN, frozenset({"organise"}), address=address)
     now = context.now()
-    row = tokens.by_hash(context.store, token_hash(bearer))
+    row = tokens.by_hash(context.store, hashed)
     if row is None or row.revoked_at is not None:
         raise Unauthorized("The token is unknown or was revoked.")
     if row.expires_at is not None and row.expires_at <= now:

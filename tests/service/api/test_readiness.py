@@ -13,7 +13,7 @@ import pytest
 import redis
 from sqlalchemy import event, text
 
-from service.api.app import create_app
+from service.app import create_app
 from service.queue import BULK, LIVE, WARMING_SECONDS, Queue
 from service.store.disk import FULL_BELOW, LOW_BELOW
 from tests.fixtures.contexts import ADMIN_TOKEN

@@ -36,6 +36,7 @@ from workers.entry import do
 
 ASKED = ({}, {"part": "en"}, {"part": "pooled", "pick": "all"}, {"score": "attachment.uas"}, {"format": "csv"})
 SINCE_UNITS = (
+    "DROP TABLE sessions",
     "DROP TABLE pieces",
     "ALTER TABLE runs DROP COLUMN request_id",
     "ALTER TABLE runs DROP COLUMN trace",

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from service.api.app import create_app
+from service.app import create_app
 from service.context import Context
 from service.queue import BULK, LIVE, Queue
 from service.requests import TokenRequest

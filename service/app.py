@@ -37,6 +37,10 @@ from service.config import Config
 from service.context import Context, open_context
 from service.errors import ServiceError, Unavailable
 from service.logs import fault
+from service.pages import benchmarks as benchmark_pages
+from service.pages import board as board_pages
+from service.pages import sign_in, static_files
+from service.pages.problems import as_page
 from service.queue import REDIS_ERRORS
 from service.server.state import EXTENSION, ServerState
 from service.store.faults import Fault, fault_of
@@ -58,6 +62,8 @@ BLUEPRINTS = (
     problem_pages,
     health,
 )
+
+PAGES = (benchmark_pages, board_pages, sign_in, static_files)
 
 _ILL = {Fault.FULL: "full", Fault.DAMAGED: "damaged", Fault.READ_ONLY: "read-only"}
 
@@ -83,11 +89,12 @@ def create_app(config: Config, context: Context | None = None) -> Flask:
     app.config["PROPAGATE_EXCEPTIONS"] = False
     opened = app.extensions["treescore"] = context if context is not None else open_context(config)
     app.extensions[EXTENSION] = ServerState(config)
-    for module in BLUEPRINTS:
+    for module in (*BLUEPRINTS, *PAGES):
         app.register_blueprint(module.blueprint)
     doors = Doors(config)
     app.before_request(partial(_begin, doors))
     app.after_request(calls.defer_polls)
+    app.after_request(as_page)
     app.teardown_request(calls.end_wait)
     coded = app.extensions[CODED] = CodedBodies()
     short = Finished(app.wsgi_app, lambda: app.extensions["treescore"], app.extensions[EXTENSION], coded, doors)

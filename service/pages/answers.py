@@ -1,0 +1,166 @@
+"""Answer with pages: templates, validators, the policy header, and fragments for what is live."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from flask import Blueprint, Response, request
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+
+from service.api import answers, calls
+from service.api.answers import Kind
+from service.api.codings import known_tag
+from service.pages import figures, static_files
+from service.pages.visitors import CSRF_FIELD, Visitor, here, visitor
+from service.recent import Recent
+from service.schemas.base import Loaded, Strict
+from service.usecases.runs.views import View, etag_of
+from treescore.core.one_line import clean
+from treescore.core.version import __version__
+
+HTML = "text/html; charset=utf-8"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+"""Content-Security-Policy of every page: nothing from other hosts, no script, style or event handler in the page."""
+UNCHANGED, FINAL = 204, 286
+"""Statuses of fragments: nothing to swap, and nothing will ever change again (htmx stops polling)."""
+TEMPLATES = Path(__file__).parent / "templates"
+MOST_BYTES = 32 * 2**20
+"""Of rendered pages that a process keeps."""
+_PAGES = Recent[bytes](MOST_BYTES, len)
+
+
+@cache
+def environment() -> Environment:
+    """Return the templates, which escape everything that is not marked as safe."""
+    made = Environment(
+        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True, auto_reload=False,
+    )  # fmt: skip
+    made.filters |= {
+        "p": figures.p_value, "time": figures.time, "whole": figures.whole, "clean": clean,
+        "query": lambda members: urlencode({name: value for name, value in members.items() if value is not None}),
+    }  # fmt: skip
+    made.globals |= {"static": static_files.address, "CSRF_FIELD": CSRF_FIELD, "MISSING": figures.MISSING}
+    return made
+
+
+@cache
+def templates_version() -> str:
+    """Return what names the templates of this version: pages that are made of others have other validators."""
+    digest = hashlib.blake2b(f"{__version__} {static_files.version()}".encode(), digest_size=8)
+    for path in sorted(TEMPLATES.rglob("*.html")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def query(schema: Strict[Loaded], *own: str) -> tuple[Loaded, dict[str, str]]:
+    """Return the query of a page's address, and the parameters that only the page knows.
+
+    A control that is left empty counts as not given.
+
+    Args:
+        schema: of the use-case behind the page.
+        own: names of parameters of the page; those that are not given are missing in the answer.
+
+    Raises:
+        BadRequest: a parameter is unknown, repeated or invalid.
+    """
+    given = {name: values for name, values in request.args.to_dict(flat=False).items() if values != [""]}
+    pages_own = {name: given.pop(name)[0] for name in own if name in given}
+    return calls.load_query(schema, given), pages_own
+
+
+def page(template: str, status: int = 200, **values: object) -> Response:
+    """Return a page whose validator is that of its bytes."""
+    body = render(template, **values)
+    if status != 200:
+        return finished(Response(body, status, content_type=HTML))
+    return finished(answers.conditional(View(body, etag_of(body), content_type=HTML), kind=Kind.PAGE))
+
+
+def known_page(template: str, version: object, values: Callable[[], Mapping[str, object]]) -> Response:
+    """Return a page that is rendered only if neither the client nor this process has it.
+
+    Args:
+        template: its name.
+        version: what the content depends on, beside visitor, address and templates: the validator of a view.
+        values: of the template.
+    """
+    tag = tag_of(version)
+    asked = answers.asked_of(request.environ)
+    body = b""
+    if known_tag(asked.known, asked.codings, tag) is None:
+        kept = _PAGES.get(tag)
+        if kept is None:
+            kept = render(template, **values())
+            _PAGES.put(tag, kept)
+        body = kept
+    return finished(answers.conditional(View(body, tag, content_type=HTML), kind=Kind.PAGE))
+
+
+def tag_of(version: object) -> str:
+    """Return the validator of what is shown at this address to this visitor."""
+    depends = (templates_version(), visitor().key, request.full_path, version)
+    return hashlib.blake2b(repr(depends).encode(), digest_size=16).hexdigest()
+
+
+def fragment(template: str, version: str, *, final: bool, values: Callable[[], Mapping[str, object]]) -> Response:
+    """Return a part of a page that is asked for again and again; its address carries the version that is shown.
+
+    Args:
+        template: of the part.
+        version: of what there is now.
+        final: whether it never changes again, so that asking can end.
+        values: of the template.
+    """
+    if request.args.get("version") == version and not final:
+        return finished(Response(status=UNCHANGED))
+    # htmx swaps the body of a 286 too, so that there is always one
+    return finished(Response(render(template, **values()), FINAL if final else 200, content_type=HTML))
+
+
+def render(template: str, **values: object) -> bytes:
+    """Return a template with these values, and those that every page has."""
+    return _template(template).render(**values, **common(visitor())).encode()
+
+
+def common(known: Visitor) -> dict[str, Any]:
+    """Return what every page shows: who looks, in which colours, and where."""
+    return {"visitor": known, "here": here(), "path": request.path}
+
+
+@cache
+def _template(name: str) -> Template:
+    return environment().get_template(name)
+
+
+def finished(response: Response) -> Response:
+    """Return the response with the headers of every page."""
+    response.headers["Content-Security-Policy"] = POLICY
+    response.headers["Referrer-Policy"] = "same-origin"
+    response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
+    return response
+
+
+def go_to(address: str) -> Response:
+    """Send the browser on to an address of this service, which it asks for with GET."""
+    response = Response(status=303)
+    response.headers["Location"] = address
+    return finished(response)
+
+
+def pages(name: str, prefix: str | None = None) -> Blueprint:
+    """Return a blueprint of pages: what goes wrong there is shown as a page (see service.pages.problems)."""
+    return Blueprint(f"{BLUEPRINTS}{name}", __name__, url_prefix=prefix)
+
+
+BLUEPRINTS = "pages_"
+"""How the names of blueprints of pages begin."""

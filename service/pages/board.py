@@ -1,0 +1,188 @@
+"""The board of a benchmark: ranks, scores, what the tests say of them, and what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+
+import orjson
+from flask import Response, request
+
+from service.api import calls
+from service.pages import answers
+from service.pages.benchmarks import benchmark_document, state_of
+from service.pages.score_names import NamedScore, ScoreNames
+from service.pages.visitors import visitor
+from service.requests import PICKS
+from service.schemas import queries
+from service.usecases.boards.leaderboard import leaderboard
+from service.usecases.runs.views import View
+from treescore.core.counting import counted
+from treescore.core.params import Json
+
+blueprint = answers.pages("board", "/b/<benchmark>")
+SORT = "sort"
+EXPORTS = (
+    *(("CSV", "csv"), ("TSV", "tsv"), ("Markdown", "markdown")),
+    *(("LaTeX", "latex"), ("SVG", "svg"), ("JSON", "json")),
+)
+SEEN_NAMES = {"macro": "mean of all parts", "pooled": "all sentences together"}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of the table, as its cells.
+
+    Attributes:
+        document: of the leaderboard.
+        name: of the team.
+        span: ranks that the tests leave open; empty where it is the rank alone.
+        begins_cluster: whether a line is drawn above.
+    """
+
+    document: Mapping[str, Any]
+    name: str
+    span: str
+    begins_cluster: bool
+
+
+@blueprint.get("")
+def show_board(benchmark: str) -> Response:
+    """Show the board."""
+    view, sort = _view(benchmark)
+    return answers.known_page("board.html", (view.etag, sort), partial(_values, benchmark, view, sort))
+
+
+@blueprint.get("/live")
+def show_board_live(benchmark: str) -> Response:
+    """Show the table again, if it differs from the version that the page has."""
+    own = {name: value for name, value in request.args.items() if name != "version"}
+    view, sort = _view(benchmark)
+    document = benchmark_document(visitor().caller, benchmark)
+    closed = state_of(document, calls.context().now()) == "closed"
+    return answers.fragment(
+        "board_table.html", view.etag, final=view.final and closed,
+        values=partial(_values, benchmark, view, sort, asked=own),
+    )  # fmt: skip
+
+
+def _view(benchmark: str) -> tuple[View, str]:
+    query, own = answers.query(queries.LEADERBOARD, SORT, "version")
+    view = leaderboard(calls.context(), visitor().caller, benchmark, query)
+    return view, own.get(SORT, "")
+
+
+def _values(benchmark: str, view: View, sort: str, asked: Mapping[str, str] | None = None) -> dict[str, object]:
+    """Return what the templates of the board show."""
+    board = orjson.loads(view.body)
+    document = benchmark_document(visitor().caller, benchmark)
+    names = ScoreNames(document, board["rounding"])
+    ranking = names(board["score"])
+    columns = names.columns(board["score"], board["scores"])
+    state = state_of(document, calls.context().now())
+    query = dict(asked if asked is not None else request.args.items())
+    return {
+        "benchmark": document,
+        "board": board,
+        "state": state,
+        "ranking": ranking,
+        "columns": columns,
+        "names": [names(address) for address in board["scores"]],
+        "rows": _sorted(_rows(board), sort),
+        "sort": sort,
+        "query": query,
+        "sort_links": partial(_sort_link, query, sort),
+        "caption": _caption(board, ranking, len(document["parts"])),
+        "parts": _parts(document),
+        "picks": PICKS if visitor().caller.organiser else (),
+        "exports": [(name, _export(benchmark, query, form)) for name, form in EXPORTS],
+        "live": state != "closed" or not view.final,
+        "version": view.etag,
+        "seen": SEEN_NAMES,
+        "teams": counted(board["total_rows"], "row"),
+    }
+
+
+def _rows(board: Mapping[str, Json]) -> list[Row]:
+    rows, cluster = [], None
+    for document in board["rows"]:
+        begins = document["cluster"] is not None and cluster is not None and document["cluster"] != cluster
+        cluster = cluster if document["cluster"] is None else document["cluster"]
+        low, high = document["rank_interval"] or (None, None)
+        span = "" if low == high else f"{low}–{high}"
+        rows.append(Row(document, row_name(document), span, begins))
+    return rows
+
+
+def row_name(document: Mapping[str, Any]) -> str:
+    """Return what a row is called: its team, else its submission where that is a baseline's."""
+    if document["role"] == "baseline":
+        return str(document["name"] or "baseline")
+    return str(document["team_name"] or document["team"] or "anonymous")
+
+
+def _sorted(rows: Sequence[Row], sort: str) -> list[Row]:
+    """Return the rows by a column: `-` before its name sorts from high to low. Rows without a value come last."""
+    column = sort.removeprefix("-")
+    if not column:
+        return list(rows)
+
+    def value(row: Row) -> Any:
+        if column == "team":
+            return row.name.casefold()
+        return row.document["scores"].get(column)
+
+    known = [row for row in rows if value(row) is not None]
+    return sorted(known, key=value, reverse=sort.startswith("-")) + [row for row in rows if value(row) is None]
+
+
+def _sort_link(query: Mapping[str, str], sort: str, column: str, best: str = "-") -> str:
+    """Return the address that sorts by a column, first with the best above; the other way where it is so already."""
+    wanted = f"{best}{column}"
+    other = {"-": "", "": "-"}[best] + column
+    members = {name: value for name, value in query.items() if name not in (SORT, "version", "cursor") and value}
+    return "?" + urlencode({**members, SORT: other if sort == wanted else wanted})
+
+
+def _caption(board: Mapping[str, Json], ranking: NamedScore, parts: int) -> str:
+    """Say what is measured, and how it was tested."""
+    part = board["part"]
+    if part == "macro":
+        measured = f"Mean {ranking.label} of {counted(parts, 'part')}."
+    elif part == "pooled":
+        measured = f"{ranking.label} over all sentences of {counted(parts, 'part')} together."
+    else:
+        measured = f"{ranking.label}." if part is None else f"{ranking.label} of the part {part}."
+    significance = board["significance"]
+    if significance["pending"]:
+        return f"{measured} The differences are being tested: {_pairs(board)}."
+    if significance["test"] is None or not significance["pairs"]:
+        return f"{measured} {significance['reason'] or ''}".strip()
+    units = {"block": "documents", None: "sentences"}.get(significance["unit"], f"{significance['unit']}s")
+    corrections = {"holm": "Holm", "bh": "Benjamini-Hochberg", "by": "Benjamini-Yekutieli"}
+    correction = corrections.get(significance["correction"], significance["correction"])
+    return (
+        f"{measured} A line is drawn where every team above differs from every team below (paired permutation over "
+        f"{units}, {correction}, α = {significance['alpha']:g})."
+    )
+
+
+def _pairs(board: Mapping[str, Json]) -> str:
+    rows = min(board["total_rows"], board["significance"]["first_rows"])
+    return counted(rows * (rows - 1) // 2, "pair")
+
+
+def _parts(document: Mapping[str, Json]) -> list[tuple[str, str]]:
+    """Return the values of `part`, and what they are called; none for a benchmark of one part."""
+    if len(document["parts"]) == 1:
+        return []
+    tracks = [(name, f"{name} ({counted(len(parts), 'part')})") for name, parts in document.get("tracks", {}).items()]
+    return [*SEEN_NAMES.items(), *tracks, *((name, name) for name in document["parts"])]
+
+
+def _export(benchmark: str, query: Mapping[str, str], form: str) -> str:
+    members = {name: value for name, value in query.items() if value and name not in (SORT, "version")}
+    return f"/v1/benchmarks/{benchmark}/leaderboard?{urlencode({**members, 'format': form})}"

@@ -1,0 +1,42 @@
+/* Keys, and what happened while a page asks for news. All else works without this script. */
+(() => {
+  "use strict";
+  const KEYS = "treescore-keys";
+  const say = document.createElement("p");
+  say.className = "toast";
+  say.setAttribute("role", "status");
+
+  const tell = (words) => {
+    say.textContent = words;
+    if (!say.isConnected) document.querySelector("main").prepend(say);
+  };
+  document.addEventListener("htmx:sendError", () =>
+    tell("The service does not answer. What you see may be old; the page asks again by itself."));
+  document.addEventListener("htmx:responseError", (event) => {
+    const status = event.detail.xhr.status;
+    tell(status === 401 || status === 403 || status === 404 || status === 410
+      ? "This is not shown any more. Load the page again to see why."
+      : "The service could not answer (" + status + "). What you see may be old; the page asks again by itself.");
+  });
+  document.addEventListener("htmx:afterOnLoad", () => say.remove());
+
+  const off = () => { try { return localStorage.getItem(KEYS) === "off"; } catch { return false; } };
+  const typing = (target) => target.closest("input, select, textarea, [contenteditable]");
+  const follow = (name) => { const link = document.querySelector(`a[data-key="${name}"]`); if (link) link.click(); };
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey || typing(event.target) || off()) return;
+    if (event.key === "j" || event.key === "k") follow(event.key);
+    else if (event.key === "/") {
+      const field = document.querySelector("input[type=search]");
+      if (field) { event.preventDefault(); field.focus(); field.select(); }
+    } else if (event.key === "?") {
+      const help = document.getElementById("keys");
+      if (help) { help.open = true; help.querySelector("summary").focus(); }
+    }
+  });
+  for (const box of document.querySelectorAll("input[data-keys]")) {
+    box.checked = !off();
+    box.closest("[hidden]")?.removeAttribute("hidden");
+    box.addEventListener("change", () => { try { localStorage.setItem(KEYS, box.checked ? "on" : "off"); } catch { /* private window */ } });
+  }
+})();

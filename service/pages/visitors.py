@@ -1,0 +1,171 @@
+"""Find out who looks at a page: the session of the cookie, else an anonymous caller; and check what forms send."""
+
+from __future__ import annotations
+
+import hmac
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from flask import Response, g, request
+
+from service.api import calls
+from service.api.around import note_of
+from service.api.callers import caller_of
+from service.caller import Caller
+from service.errors import Forbidden, Unauthorized
+from service.usecases.access import sessions
+from service.usecases.access.sessions import SignedIn
+from service.usecases.access.throttle import count_failure
+
+SESSION_COOKIE = "treescore_session"
+THEME_COOKIE = "treescore_theme"
+THEMES = ("light", "dark")
+CSRF_FIELD = "csrf"
+_YEAR = 365 * 24 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Who looks at a page.
+
+    Attributes:
+        caller: as the use-cases know it.
+        signed: the session; None without one.
+        theme: chosen colours; empty for those of the device.
+    """
+
+    caller: Caller
+    signed: SignedIn | None
+    theme: str
+
+    @property
+    def name(self) -> str:
+        """What the page calls the visitor."""
+        return "Organiser" if self.caller.organiser else (self.caller.team or "Token")
+
+    @property
+    def csrf(self) -> str:
+        """The value that the visitor's forms carry."""
+        return "" if self.signed is None else self.signed.session.csrf
+
+    @property
+    def key(self) -> str:
+        """What of the visitor a page depends on."""
+        if self.signed is None:
+            return f"{self.caller.token_id} {self.theme}"
+        session = self.signed.session
+        return f"{session.hash} {session.as_benchmark} {session.as_team} {self.theme}"
+
+
+def visitor() -> Visitor:
+    """Return who looks at the page, found once for a request; someone whose session has ended is anonymous.
+
+    Programs may send a token as to the API. A browser never does so by itself, so that needs no value of a form.
+
+    Raises:
+        Unauthorized: the token of a program is invalid.
+    """
+    if "visitor" not in g:
+        g.visitor = _visitor()
+    known: Visitor = g.visitor
+    return known
+
+
+def _visitor() -> Visitor:
+    theme = request.cookies.get(THEME_COOKIE, "")
+    theme = theme if theme in THEMES else ""
+    note = note_of(request.environ)
+    cookie = request.cookies.get(SESSION_COOKIE)
+    if cookie:
+        try:
+            signed = sessions.signed_in(calls.context(), cookie, note.address)
+        except Unauthorized as ended:
+            g.session_ended = ended.detail
+        else:
+            note.caller = g.caller = signed.caller
+            return Visitor(signed.caller, signed, theme)
+    g.caller = caller_of(calls.context(), calls.server(), request.environ)
+    return Visitor(g.caller, None, theme)
+
+
+def member(*scopes: str) -> Caller:
+    """Return the visitor as a caller who has one of these scopes.
+
+    Raises:
+        Unauthorized: nobody is signed in, or the session has ended.
+        Forbidden: the token has none of the scopes.
+    """
+    known = visitor()
+    if known.caller.anonymous:
+        raise Unauthorized(g.get("session_ended", "Sign in with a token to see this page."))
+    known.caller.require(*scopes)
+    return known.caller
+
+
+def check_form() -> None:
+    """Refuse a form that does not carry the value of the visitor's session, and any change while seen as a team.
+
+    Raises:
+        Unauthorized: the session has ended since the form was shown.
+        Forbidden: the value is missing or of another session.
+    """
+    known = visitor()
+    if known.signed is None:
+        if "session_ended" in g:
+            raise Unauthorized(g.session_ended)
+        return
+    given = request.form.get(CSRF_FIELD, "")
+    if not hmac.compare_digest(given.encode(), known.csrf.encode()):
+        raise Forbidden(
+            "The form does not belong to your session. Load the page again, then send it again.", slug="cross-site"
+        )
+
+
+def begin_session(response: Response, token: str) -> Response:
+    """Sign in with a token: the response sets the cookie.
+
+    Raises:
+        Unauthorized: the token is unknown, expired or revoked.
+        TooManyRequests: it is, after too many others from this address.
+    """
+    address = note_of(request.environ).address
+    try:
+        cookie, _ = sessions.sign_in(calls.context(), token, address)
+    except Unauthorized:
+        count_failure(calls.context(), address)
+        raise
+    response.set_cookie(
+        SESSION_COOKIE, cookie, max_age=int(sessions.LONGEST.total_seconds()), httponly=True, samesite="Strict",
+        secure=request.scheme == "https", path="/",
+    )  # fmt: skip
+    return response
+
+
+def end_session(response: Response) -> Response:
+    """Sign out: the session is deleted, and the response deletes the cookie."""
+    cookie = request.cookies.get(SESSION_COOKIE)
+    if cookie:
+        sessions.sign_out(calls.context(), cookie)
+    response.delete_cookie(SESSION_COOKIE, path="/", httponly=True, samesite="Strict")
+    return response
+
+
+def set_theme(response: Response, theme: str) -> Response:
+    """Keep the chosen colours in a cookie; any other value than a theme deletes it."""
+    if theme in THEMES:
+        response.set_cookie(THEME_COOKIE, theme, max_age=_YEAR, httponly=True, samesite="Lax", path="/")
+    else:
+        response.delete_cookie(THEME_COOKIE, path="/")
+    return response
+
+
+def local_address(asked: str, otherwise: str = "/") -> str:
+    """Return an address of this service to go to next; any other is not followed."""
+    safe = asked.startswith("/") and not asked.startswith(("//", "/\\")) and asked.isprintable() and asked.isascii()
+    return asked if safe else otherwise
+
+
+def here() -> str:
+    """Return the address of the page, to come back to."""
+    query = request.query_string.decode("ascii", "replace")
+    return quote(request.path) + (f"?{query}" if query else "")
