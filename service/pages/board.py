@@ -16,7 +16,7 @@ from service.pages import answers
 from service.pages.benchmarks import benchmark_document, state_of
 from service.pages.score_names import NamedScore, ScoreNames
 from service.pages.visitors import visitor
-from service.requests import PICKS
+from service.requests import PICKS, LeaderboardQuery
 from service.schemas import queries
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.runs.views import View
@@ -82,12 +82,11 @@ def _values(benchmark: str, view: View, sort: str, asked: Mapping[str, str] | No
     names = ScoreNames(document, board["rounding"])
     ranking = names(board["score"])
     columns = names.columns(board["score"], board["scores"])
-    state = state_of(document, calls.context().now())
     query = dict(asked if asked is not None else request.args.items())
+    shown = heading(document, board)
     return {
-        "benchmark": document,
+        **shown,
         "board": board,
-        "state": state,
         "ranking": ranking,
         "columns": columns,
         "names": [names(address) for address in board["scores"]],
@@ -96,14 +95,27 @@ def _values(benchmark: str, view: View, sort: str, asked: Mapping[str, str] | No
         "query": query,
         "sort_links": partial(_sort_link, query, sort),
         "caption": _caption(board, ranking, len(document["parts"])),
-        "parts": _parts(document),
+        "parts": part_choices(document),
         "picks": PICKS if visitor().caller.organiser else (),
         "exports": [(name, _export(benchmark, query, form)) for name, form in EXPORTS],
-        "live": state != "closed" or not view.final,
+        "live": shown["state"] != "closed" or not view.final,
         "version": view.etag,
-        "seen": SEEN_NAMES,
-        "teams": counted(board["total_rows"], "row"),
     }
+
+
+def shown_board(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the head of a page of a benchmark that shows something else than its board."""
+    view = leaderboard(calls.context(), visitor().caller, document["id"], LeaderboardQuery())
+    return heading(document, orjson.loads(view.body))
+
+
+def heading(document: Mapping[str, Any], board: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what stands at the head of the pages of a benchmark."""
+    state = state_of(document, calls.context().now())
+    rows = {row["team"] or row["submission"] for row in board["rows"]}
+    counts = [counted(len(rows), "team")] if rows else []
+    summary = ", ".join([*counts, counted(len(document["parts"]), "part"), state])
+    return {"benchmark": document, "state": state, "summary": f"{summary[:1].upper()}{summary[1:]}."}
 
 
 def _rows(board: Mapping[str, Json]) -> list[Row]:
@@ -175,7 +187,7 @@ def _pairs(board: Mapping[str, Json]) -> str:
     return counted(rows * (rows - 1) // 2, "pair")
 
 
-def _parts(document: Mapping[str, Json]) -> list[tuple[str, str]]:
+def part_choices(document: Mapping[str, Json]) -> list[tuple[str, str]]:
     """Return the values of `part`, and what they are called; none for a benchmark of one part."""
     if len(document["parts"]) == 1:
         return []

@@ -150,7 +150,7 @@ def view_comparison(context: Context, caller: Caller, name: str, form: str = "js
         return json_view(document, final=run is None or run.final, state=str(document["state"]))
     if "pairs" not in document:
         raise Unprocessable(f"The comparison {name} is {document['state']}. Only JSON can show that.")
-    shown = render_comparisons([_labelled(document, labels)], form)
+    shown = render_comparisons([labelled(document, labels)], form)
     return body_view(shown.content, shown.media_type)
 
 
@@ -252,21 +252,26 @@ def _labels(db: Connection, seen: Visible, caller: Caller) -> dict[str, Label]:
     }
 
 
-def _labelled(document: Mapping[str, Json], labels: Mapping[str, Label]) -> dict[str, Json]:
+def labelled(document: Mapping[str, Json], labels: Mapping[str, Label]) -> dict[str, Json]:
     """Return a comparison for people: names instead of ids, with ids if two names are equal."""
-    words: dict[str, str] = {}
-    for each, label in labels.items():
-        said = ": ".join(part for part in (label["team_name"], label["name"]) if part)
-        words[each] = said or each
-    counted = Counter(words.values())
-    counted[MARGIN] += 1  # a name beside those of the two systems
-    shown = {each: f"{said} ({each})" if counted[said] > 1 else said for each, said in words.items()}
+    shown = shown_names(labels)
     return {
         **document,
         "systems": [{**system, "name": shown[system["name"]]} for system in document["systems"]],
         "pairs": [_renamed(pair, shown) for pair in document["pairs"]],
         "untested": [{**each, "name": shown[each["name"]]} for each in document["untested"]],
     }
+
+
+def shown_names(labels: Mapping[str, Label]) -> dict[str, str]:
+    """Return what people read instead of the ids of submissions: different names for different ones."""
+    words: dict[str, str] = {}
+    for each, label in labels.items():
+        said = ": ".join(part for part in (label["team_name"], label["name"]) if part)
+        words[each] = said or each
+    counted = Counter(words.values())
+    counted[MARGIN] += 1  # a name beside those of the two systems
+    return {each: f"{said} ({each})" if counted[said] > 1 else said for each, said in words.items()}
 
 
 def _renamed(pair: Mapping[str, Json], shown: Mapping[str, str]) -> dict[str, Json]:
