@@ -35,6 +35,8 @@ EVENT_KINDS = (
     *("webhook.created", "webhook.deleted", "webhook.disabled"),
 )
 MAX_NOTES = 10_000
+MAX_PARTS = 1000
+MAX_TRACKS = 100
 MAX_QUOTA = 1_000_000
 MAX_COMPARED = 100
 DEFAULT_LIMIT = 100
@@ -149,6 +151,7 @@ class BenchmarkChanges(Request):
     feedback_after_closing: str | Missing | None = MISSING
     rounding: float | Missing | None = MISSING
     publish_input: bool | str | Missing = MISSING
+    tracks: Mapping[str, Sequence[str]] | Missing = MISSING
     leaderboard: LeaderboardChanges | Missing = MISSING
 
 
@@ -354,8 +357,8 @@ class SubmissionSlicesQuery(Request):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeaderboardQuery(Request):
-    """Which leaderboard, and in which format."""
+class BoardQuery(Request):
+    """Which board, and in which format."""
 
     score: str | None = None
     pick: str | None = None
@@ -364,6 +367,21 @@ class LeaderboardQuery(Request):
     split: str | None = None
     cursor: str | None = None
     format: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaderboardQuery(BoardQuery):
+    """Which leaderboard, and in which format."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixQuery(BoardQuery):
+    """The scores of which board by part, and in which format."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoresQuery(BoardQuery):
+    """All scores of which board, and in which format."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -189,6 +189,21 @@ BENCHMARKS = {
         "The scores of a small part tell much about its single sentences.",
         "Join it with another part. The message says what is not shown otherwise.",
     ),
+    "part-and-track": Entry(
+        "A track has the name of a part",
+        "Both are asked for by `part`, which then would not say which is meant.",
+        "Use another name for one of them.",
+    ),
+    "bad-track": Entry(
+        "A track cannot be used",
+        "It names no part, or one twice, or there are too many tracks or names.",
+        "Name 1 to 1000 different parts in each of at most 100 tracks.",
+    ),
+    "track-lacks-part": Entry(
+        "A track names a part that the revision lacks",
+        "The revision does not have the part.",
+        "Give the track other parts with PATCH, or leave it: it is the mean of its other parts.",
+    ),
     "split-begun": Entry(
         "The split cannot change any more",
         "Scores over other shares have been shown since the first submission.",

@@ -7,7 +7,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import orjson
 
 from service.render.documents import BoardDocument
-from service.render.leaderboard_rows import HEADS, Row, board_rows, claim_of, headline, notes, shown_columns
+from service.render.leaderboard_rows import (
+    HEADS,
+    Row,
+    board_rows,
+    claim_of,
+    headline,
+    notes,
+    parts_words,
+    shown_columns,
+)
 from treescore.render.comparisons import Rendered
 from treescore.render.latex import comment, preamble, tabular
 from treescore.render.latex import escaped as latex_escaped
@@ -28,6 +37,9 @@ COLUMNS = (
     "created_at",
     "score",
     "covered",
+    "scored_parts",
+    "parts",
+    "missing_parts",
     "ci95_low",
     "ci95_high",
     "p_next",
@@ -70,6 +82,8 @@ def _flat_rows(document: BoardDocument) -> Iterator[Sequence[object]]:
             "ci95_high": interval and interval["high"],
             "detectable": detectable and detectable["difference"],
             "assumed": assumed,
+            "parts": len(document["parts"]),
+            "missing_parts": parts_words(row),
         }
         values = [*(flat[column] for column in COLUMNS), *(row["scores"].get(address) for address in addresses)]
         yield [_one_line(safe_value(value)) for value in values]

@@ -9,7 +9,7 @@ from marshmallow import ValidationError
 
 from service import requests
 from service.policy.gate import LEVELS
-from service.requests import ERRORS, INPUTS, MAX_NOTES, MAX_QUOTA, PICKS, UNITS
+from service.requests import ERRORS, INPUTS, MAX_NOTES, MAX_PARTS, MAX_QUOTA, MAX_TRACKS, PICKS, UNITS
 from service.schemas.base import Strict
 from service.schemas.checked_fields import (
     Checked,
@@ -137,6 +137,38 @@ class LeaderboardSettings(Strict[requests.LeaderboardChanges]):
     split = Nested(SplitSettings, allow_none=True)
 
 
+class PartNames(Checked):
+    """Names of parts, each once."""
+
+    shape: ClassVar[Shape] = {
+        "type": "array", "minItems": 1, "maxItems": MAX_PARTS, "uniqueItems": True, "items": {"type": "string"},
+    }  # fmt: skip
+
+    def check(self, value: object) -> object:
+        """A list of different names."""
+        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+            raise wrong_type("a list of names of parts")
+        if not 1 <= len(value) <= MAX_PARTS or len(set(value)) < len(value):
+            raise ValidationError([Fault("bad-track", f"A track names 1 to {MAX_PARTS} parts, each once.")])
+        return value
+
+
+class Tracks(Mapped):
+    """Groups of parts by name."""
+
+    def check(self, value: object) -> object:
+        """A bounded number of groups."""
+        loaded = super().check(value)
+        if isinstance(loaded, dict) and len(loaded) > MAX_TRACKS:
+            detail = f"A benchmark has at most {MAX_TRACKS} tracks; the request has {len(loaded)}."
+            raise ValidationError([Fault("bad-track", detail)])
+        return loaded
+
+    def json_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of what `check` accepts."""
+        return {**super().json_schema(), "maxProperties": MAX_TRACKS}
+
+
 class _Settings:
     """The fields of what cannot change a score."""
 
@@ -149,6 +181,7 @@ class _Settings:
     feedback_after_closing = choice(tuple(LEVELS), allow_none=True)
     rounding = Step(allow_none=True)
     publish_input = PublishInput()
+    tracks = Tracks(PartNames())
     leaderboard = Nested(LeaderboardSettings)
 
 

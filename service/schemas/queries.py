@@ -5,7 +5,7 @@ from __future__ import annotations
 from marshmallow import post_load
 
 from service import requests
-from service.render import LEADERBOARD_FORMATS
+from service.render import LEADERBOARD_FORMATS, MATRIX_FORMATS
 from service.requests import DEFAULT_LIMIT, PICKS, SHARES
 from service.schemas.base import Strict
 from service.schemas.checked_fields import ID_FORM
@@ -29,6 +29,14 @@ class _Page:
 class _Result:
     system = String(required=True)
     metric = String(required=True)
+
+
+class _Board:
+    score = String()
+    pick = choice(PICKS)
+    revision = whole_number(1, 2**31 - 1)
+    part = String()
+    split = choice(SHARES)
 
 
 class PageQuery(_Page, Strict[requests.PageQuery]):
@@ -136,18 +144,31 @@ class SubmissionSlicesQuery(Strict[requests.SubmissionSlicesQuery]):
     by = String()
 
 
-class LeaderboardQuery(Strict[requests.LeaderboardQuery]):
+class LeaderboardQuery(_Board, Strict[requests.LeaderboardQuery]):
     """Which leaderboard, and how to show it."""
 
     into = requests.LeaderboardQuery
 
-    score = String()
-    pick = choice(PICKS)
-    revision = whole_number(1, 2**31 - 1)
-    part = String()
-    split = choice(SHARES)
     cursor = String(validate=CURSOR)
     format = choice(tuple(LEADERBOARD_FORMATS))
+
+
+class MatrixQuery(_Board, Strict[requests.MatrixQuery]):
+    """The scores of which board by part, and how to show them."""
+
+    into = requests.MatrixQuery
+
+    cursor = String(validate=CURSOR)
+    format = choice(tuple(MATRIX_FORMATS))
+
+
+class ScoresQuery(_Board, Strict[requests.ScoresQuery]):
+    """All scores of which board, and how to show them."""
+
+    into = requests.ScoresQuery
+
+    cursor = String(validate=CURSOR)
+    format = choice(ITEM_FORMS)
 
 
 class ProblemsQuery(Strict[requests.ProblemsQuery]):
@@ -206,5 +227,6 @@ NOTHING, PAGE, JOBS, ITEMS = NoQuery(), PageQuery(), JobsQuery(), ItemsQuery()
 SLICES, REPORT, COMPARISONS = SlicesQuery(), ReportQuery(), ComparisonsQuery()
 BENCHMARKS, SUBMISSIONS, SUBMIT, OUTPUT = BenchmarksQuery(), SubmissionsQuery(), SubmitQuery(), OutputQuery()
 SUBMISSION_ITEMS, SUBMISSION_SLICES = SubmissionItemsQuery(), SubmissionSlicesQuery()
-LEADERBOARD, COMPARISON, DIFFERING = LeaderboardQuery(), ComparisonQuery(), DifferingQuery()
+LEADERBOARD, MATRIX, SCORES = LeaderboardQuery(), MatrixQuery(), ScoresQuery()
+COMPARISON, DIFFERING = ComparisonQuery(), DifferingQuery()
 SERIES, EVENTS, PROBLEMS = SeriesQuery(), EventsQuery(), ProblemsQuery()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypedDict
@@ -86,6 +86,12 @@ class Benchmark:
         """Return the settings of the leaderboard."""
         leaderboard: LeaderboardSettings = self.settings["leaderboard"]
         return leaderboard
+
+    @property
+    def tracks(self) -> Mapping[str, Sequence[str]]:
+        """Return the named groups of parts."""
+        tracks: Mapping[str, Sequence[str]] = self.settings["tracks"]
+        return tracks
 
     @property
     def private_share(self) -> float | None:

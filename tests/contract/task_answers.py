@@ -57,6 +57,8 @@ GOOD: dict[str, Address] = {
     "get_submission_slices": _submission("/slices"),
     "get_output": _submission("/output"),
     "get_leaderboard": _benchmark("/leaderboard"),
+    "get_matrix": _benchmark("/matrix"),
+    "list_scores": _benchmark("/scores"),
     "list_benchmark_comparisons": _benchmark("/comparisons"),
     "get_comparison": _comparison(),
     "list_differing_items": _comparison("/items"),
@@ -303,6 +305,14 @@ TASK_ANSWERS: dict[tuple[str, str], Ask] = {
         GOOD["get_leaderboard"], "?score=attachment.uas", leaderboard={"scores": ["attachment.las"]}
     ),
     ("get_leaderboard", "422"): _get(GOOD["get_leaderboard"], "?score=attachment.lass"),
+    ("get_matrix", "403"): _unseen(
+        GOOD["get_matrix"], "?score=attachment.uas", leaderboard={"scores": ["attachment.las"]}
+    ),
+    ("list_scores", "403"): _unseen(
+        GOOD["list_scores"], "?score=attachment.uas", leaderboard={"scores": ["attachment.las"]}
+    ),
+    ("list_scores", "422"): _get(GOOD["list_scores"], "?score=attachment.lass"),
+    ("get_matrix", "422"): _get(GOOD["get_matrix"], "?score=attachment.lass"),
     ("list_benchmark_comparisons", "403"): _unseen(GOOD["list_benchmark_comparisons"], feedback="status"),
     ("ask_comparison", "201"): _compared(),
     ("ask_comparison", "202"): _compared(sleeping=True),

@@ -211,6 +211,7 @@ class Benchmark(Document):
     closes_at: str | None
     quota: Document
     feedback: str
+    tracks: Document
     leaderboard: Document
     created_at: str
     updated_at: str
@@ -324,6 +325,8 @@ class LeaderboardRow(Document):
     created_at: str
     score: float | None
     scores: Document
+    missing_parts: tuple[str, ...] | None
+    scored_parts: int | None
     ci95: Document | None
     p_next: float | None
 
@@ -337,11 +340,54 @@ class Leaderboard(Document):
     revision: int
     score: str
     higher_is_better: bool
+    parts: tuple[str, ...]
     feedback: str
     frozen: bool
     as_of: str | None
     significance: Document
     rows: tuple[LeaderboardRow, ...]
+
+
+class MatrixRow(Document):
+    """A row of the matrix; its scores in the parts are `row["values"]`."""
+
+    rank: int | None
+    role: str
+    team: str | None
+    team_name: str | None
+    submission: str
+    name: str | None
+    score: float | None
+    missing_parts: tuple[str, ...] | None
+    scored_parts: int | None
+
+
+class Matrix(Document):
+    """The score of every row of the board in every part; `rows` are those of its first page."""
+
+    views: ClassVar[Mapping[str, type[Document]]] = {"rows": MatrixRow}
+    benchmark: str
+    title: str
+    revision: int
+    score: str
+    higher_is_better: bool
+    feedback: str
+    frozen: bool
+    as_of: str | None
+    parts: tuple[Document, ...]
+    hidden: tuple[str, ...]
+    rows: tuple[MatrixRow, ...]
+
+
+class ScoreLine(Document):
+    """One score of one part of a row of the board."""
+
+    submission: str
+    team: str | None
+    team_name: str | None
+    part: str
+    score: str
+    value: float | None
 
 
 class ComparisonSummary(Document):

@@ -467,6 +467,39 @@ class BenchmarkPlans(Thing):
         return (yield from self._text(to, "get_leaderboard", self.id, query={**which, "format": form}))
 
     @method
+    def matrix(
+        self,
+        *,
+        score: str | None = None,
+        pick: str | None = None,
+        revision: int | None = None,
+        part: str | None = None,
+        split: str | None = None,
+    ) -> Plan[documents.Matrix]:
+        """Return the score of every row of the board in every part, with the rows of the first page."""
+        query = _members(score=score, pick=pick, revision=revision, part=part, split=split)
+        return (yield from self._read(documents.Matrix, "get_matrix", self.id, query=query))
+
+    @method
+    def rendered_matrix(self, /, form: str, *, to: Target | None = None, **which: str) -> Plan[str]:
+        """Return the matrix as `csv`, `tsv`, `markdown` or `latex`; into the file `to` if given."""
+        return (yield from self._text(to, "get_matrix", self.id, query={**which, "format": form}))
+
+    @listing(documents.ScoreLine)
+    def scores(
+        self,
+        *,
+        score: str | None = None,
+        pick: str | None = None,
+        revision: int | None = None,
+        part: str | None = None,
+        split: str | None = None,
+    ) -> Pages:
+        """List every score of every part of all rows of the board."""
+        query = _members(score=score, pick=pick, revision=revision, part=part, split=split)
+        return Pages(self._call("list_scores", self.id, query=query))
+
+    @method
     def compare(
         self,
         /,

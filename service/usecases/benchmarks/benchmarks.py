@@ -26,7 +26,16 @@ from service.policy import gate
 from service.policy.gate import Level
 from service.policy.split import shown_share
 from service.queue import LIVE
-from service.requests import MISSING, PRIVATE, BenchmarkChanges, BenchmarkRequest, BenchmarksQuery, PartGold, Request
+from service.requests import (
+    MAX_PARTS,
+    MISSING,
+    PRIVATE,
+    BenchmarkChanges,
+    BenchmarkRequest,
+    BenchmarksQuery,
+    PartGold,
+    Request,
+)
 from service.store import artifacts, benchmarks, ladders, revisions, runs, submissions, texts, tokens
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Part, Revision
@@ -50,7 +59,6 @@ from treescore.core.suggestions import did_you_mean
 from treescore.errors import Problem, ProblemList, ScoringError
 
 REVISION_KIND = "revision"
-MAX_PARTS = 1000
 
 
 def create_benchmark(
@@ -67,7 +75,7 @@ def create_benchmark(
         scoring = check_scoring(request.given())
     except ScoringError as error:
         raise unprocessable(error) from error
-    settings = complete_settings(request, scoring)
+    settings = complete_settings(request, scoring, request.parts)
     problems = ProblemList()
     if not 1 <= len(request.parts) <= MAX_PARTS:
         detail = f"A benchmark has 1 to {MAX_PARTS} parts; the request has {len(request.parts)}."
@@ -153,7 +161,7 @@ def patch_benchmark(
             benchmark,
             title=benchmark.title if changes.title is MISSING else changes.title,
             series=benchmark.series if changes.series is MISSING else changes.series,
-            settings=complete_settings(changes, shown_revision(db, benchmark).scoring, benchmark.settings),
+            settings=_settings(db, benchmark, changes),
             updated_at=now,
         )
         if changed.leaderboard["ladder"] != benchmark.leaderboard["ladder"] and submissions.exist(db, slug):
@@ -169,6 +177,12 @@ def patch_benchmark(
         view = _view(db, context, caller, benchmark_of(db, slug))
     queue_runs(context, scheduled)
     return view
+
+
+def _settings(db: Connection, benchmark: Benchmark, changes: BenchmarkChanges) -> dict[str, Json]:
+    shown = shown_revision(db, benchmark)
+    names = [part.name for part in revisions.parts_of(db, shown.id)]
+    return complete_settings(changes, shown.scoring, names, benchmark.settings)
 
 
 def _check_split(db: Connection, before: Benchmark, changed: Benchmark, now: datetime) -> None:

@@ -14,14 +14,13 @@ from service.policy import gate
 from service.policy.gate import Level
 from service.policy.split import shares_of, shown_share
 from service.queue import BULK, LIVE
-from service.requests import PageQuery, PartGold, RevisionRequest
+from service.requests import MAX_PARTS, PageQuery, PartGold, RevisionRequest
 from service.store import revisions, runs, texts
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Revision
 from service.usecases.access.access import active_revision, benchmark_of, cursor_number
 from service.usecases.access.idempotency import IdempotencyKey, claim_key
 from service.usecases.benchmarks.benchmarks import (
-    MAX_PARTS,
     REVISION_KIND,
     part_document,
     parts_texts,
@@ -171,6 +170,10 @@ def _parts(
         if name not in known and (benchmark.active_revision is not None or given[name] is None):
             detail = f"Unknown part {name!r}. The benchmark has: {', '.join(known[:20])}.{did_you_mean(name, known)}"
             problems.add(Problem(code="unknown-part", pointer=f"/parts/{escape(name)}", part=name, detail=detail))
+    for name in gold:
+        if name in benchmark.tracks:
+            detail = f"{name!r} is the name of a track. Parts and tracks have different names."
+            problems.add(Problem(code="part-and-track", pointer=f"/parts/{escape(name)}", part=name, detail=detail))
     remaining = [name for name in known if name not in given or given[name] is not None]
     if not 1 <= len({*remaining, *gold}) <= MAX_PARTS:
         problems.add(Problem(code="no-parts", pointer="/parts", detail=f"A revision has 1 to {MAX_PARTS} parts."))

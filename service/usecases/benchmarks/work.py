@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from service.context import Context
 from service.policy.split import shown_share
-from service.requests import MACRO, PRIVATE
+from service.requests import PRIVATE
 from service.store import (
     artifacts,
     benchmarks,
@@ -248,7 +248,7 @@ def _rank_changes(
         if not benchmark.leaderboard["ladder"]:
             entries = together(entries, systems.members(db, benchmark.id, each.number))
         if not scoring.charges(entry):
-            entries = incomplete_last(entries, revisions.parts_of(db, each.id), MACRO)
+            entries = incomplete_last(entries, revisions.parts_of(db, each.id))
         if benchmark.leaderboard["ladder"]:
             entries = top_rungs(entries)
         ids = [run for entry in entries for run in {entry.id, *entry.runs}]

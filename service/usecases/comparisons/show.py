@@ -21,7 +21,7 @@ from service.store.benchmarks import Benchmark
 from service.store.comparisons import Comparison
 from service.store.submissions import Submission
 from service.usecases.access.access import benchmark_of, storable, team_of
-from service.usecases.boards.leaderboard import Viewer
+from service.usecases.boards.viewing import Viewer
 from service.usecases.comparisons.rules import Reach, reach_of, reader_of
 from service.usecases.runs.views import Page, View, body_view, json_view, moment
 from service.usecases.runs.waiting import wait_for
@@ -189,10 +189,12 @@ def _visible_of(
         return rows
     team = team_of(caller, benchmark.id)
     asked = set() if team is None else comparisons.asked_by(db, [row.id for row in rows], team)
-    reaches: dict[tuple[int, str, str | None, str | None], Reach] = {}
+    reaches: dict[tuple[object, ...], Reach] = {}
     seen = []
     for row in rows:
-        about = (row.revision, row.question["score"], row.question["part"], row.question.get("share"))
+        question = row.question
+        members = (question["score"], question["part"], tuple(question.get("parts", ())), question.get("share"))
+        about = (row.revision, *members)
         if about not in reaches:
             reaches[about] = reach_of(db, caller, viewer, row.question)
         known = submissions.many(db, row.question["submissions"])
