@@ -40,6 +40,7 @@ from service.errors import ServiceError, Unavailable
 from service.logs import fault
 from service.pages import benchmarks as benchmark_pages
 from service.pages import board as board_pages
+from service.pages import matrix as matrix_pages
 from service.pages import revisions as revision_pages
 from service.pages import sign_in, static_files
 from service.pages.problems import as_page
@@ -66,7 +67,7 @@ BLUEPRINTS = (
     health,
 )
 
-PAGES = (benchmark_pages, board_pages, revision_pages, sign_in, static_files)
+PAGES = (benchmark_pages, board_pages, matrix_pages, revision_pages, sign_in, static_files)
 
 _ILL = {Fault.FULL: "full", Fault.DAMAGED: "damaged", Fault.READ_ONLY: "read-only"}
 

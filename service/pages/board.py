@@ -14,8 +14,10 @@ from flask import Response, request
 from service.api import calls
 from service.pages import answers
 from service.pages.benchmarks import benchmark_document, state_of
+from service.pages.exports import export, links
 from service.pages.score_names import NamedScore, ScoreNames
 from service.pages.visitors import visitor
+from service.render import LEADERBOARD_FORMATS
 from service.requests import PICKS, LeaderboardQuery
 from service.schemas import queries
 from service.usecases.boards.leaderboard import leaderboard
@@ -25,10 +27,6 @@ from treescore.core.params import Json
 
 blueprint = answers.pages("board", "/b/<benchmark>")
 SORT = "sort"
-EXPORTS = (
-    *(("CSV", "csv"), ("TSV", "tsv"), ("Markdown", "markdown")),
-    *(("LaTeX", "latex"), ("SVG", "svg"), ("JSON", "json")),
-)
 SEEN_NAMES = {"macro": "mean of all parts", "pooled": "all sentences together"}
 
 
@@ -69,6 +67,13 @@ def show_board_live(benchmark: str) -> Response:
     )  # fmt: skip
 
 
+@blueprint.get("/export")
+def export_board(benchmark: str) -> Response:
+    """Show the board in another format, to a visitor who is signed in."""
+    query, _ = answers.query(queries.LEADERBOARD)
+    return export(leaderboard(calls.context(), visitor().caller, benchmark, query), f"{benchmark}-board")
+
+
 def _view(benchmark: str) -> tuple[View, str]:
     query, own = answers.query(queries.LEADERBOARD, SORT, "version")
     view = leaderboard(calls.context(), visitor().caller, benchmark, query)
@@ -97,7 +102,9 @@ def _values(benchmark: str, view: View, sort: str, asked: Mapping[str, str] | No
         "caption": _caption(board, ranking, len(document["parts"])),
         "parts": part_choices(document),
         "picks": PICKS if visitor().caller.organiser else (),
-        "exports": [(name, _export(benchmark, query, form)) for name, form in EXPORTS],
+        "exports": links(
+            f"/v1/benchmarks/{benchmark}/leaderboard", f"/b/{benchmark}/export", query, LEADERBOARD_FORMATS
+        ),
         "live": shown["state"] != "closed" or not view.final,
         "version": view.etag,
     }
@@ -105,8 +112,14 @@ def _values(benchmark: str, view: View, sort: str, asked: Mapping[str, str] | No
 
 def shown_board(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the head of a page of a benchmark that shows something else than its board."""
-    view = leaderboard(calls.context(), visitor().caller, document["id"], LeaderboardQuery())
-    return heading(document, orjson.loads(view.body))
+    return heading(document, default_board(document["id"]))
+
+
+def default_board(benchmark: str) -> dict[str, Any]:
+    """Return the board of a benchmark by the score that ranks."""
+    view = leaderboard(calls.context(), visitor().caller, benchmark, LeaderboardQuery())
+    document: dict[str, Any] = orjson.loads(view.body)
+    return document
 
 
 def heading(document: Mapping[str, Any], board: Mapping[str, Any]) -> dict[str, Any]:
@@ -145,6 +158,8 @@ def _sorted(rows: Sequence[Row], sort: str) -> list[Row]:
     def value(row: Row) -> Any:
         if column == "team":
             return row.name.casefold()
+        if column == "parts":
+            return row.document["scored_parts"]
         return row.document["scores"].get(column)
 
     known = [row for row in rows if value(row) is not None]
@@ -193,8 +208,3 @@ def part_choices(document: Mapping[str, Json]) -> list[tuple[str, str]]:
         return []
     tracks = [(name, f"{name} ({counted(len(parts), 'part')})") for name, parts in document.get("tracks", {}).items()]
     return [*SEEN_NAMES.items(), *tracks, *((name, name) for name in document["parts"])]
-
-
-def _export(benchmark: str, query: Mapping[str, str], form: str) -> str:
-    members = {name: value for name, value in query.items() if value and name not in (SORT, "version")}
-    return f"/v1/benchmarks/{benchmark}/leaderboard?{urlencode({**members, 'format': form})}"

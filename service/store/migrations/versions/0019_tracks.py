@@ -6,8 +6,8 @@ import orjson
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0020"
-down_revision = "0017"
+revision = "0019"
+down_revision = "0018"
 branch_labels = None
 depends_on = None
 
@@ -15,7 +15,7 @@ BENCHMARKS = sa.table("benchmarks", sa.column("id"), sa.column("settings"))
 
 
 def upgrade() -> None:
-    """Upgrade from 0017. No benchmark had tracks before."""
+    """Upgrade from 0018. No benchmark had tracks before."""
     for name, stored in op.get_bind().execute(sa.select(BENCHMARKS.c.id, BENCHMARKS.c.settings)).all():
         settings = orjson.loads(stored)
         settings.setdefault("tracks", {})
