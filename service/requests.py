@@ -35,6 +35,12 @@ EVENT_KINDS = (
     *("webhook.created", "webhook.deleted", "webhook.disabled"),
 )
 MAX_NOTES = 10_000
+MAX_ABOUT = 20_000
+"""Bytes of all that a benchmark says of itself, and characters of each text of it."""
+MAX_LINKS = 20
+MAX_ADDRESS = 500
+MAX_TEAMS = 1_000
+"""Teams that are made at once, or by one invite."""
 MAX_QUOTA = 1_000_000
 MAX_COMPARED = 100
 DEFAULT_LIMIT = 100
@@ -137,6 +143,18 @@ class LeaderboardChanges(Request):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AboutChanges(Request):
+    """What a benchmark says of itself; None for nothing. Texts are Markdown, links have `label` and `url`."""
+
+    description: str | Missing | None = MISSING
+    rules: str | Missing | None = MISSING
+    citation: str | Missing | None = MISSING
+    licence: str | Missing | None = MISSING
+    contact: str | Missing | None = MISSING
+    links: Sequence[Mapping[str, str]] | Missing | None = MISSING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkChanges(Request):
     """The members of a benchmark that cannot change a score."""
 
@@ -150,6 +168,7 @@ class BenchmarkChanges(Request):
     rounding: float | Missing | None = MISSING
     publish_input: bool | str | Missing = MISSING
     leaderboard: LeaderboardChanges | Missing = MISSING
+    about: AboutChanges | Missing = MISSING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

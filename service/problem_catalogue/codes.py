@@ -49,6 +49,12 @@ JSON = {
     ),
 }
 MEMBERS = {
+    "bad-address": Entry(
+        "The address is invalid",
+        "Pages link to it, so that it must begin with https:// and hold only characters that addresses are made of.",
+        "Write a whole address, and other characters as %C3%A9.",
+        "https://example.org/paper.pdf",
+    ),
     "bad-id": Entry(
         "The id is invalid",
         "An id is part of addresses and has only certain characters.",
@@ -124,6 +130,11 @@ MEMBERS = {
     ),
 }
 BENCHMARKS = {
+    "about-too-long": Entry(
+        "The benchmark says too much of itself",
+        "The texts and links of `about` have more than 20,000 bytes together.",
+        "Shorten them, and link to a page of your own.",
+    ),
     "closes-before-opening": Entry(
         "The benchmark would close before it opens",
         "`closes_at` is not later than `opens_at`.",

@@ -6,9 +6,9 @@ from typing import Any
 
 from service import requests
 from service.schemas.base import Strict
-from service.schemas.benchmarks import Notes
 from service.schemas.checked_fields import Flag, Mapped, Name, Slug, Text
 from service.schemas.faults import Fault
+from service.schemas.people_texts import Notes
 from service.schemas.plain_fields import choice
 
 ROLES = ("system", "baseline")

@@ -34,6 +34,11 @@ ITEMS_BAD = (
     {"attributes": {"": ["news"]}},
     {"colour": []},
 )
+BAD_ADDRESSES = (
+    *("", "example.org", "http://example.org", "HTTPS://example.org", "javascript:alert(1)", "https://", "https:///x"),
+    *("https://a b", "https://example.org/\u202e", "https://exämple.org", "https://user:pass@example.org"),
+    *('https://example.org/"onclick=x', "https://example.org/<b>", "https://a.b/" + "x" * 489, 7, None),
+)
 CHANGES_GOOD = (
     {},
     {"title": "Demo", "series": None, "feedback": "gold", "feedback_after_closing": None},
@@ -41,6 +46,17 @@ CHANGES_GOOD = (
     {"publish_input": True},
     {"publish_input": "words", "rounding": 1, "quota": {"scored_per_day": None}},
     {"rounding": None, "leaderboard": {"pick": "best"}, "publish_input": "text"},
+    {"about": {"links": None, "rules": None}},
+)
+ABOUT = {"description": "# A\n\n\tb", "rules": "", "citation": None, "licence": "CC BY", "contact": "é"}
+LINK = {"label": "Call", "url": "https://example.org:443/call?a=%C3%A9#b"}
+ABOUT_BAD = (
+    {"description": 7},
+    {"rules": "x" * 20_001},
+    {"links": [LINK] * 21},
+    {"links": {}},
+    {"links": [{**LINK, "url": "http://example.org"}]},
+    {"link": LINK},
 )
 CHANGES_BAD = (
     "title",
@@ -57,6 +73,8 @@ CHANGES_BAD = (
     {"opens_at": "tomorrow"},
     {"closes_at": 1},
     {"quota": None},
+    {"about": None},
+    *({"about": about} for about in ABOUT_BAD),
     {"leaderboard": {"pick": "worst"}},
 )
 
@@ -177,6 +195,17 @@ BODIES: dict[str, Bodies] = {
             {"frozen_at": "soon"},
             {"frozen": 1},
             {"split": 0.5},
+        ),
+    ),
+    "About": Bodies(good=({}, ABOUT, {"links": [LINK] * 20}, {"links": None, "contact": None}), bad=ABOUT_BAD),
+    "Link": Bodies(
+        good=(LINK, {**LINK, "url": "https://example.org"}, {**LINK, "url": "https://a.b/" + "x" * 488}),
+        bad=(
+            {"label": "Call"},
+            {**LINK, "label": ""},
+            {**LINK, "label": None},
+            *({**LINK, "url": url} for url in BAD_ADDRESSES),
+            {**LINK, "title": "x"},
         ),
     ),
     "SplitSettings": Bodies(

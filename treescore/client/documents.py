@@ -212,6 +212,7 @@ class Benchmark(Document):
     quota: Document
     feedback: str
     leaderboard: Document
+    about: Document
     created_at: str
     updated_at: str
     failure: Failure | None
