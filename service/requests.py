@@ -38,6 +38,8 @@ MAX_NOTES = 10_000
 MAX_ABOUT = 20_000
 """Bytes of all that a benchmark says of itself, and characters of each text of it."""
 MAX_LINKS = 20
+LINKS = ("paper", "code", "model")
+"""What a submission may link to."""
 MAX_ADDRESS = 500
 MAX_TEAMS = 1_000
 """Teams that are made at once, or by one invite."""
@@ -218,12 +220,27 @@ class TokenRequest(Request):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LinkChanges(Request):
+    """Where a system is described, or can be got; None for nowhere."""
+
+    paper: str | Missing | None = MISSING
+    code: str | Missing | None = MISSING
+    model: str | Missing | None = MISSING
+
+    def over(self, before: Mapping[str, str]) -> dict[str, str]:
+        """Return the links that are given, over those from before."""
+        merged = {**before, **self.given()}
+        return {name: address for name, address in merged.items() if address is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SubmissionRequest(Request):
     """Outputs for a benchmark, by part."""
 
     outputs: Mapping[str, Text]
     name: str | None = None
     notes: str | None = None
+    links: LinkChanges | None = None
     run_of: str | None = None
     team: str | None = None
     role: str | None = None
@@ -235,6 +252,7 @@ class SubmissionChanges(Request):
 
     name: str | Missing = MISSING
     notes: str | Missing | None = MISSING
+    links: LinkChanges | Missing | None = MISSING
     chosen: bool | Missing = MISSING
     withdrawn: bool | Missing = MISSING
 

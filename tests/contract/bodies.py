@@ -50,6 +50,7 @@ CHANGES_GOOD = (
 )
 ABOUT = {"description": "# A\n\n\tb", "rules": "", "citation": None, "licence": "CC BY", "contact": "é"}
 LINK = {"label": "Call", "url": "https://example.org:443/call?a=%C3%A9#b"}
+LINKS = {"paper": LINK["url"], "code": None}
 ABOUT_BAD = (
     {"description": 7},
     {"rules": "x" * 20_001},
@@ -245,16 +246,23 @@ BODIES: dict[str, Bodies] = {
             {"id": "lyon", "name": 7},
         ),
     ),
+    "SubmissionLinks": Bodies(
+        good=({}, LINKS, {"paper": None, "model": "https://a.b/" + "x" * 488}),
+        bad=("https://example.org", {"video": LINK["url"]}, *({"code": each} for each in BAD_ADDRESSES if each)),
+    ),
     "SubmissionRequest": Bodies(
         good=(
             {"outputs": {}},
             {"outputs": {"en": "text", "de": TEXTS}, "name": "biaffine-7", "notes": "commit 4f2a91c"},
             {"outputs": {"en": ""}, "name": None, "notes": None, "team": None, "role": "baseline"},
+            {"outputs": {}, "links": LINKS},
+            {"outputs": {}, "links": None},
         ),
         bad=(
             {},
             {"outputs": None},
             {"outputs": {"en": None}},
+            {"outputs": {"en": "text"}, "links": {"code": "http://example.org"}},
             {"outputs": {"en": "text"}, "role": "winner"},
             {"outputs": {"en": "text"}, "role": None},
             {"outputs": {"en": "text"}, "name": ""},
@@ -263,7 +271,13 @@ BODIES: dict[str, Bodies] = {
         ),
     ),
     "SubmissionChanges": Bodies(
-        good=({}, {"name": "b", "notes": None}, {"chosen": True, "withdrawn": False}),
+        good=(
+            {},
+            {"name": "b", "notes": None},
+            {"chosen": True, "withdrawn": False},
+            {"links": LINKS},
+            {"links": None},
+        ),
         bad=({"name": None}, {"chosen": 1}, {"withdrawn": "true"}, {"outputs": {}}, {"notes": 7}),
     ),
     "ComparisonRequest": Bodies(

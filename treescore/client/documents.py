@@ -271,6 +271,7 @@ class SubmissionSummary(Document):
     name: str
     run_of: str | None
     notes: str | None
+    links: Document
     role: str
     state: str
     attempt: int
@@ -322,6 +323,7 @@ class LeaderboardRow(Document):
     team_name: str | None
     submission: str
     name: str | None
+    links: Document | None
     created_at: str
     score: float | None
     scores: Document

@@ -374,6 +374,7 @@ class BenchmarkPlans(Thing):
         *,
         name: str | None = None,
         notes: str | None = None,
+        links: Mapping[str, str] | None = None,
         run_of: str | None = None,
         team: str | None = None,
         role: str | None = None,
@@ -390,6 +391,7 @@ class BenchmarkPlans(Thing):
                 several texts.
             name: of the submission.
             notes: anything to keep beside it.
+            links: addresses of its `paper`, `code` and `model`, which begin with https://.
             run_of: name of the system of which this is a further training run.
             team: for which an organiser submits.
             role: `baseline` for an organiser's baseline.
@@ -402,7 +404,7 @@ class BenchmarkPlans(Thing):
         Raises:
             ClientError: the service refuses it, it fails, or the time is over.
         """
-        meta = _members(name=name, notes=notes, run_of=run_of, team=team, role=role)
+        meta = _members(name=name, notes=notes, links=links, run_of=run_of, team=team, role=role)
         call = self._call(
             "submit", self.id, json=meta, uploads=uploads_of(outputs), watch=progress, seconds=seconds,
             headers=_headers(waiting=wait, progress=progress, key=key),
@@ -599,10 +601,15 @@ class SubmissionPlans(Thing):
 
     @method
     def change(
-        self, *, name: str | None = None, notes: str | None = None, chosen: bool | None = None
+        self,
+        *,
+        name: str | None = None,
+        notes: str | None = None,
+        links: Mapping[str, str | None] | None = None,
+        chosen: bool | None = None,
     ) -> Plan[documents.Submission]:
-        """Rename, annotate or choose the submission."""
-        changes = _members(name=name, notes=notes, chosen=chosen)
+        """Rename, annotate or choose the submission; a link that is None is removed."""
+        changes = _members(name=name, notes=notes, links=links, chosen=chosen)
         return (yield from self._read(documents.Submission, "patch_submission", self.id, json=changes))
 
     @method

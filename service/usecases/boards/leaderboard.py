@@ -32,11 +32,11 @@ from service.usecases.boards.released import release_of_board, require_board
 from service.usecases.boards.rows import BoardRow
 from service.usecases.boards.significance import Finding, significance_of
 from service.usecases.boards.systems import details_of, runs_document
-from service.usecases.runs.views import View, etag_of, moment
+from service.usecases.runs.views import View, etag_of, links_document, moment
 from service.usecases.scoring.coverage import coverage_of
 from treescore.core.version import __version__
 
-VERSION = 5
+VERSION = 6
 """Version of the document; part of its ETag."""
 MOST_ROWS = 2000
 """Maximum number of rows in one answer."""
@@ -220,6 +220,7 @@ def _row(board: Board, row: BoardRow, details: RowDetails, names: Mapping[str, s
     covered = coverage_of(entry.covered, board.parts, board.ranking_part)
     # a team whose name is not shown has no id here either; an erased team has neither
     team = entry.team_id if entry.team_id in names else None
+    named = team is not None or entry.team_id is None
     return RowDocument(
         rank=row.rank,
         rank_interval=row.rank_interval,
@@ -228,7 +229,8 @@ def _row(board: Board, row: BoardRow, details: RowDetails, names: Mapping[str, s
         team=team,
         team_name=None if team is None else names[team],
         submission=entry.id,
-        name=details.name if team is not None or entry.team_id is None else None,
+        name=details.name if named else None,
+        links=links_document(details.links) if named else None,
         created_at=moment(details.created_at),
         score=details.scores.get(board.score),
         scores=details.scores,
