@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Final
 
 from treescore.core.params import Json
+from treescore.errors import Problem
 
 UNITS = ("auto", "sentence")
 """What the tests of a board swap: documents where gold marks them, or always sentences."""
@@ -204,10 +205,26 @@ class RevisionRequest(Request):
 
 @dataclass(frozen=True, slots=True)
 class TeamRequest(Request):
-    """A new team."""
+    """A new team; its contact is for organisers."""
 
     id: str
     name: str
+    contact: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeamsRequest(Request):
+    """Several new teams; `places` are line and column of their ids in a table."""
+
+    teams: Sequence[TeamRequest]
+    places: Sequence[tuple[int, int]] | None = None
+
+    def id_fault(self, number: int, code: str, detail: str) -> Problem:
+        """Return a problem of the id of one of them."""
+        if self.places is None:
+            return Problem(code=code, pointer=f"/teams/{number}/id", detail=detail)
+        line, column = self.places[number]
+        return Problem(code=code, line=line, column=column, detail=detail)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ class Bodies(NamedTuple):
 
 
 TEXTS = {"source": "a", "target": "b", "alignment": "1-1"}
+TEAM = {"id": "lyon", "name": "Lyon"}
 SYSTEM = {"name": "A", "output": "text"}
 JOB = {"format": "conllu", "gold": "text", "systems": [SYSTEM], "metrics": ["attachment"]}
 BENCHMARK = {"id": "demo", "title": "Demo", "format": "conllu", "metrics": ["ud"], "parts": {"en": {"gold": "text"}}}
@@ -244,6 +245,21 @@ BODIES: dict[str, Bodies] = {
             {"id": ".a", "name": "x"},
             {"id": "a", "name": LONG},
             {"id": "lyon", "name": 7},
+            {**TEAM, "contact": ""},
+            {**TEAM, "contact": LONG},
+        ),
+    ),
+    "TeamsRequest": Bodies(
+        good=({"teams": [TEAM]}, {"teams": [{**TEAM, "contact": None}] * 2}, {"teams": [{**TEAM, "contact": "é@a.b"}]}),
+        bad=(
+            {},
+            TEAM,
+            {"teams": []},
+            {"teams": None},
+            {"teams": TEAM},
+            {"teams": [{**TEAM, "id": "a b"}]},
+            {"teams": [TEAM] * 1001},
+            {"teams": [TEAM], "places": [[1, 1]]},
         ),
     ),
     "SubmissionLinks": Bodies(

@@ -243,6 +243,7 @@ class Team(Document):
 
     id: str
     name: str
+    contact: str | None
     created_at: str
 
 
@@ -250,6 +251,13 @@ class NewTeam(Team):
     """A team with its token, which is shown once."""
 
     token: str
+
+
+class NewTeams(Document):
+    """Teams with their tokens, which are shown once."""
+
+    views: ClassVar[Mapping[str, type[Document]]] = {"teams": NewTeam}
+    teams: tuple[NewTeam, ...]
 
 
 class TeamFitting(Document):

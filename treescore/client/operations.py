@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 JSON = "application/json"
 FORM = "multipart/form-data"
+CSV = "text/csv"
 KEY = "Idempotency-Key"
 EITHER = (JSON, FORM)
 _PLACE = re.compile(r"\{(\w+)\}")
@@ -108,7 +109,7 @@ _ROWS: Iterable[Operation] = (
     _get("get_revision", f"{_BENCHMARK}/revisions/{{number}}", "", "Prefer"),
     _get("list_fitting", f"{_BENCHMARK}/fitting", "cursor limit"),
     _get("list_teams", f"{_BENCHMARK}/teams", "cursor limit"),
-    _post("create_team", f"{_BENCHMARK}/teams", body=(JSON,)),
+    _post("create_team", f"{_BENCHMARK}/teams", body=(JSON, CSV)),
     _delete("erase_team", f"{_BENCHMARK}/teams/{{team}}"),
     _post("rotate_token", f"{_BENCHMARK}/teams/{{team}}/token"),
     _get("list_submissions", f"{_BENCHMARK}/submissions", "cursor limit team state"),

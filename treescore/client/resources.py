@@ -511,9 +511,16 @@ class BenchmarkPlans(Thing):
         return Pages(self._call("list_teams", self.id, query={"limit": page}))
 
     @method
-    def add_team(self, team: str, name: str) -> Plan[documents.NewTeam]:
-        """Add a team; its token is shown once."""
-        return (yield from self._read(documents.NewTeam, "create_team", self.id, json={"id": team, "name": name}))
+    def add_team(self, team: str, name: str, *, contact: str | None = None) -> Plan[documents.NewTeam]:
+        """Add a team; its token is shown once, and its contact to organisers alone."""
+        request = _members(id=team, name=name, contact=contact)
+        return (yield from self._read(documents.NewTeam, "create_team", self.id, json=request))
+
+    @method
+    def add_teams(self, teams: Sequence[Mapping[str, str]]) -> Plan[documents.NewTeams]:
+        """Add all of several teams, or none; each has `id`, `name` and perhaps `contact`. Tokens are shown once."""
+        request = {"teams": [dict(team) for team in teams]}
+        return (yield from self._read(documents.NewTeams, "create_team", self.id, json=request))
 
     @method
     def rotate_token(self, team: str) -> Plan[documents.NewToken]:
