@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Final
 
 from treescore.core.params import Json
+from treescore.errors import Problem
 
 UNITS = ("auto", "sentence")
 """What the tests of a board swap: documents where gold marks them, or always sentences."""
@@ -28,6 +29,7 @@ EVENT_KINDS = (
     *("benchmark.created", "benchmark.changed", "benchmark.deleted"),
     *("revision.created", "revision.active", "revision.ready", "revision.failed"),
     *("team.created", "team.token_rotated", "team.erased"),
+    *("invite.created", "invite.deleted"),
     *("submission.created", "submission.scored", "submission.failed", "submission.changed"),
     *("submission.cancelled", "submission.retried", "submission.deleted"),
     *("comparison.created", "comparison.done", "comparison.failed"),
@@ -37,6 +39,14 @@ EVENT_KINDS = (
 MAX_NOTES = 10_000
 MAX_PARTS = 1000
 MAX_TRACKS = 100
+MAX_ABOUT = 20_000
+"""Bytes of all that a benchmark says of itself, and characters of each text of it."""
+MAX_LINKS = 20
+LINKS = ("paper", "code", "model")
+"""What a submission may link to."""
+MAX_ADDRESS = 500
+MAX_TEAMS = 1_000
+"""Teams that are made at once, or by one invite."""
 MAX_QUOTA = 1_000_000
 MAX_COMPARED = 100
 DEFAULT_LIMIT = 100
@@ -139,6 +149,18 @@ class LeaderboardChanges(Request):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AboutChanges(Request):
+    """What a benchmark says of itself; None for nothing. Texts are Markdown, links have `label` and `url`."""
+
+    description: str | Missing | None = MISSING
+    rules: str | Missing | None = MISSING
+    citation: str | Missing | None = MISSING
+    licence: str | Missing | None = MISSING
+    contact: str | Missing | None = MISSING
+    links: Sequence[Mapping[str, str]] | Missing | None = MISSING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkChanges(Request):
     """The members of a benchmark that cannot change a score."""
 
@@ -153,6 +175,7 @@ class BenchmarkChanges(Request):
     publish_input: bool | str | Missing = MISSING
     tracks: Mapping[str, Sequence[str]] | Missing = MISSING
     leaderboard: LeaderboardChanges | Missing = MISSING
+    about: AboutChanges | Missing = MISSING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,10 +209,44 @@ class RevisionRequest(Request):
 
 @dataclass(frozen=True, slots=True)
 class TeamRequest(Request):
-    """A new team."""
+    """A new team; its contact is for organisers."""
 
     id: str
     name: str
+    contact: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeamsRequest(Request):
+    """Several new teams; `places` are line and column of their ids in a table."""
+
+    teams: Sequence[TeamRequest]
+    places: Sequence[tuple[int, int]] | None = None
+
+    def id_fault(self, number: int, code: str, detail: str) -> Problem:
+        """Return a problem of the id of one of them."""
+        if self.places is None:
+            return Problem(code=code, pointer=f"/teams/{number}/id", detail=detail)
+        line, column = self.places[number]
+        return Problem(code=code, line=line, column=column, detail=detail)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InviteRequest(Request):
+    """A new invite, with its limits."""
+
+    expires_at: datetime
+    teams_at_most: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinRequest(Request):
+    """A team that its own members make; `invite` is the secret."""
+
+    invite: str
+    id: str
+    name: str
+    contact: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,12 +259,27 @@ class TokenRequest(Request):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LinkChanges(Request):
+    """Where a system is described, or can be got; None for nowhere."""
+
+    paper: str | Missing | None = MISSING
+    code: str | Missing | None = MISSING
+    model: str | Missing | None = MISSING
+
+    def over(self, before: Mapping[str, str]) -> dict[str, str]:
+        """Return the links that are given, over those from before."""
+        merged = {**before, **self.given()}
+        return {name: address for name, address in merged.items() if address is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SubmissionRequest(Request):
     """Outputs for a benchmark, by part."""
 
     outputs: Mapping[str, Text]
     name: str | None = None
     notes: str | None = None
+    links: LinkChanges | None = None
     run_of: str | None = None
     team: str | None = None
     role: str | None = None
@@ -219,6 +291,7 @@ class SubmissionChanges(Request):
 
     name: str | Missing = MISSING
     notes: str | Missing | None = MISSING
+    links: LinkChanges | Missing | None = MISSING
     chosen: bool | Missing = MISSING
     withdrawn: bool | Missing = MISSING
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import orjson
 from flask import Response, request
-from treescore.render.shades import GAP, GAP_STEPS, SCORE, SCORE_STEPS, By, shade_of
 
 from service.api import calls
 from service.errors import BadRequest
@@ -25,6 +24,7 @@ from service.schemas import queries
 from service.usecases.boards.matrix import matrix
 from service.usecases.runs.views import View
 from treescore.core.counting import counted
+from treescore.render.shades import GAP, GAP_STEPS, SCORE, SCORE_STEPS, By, shade_of
 
 blueprint = answers.pages("matrix", "/b/<benchmark>/matrix")
 ORDERS = {"name": "by name", "best": "by best score", "spread": "by spread"}

@@ -27,7 +27,7 @@ PUBLIC_STATES = ("cancelled",)
 """States that do not depend on gold."""
 
 _SUBMISSION = (
-    *("id", "benchmark", "team", "name", "run_of", "notes", "role", "attempt", "created_at"),
+    *("id", "benchmark", "team", "name", "run_of", "notes", "links", "role", "attempt", "created_at"),
     *("chosen", "withdrawn_at", "output_deleted_at", "quota"),
 )
 _SUBMISSION_STATUS = ("state", "started_at", "finished_at", "progress", "queue", "outputs", "failure", "failures")
@@ -38,7 +38,7 @@ _SIGNATURE = (
     *("parts", "missing_parts", "split"),
 )
 _METRIC_ITEMS = ("counts", "sentences")
-_ROW = ("team", "team_name", "submission", "name", "role", "created_at")
+_ROW = ("team", "team_name", "submission", "name", "links", "role", "created_at")
 _MATRIX_ROW = ("team", "team_name", "submission", "name", "role")
 _ROW_ROUNDED = ("rank", "covered")
 _ROW_SCORES = ("rank_interval", "cluster", "considered", "tested", "reason")

@@ -49,6 +49,28 @@ JSON = {
     ),
 }
 MEMBERS = {
+    "bad-table": Entry(
+        "The table cannot be read",
+        "The header is another one, a row has more or fewer fields than the header, or quotes are not in pairs.",
+        "Save the table as CSV in UTF-8, with commas between fields, and put a field with commas or quotes in quotes.",
+        'id,name,contact\nlyon,"Lyon, Parsing Group",parsers@example.org',
+    ),
+    "repeated-id": Entry(
+        "An id stands there twice",
+        "Two teams of one request have the same id.",
+        "Give each team an id of its own.",
+    ),
+    "taken-id": Entry(
+        "The id of a team is taken",
+        "A team of the benchmark has the id, or had it before it was erased.",
+        "Use another id.",
+    ),
+    "bad-address": Entry(
+        "The address is invalid",
+        "Pages link to it, so that it must begin with https:// and hold only characters that addresses are made of.",
+        "Write a whole address, and other characters as %C3%A9.",
+        "https://example.org/paper.pdf",
+    ),
     "bad-id": Entry(
         "The id is invalid",
         "An id is part of addresses and has only certain characters.",
@@ -124,6 +146,11 @@ MEMBERS = {
     ),
 }
 BENCHMARKS = {
+    "about-too-long": Entry(
+        "The benchmark says too much of itself",
+        "The texts and links of `about` have more than 20,000 bytes together.",
+        "Shorten them, and link to a page of your own.",
+    ),
     "closes-before-opening": Entry(
         "The benchmark would close before it opens",
         "`closes_at` is not later than `opens_at`.",

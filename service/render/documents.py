@@ -59,6 +59,7 @@ class RowDocument(TypedDict):
     team_name: str | None
     submission: str
     name: str | None
+    links: Mapping[str, str | None] | None
     created_at: str | None
     score: float | None
     scores: Mapping[str, float | None]

@@ -196,8 +196,11 @@ def mark_deleted(db: Connection, slug: str, now: datetime) -> None:
 
 
 def forget(db: Connection, slug: str) -> None:
-    """Delete the title of a deleted benchmark."""
-    db.execute(update(benchmarks).where(benchmarks.c.id == slug).values(title="", series=None))
+    """Delete the title of a deleted benchmark, and what it says of itself."""
+    known = get(db, slug)
+    if known is not None:
+        settings = json_text({name: value for name, value in known.settings.items() if name != "about"})
+        db.execute(update(benchmarks).where(benchmarks.c.id == slug).values(title="", series=None, settings=settings))
 
 
 def _benchmark(row: AnyRow) -> Benchmark:

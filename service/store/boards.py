@@ -15,7 +15,7 @@ from service.store.comparisons import Question
 from service.store.figures import Figures, Interval, Layout, Span, finite, interval_of, numbers
 from service.store.runs import UNFINISHED
 from service.store.score_records import coverage_of
-from service.store.submissions import BoardEntry, on_board
+from service.store.submissions import BoardEntry, links_of, on_board
 from service.store.tables import board_comparisons, board_runs, runs, scores, submissions
 from treescore.core.arrays import FloatArray
 from treescore.core.params import Json
@@ -33,12 +33,14 @@ class RowDetails:
         created_at: when it was sent.
         scores: by address; empty where the submission has no record.
         interval: of the score that ranks.
+        links: of the submission.
     """
 
     name: str
     created_at: datetime
     scores: Mapping[str, float | None]
     interval: Interval | None
+    links: Mapping[str, str]
 
 
 class BoardRun(NamedTuple):
@@ -190,14 +192,14 @@ def details(
     c = submissions.c
     for start in range(0, len(submission_ids), _BATCH):
         query = (
-            select(c.id, c.name, c.created_at, whole.label("row"), low.label("low"), high.label("high"))
+            select(c.id, c.name, c.created_at, c.links, whole.label("row"), low.label("low"), high.label("high"))
             .join(scores, (scores.c.submission_id == c.id) & (scores.c.revision == revision), isouter=True)
             .where(c.id.in_(submission_ids[start : start + _BATCH]))
         )
         for row in db.execute(query):
             values = {} if row.row is None else dict(zip(layout.addresses, map(finite, numbers(row.row)), strict=True))
             interval = None if row.low is None else interval_of(numbers(row.low + row.high))
-            result[row.id] = RowDetails(row.name, row.created_at, values, interval)
+            result[row.id] = RowDetails(row.name, row.created_at, values, interval, links_of(row.links))
     return result
 
 

@@ -213,6 +213,7 @@ class Benchmark(Document):
     feedback: str
     tracks: Document
     leaderboard: Document
+    about: Document
     created_at: str
     updated_at: str
     failure: Failure | None
@@ -243,6 +244,7 @@ class Team(Document):
 
     id: str
     name: str
+    contact: str | None
     created_at: str
 
 
@@ -250,6 +252,37 @@ class NewTeam(Team):
     """A team with its token, which is shown once."""
 
     token: str
+
+
+class NewTeams(Document):
+    """Teams with their tokens, which are shown once."""
+
+    views: ClassVar[Mapping[str, type[Document]]] = {"teams": NewTeam}
+    teams: tuple[NewTeam, ...]
+
+
+class JoinedTeam(NewTeam):
+    """A team that was made with an invite."""
+
+    benchmark: str
+
+
+class Invite(Document):
+    """An invite to make teams of a benchmark."""
+
+    id: str
+    benchmark: str
+    created_at: str
+    expires_at: str
+    teams_at_most: int
+    teams: int
+
+
+class NewInvite(Invite):
+    """An invite with its secret, which is shown once."""
+
+    secret: str
+    address: str
 
 
 class TeamFitting(Document):
@@ -271,6 +304,7 @@ class SubmissionSummary(Document):
     name: str
     run_of: str | None
     notes: str | None
+    links: Document
     role: str
     state: str
     attempt: int
@@ -322,6 +356,7 @@ class LeaderboardRow(Document):
     team_name: str | None
     submission: str
     name: str | None
+    links: Document | None
     created_at: str
     score: float | None
     scores: Document

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 JSON = "application/json"
 FORM = "multipart/form-data"
+CSV = "text/csv"
 KEY = "Idempotency-Key"
 EITHER = (JSON, FORM)
 _PLACE = re.compile(r"\{(\w+)\}")
@@ -108,9 +109,13 @@ _ROWS: Iterable[Operation] = (
     _get("get_revision", f"{_BENCHMARK}/revisions/{{number}}", "", "Prefer"),
     _get("list_fitting", f"{_BENCHMARK}/fitting", "cursor limit"),
     _get("list_teams", f"{_BENCHMARK}/teams", "cursor limit"),
-    _post("create_team", f"{_BENCHMARK}/teams", body=(JSON,)),
+    _post("create_team", f"{_BENCHMARK}/teams", body=(JSON, CSV)),
     _delete("erase_team", f"{_BENCHMARK}/teams/{{team}}"),
     _post("rotate_token", f"{_BENCHMARK}/teams/{{team}}/token"),
+    _get("list_invites", f"{_BENCHMARK}/invites", "cursor limit"),
+    _post("create_invite", f"{_BENCHMARK}/invites", body=(JSON,)),
+    _delete("delete_invite", f"{_BENCHMARK}/invites/{{invite}}"),
+    _post("join", "/v1/join", body=(JSON,)),
     _get("list_submissions", f"{_BENCHMARK}/submissions", "cursor limit team state"),
     _post("submit", f"{_BENCHMARK}/submissions", "Prefer", KEY, body=EITHER, query=("validate_only",)),
     _get("get_submission", _SUBMISSION, "", "Prefer"),

@@ -324,6 +324,12 @@ class BenchmarksPlans(Resource):
         return (yield from work)
 
     @method
+    def join(self, invite: str, team: str, name: str, contact: str) -> Plan[documents.JoinedTeam]:
+        """Make a team of the benchmark that an invite is for, by its secret; the team's token is shown once."""
+        request = {"invite": invite, "id": team, "name": name, "contact": contact}
+        return (yield from self._read(documents.JoinedTeam, "join", json=request))
+
+    @method
     def compare_in_series(self, series: str, a: str, b: str) -> Plan[documents.SeriesComparison]:
         """Compare two teams on all benchmarks of a series."""
         return (yield from self._read(documents.SeriesComparison, "compare_in_series", series, query={"a": a, "b": b}))
@@ -374,6 +380,7 @@ class BenchmarkPlans(Thing):
         *,
         name: str | None = None,
         notes: str | None = None,
+        links: Mapping[str, str] | None = None,
         run_of: str | None = None,
         team: str | None = None,
         role: str | None = None,
@@ -390,6 +397,7 @@ class BenchmarkPlans(Thing):
                 several texts.
             name: of the submission.
             notes: anything to keep beside it.
+            links: addresses of its `paper`, `code` and `model`, which begin with https://.
             run_of: name of the system of which this is a further training run.
             team: for which an organiser submits.
             role: `baseline` for an organiser's baseline.
@@ -402,7 +410,7 @@ class BenchmarkPlans(Thing):
         Raises:
             ClientError: the service refuses it, it fails, or the time is over.
         """
-        meta = _members(name=name, notes=notes, run_of=run_of, team=team, role=role)
+        meta = _members(name=name, notes=notes, links=links, run_of=run_of, team=team, role=role)
         call = self._call(
             "submit", self.id, json=meta, uploads=uploads_of(outputs), watch=progress, seconds=seconds,
             headers=_headers(waiting=wait, progress=progress, key=key),
@@ -542,9 +550,16 @@ class BenchmarkPlans(Thing):
         return Pages(self._call("list_teams", self.id, query={"limit": page}))
 
     @method
-    def add_team(self, team: str, name: str) -> Plan[documents.NewTeam]:
-        """Add a team; its token is shown once."""
-        return (yield from self._read(documents.NewTeam, "create_team", self.id, json={"id": team, "name": name}))
+    def add_team(self, team: str, name: str, *, contact: str | None = None) -> Plan[documents.NewTeam]:
+        """Add a team; its token is shown once, and its contact to organisers alone."""
+        request = _members(id=team, name=name, contact=contact)
+        return (yield from self._read(documents.NewTeam, "create_team", self.id, json=request))
+
+    @method
+    def add_teams(self, teams: Sequence[Mapping[str, str]]) -> Plan[documents.NewTeams]:
+        """Add all of several teams, or none; each has `id`, `name` and perhaps `contact`. Tokens are shown once."""
+        request = {"teams": [dict(team) for team in teams]}
+        return (yield from self._read(documents.NewTeams, "create_team", self.id, json=request))
 
     @method
     def rotate_token(self, team: str) -> Plan[documents.NewToken]:
@@ -555,6 +570,22 @@ class BenchmarkPlans(Thing):
     def erase_team(self, team: str) -> Plan[None]:
         """Remove a team's name and tokens; its submissions stay without a name."""
         yield from self._do("erase_team", self.id, team)
+
+    @listing(documents.Invite)
+    def invites(self, *, page: int | None = None) -> Pages:
+        """List invites, without their secrets."""
+        return Pages(self._call("list_invites", self.id, query={"limit": page}))
+
+    @method
+    def invite(self, expires_at: str, teams_at_most: int) -> Plan[documents.NewInvite]:
+        """Let strangers make teams until a time; the secret and its address are shown once."""
+        request = {"expires_at": expires_at, "teams_at_most": teams_at_most}
+        return (yield from self._read(documents.NewInvite, "create_invite", self.id, json=request))
+
+    @method
+    def withdraw_invite(self, invite: str | Document) -> Plan[None]:
+        """Let nobody join with an invite any more; the teams that were made with it stay."""
+        yield from self._do("delete_invite", self.id, _id_of(invite))
 
     @listing(documents.TeamFitting)
     def fitting(self, *, page: int | None = None) -> Pages:
@@ -632,10 +663,15 @@ class SubmissionPlans(Thing):
 
     @method
     def change(
-        self, *, name: str | None = None, notes: str | None = None, chosen: bool | None = None
+        self,
+        *,
+        name: str | None = None,
+        notes: str | None = None,
+        links: Mapping[str, str | None] | None = None,
+        chosen: bool | None = None,
     ) -> Plan[documents.Submission]:
-        """Rename, annotate or choose the submission."""
-        changes = _members(name=name, notes=notes, chosen=chosen)
+        """Rename, annotate or choose the submission; a link that is None is removed."""
+        changes = _members(name=name, notes=notes, links=links, chosen=chosen)
         return (yield from self._read(documents.Submission, "patch_submission", self.id, json=changes))
 
     @method

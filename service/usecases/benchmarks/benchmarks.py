@@ -41,7 +41,7 @@ from service.store.benchmarks import Benchmark
 from service.store.revisions import Part, Revision
 from service.usecases.access.access import benchmark_of
 from service.usecases.access.idempotency import IdempotencyKey, claim_key
-from service.usecases.benchmarks.settings import check_part_name, complete_settings
+from service.usecases.benchmarks.settings import DEFAULTS, check_part_name, complete_settings
 from service.usecases.benchmarks.warnings import revision_warnings
 from service.usecases.boards.work import schedule_board_comparison
 from service.usecases.events.record import record_event
@@ -323,6 +323,7 @@ def _document(db: Connection, context: Context, caller: Caller, benchmark: Bench
         "revision": {"number": shown.number, "state": shown.state},
         "active_revision": benchmark.active_revision,
         "pending_revision": None if pending is None else pending.number,
+        "about": DEFAULTS["about"],  # of benchmarks from before
         **benchmark.settings,
         "created_at": moment(benchmark.created_at),
         "updated_at": moment(benchmark.updated_at),

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 
 from service.errors import invalid, refuse
-from service.requests import MACRO, MISSING, POOLED, BenchmarkChanges, Request
+from service.requests import MACRO, MAX_ABOUT, MISSING, POOLED, BenchmarkChanges, Request
 from service.usecases.runs.views import moment
 from service.usecases.scoring.config import scoring_config
 from treescore.core.params import Json, escape
@@ -36,6 +36,14 @@ DEFAULTS: Mapping[str, Json] = {
         "unit": "auto",
         "split": None,
     },
+    "about": {
+        "description": None,
+        "rules": None,
+        "citation": None,
+        "licence": None,
+        "contact": None,
+        "links": [],
+    },
 }
 
 
@@ -47,7 +55,7 @@ def complete_settings(
 ) -> dict[str, Json]:
     """Return complete settings: what a request gives over what was there before.
 
-    `quota` and `leaderboard` are changed member by member.
+    `quota`, `leaderboard` and `about` are changed member by member.
 
     Args:
         changes: the request.
@@ -57,7 +65,7 @@ def complete_settings(
 
     Raises:
         Unprocessable: the benchmark would close before it opens, its ladder or its split does not fit the other
-            settings, or it lists a score or a part that it does not have.
+            settings, it lists a score or a part that it does not have, or says too much of itself.
     """
     settings = _merged({**DEFAULTS, **before}, changes)
     if isinstance(changes.leaderboard, Request) and changes.leaderboard.given().get("scores") is not None:
@@ -70,6 +78,8 @@ def complete_settings(
         raise invalid("closes-before-opening", "/closes_at", detail)
     _check_ladder(settings)
     _check_split(settings)
+    settings["about"] = {**settings["about"], "links": settings["about"]["links"] or []}
+    _check_about(settings["about"])
     return settings
 
 
@@ -146,6 +156,17 @@ def _check_split(settings: Mapping[str, Json]) -> None:
             "`feedback_after_closing` may be higher."
         )
         raise invalid("split-level", "/feedback", detail)
+
+
+def _check_about(about: Mapping[str, Json]) -> None:
+    texts = [text for name, text in about.items() if name != "links" and text is not None]
+    texts += [text for link in about["links"] for text in link.values()]
+    size = sum(len(text.encode()) for text in texts)
+    if size > MAX_ABOUT:
+        detail = (
+            f"The texts and links have {size:,} bytes in all; {MAX_ABOUT:,} are allowed. Link to a page of your own."
+        )
+        raise invalid("about-too-long", "/about", detail)
 
 
 def _merged(before: Mapping[str, Json], changes: Request) -> dict[str, Json]:

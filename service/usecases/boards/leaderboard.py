@@ -28,7 +28,7 @@ from service.usecases.boards.rows import BoardRow, named
 from service.usecases.boards.significance import Finding, significance_of
 from service.usecases.boards.systems import details_of, runs_document
 from service.usecases.boards.viewing import Sheet, Viewer, sheet_view
-from service.usecases.runs.views import View, moment
+from service.usecases.runs.views import View, links_document, moment
 from service.usecases.scoring.coverage import coverage_of
 
 VERSION = 6
@@ -108,6 +108,7 @@ def _row(
         role=entry.role,
         **named(entry, names, details.name),
         submission=entry.id,
+        links=links_document(details.links) if entry.team_id is None or entry.team_id in names else None,
         created_at=moment(details.created_at),
         score=details.scores.get(board.score),
         scores=details.scores,

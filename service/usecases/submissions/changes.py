@@ -28,7 +28,7 @@ from service.usecases.submissions.views import SUBMISSION_KIND, view_of
 
 
 def patch_submission(context: Context, caller: Caller, submission_id: str, changes: SubmissionChanges) -> View:
-    """Change name and notes, choose a submission for the board, withdraw it or bring it back.
+    """Change name, notes and links, choose a submission for the board, withdraw it or bring it back.
 
     Raises:
         Conflict: the benchmark is not open, or the submission has no scores of a team.
@@ -45,7 +45,9 @@ def patch_submission(context: Context, caller: Caller, submission_id: str, chang
             raise Conflict(f"The submission {submission.id} has no scores of a team, so it cannot be chosen.")
         if changes.chosen is not MISSING or changes.withdrawn is False:
             require_open(benchmark, caller, now)
-        values = {name: value for name, value in given.items() if name != "withdrawn"}
+        values = {name: value for name, value in given.items() if name not in ("withdrawn", "links")}
+        if changes.links is not MISSING:
+            values["links"] = {} if changes.links is None else changes.links.over(submission.links)
         if changes.withdrawn is not MISSING:
             values["withdrawn_at"] = (submission.withdrawn_at or now) if changes.withdrawn else None
         if values:

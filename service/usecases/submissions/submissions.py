@@ -89,6 +89,7 @@ def submit(
         team_id=team_id,
         name=request.name or submission_id,
         notes=request.notes,
+        links={} if request.links is None else request.links.over({}),
         role=role,
         created_at=now,
         utc_day=quotas.utc_day(now),

@@ -37,6 +37,18 @@ from workers.entry import do
 ASKED = ({}, {"part": "en"}, {"part": "pooled", "pick": "all"}, {"score": "attachment.uas"}, {"format": "csv"})
 SINCE_UNITS = (
     "DROP TABLE sessions",
+    "DROP TABLE invites",
+    "ALTER TABLE submissions DROP COLUMN links",
+    "ALTER TABLE teams DROP COLUMN contact",
+    "ALTER TABLE webhooks DROP COLUMN old_secret",
+    "ALTER TABLE webhooks DROP COLUMN old_secret_until",
+    "DROP TABLE deliveries",
+    """CREATE TABLE deliveries (id VARCHAR(64) NOT NULL, webhook_id VARCHAR(64) NOT NULL, event_seq INTEGER NOT NULL,
+    attempts INTEGER NOT NULL, next_at TIMESTAMP WITH TIME ZONE, state VARCHAR(10) NOT NULL, last_status INTEGER,
+    CONSTRAINT pk_deliveries PRIMARY KEY (id), CONSTRAINT uq_deliveries_webhook_id UNIQUE (webhook_id, event_seq),
+    CONSTRAINT fk_deliveries_webhook_id FOREIGN KEY(webhook_id) REFERENCES webhooks (id),
+    CONSTRAINT fk_deliveries_event_seq FOREIGN KEY(event_seq) REFERENCES events (seq))""",
+    "CREATE INDEX ix_deliveries_state_next_at ON deliveries (state, next_at)",
     "DROP TABLE pieces",
     "ALTER TABLE runs DROP COLUMN request_id",
     "ALTER TABLE runs DROP COLUMN trace",
