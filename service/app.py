@@ -39,6 +39,7 @@ from service.config import Config
 from service.context import Context, open_context
 from service.errors import ServiceError, Unavailable
 from service.logs import fault
+from service.pages import about as about_pages
 from service.pages import benchmarks as benchmark_pages
 from service.pages import board as board_pages
 from service.pages import matrix as matrix_pages
@@ -69,7 +70,7 @@ BLUEPRINTS = (
     health,
 )
 
-PAGES = (benchmark_pages, board_pages, matrix_pages, revision_pages, sign_in, static_files)
+PAGES = (about_pages, benchmark_pages, board_pages, matrix_pages, revision_pages, sign_in, static_files)
 
 _ILL = {Fault.FULL: "full", Fault.DAMAGED: "damaged", Fault.READ_ONLY: "read-only"}
 
