@@ -22,6 +22,7 @@ from service.schemas.base import Loaded, Strict
 from service.usecases.runs.views import View, etag_of
 from treescore.core.one_line import clean
 from treescore.core.version import __version__
+from treescore.render.chart_words import MISSING
 
 HTML = "text/html; charset=utf-8"
 POLICY = (
@@ -48,7 +49,7 @@ def environment() -> Environment:
         "p": figures.p_value, "time": figures.time, "whole": figures.whole, "clean": clean,
         "query": lambda members: urlencode({name: value for name, value in members.items() if value is not None}),
     }  # fmt: skip
-    made.globals |= {"static": static_files.address, "CSRF_FIELD": CSRF_FIELD, "MISSING": figures.MISSING}
+    made.globals |= {"static": static_files.address, "CSRF_FIELD": CSRF_FIELD, "MISSING": MISSING}
     return made
 
 

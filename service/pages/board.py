@@ -10,11 +10,13 @@ from urllib.parse import urlencode
 
 import orjson
 from flask import Response, request
+from markupsafe import Markup
 
 from service.api import calls
 from service.pages import answers
 from service.pages.benchmarks import benchmark_document, state_of
 from service.pages.exports import export, links
+from service.pages.pictures import drawn
 from service.pages.score_names import NamedScore, ScoreNames
 from service.pages.visitors import visitor
 from service.render import LEADERBOARD_FORMATS
@@ -24,6 +26,9 @@ from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.runs.views import View
 from treescore.core.counting import counted
 from treescore.core.params import Json
+from treescore.render.chart_words import ranks_words
+from treescore.render.marks import Mark, axis_svg, interval_bar_svg
+from treescore.render.scale import Scale, scale_of
 
 blueprint = answers.pages("board", "/b/<benchmark>")
 SORT = "sort"
@@ -39,12 +44,14 @@ class Row:
         name: of the team.
         span: ranks that the tests leave open; empty where it is the rank alone.
         begins_cluster: whether a line is drawn above.
+        bar: its score on the axis of the column.
     """
 
     document: Mapping[str, Any]
     name: str
     span: str
     begins_cluster: bool
+    bar: Markup
 
 
 @blueprint.get("")
@@ -87,6 +94,7 @@ def _values(benchmark: str, view: View, sort: str, asked: Mapping[str, str] | No
     names = ScoreNames(document, board["rounding"])
     ranking = names(board["score"])
     columns = names.columns(board["score"], board["scores"])
+    scale = _scale(board, ranking)
     query = dict(asked if asked is not None else request.args.items())
     shown = heading(document, board)
     return {
@@ -95,7 +103,8 @@ def _values(benchmark: str, view: View, sort: str, asked: Mapping[str, str] | No
         "ranking": ranking,
         "columns": columns,
         "names": [names(address) for address in board["scores"]],
-        "rows": _sorted(_rows(board), sort),
+        "axis": drawn(axis_svg(scale)),
+        "rows": _sorted(_rows(board, ranking, scale), sort),
         "sort": sort,
         "query": query,
         "sort_links": partial(_sort_link, query, sort),
@@ -131,14 +140,31 @@ def heading(document: Mapping[str, Any], board: Mapping[str, Any]) -> dict[str, 
     return {"benchmark": document, "state": state, "summary": f"{summary[:1].upper()}{summary[1:]}."}
 
 
-def _rows(board: Mapping[str, Json]) -> list[Row]:
+def _scale(board: Mapping[str, Json], ranking: NamedScore) -> Scale:
+    """Return the axis of the scores: it spans the tested rows; what lies beyond is an arrow."""
+    tested = [row for row in board["rows"] if row.get("tested")] or board["rows"]
+    bounds = [bound for row in tested for bound in (row["score"], *_interval(row))]
+    return scale_of(None if bound is None else ranking.figures.factor * bound for bound in bounds)
+
+
+def _interval(row: Mapping[str, Any]) -> tuple[float | None, float | None]:
+    interval = row.get("ci95")
+    return (None, None) if interval is None else (interval["low"], interval["high"])
+
+
+def _bar(row: Mapping[str, Any], ranking: NamedScore, scale: Scale) -> Markup:
+    shown = [None if each is None else ranking.figures.factor * each for each in (row["score"], *_interval(row))]
+    mark = Mark(shown[0], shown[1], shown[2], diamond=row["role"] == "baseline")
+    return drawn(interval_bar_svg(scale, mark))
+
+
+def _rows(board: Mapping[str, Json], ranking: NamedScore, scale: Scale) -> list[Row]:
     rows, cluster = [], None
     for document in board["rows"]:
         begins = document["cluster"] is not None and cluster is not None and document["cluster"] != cluster
         cluster = cluster if document["cluster"] is None else document["cluster"]
-        low, high = document["rank_interval"] or (None, None)
-        span = "" if low == high else f"{low}–{high}"
-        rows.append(Row(document, row_name(document), span, begins))
+        span = ranks_words(document.get("rank_interval"))
+        rows.append(Row(document, row_name(document), span, begins, _bar(document, ranking, scale)))
     return rows
 
 

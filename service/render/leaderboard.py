@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import orjson
 
 from service.render.documents import BoardDocument
+from service.render.leaderboard_picture import board_picture
 from service.render.leaderboard_rows import (
     HEADS,
     Row,
@@ -125,20 +126,13 @@ def _latex_cell(row: Row, at: int) -> str:
     return f"\\textit{{{words}}}" if row.baseline and HEADS[at] in ("team", "submission") and words else words
 
 
-def _picture(document: BoardDocument) -> bytes:
-    # the drawing library takes a second to load, and most processes do not need it
-    from service.render.leaderboard_picture import board_picture  # noqa: PLC0415
-
-    return board_picture(document)
-
-
 _WRITERS: Mapping[str, tuple[str, Callable[[BoardDocument], bytes]]] = {
     "json": ("application/json", _json),
     "csv": ("text/csv; charset=utf-8", _csv),
     "tsv": ("text/tab-separated-values; charset=utf-8", _tsv),
     "markdown": ("text/markdown; charset=utf-8", _markdown),
     "latex": ("application/x-latex; charset=utf-8", _latex),
-    "svg": ("image/svg+xml", _picture),
+    "svg": ("image/svg+xml", board_picture),
 }
 
 LEADERBOARD_FORMATS: Mapping[str, str] = {name: media_type for name, (media_type, _) in _WRITERS.items()}

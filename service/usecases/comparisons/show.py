@@ -15,6 +15,7 @@ from service.context import Context
 from service.errors import Gone, NotFound, Unprocessable
 from service.policy import gate
 from service.policy.gate import Level
+from service.render.units import percent_of
 from service.requests import PageQuery
 from service.store import boards, comparisons, runs, submissions, teams
 from service.store.benchmarks import Benchmark
@@ -150,7 +151,8 @@ def view_comparison(context: Context, caller: Caller, name: str, form: str = "js
         return json_view(document, final=run is None or run.final, state=str(document["state"]))
     if "pairs" not in document:
         raise Unprocessable(f"The comparison {name} is {document['state']}. Only JSON can show that.")
-    shown = render_comparisons([labelled(document, labels)], form)
+    shares = percent_of([str(document["score"])], form)
+    shown = render_comparisons([labelled(document, labels)], form, shares=shares)
     return body_view(shown.content, shown.media_type)
 
 

@@ -9,6 +9,7 @@ import orjson
 from service.caller import Caller
 from service.context import Context
 from service.errors import SOON, Conflict, NotFound
+from service.render.units import percent_of
 from service.requests import ComparisonsQuery, ItemsQuery, JobRequest, ReportQuery, ResultQuery, SlicesQuery
 from service.store import artifacts, jobs
 from service.store.runs import SUCCEEDED
@@ -90,7 +91,8 @@ def job_comparisons(context: Context, caller: Caller, job_id: str, query: Compar
         across = None
     if query.format == "json":
         return json_view({"items": chosen} if across is None else {"items": chosen, "across": across})
-    shown = render_comparisons(chosen, query.format, across)
+    shares = percent_of((str(comparison["score"]) for comparison in chosen), query.format)
+    shown = render_comparisons(chosen, query.format, across, shares)
     return body_view(shown.content, shown.media_type)
 
 

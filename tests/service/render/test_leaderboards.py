@@ -5,11 +5,9 @@ from __future__ import annotations
 import csv
 import io
 from typing import Any
-from xml.etree import ElementTree as ET
 
 import orjson
 import pytest
-from matplotlib.axes import Axes
 
 from service.render import LEADERBOARD_FORMATS, render_leaderboard
 
@@ -145,16 +143,6 @@ def test_markdown_keeps_names_inside_their_cells() -> None:
     assert line.startswith("| 1 |")
 
 
-def test_the_picture_has_a_bar_for_each_scored_row_and_says_it_in_words() -> None:
-    document = board(*BOARD["rows"], title=HOSTILE)
-    found = ET.fromstring(rendered("svg", document))  # noqa: S314 - made by ourselves
-    described = found.find("{http://www.w3.org/2000/svg}desc")
-    assert described is not None
-    assert described.text is not None
-    assert "1. Lyon: biaffine 0.9000" in described.text
-    assert "5 rows in all" in described.text
-
-
 def test_rounded_scores_are_shown_with_the_digits_of_their_step() -> None:
     document = board(row(1, 0.9), rounding=0.01)
     assert "0.90 " in rendered("markdown", document)
@@ -166,15 +154,6 @@ def test_every_form_says_what_the_claims_are_about(form: str) -> None:
     plain = " ".join(rendered(form, BOARD).replace("\\%", "%").replace("%\n%", "").split())
     for sentence in ("the claim is about other documents of this kind", "One training run each"):
         assert sentence in plain
-
-
-def test_the_picture_shows_below_its_bars_what_the_claims_are_about(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn: list[str] = []
-    monkeypatch.setattr(Axes, "set_xlabel", lambda _, words, **__: drawn.append(words))
-    rendered("svg", BOARD)
-    legend, *below = drawn[0].splitlines()
-    assert legend.startswith("bar: score")
-    assert " ".join(below) == ASSUMED
 
 
 def test_the_forms_name_units_and_what_could_have_been_detected() -> None:
