@@ -1,7 +1,7 @@
 """Write SVG as strings: the palette, the elements, and the head that names and describes a picture.
 
 Presentation attributes hold the light palette and classes name what is drawn, so that a page's own sheet overrules the
-colours (dark mode, print) while the same bytes are an export that stands alone. There is no `<style>` and no `style=`,
+colours (dark mode, print) while the same bytes are an export that stands alone. It has neither `<style>` nor `style=`,
 which a strict Content-Security-Policy would block.
 """
 
