@@ -10,6 +10,7 @@ from treescore.render.dependency_layout import EDGE, Line, PlacedArc, lines_of
 from treescore.render.dependency_parts import drawn_part, halves_in, left_out, to_place
 from treescore.render.dependency_pieces import IN, OUT, ROOT, agreed_first
 from treescore.render.drawing import END, GOLD, INK, MIDDLE, RULE, SOFT, START, WRONG, Drawing, number
+from treescore.render.letters import width
 from treescore.render.marks import line_style
 from treescore.render.sentence_shapes import AGREED, DependencySentence
 from treescore.render.sentence_text import FORM, LABEL, SMALL, right_to_left, shown_form, shown_label, shown_number
@@ -62,7 +63,7 @@ class _Picture:
         described_as = described(sentence, self._note, mirrored=self._mirrored)
         self._drawing = Drawing(name, sentence.title, described_as)
         self._lines = list(lines_of(to_place(sentence)))
-        self._width = max([_LEAST, *(line.width for line in self._lines)])
+        self._width = max([_LEAST, width(self._note, LABEL) + 2 * EDGE, *(line.width for line in self._lines)])
         self._wrong = [{arc.dependent for arc in half.arcs if arc.mark != AGREED} for half in self._halves]
 
     def svg(self) -> str:

@@ -1,4 +1,4 @@
-"""What pictures of sentences are made of. Who builds these decides what is shown; the drawing shows all of it."""
+"""What pictures of sentences are made of. What is in these may be seen; what a caller may not see stays out of them."""
 
 from __future__ import annotations
 
@@ -87,19 +87,19 @@ class Span:
         start: index of its first word.
         end: index after its last word.
         mark: `agreed`, `wrong`, `label` (these words have another label on the other side), `crossing`.
-        depth: 0 of the outermost.
     """
 
     label: str
     start: int
     end: int
     mark: SpanMark = "agreed"
-    depth: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class ConstituentSentence:
-    """The constituents of a sentence on both sides of its words; each side lists outer ones before inner ones.
+    """The constituents of a sentence on both sides of its words.
+
+    Each side lists outer constituents before inner ones; of those with the same words the first is the outer one.
 
     Attributes:
         title: of the picture.
