@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from treescore.render.drawing import AGREED as GREY
 from treescore.render.drawing import DASH, GOLD, PAPER, SOFT, WRONG
 from treescore.render.sentence_shapes import AGREED, LABEL
-
-_HALO = 5.0
+from treescore.render.sentence_shapes import WRONG as WRONG_MARK
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +46,20 @@ def line_style(mark: str, kind: str) -> LineStyle:
             f"{kind} lab", colour, colour, {**stroke, "stroke_dasharray": DASH}, {**halo, "font_weight": "600"}
         )
     return LineStyle(kind, colour, colour, stroke, {**halo, "font_weight": "600"})
+
+
+def link_style(mark: str, *, sure: bool) -> LineStyle:
+    """Return the look of a link between two words; possible links are dashed, and thin where none is an error.
+
+    Args:
+        mark: one of those of links.
+        sure: whether gold calls the link sure.
+    """
+    if mark == AGREED:
+        style = line_style(AGREED, "gold")
+    else:
+        style = line_style(WRONG_MARK, "bad" if mark == WRONG_MARK else "gold")
+    if sure or mark == WRONG_MARK:
+        return style
+    thin = {**style.stroke, "stroke_width": "1", "stroke_dasharray": DASH}
+    return replace(style, classes=f"{style.classes} lab", stroke=thin)
