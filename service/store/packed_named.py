@@ -38,6 +38,8 @@ def with_own_strings(arrays: Mapping[str, IntArray], numbered: Sequence[str], st
         numbered: names of the arrays that hold numbers of strings.
         strings: what these mean; a number below 0 means none.
     """
+    if not numbered:
+        return NamedArrays(arrays)
     used = np.concatenate([arrays[name] for name in numbered])
     distinct = appearing(used[used >= 0], len(strings))
     table = np.full(len(strings) + 1, -1, np.int64)  # the last one is for none

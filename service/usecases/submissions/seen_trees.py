@@ -62,7 +62,7 @@ class SeenTrees:
 
 
 def require_errors(level: Level, choice: TreeChoice) -> None:
-    """Check that a level lets sentences be chosen by such errors, whatever is stored.
+    """Check that a level lets sentences be chosen by such errors, independent of what is stored.
 
     Raises:
         Forbidden: it does not.

@@ -27,7 +27,7 @@ def conllu(*words: str) -> str:
     lines = []
     for word in words:
         number, form, tag, head, relation = word.split()
-        lines.append("\t".join([number, form, "_", tag, "_", "_", head, relation, "_", "_"]))
+        lines.append(f"{number}\t{form}\t_\t{tag}\t_\t_\t{head}\t{relation}\t_\t_")
     return "\n".join(lines) + "\n\n"
 
 

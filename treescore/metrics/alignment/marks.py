@@ -10,7 +10,7 @@ from treescore.metrics.alignment.link_sets import GoldIndex, links_of, matched_p
 
 
 def link_marks(gold: Alignments, system: Alignments) -> Marks:
-    """Return the marks of two alignments as they were read; a possible link that is missed is no error.
+    """Return the marks of two alignments as they were read; a missed possible link does not count as an error.
 
     Raises:
         InputError: their pairs cannot be matched.
