@@ -22,6 +22,9 @@ SHARES = (PUBLIC, PRIVATE)
 ERRORS = ("zero", "exclude")
 """What becomes of sentences without a usable output: they cost their full weight, or are left out."""
 INPUTS = (False, True, "words", "text")
+WRONG_KINDS = ("any", "head", "label", "span")
+"""Errors by which sentences are chosen."""
+ORDERS = ("-errors",)
 LEADERBOARD = "leaderboard"
 """What a comparison request names instead of submissions."""
 SCOPES = ("organise", "submit", "score", "read", "metrics")
@@ -351,13 +354,72 @@ class ResultQuery(Request):
     metric: str
 
 
+@dataclass(frozen=True, slots=True)
+class TreeChoice:
+    """What is asked of sentences.
+
+    Attributes:
+        wrong: kind of error, one of `WRONG_KINDS`.
+        label: relation or label of a constituent.
+        q: text in the words.
+        order: `-errors`; None for the order of the text.
+    """
+
+    wrong: str | None = None
+    label: str | None = None
+    q: str | None = None
+    order: str | None = None
+
+    @property
+    def everything(self) -> bool:
+        """Whether all sentences are asked for, in the order of the text."""
+        return self == TreeChoice()
+
+    @property
+    def by_errors(self) -> bool:
+        """Whether sentences are chosen or ordered by their errors."""
+        return self.wrong is not None or self.order is not None
+
+
+class Choosing:
+    """Queries that choose sentences."""
+
+    __slots__ = ()
+    wrong: str | None
+    label: str | None
+    q: str | None
+    order: str | None
+
+    @property
+    def choice(self) -> TreeChoice:
+        """What is asked of the sentences."""
+        return TreeChoice(self.wrong, self.label, self.q, self.order)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ItemsQuery(ResultQuery):
+class ItemsQuery(Choosing, ResultQuery):
     """Which items of a job, and in which format."""
 
     cursor: str | None = None
     limit: int = DEFAULT_LIMIT
+    wrong: str | None = None
+    label: str | None = None
+    q: str | None = None
+    order: str | None = None
     format: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobTreesQuery(Choosing, PageQuery):
+    """Which trees of a job."""
+
+    system: str
+    item: int | None = None
+    differs_from: str | None = None
+    wrong: str | None = None
+    label: str | None = None
+    q: str | None = None
+    order: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -412,12 +474,28 @@ class OutputQuery(Request):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SubmissionItemsQuery(PageQuery):
+class SubmissionItemsQuery(Choosing, PageQuery):
     """Which items of a submission, and in which format."""
 
     part: str | None = None
     metric: str | None = None
+    wrong: str | None = None
+    label: str | None = None
+    q: str | None = None
+    order: str | None = None
     format: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionTreesQuery(Choosing, PageQuery):
+    """Which trees of a submission."""
+
+    part: str | None = None
+    item: int | None = None
+    wrong: str | None = None
+    label: str | None = None
+    q: str | None = None
+    order: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from marshmallow import post_load
 
 from service import requests
 from service.render import LEADERBOARD_FORMATS, MATRIX_FORMATS
-from service.requests import DEFAULT_LIMIT, PICKS, SHARES
+from service.requests import DEFAULT_LIMIT, ORDERS, PICKS, SHARES, WRONG_KINDS
 from service.schemas.base import Strict
 from service.schemas.checked_fields import ID_FORM
 from service.schemas.jobs import STATES
@@ -17,6 +17,8 @@ CURSOR = pattern(
     r"\A[A-Za-z0-9_=.~-]{1,512}\Z", "bad-value", "Invalid cursor. Use the `next` value of the previous page."
 )
 SLUG = pattern(r"\A[A-Za-z0-9][A-Za-z0-9_.-]{0,59}\Z", "bad-id", ID_FORM)
+LABEL = pattern(r"\A[^\x00-\x1f\x7f]{1,200}\Z", "bad-value", "Write 1 to 200 printable characters.")
+WORDS = pattern(r"\A(?=.*\S)[^\x00-\x1f\x7f]{1,200}\Z", "bad-value", "Write 1 to 200 printable characters.")
 MAX_PAGE = 1000
 ITEM_FORMS = ("json", *ITEM_FORMATS)
 
@@ -24,6 +26,13 @@ ITEM_FORMS = ("json", *ITEM_FORMATS)
 class _Page:
     cursor = String(validate=CURSOR)
     limit = whole_number(1, MAX_PAGE, load_default=DEFAULT_LIMIT)
+
+
+class _Choosing:
+    wrong = choice(WRONG_KINDS)
+    label = String(validate=LABEL)
+    q = String(validate=WORDS)
+    order = choice(ORDERS)
 
 
 class _Result:
@@ -53,12 +62,22 @@ class JobsQuery(_Page, Strict[requests.JobsQuery]):
     state = choice(STATES)
 
 
-class ItemsQuery(_Page, _Result, Strict[requests.ItemsQuery]):
+class ItemsQuery(_Page, _Result, _Choosing, Strict[requests.ItemsQuery]):
     """Which items, and how to show them."""
 
     into = requests.ItemsQuery
 
     format = choice(ITEM_FORMS)
+
+
+class JobTreesQuery(_Page, _Choosing, Strict[requests.JobTreesQuery]):
+    """Which trees of a job."""
+
+    into = requests.JobTreesQuery
+
+    system = String(required=True)
+    item = whole_number(1, 2**31 - 1)
+    differs_from = String()
 
 
 class SlicesQuery(_Result, Strict[requests.SlicesQuery]):
@@ -124,7 +143,7 @@ class OutputQuery(Strict[requests.OutputQuery]):
     part = String()
 
 
-class SubmissionItemsQuery(_Page, Strict[requests.SubmissionItemsQuery]):
+class SubmissionItemsQuery(_Page, _Choosing, Strict[requests.SubmissionItemsQuery]):
     """Which items of a submission, and how to show them."""
 
     into = requests.SubmissionItemsQuery
@@ -132,6 +151,15 @@ class SubmissionItemsQuery(_Page, Strict[requests.SubmissionItemsQuery]):
     part = String()
     metric = String()
     format = choice(ITEM_FORMS)
+
+
+class SubmissionTreesQuery(_Page, _Choosing, Strict[requests.SubmissionTreesQuery]):
+    """Which trees of a submission."""
+
+    into = requests.SubmissionTreesQuery
+
+    part = String()
+    item = whole_number(1, 2**31 - 1)
 
 
 class SubmissionSlicesQuery(Strict[requests.SubmissionSlicesQuery]):
@@ -229,4 +257,5 @@ BENCHMARKS, SUBMISSIONS, SUBMIT, OUTPUT = BenchmarksQuery(), SubmissionsQuery(),
 SUBMISSION_ITEMS, SUBMISSION_SLICES = SubmissionItemsQuery(), SubmissionSlicesQuery()
 LEADERBOARD, MATRIX, SCORES = LeaderboardQuery(), MatrixQuery(), ScoresQuery()
 COMPARISON, DIFFERING = ComparisonQuery(), DifferingQuery()
+SUBMISSION_TREES, JOB_TREES = SubmissionTreesQuery(), JobTreesQuery()
 SERIES, EVENTS, PROBLEMS = SeriesQuery(), EventsQuery(), ProblemsQuery()

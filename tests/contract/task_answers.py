@@ -57,6 +57,7 @@ GOOD: dict[str, Address] = {
     "list_submissions": _benchmark("/submissions"),
     "get_submission": _submission(),
     "list_submission_items": _submission("/items"),
+    "list_submission_trees": _submission("/trees"),
     "get_submission_slices": _submission("/slices"),
     "get_output": _submission("/output"),
     "get_leaderboard": _benchmark("/leaderboard"),
@@ -348,6 +349,8 @@ TASK_ANSWERS: dict[tuple[str, str], Ask] = {
     ("retry_submission", "429"): _retried_too_late,
     ("list_submission_items", "409"): _get(lambda task: task.waiting() + "/items"),
     ("list_submission_items", "422"): _get(GOOD["list_submission_items"], "?cursor=x"),
+    ("list_submission_trees", "409"): _get(lambda task: task.waiting() + "/trees"),
+    ("list_submission_trees", "422"): _get(GOOD["list_submission_trees"], "?cursor=x"),
     ("get_submission_slices", "409"): _get(lambda task: task.waiting() + "/slices"),
     ("get_leaderboard", "403"): _unseen(
         GOOD["get_leaderboard"], "?score=attachment.uas", leaderboard={"scores": ["attachment.las"]}

@@ -336,6 +336,15 @@ class SubmissionItem(Document):
     item: int
 
 
+class Tree(Document):
+    """One sentence of an output, beside gold's where the caller sees it."""
+
+    item: int
+    kind: str
+    sent_id: str | None
+    line: int | None
+
+
 class SubmissionSlices(Document):
     """Slices of a submission."""
 

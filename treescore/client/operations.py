@@ -87,13 +87,17 @@ _BENCHMARK = "/v1/benchmarks/{benchmark}"
 _SUBMISSION = "/v1/submissions/{submission}"
 _COMPARISON = "/v1/comparisons/{comparison}"
 
+_CHOICE = "wrong label q order"
+"""Parameters that choose sentences."""
+
 _ROWS: Iterable[Operation] = (
     _get("list_jobs", "/v1/jobs", "cursor limit state"),
     _post("submit_job", "/v1/jobs", "Prefer", KEY, body=EITHER),
     _get("get_job", _JOB, "", "Prefer"),
     _delete("delete_job", _JOB, "Job-Key"),
     _post("cancel_job", f"{_JOB}/cancel", "Job-Key", again=True),
-    _get("list_items", f"{_JOB}/items", "system! metric! cursor limit format"),
+    _get("list_items", f"{_JOB}/items", f"system! metric! cursor limit {_CHOICE} format"),
+    _get("list_job_trees", f"{_JOB}/trees", f"system! cursor limit {_CHOICE} item differs_from"),
     _get("get_slices", f"{_JOB}/slices", "system! metric! by"),
     _get("get_report", f"{_JOB}/report", "system! metric! style!"),
     _get("get_comparisons", f"{_JOB}/comparisons", "score format"),
@@ -123,7 +127,8 @@ _ROWS: Iterable[Operation] = (
     _delete("delete_submission", _SUBMISSION),
     _post("cancel_submission", f"{_SUBMISSION}/cancel", again=True),
     _post("retry_submission", f"{_SUBMISSION}/retry", "Prefer"),
-    _get("list_submission_items", f"{_SUBMISSION}/items", "cursor limit part metric format"),
+    _get("list_submission_items", f"{_SUBMISSION}/items", f"cursor limit {_CHOICE} part metric format"),
+    _get("list_submission_trees", f"{_SUBMISSION}/trees", f"cursor limit {_CHOICE} part item"),
     _get("get_submission_slices", f"{_SUBMISSION}/slices", "part metric by"),
     _get("get_output", f"{_SUBMISSION}/output", "part"),
     _get("get_leaderboard", f"{_BENCHMARK}/leaderboard", "score pick revision part split cursor format"),

@@ -240,9 +240,39 @@ class JobPlans(Thing):
         return (yield from self._finished(documents.Job, call, check=check, unfinished=UNFINISHED))
 
     @listing(documents.Item)
-    def items(self, system: str, metric: str, *, page: int | None = None) -> Pages:
-        """List the scores of single sentences."""
-        return Pages(self._call("list_items", self.id, query={"system": system, "metric": metric, "limit": page}))
+    def items(
+        self,
+        system: str,
+        metric: str,
+        *,
+        wrong: str | None = None,
+        label: str | None = None,
+        q: str | None = None,
+        order: str | None = None,
+        page: int | None = None,
+    ) -> Pages:
+        """List the scores of single sentences, of all or of those with an error, a label or words."""
+        chosen = {"wrong": wrong, "label": label, "q": q, "order": order}
+        query = {"system": system, "metric": metric, **chosen, "limit": page}
+        return Pages(self._call("list_items", self.id, query=query))
+
+    @listing(documents.Tree)
+    def trees(
+        self,
+        system: str,
+        *,
+        wrong: str | None = None,
+        label: str | None = None,
+        q: str | None = None,
+        order: str | None = None,
+        item: int | None = None,
+        differs_from: str | None = None,
+        page: int | None = None,
+    ) -> Pages:
+        """List the trees of a system beside gold's; `item` is one sentence, by number."""
+        chosen = {"wrong": wrong, "label": label, "q": q, "order": order}
+        query = {"system": system, **chosen, "item": item, "differs_from": differs_from, "limit": page}
+        return Pages(self._call("list_job_trees", self.id, query=query))
 
     @method
     def slices(self, system: str, metric: str, by: str | None = None) -> Plan[documents.Slices]:
@@ -702,11 +732,38 @@ class SubmissionPlans(Thing):
         yield from self._do("delete_submission", self.id)
 
     @listing(documents.SubmissionItem)
-    def items(self, *, part: str | None = None, metric: str | None = None, page: int | None = None) -> Pages:
-        """List single sentences, as far as the feedback level shows them."""
-        return Pages(
-            self._call("list_submission_items", self.id, query={"part": part, "metric": metric, "limit": page})
-        )
+    def items(
+        self,
+        *,
+        part: str | None = None,
+        metric: str | None = None,
+        wrong: str | None = None,
+        label: str | None = None,
+        q: str | None = None,
+        order: str | None = None,
+        page: int | None = None,
+    ) -> Pages:
+        """List single sentences, as far as the feedback level shows them; all, or those that are chosen."""
+        chosen = {"wrong": wrong, "label": label, "q": q, "order": order}
+        query = {"part": part, "metric": metric, **chosen, "limit": page}
+        return Pages(self._call("list_submission_items", self.id, query=query))
+
+    @listing(documents.Tree)
+    def trees(
+        self,
+        *,
+        part: str | None = None,
+        wrong: str | None = None,
+        label: str | None = None,
+        q: str | None = None,
+        order: str | None = None,
+        item: int | None = None,
+        page: int | None = None,
+    ) -> Pages:
+        """List trees, as far as the feedback level shows them; `item` is one sentence, by number."""
+        chosen = {"wrong": wrong, "label": label, "q": q, "order": order}
+        query = {"part": part, **chosen, "item": item, "limit": page}
+        return Pages(self._call("list_submission_trees", self.id, query=query))
 
     @method
     def slices(

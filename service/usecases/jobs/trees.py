@@ -1,0 +1,57 @@
+"""The trees of a job: those of one system beside gold's. Both are the caller's own."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+from service.caller import Caller
+from service.context import Context
+from service.errors import NotFound, Unprocessable
+from service.requests import JobTreesQuery
+from service.usecases.jobs.results import NOT_KEPT as ITEMS_NOT_KEPT
+from service.usecases.jobs.results import system_number
+from service.usecases.runs.views import Page
+from service.usecases.trees.choosing import DIFFERS, differing
+from service.usecases.trees.gold import JOB_GOLD
+from service.usecases.trees.listing import NOT_KEPT, Asked, listed, tree_page
+from service.usecases.trees.sentences import OutputTrees
+from service.usecases.trees.writing import TreesKey
+from treescore.core.arrays import BoolArray
+
+
+def job_trees(context: Context, caller: Caller, job_id: str, query: JobTreesQuery) -> Page:
+    """Return the trees of one system, from after `cursor`; or of one item.
+
+    Raises:
+        NotFound: unknown system or item; no trees are stored.
+        Conflict: the job has not finished, or has no results.
+        Unprocessable: the cursor is invalid, or the systems cannot be compared.
+    """
+    number = system_number(context, caller, job_id, query.system)
+    other = None if query.differs_from is None else system_number(context, caller, job_id, query.differs_from)
+    with context.store.read() as db:
+        trees = _stored(db, job_id, number)
+        only = None if other is None else _differing(trees, _stored(db, job_id, other))
+        owner = (job_id, str(number), *(() if other is None else (DIFFERS, str(other))))
+        asked = Asked(owner, query.choice, query.cursor, query.limit, query.item, only)
+        beside = trees.beside_gold
+        found = listed(trees, asked, beside_gold=beside)
+        return tree_page(found, trees.both if beside else lambda sentence: trees.own(sentence, marks=False))
+
+
+def job_output(db: Connection, job_id: str, number: int) -> OutputTrees:
+    """Return the trees of one system of a job, by position."""
+    return OutputTrees(db, job_id, TreesKey(number), (job_id, JOB_GOLD))
+
+
+def _stored(db: Connection, job_id: str, number: int) -> OutputTrees:
+    trees = job_output(db, job_id, number)
+    if not len(trees.text):
+        raise NotFound(f"{ITEMS_NOT_KEPT} {NOT_KEPT}")
+    return trees
+
+
+def _differing(one: OutputTrees, other: OutputTrees) -> BoolArray:
+    if not (one.beside_gold and other.beside_gold):
+        raise Unprocessable("The two systems were not compared with gold tree by tree.")
+    return differing(one, other)

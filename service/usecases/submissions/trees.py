@@ -1,0 +1,77 @@
+"""The trees of a submission, by policy."""
+
+from __future__ import annotations
+
+import re
+
+from sqlalchemy import Connection
+
+from service.caller import Caller
+from service.context import Context
+from service.errors import SOON, Conflict, Gone, NotFound
+from service.policy import gate
+from service.policy.gate import Level
+from service.policy.split import shown_share
+from service.requests import SubmissionTreesQuery
+from service.store import artifacts, revisions
+from service.store.benchmarks import Benchmark
+from service.store.revisions import Revision
+from service.store.runs import UNFINISHED
+from service.store.submissions import TREES, Submission
+from service.usecases.access.access import benchmark_of, submission_of
+from service.usecases.boards.released import release_of_revision
+from service.usecases.runs.views import Page
+from service.usecases.submissions.results import part_of
+from service.usecases.submissions.seen_trees import SeenTrees, require_errors
+from service.usecases.trees.listing import NOT_KEPT, Asked, listed, tree_page
+
+_NAME = re.compile(r"r(\d+)/trees/\d+")
+
+
+def submission_trees(context: Context, caller: Caller, submission_id: str, query: SubmissionTreesQuery) -> Page:
+    """Return the trees of one part, from after `cursor`; or of one item.
+
+    Below level `gold` they are the output's own, numbered as its sentences are, also where it does not fit gold.
+
+    Raises:
+        NotFound: unknown submission, part or item; no trees are stored.
+        Forbidden: the benchmark's feedback level does not show the errors that are asked.
+        Conflict: the submission has not been scored yet.
+        Gone: the output was deleted, and its trees with it.
+        Unprocessable: the cursor is invalid.
+    """
+    with context.store.read() as db:
+        submission = submission_of(db, caller, submission_id)
+        benchmark = benchmark_of(db, submission.benchmark_id)
+        level = gate.level_of(benchmark, caller, context.now())
+        require_errors(level, query.choice)
+        revision = _read_under(db, benchmark, submission)
+        if revision is None:
+            raise _none_stored(submission, level)
+        part = part_of(revisions.parts_of(db, revision.id), query.part)
+        release = release_of_revision(db, benchmark, revision, level, shown_share(benchmark, context.now()))
+        seen = SeenTrees(db, submission, part, revision, level, release)
+        if not len(seen.trees.text):
+            raise NotFound(f"{NOT_KEPT} Part: {part.name!r}.")
+        seen.require_choice(query.choice)
+        owner = (submission_id, str(revision.number), part.name)
+        asked = Asked(owner, query.choice, query.cursor, query.limit, query.item)
+        return tree_page(listed(seen.trees, asked, beside_gold=seen.beside_gold), seen.document)
+
+
+def _read_under(db: Connection, benchmark: Benchmark, submission: Submission) -> Revision | None:
+    """Return the last revision, up to the active one, under which outputs of a submission were read."""
+    names = artifacts.names_holding(db, submission.id, f"{TREES}s/")
+    found = [int(match[1]) for match in map(_NAME.fullmatch, names) if match is not None]
+    numbers = [number for number in found if number <= (benchmark.active_revision or 0)]
+    return revisions.get(db, benchmark.id, max(numbers)) if numbers else None
+
+
+def _none_stored(submission: Submission, level: Level) -> Conflict | Gone | NotFound:
+    """Return why there are no trees; at level `none` it does not tell whether the submission was scored."""
+    if submission.output_deleted_at is not None:
+        return Gone(f"The output of {submission.id} was deleted, and its trees with it.")
+    if level > Level.NONE and submission.state in UNFINISHED:
+        detail = f"The submission {submission.id} is {submission.state} and has no trees yet."
+        return Conflict(detail, slug="no-results", headers=SOON)
+    return NotFound(NOT_KEPT)
