@@ -240,3 +240,47 @@ def test_trees_go_with_outputs_and_old_results_say_that_they_have_none(stage: St
     assert stage.client().get(job + "/items?system=A&metric=parseval&wrong=any").status_code == 404
     assert team.delete(at).status_code == 204
     assert team.get(at + "/trees").status_code == 410
+
+
+def test_a_job_shows_the_words_and_links_of_a_parallel_treebank(stage: Stage) -> None:
+    source, target = conllu("un 2 det;chat 0 root"), conllu("a 2 det;cat 0 root")
+    gold = {"source": source, "target": target, "alignment": "0-0 1-1\n"}
+    output = {**gold, "alignment": "0-0 1-0\n"}
+    job = {"format": "parallel", "gold": gold, "metrics": ["parallel_treebank"]}
+    at = stage.job(**job, systems=[{"name": "A", "output": output}])
+    [tree] = items(stage.client().get(at + "/trees?system=A"))
+    assert tree["kind"] == "alignment"
+    assert [word["form"] for word in tree["words"] + tree["target_words"]] == ["un", "chat", "a", "cat"]
+    assert (tree["wrong"], tree["missed"]) == ([None, "link"], [None, "link"])
+    assert numbers(stage.client().get(at + "/trees?system=A&q=chat&wrong=any")) == [1]
+
+
+def test_after_a_revision_an_output_that_never_fitted_answers_like_one_that_does(stage: Stage) -> None:
+    task = SharedTask(stage, **UD, feedback="none")
+    team = task.team()
+    fits, fails = task.submit(team, OUTPUT), task.submit(team, OUTPUT.replace("barks", "sleeps"), name="other")
+    changed = {"parts": {"en": {"gold": GOLD.replace("acl", "dep")}}, "reason": "another relation"}
+    assert task.organiser.post(task.address + "/revisions", json=changed).status_code in (201, 202)
+    for query in ("", "?part=en&limit=1", "?part=en&item=2", "?item=3", "?part=de", "?part=en&label=det&limit=1"):
+        one, other = (shown(team.get(f"{at}/trees{query}")) for at in (fits, fails))
+        assert one[0] == other[0], query
+        if one[0] != 200:
+            assert one == other
+
+
+def test_a_revision_of_before_gets_its_gold_trees_from_the_next_submission(stage: Stage) -> None:
+    task = SharedTask(stage, feedback="gold")
+    revision = task.organiser.get(task.address + "/revisions/1").json["id"]
+    with stage.context.store.write() as db:
+        artifacts.drop_holding(db, [revision], "trees/")
+    [first, _] = items(task.organiser.get(task.submit() + "/trees"))
+    assert first["missed"] == [None, None, "both", None]
+
+
+def test_without_golds_trees_the_output_stands_alone(stage: Stage) -> None:
+    task = SharedTask(stage, feedback="gold")
+    at = task.submit()
+    with stage.context.store.write() as db:
+        artifacts.drop_holding(db, [task.organiser.get(task.address + "/revisions/1").json["id"]], "trees/")
+    [first, _] = items(task.organiser.get(at + "/trees"))
+    assert (first["gold"], first["wrong"]) == (None, [None, None, "both", None])

@@ -57,7 +57,7 @@ def _plain(gold: Treebank, system: Treebank) -> Marks | None:
         case DependencyTreebank(), DependencyTreebank():
             return _words(gold, system)
         case ConstituentTreebank(), ConstituentTreebank():
-            return span_marks(EVALB, gold, system) if len(gold) == len(system) else None
+            return _spans(gold, system)
         case ParallelTreebank(), ParallelTreebank():
             return _links(gold.alignment, system.alignment)
         case Alignments(), Alignments():
@@ -71,6 +71,12 @@ def _words(gold: DependencyTreebank, system: DependencyTreebank) -> Marks | None
         return None
     states = word_states(gold.heads == system.heads, gold.deprels == system.deprels)
     return Marks(system=states, gold=states)
+
+
+def _spans(gold: ConstituentTreebank, system: ConstituentTreebank) -> Marks | None:
+    if len(gold) != len(system):
+        return None
+    return span_marks(EVALB, gold, system, np.ones(len(gold), np.bool_))
 
 
 def _links(gold: Alignments, system: Alignments) -> Marks | None:

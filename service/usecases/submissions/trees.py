@@ -18,7 +18,7 @@ from service.store.benchmarks import Benchmark
 from service.store.revisions import Revision
 from service.store.runs import UNFINISHED
 from service.store.submissions import TREES, Submission
-from service.usecases.access.access import benchmark_of, submission_of
+from service.usecases.access.access import active_revision, benchmark_of, submission_of
 from service.usecases.boards.released import release_of_revision
 from service.usecases.runs.views import Page
 from service.usecases.submissions.results import part_of
@@ -36,7 +36,7 @@ def submission_trees(context: Context, caller: Caller, submission_id: str, query
     Raises:
         NotFound: unknown submission, part or item; no trees are stored.
         Forbidden: the benchmark's feedback level does not show the errors that are asked.
-        Conflict: the submission has not been scored yet.
+        Conflict: the submission has not been scored yet, or no revision is active.
         Gone: the output was deleted, and its trees with it.
         Unprocessable: the cursor is invalid.
     """
@@ -45,16 +45,20 @@ def submission_trees(context: Context, caller: Caller, submission_id: str, query
         benchmark = benchmark_of(db, submission.benchmark_id)
         level = gate.level_of(benchmark, caller, context.now())
         require_errors(level, query.choice)
+        active = active_revision(db, benchmark)
+        name = part_of(revisions.parts_of(db, active.id), query.part).name
         revision = _read_under(db, benchmark, submission)
-        if revision is None:
+        parts = [] if revision is None else [each for each in revisions.parts_of(db, revision.id) if each.name == name]
+        if revision is None or not parts:
             raise _none_stored(submission, level)
-        part = part_of(revisions.parts_of(db, revision.id), query.part)
         release = release_of_revision(db, benchmark, revision, level, shown_share(benchmark, context.now()))
-        seen = SeenTrees(db, submission, part, revision, level, release)
+        seen = SeenTrees(db, submission, parts[0], revision, level, release)
         if not len(seen.trees.text):
-            raise NotFound(f"{NOT_KEPT} Part: {part.name!r}.")
+            raise _none_stored(submission, level)
         seen.require_choice(query.choice)
-        owner = (submission_id, str(revision.number), part.name)
+        # under which revision the output was read is no part of the cursors of its own trees: outputs that do not fit
+        # are not read again under later ones
+        owner = (submission_id, name, *((str(revision.number),) if seen.beside_gold else ()))
         asked = Asked(owner, query.choice, query.cursor, query.limit, query.item)
         return tree_page(listed(seen.trees, asked, beside_gold=seen.beside_gold), seen.document)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -151,9 +151,16 @@ def _labelled(pages: list[StoredPage], label: str) -> BoolArray:
             if of == "links" and page.has(name):
                 found.append(np.zeros(len(page.named.arrays[name]), np.bool_))
             elif page.has(name):
-                wanted = [string == label or string.startswith(label + ":") for string in page.named.strings]
-                found.append(np.array([*wanted, False], np.bool_)[page.named.arrays[name]])
+                found.append(_numbered(page.named.strings, label)[page.named.arrays[name]])
     return np.concatenate(found) if found else np.zeros(0, np.bool_)
+
+
+def _numbered(strings: Sequence[str], label: str) -> BoolArray:
+    """Return which strings are a label or a subtype of it, bool (strings + 1,): the last stands for none."""
+    wanted = np.zeros(len(strings) + 1, np.bool_)
+    begin = [number for number, string in enumerate(strings) if string.startswith(label)]
+    wanted[[number for number in begin if strings[number][len(label) :][:1] in ("", ":")]] = True
+    return wanted
 
 
 def _offsets(pages: list[StoredPage]) -> IntArray:

@@ -26,15 +26,21 @@ class _Nodes(NamedTuple):
     words: IntArray
 
 
-def span_marks(choices: Choices, gold: ConstituentTreebank, system: ConstituentTreebank) -> Marks:
+def span_marks(choices: Choices, gold: ConstituentTreebank, system: ConstituentTreebank, compared: BoolArray) -> Marks:
     """Return the marks of the constituents that a metric with these choices counts.
 
     Constituents are compared as multisets, after the deletions of the choices. Where the words that are left differ in
     number, nothing is marked.
+
+    Args:
+        choices: of the metric.
+        gold: the gold treebank.
+        system: an output of as many sentences.
+        compared: sentences that are compared at all, bool (n,); nothing is marked in others.
     """
     tables = inputs_of(choices, gold, system).tables
     sides = [_nodes(each, tables, labelled=choices.labelled) for each in (gold, system)]
-    comparable = sides[0].words == sides[1].words
+    comparable = compared & (sides[0].words == sides[1].words)
     comparable[[*gold.sentences.unreadable, *system.sentences.unreadable]] = False
     states = [np.zeros(len(side.labels), np.int64) for side in sides]
     left = [np.flatnonzero(side.counted & comparable[side.sentences]) for side in sides]

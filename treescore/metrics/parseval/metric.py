@@ -117,7 +117,7 @@ class Parseval(Metric):
             details=lambda start, stop: compared().items(start, stop),
             slices=lambda: compared().slices(),
             extra=lambda: compared().tables(),
-            marks=lambda: span_marks(self.choices, gold, system),
+            marks=lambda: span_marks(self.choices, gold, system, np.asarray(status == OK, np.bool_)),
         )
 
     def absent(self, gold: ConstituentTreebank, items: ItemInfo, limits: Limits) -> Counts:
