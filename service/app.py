@@ -43,8 +43,10 @@ from service.pages import about as about_pages
 from service.pages import benchmarks as benchmark_pages
 from service.pages import board as board_pages
 from service.pages import compare as compare_pages
+from service.pages import job_sentences as job_sentence_pages
 from service.pages import matrix as matrix_pages
 from service.pages import revisions as revision_pages
+from service.pages import sentences as sentence_pages
 from service.pages import sign_in, static_files
 from service.pages.problems import as_page
 from service.queue import REDIS_ERRORS
@@ -71,7 +73,18 @@ BLUEPRINTS = (
     health,
 )
 
-PAGES = (about_pages, benchmark_pages, board_pages, compare_pages, matrix_pages, revision_pages, sign_in, static_files)
+PAGES = (
+    about_pages,
+    benchmark_pages,
+    board_pages,
+    compare_pages,
+    job_sentence_pages,
+    matrix_pages,
+    revision_pages,
+    sentence_pages,
+    sign_in,
+    static_files,
+)
 
 _ILL = {Fault.FULL: "full", Fault.DAMAGED: "damaged", Fault.READ_ONLY: "read-only"}
 

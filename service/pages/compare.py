@@ -99,7 +99,7 @@ def _compared(answer: Mapping[str, Any], own: Mapping[str, str]) -> Compared:
     Raises:
         NotFound: one of them is not compared on this board.
     """
-    names = shown_names(answer["labels"])
+    names = shown_names(answer["labels"], short=True)
     ranked = [system["name"] for system in answer["systems"]]
     teams = {str(label["team"]): each for each, label in answer["labels"].items() if label["team"] is not None}
 
@@ -113,7 +113,7 @@ def _compared(answer: Mapping[str, Any], own: Mapping[str, str]) -> Compared:
         return found
 
     a, b = side("a") or ranked[0], side("b")
-    return Compared(labelled(answer, answer["labels"]), names, a, None if b == a else b)
+    return Compared(labelled(answer, names), names, a, None if b == a else b)
 
 
 def _shown(compared: Compared, score: NamedScore) -> dict[str, Any]:

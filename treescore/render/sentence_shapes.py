@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
-AGREED, WRONG, LABEL, CROSSING, MISSED = "agreed", "wrong", "label", "crossing", "missed"
+AGREED: Final = "agreed"
+WRONG: Final = "wrong"
+LABEL: Final = "label"
+CROSSING: Final = "crossing"
+MISSED: Final = "missed"
 ArcMark = Literal["agreed", "wrong", "label"]
 SpanMark = Literal["agreed", "wrong", "label", "crossing"]
 LinkMark = Literal["agreed", "wrong", "missed"]

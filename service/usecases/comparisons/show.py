@@ -152,7 +152,7 @@ def view_comparison(context: Context, caller: Caller, name: str, form: str = "js
     if "pairs" not in document:
         raise Unprocessable(f"The comparison {name} is {document['state']}. Only JSON can show that.")
     shares = percent_of([str(document["score"])], form)
-    shown = render_comparisons([labelled(document, labels)], form, shares=shares)
+    shown = render_comparisons([labelled(document, shown_names(labels))], form, shares=shares)
     return body_view(shown.content, shown.media_type)
 
 
@@ -256,9 +256,8 @@ def _labels(db: Connection, seen: Visible, caller: Caller) -> dict[str, Label]:
     }
 
 
-def labelled(document: Mapping[str, Json], labels: Mapping[str, Label]) -> dict[str, Json]:
-    """Return a comparison for people: names instead of ids, with ids if two names are equal."""
-    shown = shown_names(labels)
+def labelled(document: Mapping[str, Json], shown: Mapping[str, str]) -> dict[str, Json]:
+    """Return a comparison for people: what `shown_names` returned instead of ids."""
     return {
         **document,
         "systems": [{**system, "name": shown[system["name"]]} for system in document["systems"]],
@@ -267,12 +266,19 @@ def labelled(document: Mapping[str, Json], labels: Mapping[str, Label]) -> dict[
     }
 
 
-def shown_names(labels: Mapping[str, Label]) -> dict[str, str]:
-    """Return what people read instead of the ids of submissions: different names for different ones."""
+def shown_names(labels: Mapping[str, Label], *, short: bool = False) -> dict[str, str]:
+    """Return what people read instead of the ids of submissions: different names for different ones.
+
+    Args:
+        labels: of the submissions.
+        short: leave out the name of a submission that is its team's only one.
+    """
     words: dict[str, str] = {}
+    teams = Counter(label["team_name"] for label in labels.values())
     for each, label in labels.items():
-        said = ": ".join(part for part in (label["team_name"], label["name"]) if part)
-        words[each] = said or each
+        alone = short and teams[label["team_name"]] == 1
+        said = ": ".join(part for part in (label["team_name"], None if alone else label["name"]) if part)
+        words[each] = said or label["name"] or each
     counted = Counter(words.values())
     counted[MARGIN] += 1  # a name beside those of the two systems
     return {each: f"{said} ({each})" if counted[said] > 1 else said for each, said in words.items()}

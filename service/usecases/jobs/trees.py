@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlalchemy import Connection
 
 from service.caller import Caller
@@ -12,9 +14,11 @@ from service.usecases.jobs.results import NOT_KEPT as ITEMS_NOT_KEPT
 from service.usecases.jobs.results import system_number
 from service.usecases.runs.views import Page
 from service.usecases.trees.choosing import DIFFERS, differing
+from service.usecases.trees.documents import Document
 from service.usecases.trees.gold import JOB_GOLD
 from service.usecases.trees.listing import NOT_KEPT, Asked, listed, tree_page
 from service.usecases.trees.sentences import OutputTrees
+from service.usecases.trees.window import Window, window
 from service.usecases.trees.writing import TreesKey
 from treescore.core.arrays import BoolArray
 
@@ -27,16 +31,33 @@ def job_trees(context: Context, caller: Caller, job_id: str, query: JobTreesQuer
         Conflict: the job has not finished, or has no results.
         Unprocessable: the cursor is invalid, or the systems cannot be compared.
     """
+    with context.store.read() as db:
+        trees, asked, shown = _chosen(db, context, caller, job_id, query)
+        return tree_page(listed(trees, asked, beside_gold=trees.beside_gold), shown)
+
+
+def job_window(context: Context, caller: Caller, job_id: str, query: JobTreesQuery) -> Window:
+    """Return the sentence `query.item` of one system, by default the first chosen one, among those around it.
+
+    Raises:
+        NotFound, Conflict, Unprocessable: as `job_trees`.
+    """
+    with context.store.read() as db:
+        trees, asked, shown = _chosen(db, context, caller, job_id, query)
+        return window(trees, asked, shown, beside_gold=trees.beside_gold)
+
+
+def _chosen(
+    db: Connection, context: Context, caller: Caller, job_id: str, query: JobTreesQuery
+) -> tuple[OutputTrees, Asked, Callable[[int], Document]]:
+    """Return the trees of one system, what of them is asked, and what shows a sentence."""
     number = system_number(context, caller, job_id, query.system)
     other = None if query.differs_from is None else system_number(context, caller, job_id, query.differs_from)
-    with context.store.read() as db:
-        trees = _stored(db, job_id, number)
-        only = None if other is None else _differing(trees, _stored(db, job_id, other))
-        owner = (job_id, str(number), *(() if other is None else (DIFFERS, str(other))))
-        asked = Asked(owner, query.choice, query.cursor, query.limit, query.item, only)
-        beside = trees.beside_gold
-        found = listed(trees, asked, beside_gold=beside)
-        return tree_page(found, trees.both if beside else lambda sentence: trees.own(sentence, marks=False))
+    trees = _stored(db, job_id, number)
+    only = None if other is None else _differing(trees, _stored(db, job_id, other))
+    owner = (job_id, str(number), *(() if other is None else (DIFFERS, str(other))))
+    asked = Asked(owner, query.choice, query.cursor, query.limit, query.item, only)
+    return trees, asked, trees.both if trees.beside_gold else lambda sentence: trees.own(sentence, marks=False)
 
 
 def job_output(db: Connection, job_id: str, number: int) -> OutputTrees:

@@ -24,6 +24,7 @@ from service.usecases.runs.views import Page
 from service.usecases.submissions.results import part_of
 from service.usecases.submissions.seen_trees import SeenTrees, require_errors
 from service.usecases.trees.listing import NOT_KEPT, Asked, listed, tree_page
+from service.usecases.trees.window import Window, window
 
 _NAME = re.compile(r"r(\d+)/trees/\d+")
 
@@ -41,26 +42,44 @@ def submission_trees(context: Context, caller: Caller, submission_id: str, query
         Unprocessable: the cursor is invalid.
     """
     with context.store.read() as db:
-        submission = submission_of(db, caller, submission_id)
-        benchmark = benchmark_of(db, submission.benchmark_id)
-        level = gate.level_of(benchmark, caller, context.now())
-        require_errors(level, query.choice)
-        active = active_revision(db, benchmark)
-        name = part_of(revisions.parts_of(db, active.id), query.part).name
-        revision = _read_under(db, benchmark, submission)
-        parts = [] if revision is None else [each for each in revisions.parts_of(db, revision.id) if each.name == name]
-        if revision is None or not parts:
-            raise _none_stored(submission, level)
-        release = release_of_revision(db, benchmark, revision, level, shown_share(benchmark, context.now()))
-        seen = SeenTrees(db, submission, parts[0], revision, level, release)
-        if not len(seen.trees.text):
-            raise _none_stored(submission, level)
-        seen.require_choice(query.choice)
-        # under which revision the output was read is no part of the cursors of its own trees: outputs that do not fit
-        # are not read again under later ones
-        owner = (submission_id, name, *((str(revision.number),) if seen.beside_gold else ()))
-        asked = Asked(owner, query.choice, query.cursor, query.limit, query.item)
+        seen, asked = _seen(db, context, caller, submission_id, query)
         return tree_page(listed(seen.trees, asked, beside_gold=seen.beside_gold), seen.document)
+
+
+def submission_window(context: Context, caller: Caller, submission_id: str, query: SubmissionTreesQuery) -> Window:
+    """Return the sentence `query.item` of one part, by default the first chosen one, among those around it.
+
+    Raises:
+        NotFound, Forbidden, Conflict, Gone: as `submission_trees`.
+    """
+    with context.store.read() as db:
+        seen, asked = _seen(db, context, caller, submission_id, query)
+        return window(seen.trees, asked, seen.document, beside_gold=seen.beside_gold)
+
+
+def _seen(
+    db: Connection, context: Context, caller: Caller, submission_id: str, query: SubmissionTreesQuery
+) -> tuple[SeenTrees, Asked]:
+    """Return the trees of one part as the caller may see them, and what of them is asked."""
+    submission = submission_of(db, caller, submission_id)
+    benchmark = benchmark_of(db, submission.benchmark_id)
+    level = gate.level_of(benchmark, caller, context.now())
+    require_errors(level, query.choice)
+    active = active_revision(db, benchmark)
+    name = part_of(revisions.parts_of(db, active.id), query.part).name
+    revision = _read_under(db, benchmark, submission)
+    parts = [] if revision is None else [each for each in revisions.parts_of(db, revision.id) if each.name == name]
+    if revision is None or not parts:
+        raise _none_stored(submission, level)
+    release = release_of_revision(db, benchmark, revision, level, shown_share(benchmark, context.now()))
+    seen = SeenTrees(db, submission, parts[0], revision, level, release)
+    if not len(seen.trees.text):
+        raise _none_stored(submission, level)
+    seen.require_choice(query.choice)
+    # under which revision the output was read is no part of the cursors of its own trees: outputs that do not fit
+    # are not read again under later ones
+    owner = (submission_id, name, *((str(revision.number),) if seen.beside_gold else ()))
+    return seen, Asked(owner, query.choice, query.cursor, query.limit, query.item)
 
 
 def _read_under(db: Connection, benchmark: Benchmark, submission: Submission) -> Revision | None:
