@@ -7,9 +7,8 @@ from datetime import datetime
 
 from markupsafe import Markup, escape
 
-from service.render.units import stepped
 from treescore.core.figures import PERCENT, Figures, figures_of
-from treescore.render.chart_words import MISSING, interval_words, p_words, signed_words, value_words
+from treescore.render.chart_words import MISSING, interval_words, p_words, signed_words, stepped, value_words
 
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June"),

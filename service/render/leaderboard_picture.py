@@ -80,7 +80,7 @@ def _lines(document: BoardDocument, figures: Figures) -> Iterator[Line]:
             yield Line(heading=words)
         for row, cells in rows:
             yield Line(
-                _cells(row, cells.cells, figures), row_mark(row, figures), ruled=cells.begins_cluster and not words,
+                _cells(document, row, cells.cells), row_mark(row, figures), ruled=cells.begins_cluster and not words,
                 italic=row["role"] == "baseline",
             )  # fmt: skip
 
@@ -94,9 +94,10 @@ def _group(row: RowDocument) -> tuple[int, str]:
     return 0, ""
 
 
-def _cells(row: RowDocument, cells: Sequence[str], figures: Figures) -> Sequence[str]:
+def _cells(document: BoardDocument, row: RowDocument, cells: Sequence[str]) -> Sequence[str]:
     """Return the cells of COLUMNS; those of the other formats give rank, team and submission."""
     rank, _, _, team, name = cells[:5]
+    figures = shown_as(document["score"], document["rounding"])
     ranks = row["rank_interval"]
     scored, _, total = (row["covered"] or "").partition("/")
     return (
@@ -108,16 +109,16 @@ def _cells(row: RowDocument, cells: Sequence[str], figures: Figures) -> Sequence
         interval_words(*_bounds(row), figures),
         p_words(row["p_next"]),
         f"{scored} of {total}" if scored != total else "",
-        _parts(row),
+        _parts(document, row),
     )
 
 
-def _parts(row: Mapping[str, object]) -> str:
-    """Return how many parts a row has, of all, where it lacks some."""
-    missing = row.get("missing_parts")
-    if isinstance(missing, str):
-        return missing
-    return f"{len(missing)} missing" if isinstance(missing, (list, tuple)) and missing else ""
+def _parts(document: Mapping[str, object], row: Mapping[str, object]) -> str:
+    """Return how many parts a row has, of all, where it lacks some: `2 of 3`."""
+    scored, parts = row.get("scored_parts"), document.get("parts")
+    if scored is None or not isinstance(parts, Sequence) or scored == len(parts):
+        return ""
+    return f"{scored} of {len(parts)}"
 
 
 def _subtitle(document: BoardDocument) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from decimal import Decimal
 from functools import lru_cache
 
 import treescore.metrics  # noqa: F401 - importing the package fills the registry
 from treescore.core.figures import IN_FRACTIONS, PERCENT, Figures, figures_of
 from treescore.core.registry import METRICS, make_metric
+from treescore.render.chart_words import stepped
 
 
 def percent_of(addresses: Iterable[str], form: str = "svg") -> frozenset[str]:
@@ -32,11 +32,3 @@ def shown_as(address: str, step: float | None = None) -> Figures:
         score = table.by_name.get(name, table.scores[0])
         figures = figures_of(PERCENT, share=score.is_share)
     return stepped(figures, step)
-
-
-def stepped(figures: Figures, step: float | None) -> Figures:
-    """Return figures with as many decimals as the step has to which scores are rounded; the same without one."""
-    if step is None:
-        return figures
-    exponent = (Decimal(str(step)) * Decimal(str(figures.factor))).normalize().as_tuple().exponent
-    return Figures(figures.factor, max(0, -exponent) if isinstance(exponent, int) else figures.decimals)

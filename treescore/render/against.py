@@ -108,6 +108,9 @@ def against_scale(every: Sequence[Opponent], factor: float, size: float = _AXIS)
 
 def verdict(every: Sequence[Opponent]) -> str:
     """Return in one sentence how many systems are worse, how many better, and which do not differ significantly."""
+    if every and all(each.p is None for each in every):
+        ahead = sum(each.better is True for each in every)
+        return f"Ahead of {ahead} of {len(every)}; which differences are significant is not known without p."
     better = sum(each.significant and each.better is True for each in every)
     worse = sum(each.significant and each.better is False for each in every)
     open_ = [each.name for each in every if not each.significant]

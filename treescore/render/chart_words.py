@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 
 from treescore.core.figures import Figures
 
 MISSING = "–"
 MINUS = "−"
+
+
+def stepped(figures: Figures, step: float | None) -> Figures:
+    """Return figures with as many decimals as the step has to which scores are rounded, if any."""
+    if step is None:
+        return figures
+    exponent = (Decimal(str(step)) * Decimal(str(figures.factor))).normalize().as_tuple().exponent
+    return Figures(figures.factor, max(0, -exponent) if isinstance(exponent, int) else figures.decimals)
 
 
 def value_words(value: float | None, figures: Figures) -> str:

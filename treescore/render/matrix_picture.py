@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,15 +11,17 @@ from typing import Any
 from treescore.core.counting import counted
 from treescore.core.figures import PERCENT, Figures, figures_of
 from treescore.core.one_line import clean
-from treescore.render.chart_words import MISSING, value_words
+from treescore.render.chart_words import MISSING, stepped, value_words
 from treescore.render.drawing import END, MIDDLE, SOFT, Drawing
 from treescore.render.letters import BOLD, width
 from treescore.render.shades import COLOURS, GAP, GAP_STEPS, SCORE_STEPS, By, shade_of
-from treescore.render.sheet import MARGIN, SLACK, Look, heading, put, room_of
+from treescore.render.sheet import MARGIN, Look, heading, put, room_of
 
 _SIZE = 12
 """Of the type in cells."""
 _HIGH = 22
+_CELL_SLACK = 1.25
+"""Room of a cell, of its width in Source Sans: nothing is between cells, and other fonts are wider."""
 _NARROWEST = 560
 _LISTED = 40
 OVERALL = "all parts"
@@ -31,6 +34,7 @@ class _Matrix:
 
     Attributes:
         document: the matrix.
+        heads: the names of its columns.
         names: of its rows: all parts together where the document has that score, then each part.
         values: a list for each row.
         points: the same as shades are computed from them.
@@ -41,6 +45,7 @@ class _Matrix:
     """
 
     document: Mapping[str, Any]
+    heads: Sequence[str]
     names: Sequence[str]
     values: Sequence[Sequence[float | None]]
     points: Sequence[Sequence[float | None]]
@@ -66,7 +71,7 @@ def matrix_svg(document: Mapping[str, Any], shade: By = GAP, *, share: bool = Tr
     """Draw the scores of all teams on all parts; the best of a part is bold, and what is missing a dash.
 
     Args:
-        document: `parts`, `rows` with `values`, `score`, `title` and `higher_is_better`.
+        document: `parts`, `rows` with `values`, `score`, `title` and `higher_is_better`; perhaps `rounding`.
         shade: `gap` for the distance from the best of the part, `score` for the score.
         share: whether the score's range is 0 to 1; others are shaded within the range of the values.
     """
@@ -101,16 +106,17 @@ def _laid_out(document: Mapping[str, Any], shade: By, *, share: bool) -> _Matrix
     overall = [row.get("score") for row in rows]
     if any(value is not None for value in overall):
         names, values = [OVERALL, *names], [overall, *values]
-    figures = figures_of(PERCENT, share=share)
+    figures = stepped(figures_of(PERCENT, share=share), document.get("rounding"))
     words = {value_words(value, figures) for row in values for value in row}
-    wide = max(38.0, max((SLACK * width(each, _SIZE, BOLD) for each in words), default=0.0) + 10)
+    wide = max(38.0, max((_CELL_SLACK * width(each, _SIZE, BOLD) for each in words), default=0.0) + 10)
     left = MARGIN + max(room_of(names), room_of(["Part"], _SIZE)) + 10
-    return _Matrix(document, names, values, points_of(values, share=share), figures, shade, left, wide)
+    points = points_of(values, share=share)
+    return _Matrix(document, _heads(rows), names, values, points, figures, shade, left, wide)
 
 
 def _draw_heads(drawing: Drawing, matrix: _Matrix, top: float) -> float:
     """Write the names of the teams upwards, and return how high they are."""
-    names = [_name(row) for row in matrix.document["rows"]]
+    names = matrix.heads
     high = max(room_of(names, most=180), 16.0)
     for index, name in enumerate(names):
         x = matrix.left + index * matrix.wide + matrix.wide / 2 + 4
@@ -145,7 +151,7 @@ def _draw_key(drawing: Drawing, matrix: _Matrix, top: float, room: float, *, sha
     """Draw what the shades mean, and return where it ends."""
     x, y, lead = float(MARGIN), top, _lead(matrix, share=share)
     put(drawing, x, y + 14, lead, Look(tone=SOFT))
-    x += room_of([lead]) + 12
+    x += _CELL_SLACK * room_of([lead], most=1000)
     for class_, words in key_of(matrix.by):
         needed = max(40.0, room_of([words]) + 14)
         if x + needed > room:
@@ -175,8 +181,18 @@ def key_of(by: By = GAP) -> list[tuple[str, str]]:
     return [(f"a{step}", each) for step, each in enumerate(words)]
 
 
-def _name(row: Mapping[str, Any]) -> str:
-    return clean(str(row.get("team_name") or row.get("team") or "anonymous"))
+def _heads(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the names of the columns: teams, with the submission where a team has several, and baselines by name."""
+    teams = [str(row.get("team_name") or row.get("team") or "anonymous") for row in rows]
+    counts = Counter(teams)
+    names = []
+    for team, row in zip(teams, rows, strict=True):
+        own = row.get("name")
+        if row.get("role") == "baseline":
+            names.append(clean(f"baseline {own}" if own else "baseline"))
+        else:
+            names.append(clean(f"{team}: {own}" if own and counts[team] > 1 else team))
+    return names
 
 
 def _title(document: Mapping[str, Any]) -> str:
@@ -200,7 +216,7 @@ def _described(matrix: _Matrix) -> str:
             continue
         index = points.index(most)
         value = value_words(matrix.values[row][index], matrix.figures)
-        listed.append(f"{matrix.names[row]}: best {_name(matrix.document['rows'][index])} {value}")
+        listed.append(f"{matrix.names[row]}: best {matrix.heads[index]} {value}")
     more = f" And {len(matrix.points) - _LISTED} more rows." if len(matrix.points) > _LISTED else ""
     missing = sum(value is None for row in matrix.values for value in row)
     return f"{_caption(matrix)} {'; '.join(listed)}.{more} {counted(missing, 'value')} missing."

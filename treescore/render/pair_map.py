@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import combinations
 
-from treescore.render.chart_words import interval_words, p_words, signed_words, value_words
+from treescore.render.chart_words import MISSING, interval_words, p_words, signed_words, value_words
 from treescore.render.crosstable import Cell, CrossTable
 from treescore.render.drawing import END, INK, LINE, MIDDLE, PAPER, SOFT, Drawing, number
 from treescore.render.letters import BOLD, NORMAL, width
@@ -116,10 +117,11 @@ def _draw_shades(drawing: Drawing, drawn: PairMap, top: float) -> None:
 
 
 def _draw_words(drawing: Drawing, drawn: PairMap, top: float) -> None:
-    """Write the figures of each pair, bold where they are significant, with an arrow to the better system."""
+    """Write each pair: bold where it is significant, with an arrow to the better system, a dash without figures."""
     texts: dict[tuple[int, bool], list[tuple[float, float, str]]] = {}
     arrows = []
-    for at, cell in sorted(drawn.table.cells.items()):
+    cells = drawn.table.cells
+    for at, cell in sorted(cells.items()):
         x, y = drawn.corner(at, top)
         middle = x + (drawn.wide - 1) / 2
         hatched = cell.significant and cell.winner == "column"
@@ -130,6 +132,10 @@ def _draw_words(drawing: Drawing, drawn: PairMap, top: float) -> None:
             arrows.append(f"M{number(x + 8)} {number(y + 9)}v8l-5 -4z")
         elif cell.winner == "column":
             arrows.append(f"M{number(x + 3)} {number(y + 15)}h8l-4 -6z")
+    missing = [drawn.corner(at, top) for at in combinations(range(len(drawn.table.systems)), 2) if at not in cells]
+    if missing:
+        placed = [(x + (drawn.wide - 1) / 2, y + 24, MISSING) for x, y in missing]
+        drawing.texts(placed, class_="soft", font_size=_CELL_SIZE, text_anchor=MIDDLE, fill=SOFT)
     if arrows:
         drawing.path("".join(arrows), class_="off", fill=SOFT)
     for (weight, hatched), placed in sorted(texts.items()):
@@ -176,7 +182,7 @@ def _draw_legend(drawing: Drawing, table: CrossTable, top: float, room: float) -
     x, y = float(MARGIN), top
     for kind, words in _legend(table):
         needed = SLACK * width(words, SMALL) + (_SWATCH + 6 if kind else 0)
-        if x > MARGIN and x + needed > room:
+        if x > MARGIN and x + needed * SLACK > room:
             x, y = float(MARGIN), y + 20
         if kind:
             _swatch(drawing, kind, x, y - 10)

@@ -14,7 +14,7 @@ _ARROW_ROOM = 16
 """Pixels left free at either end for the arrow of a value beyond it."""
 _BETWEEN = 14
 """Least pixels between two labels."""
-_STEPS = (1.0, 2.0, 2.5, 5.0)
+_STEPS = (1.0, 2.0, 5.0)
 _LARGEST = 1e12
 """Values from here on are not drawn: no score of a metric is as large."""
 
@@ -81,12 +81,12 @@ def _labels(low: float, high: float, size: float, *, signed: bool) -> tuple[tupl
 
 
 def _steps(span: float) -> Iterable[float]:
-    """Yield round steps, from a sixth of the span on."""
-    power = math.floor(math.log10(span / 6)) - 1
+    """Yield round steps, from a seventh of the span on."""
+    power = math.floor(math.log10(span / 7)) - 1
     for exponent in range(power, power + 5):
         for factor in _STEPS:
             step = float(f"{factor}e{exponent}")
-            if span / 6 <= step <= span:
+            if span / 7 <= step <= span:
                 yield step
 
 

@@ -115,9 +115,9 @@ def test_the_picture_says_what_is_assumed_and_describes_its_rows() -> None:
     assert ASSUMED in " ".join(words_of(root))
 
 
-@pytest.mark.parametrize(("missing", "shown"), [("2 of 3", "2 of 3"), (["en"], "1 missing"), ([], ""), (None, "")])
-def test_missing_parts_are_marked(missing: object, shown: str) -> None:
-    drawn = words(board(row(1, 0.9, 1, missing_parts=missing)))
+@pytest.mark.parametrize(("scored", "shown"), [(2, "2 of 3"), (0, "0 of 3"), (3, ""), (None, "")])
+def test_missing_parts_are_marked(scored: int | None, shown: str) -> None:
+    drawn = words(board(row(1, 0.9, 1, scored_parts=scored), parts=["de", "en", "fr"]))
     assert (shown in drawn) == bool(shown)
     assert ("Parts" in drawn) == bool(shown)
 

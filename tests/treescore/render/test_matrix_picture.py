@@ -71,6 +71,24 @@ def test_the_best_of_each_row_is_bold_and_what_is_missing_is_a_dash() -> None:
     assert "part_2: best Team 0 88.00" in (root.findtext(f"{SVG}desc") or "")
 
 
+def test_columns_are_named_by_team_by_submission_where_a_team_has_several_and_as_baselines() -> None:
+    document = matrix(4, 1)
+    for row, more in zip(
+        document["rows"],
+        ({"name": "v1"}, {"team_name": "Team 0", "name": "v2"}, {"role": "baseline", "name": "rules"}, {"name": "x"}),
+        strict=True,
+    ):
+        row.update(more)
+    words = words_of(parsed(matrix_svg(document)))
+    assert {"Team 0: v1", "Team 0: v2", "baseline rules", "Team 3"} <= set(words)
+
+
+def test_a_rounded_matrix_has_the_decimals_of_its_step() -> None:
+    words = words_of(parsed(matrix_svg({**SMALL, "rounding": 0.01})))
+    assert "90" in words
+    assert not [each for each in words if "90." in each]
+
+
 def test_lower_is_better_turns_the_best_round() -> None:
     root = parsed(matrix_svg({**SMALL, "higher_is_better": False}))
     (bold,) = [group for group in root.iter(f"{SVG}g") if group.get("font-weight") == "700"]

@@ -184,6 +184,22 @@ def test_one_against_all_says_who_is_better_on_both_sides_of_the_ranks() -> None
         against_svg(SIX, "nobody")
 
 
+def test_one_against_all_claims_nothing_without_p() -> None:
+    found = comparison("a", "b", "c", test="bootstrap")
+    for each in found["pairs"]:
+        each.update(p=None, p_adjusted=None, p_kind=None, significant=None)
+    svg = against_svg(found, "b", SHARES)
+    assert "Ahead of 1 of 2; which differences are significant is not known without p." in svg
+    assert 'class="pt"' not in svg
+    check_picture(svg)
+
+
+def test_a_pair_without_figures_is_a_dash() -> None:
+    found = comparison("a", "b", "c")
+    found["pairs"][1]["difference"] = None
+    assert words_of(parsed(PICTURES["heat_map"](found))).count("\u2013") == 1
+
+
 def test_dots_grow_with_the_difference_and_say_what_they_show() -> None:
     root = parsed(pairs_svg(SIX, "rules", SHARES))
     circles = {circle.findtext(f"{SVG}title"): circle for circle in root.iter(f"{SVG}circle")}

@@ -39,6 +39,7 @@ def test_an_axis_holds_its_values_and_labels(values: list[float | None], size: i
 def test_axes_have_round_labels() -> None:
     assert [label for _, label in scale_of([62.69, 75.36]).ticks] == ["65", "70", "75"]
     assert [label for _, label in scale_of([-2.9, 6.8], 400, signed=True).ticks] == ["\u22122", "0", "+2", "+4", "+6"]
+    assert [label for _, label in scale_of([62.69, 75.36], 260).ticks] == ["64", "66", "68", "70", "72", "74"]
     assert scale_of([]).ticks
 
 
