@@ -83,9 +83,11 @@ class _Picture:
                 x + away * _NUMBER, y + 5.5, form, size=FORM, text_anchor=anchor, fill=INK,
                 class_="form wrong" if bold else "form", font_weight="650" if bold else None,
             )  # fmt: skip
-            self._drawing.text(
-                x + away * _NUMBER / 2, y + 4, str(index + 1), size=SMALL, text_anchor=MIDDLE, fill=SOFT, class_="num"
-            )
+            if form != str(index + 1):
+                self._drawing.text(
+                    x + away * _NUMBER / 2, y + 4, str(index + 1), size=SMALL, text_anchor=MIDDLE, fill=SOFT,
+                    class_="num",
+                )  # fmt: skip
 
     def _link(self, link: Link) -> None:
         style = link_style(link.mark, sure=link.sure)

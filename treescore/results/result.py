@@ -18,6 +18,7 @@ from treescore.evaluation.warnings import warning_lines
 from treescore.results.filters import Filters, SentenceName
 from treescore.results.frames import columns_of, frame
 from treescore.results.pictures import PAIRS, Picture, check_suffix, drawn
+from treescore.results.sentence_views import SentenceView
 from treescore.results.system_scores import SystemScores
 from treescore.results.views import FORMS, Renderable, View, check_form, csv_text, json_text
 
@@ -117,8 +118,10 @@ class Result(Mapping[str, SystemScores], Renderable):
 
         return inspection.errors(self._scored(system, metric), filters)
 
-    def sentence(self, system: str, sentence: SentenceName, metric: str | None = None) -> View:
-        """Return gold and output of one sentence side by side, errors marked, with its scores.
+    def sentence(self, system: str, sentence: SentenceName, metric: str | None = None) -> SentenceView:
+        """Return gold and output of one sentence side by side, errors marked, with its scores and a picture.
+
+            result.sentence("A", 8).svg()
 
         Args:
             system: its name.

@@ -64,7 +64,7 @@ class Drawn:
 def check_sound(svg: str) -> Drawn:
     """Check what holds of every picture, and return it."""
     drawn = Drawn(svg)
-    assert "style" not in svg.replace("stroke", "")
+    assert not any(element.tag.endswith("style") or element.get("style") for element in drawn.root.iter())
     assert drawn.root.get("viewBox") == f"0 0 {drawn.root.get('width')} {drawn.root.get('height')}"
     ids = [element.get("id") for element in drawn.root.iter() if element.get("id")]
     assert len(ids) == len(set(ids)) == 2
