@@ -121,8 +121,8 @@ _ROWS: Iterable[Operation] = (
     _get("list_submission_items", f"{_SUBMISSION}/items", "cursor limit part metric format"),
     _get("get_submission_slices", f"{_SUBMISSION}/slices", "part metric by"),
     _get("get_output", f"{_SUBMISSION}/output", "part"),
-    _get("get_leaderboard", f"{_BENCHMARK}/leaderboard", "score pick revision part split cursor format"),
-    _get("get_matrix", f"{_BENCHMARK}/matrix", "score pick revision part split cursor format"),
+    _get("get_leaderboard", f"{_BENCHMARK}/leaderboard", "score pick revision part split cursor format", "Prefer"),
+    _get("get_matrix", f"{_BENCHMARK}/matrix", "score pick revision part split cursor format", "Prefer"),
     _get("list_scores", f"{_BENCHMARK}/scores", "score pick revision part split cursor format"),
     _get("list_benchmark_comparisons", f"{_BENCHMARK}/comparisons", "cursor limit"),
     # a comparison is found by its question: asked twice, it is answered once
