@@ -15,6 +15,7 @@ PUBLIC = frozenset(
         "/v1/benchmarks/<benchmark>/parts/<part>/input",
         "/v1/benchmarks/<benchmark>/revisions",
         "/v1/benchmarks/<benchmark>/revisions/<number>",
+        "/v1/benchmarks/<benchmark>/revisions/<number>/difference",
         "/v1/benchmarks/<benchmark>/leaderboard",
         "/v1/benchmarks/<benchmark>/matrix",
         "/v1/benchmarks/<benchmark>/scores",
@@ -29,7 +30,7 @@ PUBLIC = frozenset(
         "/problems/<problem>",
     }
 )
-"""Rules of the addresses that need no token and belong to nobody: no jobs, submissions or events."""
+"""Rules of the addresses that need no token and belong to no one: no jobs, submissions or events."""
 READS = ("GET", "HEAD")
 ALLOWED = ("Access-Control-Allow-Origin", "*")
 EXPOSED = ("Access-Control-Expose-Headers", "ETag, Link, Preference-Applied, Request-Id, Retry-After")

@@ -106,6 +106,8 @@ _ROWS: Iterable[Operation] = (
     _get("list_revisions", f"{_BENCHMARK}/revisions", "cursor limit"),
     _post("create_revision", f"{_BENCHMARK}/revisions", "Prefer", KEY, body=EITHER),
     _get("get_revision", f"{_BENCHMARK}/revisions/{{number}}", "", "Prefer"),
+    _get("get_revision_difference", f"{_BENCHMARK}/revisions/{{number}}/difference"),
+    _get("get_analytics", f"{_BENCHMARK}/analytics", "days"),
     _get("list_fitting", f"{_BENCHMARK}/fitting", "cursor limit"),
     _get("list_teams", f"{_BENCHMARK}/teams", "cursor limit"),
     _post("create_team", f"{_BENCHMARK}/teams", body=(JSON,)),
