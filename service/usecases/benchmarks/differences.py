@@ -21,7 +21,7 @@ from treescore.core.params import Json
 
 
 def difference(context: Context, caller: Caller, slug: str, number: int) -> View:
-    """Return the difference of a revision. Who is no organiser sees that of revisions that are or were active.
+    """Return the difference of a revision. Other callers than organisers see that of revisions that are or were active.
 
     Raises:
         NotFound: no revision has this number, or none was active before it.
