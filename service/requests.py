@@ -452,6 +452,13 @@ class BenchmarksQuery(PageQuery):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AnalyticsQuery(Request):
+    """Of how many days."""
+
+    days: int = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SubmissionsQuery(PageQuery):
     """Which submissions."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 
 from service.api import answers, calls
-from service.api.codings import only_known
 from service.api.item_pages import item_page
+from service.api.leaderboard import sheet_response
 from service.render import MATRIX_FORMATS
 from service.schemas import queries
 from service.usecases.boards import all_scores, matrix
@@ -22,9 +22,7 @@ def get_matrix(benchmark: str) -> Response:
     caller = calls.caller()
     query = calls.query(queries.MATRIX)
     query = replace(query, format=calls.form(MATRIX_FORMATS, query.format))
-    asked = answers.asked_of(request.environ)
-    view = matrix.matrix(calls.context(), caller, benchmark, query, only_known(asked.known, asked.codings))
-    return answers.linked(answers.conditional(view, kind=answers.Kind.PUBLIC), view.next)
+    return sheet_response(caller, benchmark, matrix.SHEET, query)
 
 
 @blueprint.get("/scores")

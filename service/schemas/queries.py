@@ -113,6 +113,14 @@ class BenchmarksQuery(_Page, Strict[requests.BenchmarksQuery]):
     series = String(validate=SLUG)
 
 
+class AnalyticsQuery(Strict[requests.AnalyticsQuery]):
+    """Of how many days."""
+
+    into = requests.AnalyticsQuery
+
+    days = whole_number(1, 366, load_default=30)
+
+
 class SubmissionsQuery(_Page, Strict[requests.SubmissionsQuery]):
     """Which submissions."""
 
@@ -255,6 +263,7 @@ NOTHING, PAGE, JOBS, ITEMS = NoQuery(), PageQuery(), JobsQuery(), ItemsQuery()
 SLICES, REPORT, COMPARISONS = SlicesQuery(), ReportQuery(), ComparisonsQuery()
 BENCHMARKS, SUBMISSIONS, SUBMIT, OUTPUT = BenchmarksQuery(), SubmissionsQuery(), SubmitQuery(), OutputQuery()
 SUBMISSION_ITEMS, SUBMISSION_SLICES = SubmissionItemsQuery(), SubmissionSlicesQuery()
+ANALYTICS = AnalyticsQuery()
 LEADERBOARD, MATRIX, SCORES = LeaderboardQuery(), MatrixQuery(), ScoresQuery()
 COMPARISON, DIFFERING = ComparisonQuery(), DifferingQuery()
 SUBMISSION_TREES, JOB_TREES = SubmissionTreesQuery(), JobTreesQuery()

@@ -239,6 +239,34 @@ class Revision(Document):
     warnings: tuple[Warning, ...]
 
 
+class RevisionDifference(Document):
+    """What a revision changes against the one that was active before."""
+
+    benchmark: str
+    revision: int
+    against: int
+    state: str
+    dry_run: bool
+    parts: tuple[Document, ...]
+    settings: tuple[Document, ...]
+    moved: tuple[Document, ...] | None
+
+
+class Analytics(Document):
+    """Numbers of submissions, failures and waiting times of the last days."""
+
+    benchmark: str
+    first_day: str
+    last_day: str
+    complete: bool
+    days: tuple[Document, ...]
+    attempts: Document
+    failures: tuple[Document, ...]
+    waiting_seconds: Document
+    scoring_seconds: Document
+    queue: Document
+
+
 class Team(Document):
     """A team of a benchmark."""
 

@@ -633,6 +633,17 @@ class BenchmarkPlans(Thing):
         return (yield from self._read(documents.Revision, "get_revision", self.id, str(number)))
 
     @method
+    def difference(self, number: int) -> Plan[documents.RevisionDifference]:
+        """Return what a revision changes and who moves, also before it is active."""
+        return (yield from self._read(documents.RevisionDifference, "get_revision_difference", self.id, str(number)))
+
+    @method
+    def analytics(self, days: int | None = None) -> Plan[documents.Analytics]:
+        """Return numbers of submissions, failures and waiting times of the last days."""
+        query = {} if days is None else {"days": str(days)}
+        return (yield from self._read(documents.Analytics, "get_analytics", self.id, query=query))
+
+    @method
     def revise(
         self,
         settings: Mapping[str, Json],

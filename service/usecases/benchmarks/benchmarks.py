@@ -175,7 +175,7 @@ def patch_benchmark(
         record_event(db, context, "benchmark.changed", slug, actor=caller.owner, data={"members": members})
         scheduled = schedule_board_comparison(db, context, slug)
         view = _view(db, context, caller, benchmark_of(db, slug))
-    queue_runs(context, scheduled)
+    queue_runs(context, scheduled, slug)
     return view
 
 

@@ -119,7 +119,7 @@ def erase_team(context: Context, caller: Caller, slug: str, team_id: str) -> Non
             runs.finish(db, run_id, runs.CANCELLED, now)
         scheduled = board_changed(db, context, slug)
         record_event(db, context, "team.erased", slug, actor=caller.owner, team_id=team_id, subject=team_id)
-    queue_runs(context, scheduled)
+    queue_runs(context, scheduled, slug)
     for run_id in stopped:
         context.queue.stop(run_id)
 

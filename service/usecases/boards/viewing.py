@@ -25,6 +25,7 @@ from service.usecases.access.access import benchmark_of, item_number
 from service.usecases.boards.board import Board, board_of
 from service.usecases.boards.cache import cache_of
 from service.usecases.runs.views import View, etag_of, moment
+from service.usecases.runs.waiting import board_name, changed, wait_for
 from treescore.core.version import __version__
 from treescore.render.comparisons import Rendered
 
@@ -130,6 +131,16 @@ def sheet_view(
         return View(shown.content, name, json.final, content_type=shown.media_type, next=json.next)
 
     return cache.get_or_build(tag, render)
+
+
+def wait_for_sheet(
+    context: Context, caller: Caller, slug: str, sheet: Sheet, query: BoardQuery, seconds: float, etag: str | None
+) -> View:
+    """Return a board once it differs from the caller's copy, without one once its significance is there; or late."""
+    name = board_name(slug)
+    return wait_for(
+        context, name, lambda: sheet_view(context, caller, slug, sheet, query, etag), seconds, etag, changed
+    )
 
 
 def _early(context: Context, sheet: Sheet, benchmark: Benchmark, viewer: Viewer, query: BoardQuery, form: str) -> View:

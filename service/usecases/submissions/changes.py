@@ -57,7 +57,7 @@ def patch_submission(context: Context, caller: Caller, submission_id: str, chang
         scheduled = board_changed(db, context, submission.benchmark_id)
         _record(context, db, caller, "submission.changed", submission, {"members": sorted(given)})
         view = view_of(db, context, caller, benchmark, submission_of(db, caller, submission_id))
-    queue_runs(context, scheduled)
+    queue_runs(context, scheduled, submission.benchmark_id)
     return view
 
 
@@ -148,7 +148,7 @@ def delete_submission(context: Context, caller: Caller, submission_id: str) -> N
         comparisons.erase(db, comparisons.naming(db, submission.benchmark_id, submission_id), now)
         scheduled = board_changed(db, context, submission.benchmark_id)
         _record(context, db, caller, "submission.deleted", submission)
-    queue_runs(context, scheduled)
+    queue_runs(context, scheduled, submission.benchmark_id)
     context.queue.stop(submission.run_id)
 
 
