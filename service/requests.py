@@ -29,6 +29,7 @@ EVENT_KINDS = (
     *("benchmark.created", "benchmark.changed", "benchmark.deleted"),
     *("revision.created", "revision.active", "revision.ready", "revision.failed"),
     *("team.created", "team.token_rotated", "team.erased"),
+    *("invite.created", "invite.deleted"),
     *("submission.created", "submission.scored", "submission.failed", "submission.changed"),
     *("submission.cancelled", "submission.retried", "submission.deleted"),
     *("comparison.created", "comparison.done", "comparison.failed"),
@@ -225,6 +226,24 @@ class TeamsRequest(Request):
             return Problem(code=code, pointer=f"/teams/{number}/id", detail=detail)
         line, column = self.places[number]
         return Problem(code=code, line=line, column=column, detail=detail)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InviteRequest(Request):
+    """A new invite, with its limits."""
+
+    expires_at: datetime
+    teams_at_most: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinRequest(Request):
+    """A team that its own members make; `invite` is the secret."""
+
+    invite: str
+    id: str
+    name: str
+    contact: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -95,6 +95,18 @@ TYPES: Mapping[str, ProblemType] = {
         "The feedback level of the benchmark, or the time of its release, does not show this to teams.",
         "Ask the organisers, or wait until the benchmark shows it.",
     ),
+    "unknown-invite": _type(
+        403,
+        "The invite is unknown",
+        "The secret is not that of an invite; perhaps a part of the address is missing.",
+        "Use the whole address that the organisers sent.",
+    ),
+    "joining-closed": _type(
+        403,
+        "The benchmark takes no more teams",
+        "The closing time of the benchmark has passed.",
+        "Ask the organisers for more time.",
+    ),
     "not-found": _type(
         404,
         "Unknown resource",
@@ -192,6 +204,24 @@ TYPES: Mapping[str, ProblemType] = {
         "Too many webhooks",
         "The team or the token has as many webhooks as are allowed.",
         "Delete one first.",
+    ),
+    "invite-expired": _type(
+        410,
+        "The invite has expired",
+        "The time of the invite has passed.",
+        "Ask the organisers for another one.",
+    ),
+    "invite-used-up": _type(
+        410,
+        "The invite is used up",
+        "As many teams were made with the invite as its organisers allowed.",
+        "Ask the organisers for another one.",
+    ),
+    "invite-withdrawn": _type(
+        410,
+        "The invite was withdrawn",
+        "The organisers deleted the invite.",
+        "Ask the organisers for another one.",
     ),
     "gone": _type(
         410,

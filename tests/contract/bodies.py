@@ -16,6 +16,8 @@ class Bodies(NamedTuple):
 
 TEXTS = {"source": "a", "target": "b", "alignment": "1-1"}
 TEAM = {"id": "lyon", "name": "Lyon"}
+INVITE = {"expires_at": "2099-10-01T00:00:00Z", "teams_at_most": 1}
+JOIN = {**TEAM, "invite": "secret", "contact": "a@example.org"}
 SYSTEM = {"name": "A", "output": "text"}
 JOB = {"format": "conllu", "gold": "text", "systems": [SYSTEM], "metrics": ["attachment"]}
 BENCHMARK = {"id": "demo", "title": "Demo", "format": "conllu", "metrics": ["ud"], "parts": {"en": {"gold": "text"}}}
@@ -260,6 +262,32 @@ BODIES: dict[str, Bodies] = {
             {"teams": [{**TEAM, "id": "a b"}]},
             {"teams": [TEAM] * 1001},
             {"teams": [TEAM], "places": [[1, 1]]},
+        ),
+    ),
+    "InviteRequest": Bodies(
+        good=(INVITE, {**INVITE, "teams_at_most": 1000}, {**INVITE, "expires_at": "2026-10-01T00:00:00-12:00"}),
+        bad=(
+            {"teams_at_most": 1},
+            {"expires_at": INVITE["expires_at"]},
+            {**INVITE, "teams_at_most": 0},
+            {**INVITE, "teams_at_most": 1001},
+            {**INVITE, "teams_at_most": None},
+            {**INVITE, "expires_at": None},
+            {**INVITE, "expires_at": "soon"},
+            {**INVITE, "secret": "x"},
+        ),
+    ),
+    "JoinRequest": Bodies(
+        good=(JOIN, {**JOIN, "invite": "x" * 200}, {**JOIN, "contact": "é"}),
+        bad=(
+            {**TEAM, "invite": "x"},
+            {**JOIN, "invite": ""},
+            {**JOIN, "invite": "x" * 201},
+            {**JOIN, "invite": None},
+            {**JOIN, "contact": None},
+            {**JOIN, "id": "a b"},
+            {**JOIN, "name": ""},
+            {**JOIN, "benchmark": "demo"},
         ),
     ),
     "SubmissionLinks": Bodies(

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from service.usecases.access.throttle import ALLOWED
 from tests.contract.checking import operations
 from tests.contract.shared_task import FIX, SharedTask
 from tests.contract.stage import Stage
@@ -19,6 +20,7 @@ Address = Callable[[SharedTask], str]
 TAGS = {"benchmarks", "teams", "submissions", "leaderboards", "comparisons", "events"}
 OUTPUTS = {"outputs": {"en": ""}}
 TEAM = {"id": "lyon", "name": "Lyon Parsing Group"}
+INVITE = {"expires_at": "2099-10-01T00:00:00Z", "teams_at_most": 1}
 
 
 def _benchmark(below: str = "") -> Address:
@@ -51,6 +53,7 @@ GOOD: dict[str, Address] = {
     "list_revisions": _benchmark("/revisions"),
     "get_revision": _benchmark("/revisions/1"),
     "list_teams": _benchmark("/teams"),
+    "list_invites": _benchmark("/invites"),
     "list_submissions": _benchmark("/submissions"),
     "get_submission": _submission(),
     "list_submission_items": _submission("/items"),
@@ -212,6 +215,7 @@ BODIES: dict[str, Any] = {
     "patch_benchmark": {"title": "x"},
     "create_revision": FIX,
     "create_team": TEAM,
+    "create_invite": INVITE,
     "submit": OUTPUTS,
     "patch_submission": {"name": "x"},
     "ask_comparison": {"submissions": "leaderboard"},
@@ -222,6 +226,8 @@ SENT: dict[str, Address] = {
     "delete_benchmark": _benchmark(),
     "create_revision": _benchmark("/revisions"),
     "create_team": _benchmark("/teams"),
+    "create_invite": _benchmark("/invites"),
+    "delete_invite": _benchmark("/invites/inv_0"),
     "erase_team": _benchmark("/teams/lyon"),
     "rotate_token": _benchmark("/teams/lyon/token"),
     "submit": _benchmark("/submissions"),
@@ -248,6 +254,41 @@ def _two_first(below: str) -> Address:
         return task.address + below
 
     return address
+
+
+def _invited(task: SharedTask, **limits: Any) -> str:
+    """The secret of an invite."""
+    return str(task.organiser.post(f"{task.address}/invites", json={**INVITE, **limits}).json["secret"])
+
+
+def _join(stage: Stage, secret: str, team: str = "metz", address: str = "10.8.0.1") -> TestResponse:
+    """Somebody without a token makes a team."""
+    body = {"invite": secret, "id": team, "name": "Metz", "contact": "metz@example.org"}
+    return stage.client(None).post("/v1/join", json=body, environ_overrides={"REMOTE_ADDR": address})
+
+
+def _withdrawn(stage: Stage) -> TestResponse:
+    task = SharedTask(stage)
+    made = task.organiser.post(f"{task.address}/invites", json=INVITE)
+    return task.organiser.delete(made.headers["Location"])
+
+
+def _joined_with_a_taken_id(stage: Stage) -> TestResponse:
+    task = SharedTask(stage)
+    task.team("metz")
+    return _join(stage, _invited(task))
+
+
+def _joined_once_too_often(stage: Stage) -> TestResponse:
+    secret = _invited(SharedTask(stage))
+    assert _join(stage, secret).status_code == 201
+    return _join(stage, secret, "oslo")
+
+
+def _joined_at_random(stage: Stage) -> TestResponse:
+    for _ in range(ALLOWED):
+        assert _join(stage, "guess", address="10.8.0.2").status_code == 403
+    return _join(stage, "guess", address="10.8.0.2")
 
 
 def _fresh(_: SharedTask) -> str:
@@ -280,6 +321,13 @@ TASK_ANSWERS: dict[tuple[str, str], Ask] = {
     ("create_revision", "409"): _unchecked("POST", "/revisions", FIX),
     ("create_team", "201"): _send("POST", SENT["create_team"], TEAM),
     ("create_team", "409"): _twice(SENT["create_team"], TEAM),
+    ("create_invite", "201"): _send("POST", SENT["create_invite"], INVITE),
+    ("delete_invite", "204"): _withdrawn,
+    ("join", "201"): lambda stage: _join(stage, _invited(SharedTask(stage))),
+    ("join", "403"): lambda stage: _join(stage, "unknown"),
+    ("join", "409"): _joined_with_a_taken_id,
+    ("join", "410"): _joined_once_too_often,
+    ("join", "429"): _joined_at_random,
     ("erase_team", "204"): _send("DELETE", _team_first("")),
     ("rotate_token", "201"): _send("POST", _team_first("/token")),
     ("submit", "200"): _send("POST", _benchmark("/submissions?validate_only=true"), OUTPUTS, Prefer="wait=20"),

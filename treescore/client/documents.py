@@ -260,6 +260,30 @@ class NewTeams(Document):
     teams: tuple[NewTeam, ...]
 
 
+class JoinedTeam(NewTeam):
+    """A team that was made with an invite."""
+
+    benchmark: str
+
+
+class Invite(Document):
+    """An invite to make teams of a benchmark."""
+
+    id: str
+    benchmark: str
+    created_at: str
+    expires_at: str
+    teams_at_most: int
+    teams: int
+
+
+class NewInvite(Invite):
+    """An invite with its secret, which is shown once."""
+
+    secret: str
+    address: str
+
+
 class TeamFitting(Document):
     """How often a team has asked about its scores."""
 

@@ -324,6 +324,12 @@ class BenchmarksPlans(Resource):
         return (yield from work)
 
     @method
+    def join(self, invite: str, team: str, name: str, contact: str) -> Plan[documents.JoinedTeam]:
+        """Make a team of the benchmark that an invite is for, by its secret; the team's token is shown once."""
+        request = {"invite": invite, "id": team, "name": name, "contact": contact}
+        return (yield from self._read(documents.JoinedTeam, "join", json=request))
+
+    @method
     def compare_in_series(self, series: str, a: str, b: str) -> Plan[documents.SeriesComparison]:
         """Compare two teams on all benchmarks of a series."""
         return (yield from self._read(documents.SeriesComparison, "compare_in_series", series, query={"a": a, "b": b}))
@@ -531,6 +537,22 @@ class BenchmarkPlans(Thing):
     def erase_team(self, team: str) -> Plan[None]:
         """Remove a team's name and tokens; its submissions stay without a name."""
         yield from self._do("erase_team", self.id, team)
+
+    @listing(documents.Invite)
+    def invites(self, *, page: int | None = None) -> Pages:
+        """List invites, without their secrets."""
+        return Pages(self._call("list_invites", self.id, query={"limit": page}))
+
+    @method
+    def invite(self, expires_at: str, teams_at_most: int) -> Plan[documents.NewInvite]:
+        """Let strangers make teams until a time; the secret and its address are shown once."""
+        request = {"expires_at": expires_at, "teams_at_most": teams_at_most}
+        return (yield from self._read(documents.NewInvite, "create_invite", self.id, json=request))
+
+    @method
+    def withdraw_invite(self, invite: str | Document) -> Plan[None]:
+        """Let no one join with an invite any more; the teams that were made with it stay."""
+        yield from self._do("delete_invite", self.id, _id_of(invite))
 
     @listing(documents.TeamFitting)
     def fitting(self, *, page: int | None = None) -> Pages:
