@@ -34,8 +34,9 @@ EVENT_KINDS = (
     *("submission.cancelled", "submission.retried", "submission.deleted"),
     *("comparison.created", "comparison.done", "comparison.failed"),
     *("token.created", "token.revoked"),
-    *("webhook.created", "webhook.deleted", "webhook.disabled"),
+    *("webhook.created", "webhook.deleted", "webhook.disabled", "webhook.rotated", "webhook.test"),
 )
+WEBHOOK_TEST = "webhook.test"
 MAX_NOTES = 10_000
 MAX_ABOUT = 20_000
 """Bytes of all that a benchmark says of itself, and characters of each text of it."""
