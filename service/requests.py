@@ -37,8 +37,9 @@ EVENT_KINDS = (
     *("submission.cancelled", "submission.retried", "submission.deleted"),
     *("comparison.created", "comparison.done", "comparison.failed"),
     *("token.created", "token.revoked"),
-    *("webhook.created", "webhook.deleted", "webhook.disabled"),
+    *("webhook.created", "webhook.deleted", "webhook.disabled", "webhook.rotated", "webhook.test"),
 )
+WEBHOOK_TEST = "webhook.test"
 MAX_NOTES = 10_000
 MAX_PARTS = 1000
 MAX_TRACKS = 100

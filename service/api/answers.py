@@ -121,6 +121,11 @@ def secret_text(body: bytes, content_type: str, location: str) -> Response:
     return unstored(response)
 
 
+def queued(document: Mapping[str, object]) -> Response:
+    """Return 202 with what was put into a queue."""
+    return Response(orjson.dumps(document), 202, content_type=JSON_TYPE)
+
+
 def with_secret(response: Response, members: Mapping[str, object]) -> Response:
     """Add members that only this answer shows to its JSON object; its ETag stays that of the resource."""
     response.set_data(response.get_data()[:-1] + b"," + orjson.dumps(members)[1:])

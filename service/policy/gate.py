@@ -344,6 +344,11 @@ def event_view(level: Level | None, caller: Caller, event: Document) -> dict[str
     return {**chosen(event, _EVENT), "actor": actor, "data": chosen(data, _EVENT_DATA)}
 
 
+def test_view(event: Document) -> dict[str, object]:
+    """Return an event that tests a webhook as its receiver sees it: it tells of the webhook alone."""
+    return chosen(event, _EVENT)
+
+
 def _status_shown(level: Level, document: Document) -> bool:
     """Return whether the status may be shown: service failures and cancelled submissions do not depend on gold."""
     if level >= Level.STATUS or document["state"] in PUBLIC_STATES:

@@ -199,6 +199,24 @@ TYPES: Mapping[str, ProblemType] = {
         "A benchmark has one unfinished revision at a time.",
         "Send the request again when the other revision is active or has failed.",
     ),
+    "delivery-waiting": _type(
+        409,
+        "The delivery has not ended",
+        "The delivery is still waiting for its next attempt.",
+        "Wait until it is delivered or given up.",
+    ),
+    "webhook-disabled": _type(
+        409,
+        "The webhook is disabled",
+        "The receiver answered 410, or nothing was delivered to it for days.",
+        "Create another webhook.",
+    ),
+    "too-many-deliveries": _type(
+        409,
+        "Too many deliveries wait",
+        "As many deliveries of the webhook wait as tests and replays may add to.",
+        "Send the request again once some of them have ended.",
+    ),
     "too-many-webhooks": _type(
         409,
         "Too many webhooks",

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from service.store import webhooks
 from service.usecases.access.throttle import ALLOWED
+from service.usecases.events.deliver import deliver_due
 from tests.contract.checking import operations
 from tests.contract.shared_task import FIX, SharedTask
 from tests.contract.stage import Stage
@@ -70,9 +72,33 @@ GOOD: dict[str, Address] = {
     "list_differing_items": _comparison("/items"),
     "compare_in_series": _series,
     "list_webhooks": lambda _: "/v1/webhooks",
+    "list_deliveries": lambda task: f"{_hook(task)}/deliveries",
     "list_events": lambda _: "/v1/events",
 }
 """Where each GET finds something."""
+
+
+def _hook(task: SharedTask) -> str:
+    """The address of a webhook of an organiser."""
+    client = task.stage.client(task.stage.token("organise"))
+    return str(client.post("/v1/webhooks", json={"url": "https://93.184.215.14/hook"}).headers["Location"])
+
+
+def _delivery(task: SharedTask, *, sent: bool = True) -> str:
+    """Where the test of a webhook can be replayed."""
+    at = _hook(task)
+    made = task.organiser.post(f"{at}/test").json["id"]
+    if sent:
+        while deliver_due(task.stage.context, lambda _url, _body, _headers: 200):
+            continue
+    return f"{at}/deliveries/{made}/replay"
+
+
+def _disabled(task: SharedTask) -> str:
+    at = _hook(task)
+    with task.stage.context.store.write() as db:
+        webhooks.disable(db, at.rpartition("/")[2], task.stage.context.now())
+    return f"{at}/test"
 
 
 def _get(address: Address, tail: str = "", **headers: str) -> Ask:
@@ -387,6 +413,11 @@ TASK_ANSWERS: dict[tuple[str, str], Ask] = {
     ("delete_webhook", "204"): lambda stage: stage.client().delete(
         stage.client(stage.token("organise")).post("/v1/webhooks", json=HOOK).headers["Location"]
     ),
+    ("test_webhook", "202"): _send("POST", lambda task: f"{_hook(task)}/test"),
+    ("test_webhook", "409"): _send("POST", _disabled),
+    ("rotate_webhook", "201"): _send("POST", lambda task: f"{_hook(task)}/rotate"),
+    ("replay_delivery", "202"): _send("POST", _delivery),
+    ("replay_delivery", "409"): _send("POST", lambda task: _delivery(task, sent=False)),
     ("list_events", "404"): _get(GOOD["list_events"], "?after=x"),
 }
 

@@ -546,12 +546,27 @@ class Webhook(Document):
     created_at: str
     disabled_at: str | None
     failures: int
+    old_secret_until: str | None
 
 
 class NewWebhook(Webhook):
     """A webhook with its secret, which is shown once."""
 
     secret: str
+
+
+class Delivery(Document):
+    """The delivery of an event to a webhook, under way or ended."""
+
+    id: str
+    event: str
+    type: str
+    state: str
+    attempts: int
+    last_status: int | None
+    at: str
+    attempted_at: str | None
+    next_at: str | None
 
 
 class Event(Document):

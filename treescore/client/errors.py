@@ -223,6 +223,18 @@ class TooManyWebhooks(Conflict, slug="too-many-webhooks"):
     """The limit of webhooks is reached."""
 
 
+class DeliveryWaiting(Conflict, slug="delivery-waiting"):
+    """The delivery has not ended."""
+
+
+class WebhookDisabled(Conflict, slug="webhook-disabled"):
+    """The webhook is disabled and sends nothing."""
+
+
+class TooManyDeliveries(Conflict, slug="too-many-deliveries"):
+    """Too many deliveries of the webhook wait."""
+
+
 class Gone(RequestError, slug="gone", status=410):
     """The resource was deleted."""
 

@@ -614,7 +614,7 @@ class BenchmarkPlans(Thing):
 
     @method
     def withdraw_invite(self, invite: str | Document) -> Plan[None]:
-        """Let nobody join with an invite any more; the teams that were made with it stay."""
+        """Let no one join with an invite any more; the teams that were made with it stay."""
         yield from self._do("delete_invite", self.id, _id_of(invite))
 
     @listing(documents.TeamFitting)
@@ -864,3 +864,23 @@ class WebhooksPlans(Resource):
     def delete(self, webhook: str | Document) -> Plan[None]:
         """Send nothing there any more."""
         yield from self._do("delete_webhook", _id_of(webhook))
+
+    @method
+    def test(self, webhook: str | Document) -> Plan[documents.Delivery]:
+        """Send a test event there."""
+        return (yield from self._read(documents.Delivery, "test_webhook", _id_of(webhook)))
+
+    @method
+    def rotate(self, webhook: str | Document) -> Plan[documents.NewWebhook]:
+        """Replace the secret, which is shown once; the old one signs too for a day."""
+        return (yield from self._read(documents.NewWebhook, "rotate_webhook", _id_of(webhook)))
+
+    @listing(documents.Delivery)
+    def deliveries(self, webhook: str | Document, *, page: int | None = None) -> Pages:
+        """List what was sent there or waits, newest first."""
+        return Pages(self._call("list_deliveries", _id_of(webhook), query={"limit": page}))
+
+    @method
+    def replay(self, webhook: str | Document, delivery: str | Document) -> Plan[documents.Delivery]:
+        """Deliver an event again."""
+        return (yield from self._read(documents.Delivery, "replay_delivery", _id_of(webhook), _id_of(delivery)))

@@ -55,7 +55,7 @@ def delete_invite(context: Context, caller: Caller, slug: str, invite_id: str) -
     """Withdraw an invite; the teams that were made with it stay.
 
     Raises:
-        NotFound: the benchmark has no such invite.
+        NotFound: the benchmark does not have the invite.
     """
     caller.require("organise")
     with context.store.write() as db:
