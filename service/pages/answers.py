@@ -18,7 +18,7 @@ from service.api.codings import known_tag
 from service.pages import figures, static_files
 from service.pages.visitors import CSRF_FIELD, Visitor, here, visitor
 from service.recent import Recent
-from service.schemas.base import Loaded, Strict
+from service.schemas.base import Loaded, Strict, load
 from service.usecases.runs.views import View, etag_of
 from treescore.core.one_line import clean
 from treescore.core.version import __version__
@@ -77,6 +77,15 @@ def query(schema: Strict[Loaded], *own: str) -> tuple[Loaded, dict[str, str]]:
     given = {name: values for name, values in request.args.to_dict(flat=False).items() if values != [""]}
     pages_own = {name: given.pop(name)[0] for name in own if name in given}
     return calls.load_query(schema, given), pages_own
+
+
+def loaded(schema: Strict[Loaded], given: object) -> Loaded:
+    """Return the request that the fields of a form stand for.
+
+    Raises:
+        Unprocessable: with every fault.
+    """
+    return load(schema, given, calls.context().config.max_problems)
 
 
 def page(template: str, status: int = 200, **values: object) -> Response:
