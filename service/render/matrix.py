@@ -12,12 +12,14 @@ import orjson
 
 from service.render.documents import MatrixDocument, MatrixRowDocument
 from service.render.leaderboard_rows import missing_note, parts_words, stepped, team_words
+from service.render.units import shown_as
 from treescore.core.one_line import clean
 from treescore.render.comparisons import Rendered
 from treescore.render.latex import comment, preamble, tabular
 from treescore.render.latex import escaped as latex_escaped
 from treescore.render.markdown import escaped as markdown_escaped
 from treescore.render.markdown import pipe_table
+from treescore.render.matrix_picture import matrix_svg
 from treescore.render.rows import safe_value, separated
 
 COLUMNS = (
@@ -100,6 +102,10 @@ def _latex(document: MatrixDocument) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
+def _svg(document: MatrixDocument) -> bytes:
+    return matrix_svg(document, share=shown_as(document["score"]).in_percent).encode()
+
+
 def _table(document: MatrixDocument) -> tuple[list[str], list[list[str]]]:
     """Return heads and rows: a row for each part, a column for each system, and the score that ranks at the end."""
     step, rows = document["rounding"], document["rows"]
@@ -122,6 +128,7 @@ _WRITERS: Mapping[str, tuple[str, Callable[[MatrixDocument], bytes]]] = {
     "tsv": ("text/tab-separated-values; charset=utf-8", _tsv),
     "markdown": ("text/markdown; charset=utf-8", _markdown),
     "latex": ("application/x-latex; charset=utf-8", _latex),
+    "svg": ("image/svg+xml", _svg),
 }
 
 MATRIX_FORMATS: Mapping[str, str] = {name: media_type for name, (media_type, _) in _WRITERS.items()}

@@ -22,7 +22,7 @@ _SIZE = 12
 _HIGH = 22
 _CELL_SLACK = 1.25
 """Room of a cell, of its width in Source Sans: nothing is between cells, and other fonts are wider."""
-_NARROWEST = 560
+_NARROWEST = 640
 _LISTED = 40
 OVERALL = "all parts"
 """Name of the row above the parts."""
@@ -151,7 +151,7 @@ def _draw_key(drawing: Drawing, matrix: _Matrix, top: float, room: float, *, sha
     """Draw what the shades mean, and return where it ends."""
     x, y, lead = float(MARGIN), top, _lead(matrix, share=share)
     put(drawing, x, y + 14, lead, Look(tone=SOFT))
-    x += _CELL_SLACK * room_of([lead], most=1000)
+    x += room_of([lead], most=1000) + 24
     for class_, words in key_of(matrix.by):
         needed = max(40.0, room_of([words]) + 14)
         if x + needed > room:

@@ -98,9 +98,9 @@ def _at_step(low: float, high: float, step: float, *, signed: bool) -> tuple[tup
 
 
 def _label(value: float, decimals: int, *, signed: bool) -> str:
-    words = f"{abs(value):.{decimals}f}"
     if value == 0:
-        return words
+        return "0"
+    words = f"{abs(value):.{decimals}f}"
     return f"{'−' if value < 0 else '+' if signed else ''}{words}"
 
 
