@@ -134,6 +134,9 @@ def begin_session(response: Response, token: str) -> Response:
     except Unauthorized:
         count_failure(calls.context(), address)
         raise
+    before = request.cookies.get(SESSION_COOKIE)
+    if before:
+        sessions.sign_out(calls.context(), before)
     response.set_cookie(
         SESSION_COOKIE, cookie, max_age=int(sessions.LONGEST.total_seconds()), httponly=True, samesite="Strict",
         secure=request.scheme == "https", path="/",

@@ -18,6 +18,8 @@
       ? "This is not shown any more. Load the page again to see why."
       : "The service could not answer (" + status + "). What you see may be old; the page asks again by itself.");
   });
+  document.addEventListener("htmx:beforeRequest", (event) => event.detail.target.setAttribute("aria-busy", "true"));
+  document.addEventListener("htmx:afterRequest", (event) => event.detail.target.removeAttribute("aria-busy"));
   document.addEventListener("htmx:afterOnLoad", () => say.remove());
 
   const off = () => { try { return localStorage.getItem(KEYS) === "off"; } catch { return false; } };
