@@ -27,6 +27,7 @@ from service.usecases.trees.window import Window
 blueprint = answers.pages("sentences", "/s/<submission>/sentences")
 SVG = "image/svg+xml"
 NUMBER = "n"
+AGAINST = "against"
 FILTERS = ("part", "wrong", "label", "q", "order")
 SNIPPET = 60
 """Letters of a sentence in the list."""
@@ -38,16 +39,19 @@ ORDER_WORDS = {"-errors": "most errors first"}
 def show_sentence(submission: str) -> Response:
     """Show one sentence, by default the first of those that are asked for."""
     caller = member("submit", "read")
-    query = _query()
+    query, against = _query()
     document = _submission(caller, submission)
     benchmark = benchmark_document(caller, document["benchmark"])
     parts = list(document.get("outputs") or benchmark["parts"])
     query = replace(query, part=query.part or (parts[0] if parts else None))
-    found = submission_window(calls.context(), caller, submission, query)
+    found = submission_window(calls.context(), caller, submission, query, against)
+    members = query_members(query) | ({} if against is None else {AGAINST: against})
+    other = None if against is None else _submission(caller, against)
     return answers.page(
-        "sentences.html", submission=document, benchmark=benchmark, parts=parts,
+        "sentences.html", submission=document, benchmark=benchmark, parts=parts, other=other,
+        beside=() if against is None else _beside(caller, against, query, found),
         submission_level="gold" if caller.organiser else benchmark["feedback"],
-        **shown_window(found, query_members(query), f"/s/{submission}/sentences"),
+        **shown_window(found, members, f"/s/{submission}/sentences"),
     )  # fmt: skip
 
 
@@ -55,7 +59,8 @@ def show_sentence(submission: str) -> Response:
 def show_picture(submission: str) -> Response:
     """Show the picture of one sentence as a file."""
     caller = member("submit", "read")
-    found = submission_window(calls.context(), caller, submission, _query())
+    query, against = _query()
+    found = submission_window(calls.context(), caller, submission, query, against)
     if found.current is None:
         raise NotFound("No sentence is chosen.")
     tree = found.current
@@ -68,10 +73,23 @@ def _submission(caller: Caller, submission: str) -> dict[str, Any]:
     return document
 
 
-def _query() -> SubmissionTreesQuery:
-    given = request.args.to_dict(flat=False)
-    given = {"item" if name == NUMBER else name: values for name, values in given.items() if values != [""]}
-    return calls.load_query(queries.SUBMISSION_TREES, given)
+def _beside(
+    caller: Caller, against: str, query: SubmissionTreesQuery, found: Window
+) -> list[tree_pictures.Picture]:  # fmt: skip
+    """Return the pictures of the other submission in the sentence that is looked at."""
+    if found.current is None:
+        return []
+    wanted = SubmissionTreesQuery(part=query.part, item=int(str(found.current["item"])))
+    tree = submission_window(calls.context(), caller, against, wanted).current
+    return [] if tree is None else tree_pictures.picture_of(tree, f"Sentence {tree['item']}", "other")
+
+
+def _query() -> tuple[SubmissionTreesQuery, str | None]:
+    """Return which sentence is asked for, and the submission that it is compared with."""
+    given = {name: values for name, values in request.args.to_dict(flat=False).items() if values != [""]}
+    against = given.pop(AGAINST, [None])[0]
+    given = {"item" if name == NUMBER else name: values for name, values in given.items()}
+    return calls.load_query(queries.SUBMISSION_TREES, given), against
 
 
 def query_members(query: SubmissionTreesQuery) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from sqlalchemy import Connection
 
@@ -11,6 +12,7 @@ from service.context import Context
 from service.errors import SOON, Conflict, Gone, NotFound
 from service.policy import gate
 from service.policy.gate import Level
+from service.policy.levels import not_shown
 from service.policy.split import shown_share
 from service.requests import SubmissionTreesQuery
 from service.store import artifacts, revisions
@@ -23,6 +25,7 @@ from service.usecases.boards.released import release_of_revision
 from service.usecases.runs.views import Page
 from service.usecases.submissions.results import part_of
 from service.usecases.submissions.seen_trees import SeenTrees, require_errors
+from service.usecases.trees.choosing import differing
 from service.usecases.trees.listing import NOT_KEPT, Asked, listed, tree_page
 from service.usecases.trees.window import Window, window
 
@@ -46,14 +49,29 @@ def submission_trees(context: Context, caller: Caller, submission_id: str, query
         return tree_page(listed(seen.trees, asked, beside_gold=seen.beside_gold), seen.document)
 
 
-def submission_window(context: Context, caller: Caller, submission_id: str, query: SubmissionTreesQuery) -> Window:
+def submission_window(
+    context: Context, caller: Caller, submission_id: str, query: SubmissionTreesQuery, against: str | None = None
+) -> Window:
     """Return the sentence `query.item` of one part, by default the first chosen one, among those around it.
+
+    Args:
+        context: store and clock.
+        caller: who asks.
+        submission_id: whose trees.
+        query: which part, sentence and choice.
+        against: another submission, which the caller may read: only sentences in which the two are not right and wrong
+            alike are chosen. That tells of gold, so that it needs level `gold`.
 
     Raises:
         NotFound, Forbidden, Conflict, Gone: as `submission_trees`.
     """
     with context.store.read() as db:
         seen, asked = _seen(db, context, caller, submission_id, query)
+        if against is not None:
+            other, _ = _seen(db, context, caller, against, query)
+            if not (seen.beside_gold and other.beside_gold):
+                raise not_shown("Sentences in which two submissions differ are shown beside gold only.")
+            asked = replace(asked, only=differing(seen.trees, other.trees))
         return window(seen.trees, asked, seen.document, beside_gold=seen.beside_gold)
 
 
