@@ -33,11 +33,12 @@ def facts(sentence: DependencySentence, *, every_word: bool = False) -> Facts:
     sides = _sides(sentence)
     header = ["No.", "Word"]
     for side in sides:
-        header += [f"{side.name} head", f"{side.name} relation"]
+        name = side.name.capitalize() if side.name in {"gold", "system"} else side.name
+        header += [f"{name} head", f"{name} relation"]
     rows = [
         _cells(sides, pair)
         for pair in _pairs(sentence, sides)
-        if every_word or any(side.wrong(word) for side, word in zip(sides, pair, strict=True))
+        if every_word or any(side.has_error(word) for side, word in zip(sides, pair, strict=True))
     ]
     return Facts((*header, "Wrong"), tuple(rows), note)
 
@@ -73,7 +74,7 @@ class _Side:
     half: DependencyHalf
     arcs: dict[int, list[Arc]]
 
-    def wrong(self, word: int | None) -> bool:
+    def has_error(self, word: int | None) -> bool:
         return word is not None and any(arc.mark != AGREED for arc in self.arcs.get(word, ()))
 
     def head(self, word: int | None) -> str:
