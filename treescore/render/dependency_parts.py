@@ -12,7 +12,7 @@ from treescore.render.word_links import Links, blocks_of, links_between
 
 MOST_WORDS = 400
 """Words of a half that are drawn; the picture says if there are more."""
-MOST_ARCS = 2000
+MOST_ARCS = 800
 """Arcs of a half that are drawn. Only graphs have more arcs than words; the picture says if there are more."""
 
 
