@@ -61,7 +61,7 @@ class _Picture:
         self._column(self._forms[1], self._ys[1], self._right, START)
         height = self._height + 2 * _PAD
         if self._note:
-            self._drawing.text(_EDGE, height, self._note, size=LABEL, class_="note", fill=SOFT)
+            self._drawing.text(_EDGE, height, self._note, size=LABEL, class_="note ok", fill=SOFT)
             height += _NOTE
         return self._drawing.svg(self._width, height)
 

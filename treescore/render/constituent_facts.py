@@ -91,10 +91,10 @@ def _drawn(spans: tuple[Span, ...]) -> Iterator[Span]:
 
 
 def _words(sentence: ConstituentSentence, span: Span) -> str:
-    words = [shown_form(word) for word in sentence.words[span.start : span.end]]
+    words = sentence.words[span.start : min(span.end, MOST_WORDS)]
     if len(words) <= _NAMED:
-        return " ".join(words)
-    return " ".join([*words[: _NAMED - 2], "…", words[-1]])
+        return " ".join(map(shown_form, words))
+    return " ".join([*map(shown_form, words[: _NAMED - 2]), "…", shown_form(words[-1])])
 
 
 def _what(span: Span) -> str:

@@ -90,7 +90,7 @@ class _Picture:
                 y, fill = 13 if side.way < 0 else bottom - 5, GOLD if side.kind == "gold" else WRONG
                 self._beside(y, self._names[index], class_=f"half {side.kind}", fill=fill)
         if self._note:
-            self._beside(bottom + 14, self._note, class_="note", fill=SOFT)
+            self._beside(bottom + 14, self._note, class_="note ok", fill=SOFT)
             bottom += _NOTE
         return self._drawing.svg(self._width, bottom)
 

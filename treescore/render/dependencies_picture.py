@@ -71,7 +71,7 @@ class _Picture:
         for line in self._lines:
             y = self._line(line, y) + _BETWEEN
         if self._note:
-            self._text(EDGE, y + 6, self._note, START, size=LABEL, class_="note", fill=SOFT)
+            self._text(EDGE, y + 6, self._note, START, size=LABEL, class_="note ok", fill=SOFT)
             y += _NOTE
         return self._drawing.svg(self._width, max(y, _NOTE))
 
@@ -154,7 +154,7 @@ class _Picture:
         for above, below in line.links:
             x, other = (line.xs[row][word - line.starts[row]] for row, word in enumerate((above, below)))
             path = f"M{number(self._x(x))} {number(base + 38)}L{number(self._x(other))} {number(base + 45 + _HAIRLINE)}"
-            self._drawing.path(path, class_="tie", stroke=RULE, stroke_width="0.75")
+            self._drawing.path(path, class_="tie arc ok", stroke=RULE, stroke_width="0.75")
 
 
 def _bent(

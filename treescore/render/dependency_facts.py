@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from treescore.core.counting import counted
-from treescore.render.dependency_parts import drawn_part, left_out
+from treescore.render.dependency_parts import drawn_part, left_out, links_of
 from treescore.render.sentence_shapes import AGREED, LABEL, Arc, DependencyHalf, DependencySentence, Facts
 from treescore.render.sentence_text import shown_form, shown_label, shown_number
-from treescore.render.word_links import links_between
 
 _LISTED = 40
 """Words that the description names."""
@@ -33,11 +32,12 @@ def facts(sentence: DependencySentence, *, every_word: bool = False) -> Facts:
     sides = _sides(sentence)
     header = ["No.", "Word"]
     for side in sides:
-        header += [f"{side.name} head", f"{side.name} relation"]
+        name = side.name.capitalize() if side.name in {"gold", "system"} else side.name
+        header += [f"{name} head", f"{name} relation"]
     rows = [
         _cells(sides, pair)
         for pair in _pairs(sentence, sides)
-        if every_word or any(side.wrong(word) for side, word in zip(sides, pair, strict=True))
+        if every_word or any(side.has_error(word) for side, word in zip(sides, pair, strict=True))
     ]
     return Facts((*header, "Wrong"), tuple(rows), note)
 
@@ -73,7 +73,7 @@ class _Side:
     half: DependencyHalf
     arcs: dict[int, list[Arc]]
 
-    def wrong(self, word: int | None) -> bool:
+    def has_error(self, word: int | None) -> bool:
         return word is not None and any(arc.mark != AGREED for arc in self.arcs.get(word, ()))
 
     def head(self, word: int | None) -> str:
@@ -114,11 +114,9 @@ def _pairs(sentence: DependencySentence, sides: list[_Side]) -> Iterator[tuple[i
     if sentence.same_words:
         yield from ((word,) * len(sides) for word in range(max(counts, default=0)))
         return
-    forms = [[word.form for word in side.half.words] for side in sides]
-    links = links_between(*forms) if sentence.links is None else sentence.links
     below: dict[int, list[int]] = {}
     above: dict[int, list[int]] = {}
-    for a, b in links:
+    for a, b in links_of(sentence):
         below.setdefault(a, []).append(b)
         above.setdefault(b, []).append(a)
     partner = {a: found[0] for a, found in below.items() if len(found) == 1 and len(above[found[0]]) == 1}

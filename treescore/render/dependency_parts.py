@@ -8,11 +8,11 @@ from treescore.render.dependency_layout import Halves, Row
 from treescore.render.dependency_pieces import Arcs
 from treescore.render.sentence_shapes import Arc, DependencyHalf, DependencySentence
 from treescore.render.sentence_text import shown_form, shown_number
-from treescore.render.word_links import blocks_of, links_between
+from treescore.render.word_links import Links, blocks_of, links_between
 
 MOST_WORDS = 400
 """Words of a half that are drawn; the picture says if there are more."""
-MOST_ARCS = 2000
+MOST_ARCS = 800
 """Arcs of a half that are drawn. Only graphs have more arcs than words; the picture says if there are more."""
 
 
@@ -49,11 +49,17 @@ def to_place(sentence: DependencySentence) -> Halves:
         rows = tuple(map(_row, halves[:1]))
         blocks = [(range(word, word + 1),) * 2 for word in range(len(halves[0].words) if halves else 0)]
         return Halves(rows, arcs, blocks)
-    forms = [[word.form for word in half.words] for half in halves]
-    above, below = map(len, forms)
-    links = links_between(*forms) if sentence.links is None else sentence.links
-    links = tuple((a, b) for a, b in links if 0 <= a < above and 0 <= b < below)
+    links = links_of(sentence)
+    above, below = (len(half.words) for half in halves)
     return Halves(tuple(map(_row, halves)), arcs, blocks_of(above, below, links), links)
+
+
+def links_of(sentence: DependencySentence) -> Links:
+    """Return the pairs of words of both halves that belong together, as given or by their characters."""
+    above, below = ([word.form for word in half.words] for half in halves_in(sentence))
+    if sentence.links is None:
+        return links_between(above, below)
+    return tuple((a, b) for a, b in sentence.links if 0 <= a < len(above) and 0 <= b < len(below))
 
 
 def _row(half: DependencyHalf) -> Row:

@@ -114,7 +114,9 @@ class Arcs:
         return Piece(low, high, OUT, mark, "", self._named(sorted(others)), length, to_left)
 
     def _named(self, words: list[int]) -> str:
-        named = [shown_number(self._numbers[word]) if word < len(self._numbers) else "…" for word in words[:_NUMBERS]]
+        named = [
+            shown_number(self._numbers[word]) if 0 <= word < len(self._numbers) else "…" for word in words[:_NUMBERS]
+        ]
         return ", ".join(named) + (", …" if len(words) > _NUMBERS else "")
 
 

@@ -130,6 +130,31 @@ def test_blocks_hold_every_word_once_and_their_links(above, below):
     assert [word for _, block in blocks for word in block] == list(range(len(below)))
 
 
+@settings(max_examples=100, deadline=None)
+@given(st.sets(st.tuples(st.integers(0, 5), st.integers(0, 5))))
+def test_no_link_leaves_its_block(links):
+    blocks = blocks_of(6, 6, tuple(sorted(links)))
+    assert [word for block, _ in blocks for word in block] == list(range(6))
+    assert [word for _, block in blocks for word in block] == list(range(6))
+    for above, below in links:
+        assert sum(above in block and below in other for block, other in blocks) == 1
+
+
+def test_arcs_of_words_that_the_sentence_lacks_run_to_the_edge():
+    words = (Word("1", "a"), Word("2", "b"))
+    one = DependencyHalf(words, (Arc(-4, 0, "x"), Arc(9, 1, "y"), Arc(0, 7, "z"), Arc(0, -2, "z"), Arc(None, 5, "w")))
+    drawn = check_sound(dependencies_svg(DependencySentence("Odd", one, None)))
+    assert [text.words for text in drawn.of("cont")] == ["…"] * 4
+    assert facts(DependencySentence("Odd", one, None), every_word=True).rows[0][2:4] == ("…", "x")
+
+
+def test_links_may_be_given():
+    gold, system = half("a/0/root b/1/dep"), half("c/0/root d/1/dep")
+    sentence = DependencySentence("Given", gold, system, links=((0, 1), (1, 0), (1, 7)))
+    assert sum("tie" in kind for kind, _ in check_sound(dependencies_svg(sentence)).paths) == 2
+    assert [row[1] for row in facts(sentence, every_word=True).rows] == ["a", "b"]
+
+
 def test_words_that_share_characters_are_linked():
     assert links_between(["ab", "c", "d"], ["a", "bc", "d"]) == ((0, 0), (0, 1), (1, 1), (2, 2))
     assert blocks_of(3, 3, ((0, 0), (0, 1), (1, 1), (2, 2))) == [(range(2), range(2)), (range(2, 3), range(2, 3))]
@@ -141,7 +166,7 @@ def test_other_words_stand_in_two_rows_joined_by_hairlines():
     system = half("don't/0/root go/1/xcomp", marks={1: "wrong"})
     drawn = check_sound(dependencies_svg(DependencySentence("Other words", gold, system)))
     assert [text.words for text in drawn.of("form")] == ["do", "n't", "go", "don't", "go"]
-    assert sum(kind == "tie" for kind, _ in drawn.paths) == 3
+    assert sum(kind == "tie arc ok" for kind, _ in drawn.paths) == 3
     assert [text.kind for text in drawn.of("form")] == ["form", "form", "form", "form wrong", "form"]
     assert "other words" in drawn.described
 
@@ -178,7 +203,7 @@ def test_two_outputs_are_named_and_none_is_gold():
 
 def test_the_table_and_the_description_have_the_same_facts():
     table = facts(committee())
-    assert table.header == ("No.", "Word", "gold head", "gold relation", "system head", "system relation", "Wrong")
+    assert table.header == ("No.", "Word", "Gold head", "Gold relation", "System head", "System relation", "Wrong")
     assert table.rows == (
         ("3", "that", "met 4", "nsubj", "met 4", "mark", "label"),
         ("5", "yesterday", "met 4", "advmod", "approved 6", "advmod", "head"),
