@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from service.store import artifacts
+from service.store import artifacts, submissions
 from tests.contract.checking import CheckedClient
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import Stage
@@ -238,6 +238,12 @@ def test_trees_go_with_outputs_and_old_results_say_that_they_have_none(stage: St
         artifacts.drop_holding(db, [job.rpartition("/")[2]], "tree")
     assert stage.client().get(job + "/trees?system=A").status_code == 404
     assert stage.client().get(job + "/items?system=A&metric=parseval&wrong=any").status_code == 404
+    other = task.submit(team, name="other")
+    with stage.context.store.write() as db:
+        submissions.drop_outputs(db, [other.rpartition("/")[2]], stage.context.now())
+        assert artifacts.names_holding(db, other.rpartition("/")[2], "tree") == []
+    assert team.get(other + "/trees").status_code == 410
+    assert team.get(other + "/items").status_code == 200
     assert team.delete(at).status_code == 204
     assert team.get(at + "/trees").status_code == 410
 

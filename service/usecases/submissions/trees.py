@@ -94,7 +94,7 @@ def _seen(
     if not len(seen.trees.text):
         raise _none_stored(submission, level)
     seen.require_choice(query.choice)
-    # under which revision the output was read is no part of the cursors of its own trees: outputs that do not fit
+    # cursors of own trees do not depend on the revision under which the output was read: outputs that do not fit
     # are not read again under later ones
     owner = (submission_id, name, *((str(revision.number),) if seen.beside_gold else ()))
     return seen, Asked(owner, query.choice, query.cursor, query.limit, query.item)
