@@ -40,6 +40,7 @@ from service.logs import fault
 from service.pages import benchmarks as benchmark_pages
 from service.pages import board as board_pages
 from service.pages import sign_in, static_files
+from service.pages import submission as submission_pages
 from service.pages import submit as submit_pages
 from service.pages.problems import as_page
 from service.queue import REDIS_ERRORS
@@ -64,7 +65,7 @@ BLUEPRINTS = (
     health,
 )
 
-PAGES = (benchmark_pages, board_pages, submit_pages, sign_in, static_files)
+PAGES = (benchmark_pages, board_pages, submit_pages, submission_pages, sign_in, static_files)
 
 _ILL = {Fault.FULL: "full", Fault.DAMAGED: "damaged", Fault.READ_ONLY: "read-only"}
 
