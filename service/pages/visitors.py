@@ -10,7 +10,7 @@ from flask import Response, g, request
 
 from service.api import calls
 from service.api.around import note_of
-from service.api.callers import caller_of
+from service.api.callers import caller_of, caller_without_token
 from service.caller import Caller
 from service.errors import Forbidden, Unauthorized
 from service.usecases.access import sessions
@@ -21,6 +21,7 @@ SESSION_COOKIE = "treescore_session"
 THEME_COOKIE = "treescore_theme"
 THEMES = ("light", "dark")
 CSRF_FIELD = "csrf"
+SCORE = "score"
 _YEAR = 365 * 24 * 3600
 
 
@@ -102,8 +103,31 @@ def member(*scopes: str) -> Caller:
     return known.caller
 
 
-def check_form() -> None:
+def scorer() -> Caller:
+    """Return the visitor as a caller who may score files.
+
+    Who is signed in with a token that may not, as that of a team, scores as anyone without a token does.
+
+    Raises:
+        Unauthorized: the visitor is not signed in, and a token is needed.
+        Forbidden: the token has not the scope, and a token is needed.
+    """
+    looking = visitor()
+    if looking.caller.allowed(SCORE):
+        return looking.caller
+    if looking.signed is not None and looking.signed.sees_as:
+        return member(SCORE)  # who looks through the eyes of a team changes nothing
+    unsigned = caller_without_token(calls.context(), request.environ)
+    if unsigned.allowed(SCORE):
+        return unsigned
+    return member(SCORE)
+
+
+def check_form(given: str | None = None) -> None:
     """Refuse a form that does not carry the value of the visitor's session, and any change while seen as a team.
+
+    Args:
+        given: the value, where the form is one with files, which is read as it streams in; else it is looked up.
 
     Raises:
         Unauthorized: the session has ended since the form was shown.
@@ -114,7 +138,8 @@ def check_form() -> None:
         if "session_ended" in g:
             raise Unauthorized(g.session_ended)
         return
-    given = request.form.get(CSRF_FIELD, "")
+    if given is None:
+        given = request.form.get(CSRF_FIELD, "")
     if not hmac.compare_digest(given.encode(), known.csrf.encode()):
         raise Forbidden(
             "The form does not belong to your session. Load the page again, then send it again.", slug="cross-site"
