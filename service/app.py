@@ -18,7 +18,6 @@ from service.api import (
     health,
     jobs,
     leaderboard,
-    problem_pages,
     problems,
     revisions,
     scorers,
@@ -40,6 +39,7 @@ from service.logs import fault
 from service.pages import benchmarks as benchmark_pages
 from service.pages import board as board_pages
 from service.pages import sign_in, static_files
+from service.pages.docs import guide_pages, overview, problem_entries, reference, search
 from service.pages.problems import as_page
 from service.queue import REDIS_ERRORS
 from service.server.state import EXTENSION, ServerState
@@ -59,11 +59,12 @@ BLUEPRINTS = (
     tokens,
     scorers,
     contract,
-    problem_pages,
     health,
 )
 
-PAGES = (benchmark_pages, board_pages, sign_in, static_files)
+DOCS = (overview, reference, guide_pages, search, problem_entries)
+
+PAGES = (benchmark_pages, board_pages, sign_in, static_files, *DOCS)
 
 _ILL = {Fault.FULL: "full", Fault.DAMAGED: "damaged", Fault.READ_ONLY: "read-only"}
 
