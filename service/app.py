@@ -20,7 +20,6 @@ from service.api import (
     jobs,
     leaderboard,
     matrix,
-    problem_pages,
     problems,
     revisions,
     scorers,
@@ -61,7 +60,6 @@ BLUEPRINTS = (
     tokens,
     scorers,
     contract,
-    problem_pages,
     health,
 )
 

@@ -105,13 +105,16 @@ def page(template: str, status: int = 200, **values: object) -> Response:
     return finished(answers.conditional(View(body, etag_of(body), content_type=HTML), kind=Kind.PAGE))
 
 
-def known_page(template: str, version: object, values: Callable[[], Mapping[str, object]]) -> Response:
+def known_page(
+    template: str, version: object, values: Callable[[], Mapping[str, object]], kind: Kind = Kind.PAGE
+) -> Response:
     """Return a page that is rendered only if neither the client nor this process has it.
 
     Args:
         template: its name.
         version: what the content depends on, beside visitor, address and templates: the validator of a view.
         values: of the template.
+        kind: whether its address has other forms than the page.
     """
     tag = tag_of(version)
     asked = answers.asked_of(request.environ)
@@ -122,7 +125,7 @@ def known_page(template: str, version: object, values: Callable[[], Mapping[str,
             kept = render(template, **values())
             _PAGES.put(tag, kept)
         body = kept
-    return finished(answers.conditional(View(body, tag, content_type=HTML), kind=Kind.PAGE))
+    return finished(answers.conditional(View(body, tag, content_type=HTML), kind=kind))
 
 
 def tag_of(version: object) -> str:

@@ -20,7 +20,9 @@ from service.pages import (
     submission,
     submit,
 )
+from service.pages.docs import guide_pages, overview, problem_entries, reference, search
 
+DOCS = (overview, reference, guide_pages, search, problem_entries)
 PAGES = (
     about,
     admin,
@@ -38,4 +40,5 @@ PAGES = (
     static_files,
     submission,
     submit,
+    *DOCS,
 )

@@ -119,7 +119,7 @@ def _row(
 ) -> ScoreRow:
     found = [_figure(scores["metrics"], column.address, name, alone=alone) for column in columns]
     bounds = found[0][1]
-    interval = "" if bounds is None else columns[0].figures.interval((bounds["low"], bounds["high"]))
+    interval = "" if bounds is None else columns[0].figures.interval(bounds["low"], bounds["high"])
     cells = [column.figures.value(value) for column, (value, _) in zip(columns, found, strict=True)]
     return ScoreRow(label, name not in (MACRO, POOLED), cells, interval, note)
 

@@ -72,7 +72,14 @@ def visitor() -> Visitor:
     return known
 
 
-def _visitor() -> Visitor:
+def reader() -> Visitor:
+    """Return who looks at a page that is the same for everyone: what a program sends as token is not looked at."""
+    if "visitor" not in g:
+        g.visitor = _visitor(tokens=False)
+    return visitor()
+
+
+def _visitor(*, tokens: bool = True) -> Visitor:
     theme = request.cookies.get(THEME_COOKIE, "")
     theme = theme if theme in THEMES else ""
     note = note_of(request.environ)
@@ -85,7 +92,10 @@ def _visitor() -> Visitor:
         else:
             note.caller = g.caller = signed.caller
             return Visitor(signed.caller, signed, theme)
-    g.caller = caller_of(calls.context(), calls.server(), request.environ)
+    if tokens:
+        g.caller = caller_of(calls.context(), calls.server(), request.environ)
+    else:
+        note.caller = g.caller = Caller(None, frozenset(), address=note.address)
     return Visitor(g.caller, None, theme)
 
 
