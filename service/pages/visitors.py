@@ -10,7 +10,7 @@ from flask import Response, g, request
 
 from service.api import calls
 from service.api.around import note_of
-from service.api.callers import caller_of, caller_without_token
+from service.api.callers import caller_without_token
 from service.caller import Caller
 from service.errors import Forbidden, Unauthorized
 from service.usecases.access import sessions
@@ -67,9 +67,18 @@ def visitor() -> Visitor:
         Unauthorized: the token of a program is invalid.
     """
     if "visitor" not in g:
+        # whoever cannot be found out is anonymous on the page that says so
+        g.unknown = Visitor(_anonymous(), None, _theme())
         g.visitor = _visitor()
     known: Visitor = g.visitor
     return known
+
+
+def shown_visitor() -> Visitor:
+    """Return who looks at a page of a problem: someone anonymous where finding that out was the problem."""
+    if "visitor" not in g and "unknown" in g:
+        g.visitor = g.unknown
+    return visitor()
 
 
 def reader() -> Visitor:
@@ -80,9 +89,7 @@ def reader() -> Visitor:
 
 
 def _visitor(*, tokens: bool = True) -> Visitor:
-    theme = request.cookies.get(THEME_COOKIE, "")
-    theme = theme if theme in THEMES else ""
-    note = note_of(request.environ)
+    theme, note = _theme(), note_of(request.environ)
     cookie = request.cookies.get(SESSION_COOKIE)
     if cookie:
         try:
@@ -93,10 +100,18 @@ def _visitor(*, tokens: bool = True) -> Visitor:
             note.caller = g.caller = signed.caller
             return Visitor(signed.caller, signed, theme)
     if tokens:
-        g.caller = caller_of(calls.context(), calls.server(), request.environ)
-    else:
-        note.caller = g.caller = Caller(None, frozenset(), address=note.address)
+        return Visitor(calls.caller(), None, theme)
+    note.caller = g.caller = _anonymous()
     return Visitor(g.caller, None, theme)
+
+
+def _anonymous() -> Caller:
+    return Caller(None, frozenset(), address=note_of(request.environ).address)
+
+
+def _theme() -> str:
+    theme = request.cookies.get(THEME_COOKIE, "")
+    return theme if theme in THEMES else ""
 
 
 def member(*scopes: str) -> Caller:
