@@ -19,13 +19,9 @@ def as_page(response: Response) -> Response:
     document = orjson.loads(response.get_data())
     if response.status_code == 401:
         response.headers.pop("WWW-Authenticate", None)  # a browser would ask for a name and a password
-    response.set_data(
-        render(
-            "problem.html",
-            problem=document,
-            sign_in=response.status_code in (401, 403) and shown_visitor().signed is None,
-        )
-    )
+    unknown = shown_visitor().signed is None
+    body = render("problem.html", problem=document, sign_in=unknown and response.status_code in (401, 403))
+    response.set_data(body)
     response.content_type = HTML
     return finished(response)
 
