@@ -13,7 +13,6 @@ import httpx
 DEFINITIONS = "benchmarks.toml"
 WAIT_SECONDS = 60
 TAKEN = 409
-UNFINISHED = ("queued", "running")
 _BLOCKS = {".conllu": "\n\n"}
 """What ends a sentence, by the ending of a file; else the end of a line."""
 
@@ -36,11 +35,13 @@ def _make(client: httpx.Client, definition: Mapping[str, Any], examples: Path) -
     """Make a benchmark; return False if it is there already."""
     names = ("id", "title", "format", "metrics", "feedback", "leaderboard", "tracks", "about")
     gold = _parts(definition, (examples / definition["folder"] / "gold").with_suffix(definition["ending"]))
-    request = {name: definition[name] for name in names if name in definition}
-    response = client.post("/v1/benchmarks", json={**request, "parts": {name: {"gold": text} for name, text in gold}})
+    request: dict[str, Any] = {name: definition[name] for name in names if name in definition}
+    request["parts"] = {name: {"gold": text} for name, text in gold}
+    response = client.post("/v1/benchmarks", json=request)
     if response.status_code == TAKEN:
         return False
     _require(response)
+    _wait(client, response.headers["Location"])
     return True
 
 
