@@ -136,7 +136,7 @@ def default_board(benchmark: str) -> dict[str, Any]:
 def heading(document: Mapping[str, Any], board: Mapping[str, Any]) -> dict[str, Any]:
     """Return what stands at the head of the pages of a benchmark."""
     state = state_of(document, calls.context().now())
-    rows = {row["team"] or row["submission"] for row in board["rows"]}
+    rows = {row["team"] or row["submission"] for row in board["rows"] if row["role"] != "baseline"}
     counts = [counted(len(rows), "team")] if rows else []
     summary = ", ".join([*counts, counted(len(document["parts"]), "part"), state])
     return {"benchmark": document, "state": state, "summary": f"{summary[:1].upper()}{summary[1:]}."}
