@@ -39,6 +39,8 @@ from service.errors import ServiceError, Unavailable
 from service.logs import fault
 from service.pages import benchmarks as benchmark_pages
 from service.pages import board as board_pages
+from service.pages import job as job_pages
+from service.pages import job_form as job_form_pages
 from service.pages import sign_in, static_files
 from service.pages import submission as submission_pages
 from service.pages import submit as submit_pages
@@ -65,7 +67,7 @@ BLUEPRINTS = (
     health,
 )
 
-PAGES = (benchmark_pages, board_pages, submit_pages, submission_pages, sign_in, static_files)
+PAGES = (benchmark_pages, board_pages, submit_pages, submission_pages, job_form_pages, job_pages, sign_in, static_files)
 
 _ILL = {Fault.FULL: "full", Fault.DAMAGED: "damaged", Fault.READ_ONLY: "read-only"}
 

@@ -71,10 +71,18 @@ class ScoreNames:
         return NamedScore(address, label, label.replace(" F1", ""), doc, ScoreFigures(share, self._step))
 
     def columns(self, ranking: str, listed: Sequence[str]) -> list[NamedScore]:
-        """Return the scores beside the ranking one: first its metric's, F1 before others, at most MOST_COLUMNS."""
+        """Return the scores beside the ranking one, at most MOST_COLUMNS.
+
+        First those of its metric; of each those that its field prints, then F1 before others.
+        """
         metric = ranking.partition(".")[0]
+        first = {f"{entry.key}.{name}" for entry in self._spec.entries for name in entry.metric.headline}
         others = [address for address in listed if address != ranking]
-        others.sort(key=lambda address: (address.partition(".")[0] != metric, not address.endswith("f1")))
+        others.sort(
+            key=lambda address: (
+                address.partition(".")[0] != metric, address not in first, not address.endswith("f1")
+            )
+        )  # fmt: skip
         return [self(address) for address in others[:MOST_COLUMNS]]
 
     def _score(self, address: str) -> Score | None:
