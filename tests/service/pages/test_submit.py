@@ -10,6 +10,7 @@ import pytest
 import zstandard
 from werkzeug.test import TestResponse
 
+from service.usecases.access import sessions
 from tests.contract.checking import CheckedClient
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import Stage
@@ -18,6 +19,7 @@ from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
 
 TEXT = ONE_WRONG.encode()
 PARTS = {name: {"gold": GOLD_CONLLU} for name in ("en_ewt", "de.gsd")}
+MOST_PARTS = 100
 LINE_4 = GOLD_CONLLU.replace("stars\tstar\t", "stars\t").encode()
 
 
@@ -154,12 +156,12 @@ def test_files_that_make_no_sense(stage: Stage, files: list[File], status: int, 
     assert len(answer.text) < 60_000
 
 
-def test_a_thousand_parts_in_one_form(stage: Stage) -> None:
+def test_a_hundred_parts_in_one_form(stage: Stage) -> None:
     gold = "1\tGo\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
-    task = SharedTask(stage, parts={f"p{number}": {"gold": gold} for number in range(100)})
-    files = [(f"p{number}.conllu", gold.encode()) for number in range(100)]
+    task = SharedTask(stage, parts={f"p{number}": {"gold": gold} for number in range(MOST_PARTS)})
+    files = [(f"p{number}.conllu", gold.encode()) for number in range(MOST_PARTS)]
     assert post(signed_in(task), *files).status_code == 303
-    assert len(task.organiser.get(f"/v1/submissions/{listed(task)[0]['id']}").json["outputs"]) == 100
+    assert len(task.organiser.get(f"/v1/submissions/{listed(task)[0]['id']}").json["outputs"]) == MOST_PARTS
 
 
 @pytest.mark.parametrize(
@@ -278,3 +280,21 @@ def test_checks_tell_what_the_level_shows(stage: Stage, level: str) -> None:
     words = words_of(answer)
     assert ("Received" in words) == (level == "none")
     assert ("stars" in words) == (level == "gold")
+
+
+def test_who_looks_through_the_eyes_of_a_team_sends_nothing(stage: Stage) -> None:
+    task = SharedTask(stage)
+    team = task.team()
+    submission = task.submit(team).rpartition("/")[2]
+    client = browser(stage)
+    value = field_of(client.get(f"/submit?benchmark={task.slug}"), "csrf")
+    cookie = client.get_cookie("treescore_session")
+    assert cookie is not None
+    sessions.see_as(stage.context, sessions.signed_in(stage.context, cookie.value, ""), task.slug, "lyon")
+    page = client.get("/submit")
+    assert "You may look at submissions, not send them." in words_of(page)
+    assert 'type="file"' not in page.text
+    assert "Withdraw" not in words_of(client.get(f"/s/{submission}"))
+    assert send(client, "/submit", {"csrf": value, "do": "submit"}, [("files", ("en", TEXT))]).status_code == 403
+    assert send(client, "/jobs/new", {"csrf": value}, [("gold", ("en.conllu", TEXT))]).status_code == 403
+    assert client.post(f"/s/{submission}", data={"csrf": value, "do": "withdraw"}).status_code == 403
