@@ -193,7 +193,7 @@ def _row(
         cells.append(column.figures.value(system["metrics"][key]["scores"].get(name)))
     ranked = comparisons[0]["systems"] if comparisons else ()
     bounds = next((each.get("ci") for each in ranked if each["name"] == system["name"]), None)
-    interval = "" if bounds is None else columns[0].figures.interval((bounds["low"], bounds["high"]))
+    interval = "" if bounds is None else columns[0].figures.interval(bounds["low"], bounds["high"])
     return {"name": system["name"], "cells": cells, "interval": interval}
 
 
@@ -206,7 +206,7 @@ def _compared(comparison: Mapping[str, Any], names: ScoreNames) -> dict[str, obj
         bounds, p = pair.get("ci"), pair.get("p_adjusted")
         pairs.append({
             "a": pair["a"], "b": pair["b"], "difference": score.figures.difference(pair.get("difference")),
-            "span": "" if bounds is None else score.figures.span((bounds["low"], bounds["high"])),
+            "span": "" if bounds is None else score.figures.span(bounds["low"], bounds["high"]),
             "p": pair.get("p"), "adjusted": p, "significant": p is not None and p <= alpha,
         })  # fmt: skip
     units = {"block": "documents", "sentence": "sentences"}.get(str(comparison["units"]), f"{comparison['units']}s")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import posixpath
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -37,6 +38,8 @@ ELSEWHERE: Mapping[str, str] = {
 NOT_SHOWN = ("reference/python.md", "reference/command_line.md")
 """What Sphinx makes of docstrings."""
 _MAIN = "guide/"
+_TUTORIAL = "Tutorial: "
+_WRITTEN_BY = re.compile(r"\A<!--.*?-->\s*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +66,15 @@ class Guide:
         return self.headings[0].text
 
     @property
+    def sections(self) -> list[Heading]:
+        """Its headings below the title."""
+        return [heading for heading in self.headings if heading.level == 2]
+
+    @property
     def label(self) -> str:
         """Its title under the heading of its section."""
-        label = self.title.removeprefix("Tutorial: ")
-        return label[:1].upper() + label[1:]
+        label = self.title.removeprefix(_TUTORIAL)
+        return self.title if label == self.title else label[:1].upper() + label[1:]
 
     @property
     def address(self) -> str:
@@ -151,7 +159,7 @@ def _section(section: str, folder: str) -> list[Guide]:
 
 
 def _guide(path: Path, section: str) -> Guide:
-    text = path.read_text("utf-8")
+    text = _WRITTEN_BY.sub("", path.read_text("utf-8"))
     below = path.relative_to(FOLDER).as_posix()
     name = below.removesuffix(".md").removeprefix(_MAIN).lower()
     return Guide(name, below, section, text, tuple(markdown.headings(markdown.parse(text))))

@@ -166,9 +166,11 @@ def _code_block(_renderer: object, tokens: Sequence[Token], index: int, *_: obje
 
 def _table(_renderer: object, tokens: Sequence[Token], index: int, *_: object) -> str:
     """Return what begins a table, which scrolls under the name of the heading above."""
-    about = next((plain_text(tokens[at]) for at in range(index, 0, -1) if tokens[at - 1].type == "heading_open"), "")
-    opened = Markup('<div class="scroll" tabindex="0" role="region" aria-label="{}"><table>\n')
-    return str(opened.format(f"Table: {about}" if about else "Table"))
+    above = next((at for at in range(index, -1, -1) if tokens[at].type == "heading_open"), None)
+    name = "" if above is None else plain_text(tokens[above + 1])
+    number = sum(token.type == "table_open" for token in tokens[above or 0 : index + 1])
+    opened = Markup('<div class="scroll" tabindex="0" role="region" aria-label="{} {}: {}"><table>\n')
+    return str(opened.format("Table", number, name))
 
 
 def _code(_renderer: object, tokens: Sequence[Token], index: int, *_: object) -> str:
