@@ -20,13 +20,12 @@ COPY workers /srv/treescore/workers
 COPY openapi.yaml /srv/treescore/
 # The guides, which /docs shows.
 COPY docs /srv/treescore/docs
-# Compiled functions and fonts are cached in a folder that the user may write to; /opt is read-only for it.
+# Compiled functions are cached in a folder that the user may write to; /opt is read-only for it.
 ENV PATH=/opt/treescore/bin:$PATH \
     PYTHONPATH=/srv/treescore \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
     NUMBA_CACHE_DIR=/var/cache/treescore \
-    MPLCONFIGDIR=/tmp/matplotlib \
     TREESCORE_BIND=0.0.0.0:8000 \
     TREESCORE_DATA_DIR=/var/lib/treescore
 WORKDIR /var/lib/treescore

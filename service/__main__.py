@@ -24,6 +24,7 @@ MODULES: Mapping[str, str] = {
     "check": "service.commands.check",
     "purge": "service.commands.purge",
     "token": "service.commands.token",
+    "teams": "service.commands.teams",
     "doctor": "service.commands.doctor",
 }
 """Module of each command."""

@@ -16,8 +16,10 @@ from service.api import (
     contract,
     events,
     health,
+    invites,
     jobs,
     leaderboard,
+    matrix,
     problems,
     revisions,
     scorers,
@@ -36,11 +38,8 @@ from service.config import Config
 from service.context import Context, open_context
 from service.errors import ServiceError, Unavailable
 from service.logs import fault
-from service.pages import benchmarks as benchmark_pages
-from service.pages import board as board_pages
-from service.pages import sign_in, static_files
-from service.pages.docs import guide_pages, overview, problem_entries, reference, search
 from service.pages.problems import as_page
+from service.pages.site import PAGES
 from service.queue import REDIS_ERRORS
 from service.server.state import EXTENSION, ServerState
 from service.store.faults import Fault, fault_of
@@ -51,8 +50,10 @@ BLUEPRINTS = (
     benchmarks,
     revisions,
     teams,
+    invites,
     submissions,
     leaderboard,
+    matrix,
     comparisons,
     webhooks,
     events,
@@ -61,10 +62,6 @@ BLUEPRINTS = (
     contract,
     health,
 )
-
-DOCS = (overview, reference, guide_pages, search, problem_entries)
-
-PAGES = (benchmark_pages, board_pages, sign_in, static_files, *DOCS)
 
 _ILL = {Fault.FULL: "full", Fault.DAMAGED: "damaged", Fault.READ_ONLY: "read-only"}
 

@@ -28,6 +28,11 @@ def new_job_key() -> str:
     return secrets.token_urlsafe(32)
 
 
+def new_invite() -> str:
+    """Make the secret of a new invite, which is part of an address."""
+    return secrets.token_urlsafe(32)
+
+
 def token_hash(token: str) -> str:
-    """Return the hash of a token or key that the store keeps; 256 random bits need no slow hash."""
+    """Return the hash of a token, key or invite that the store keeps; 256 random bits need no slow hash."""
     return hashlib.sha256(token.encode()).hexdigest()

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Final
 
 from treescore.core.params import Json
+from treescore.errors import Problem
 
 UNITS = ("auto", "sentence")
 """What the tests of a board swap: documents where gold marks them, or always sentences."""
@@ -21,6 +22,9 @@ SHARES = (PUBLIC, PRIVATE)
 ERRORS = ("zero", "exclude")
 """What becomes of sentences without a usable output: they cost their full weight, or are left out."""
 INPUTS = (False, True, "words", "text")
+WRONG_KINDS = ("any", "head", "label", "span")
+"""Errors by which sentences are chosen."""
+ORDERS = ("-errors",)
 LEADERBOARD = "leaderboard"
 """What a comparison request names instead of submissions."""
 SCOPES = ("organise", "submit", "score", "read", "metrics")
@@ -28,13 +32,25 @@ EVENT_KINDS = (
     *("benchmark.created", "benchmark.changed", "benchmark.deleted"),
     *("revision.created", "revision.active", "revision.ready", "revision.failed"),
     *("team.created", "team.token_rotated", "team.erased"),
+    *("invite.created", "invite.deleted"),
     *("submission.created", "submission.scored", "submission.failed", "submission.changed"),
     *("submission.cancelled", "submission.retried", "submission.deleted"),
     *("comparison.created", "comparison.done", "comparison.failed"),
     *("token.created", "token.revoked"),
-    *("webhook.created", "webhook.deleted", "webhook.disabled"),
+    *("webhook.created", "webhook.deleted", "webhook.disabled", "webhook.rotated", "webhook.test"),
 )
+WEBHOOK_TEST = "webhook.test"
 MAX_NOTES = 10_000
+MAX_PARTS = 1000
+MAX_TRACKS = 100
+MAX_ABOUT = 20_000
+"""Bytes of all that a benchmark says of itself, and characters of each text of it."""
+MAX_LINKS = 20
+LINKS = ("paper", "code", "model")
+"""What a submission may link to."""
+MAX_ADDRESS = 500
+MAX_TEAMS = 1_000
+"""Teams that are made at once, or by one invite."""
 MAX_QUOTA = 1_000_000
 MAX_COMPARED = 100
 DEFAULT_LIMIT = 100
@@ -137,6 +153,18 @@ class LeaderboardChanges(Request):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AboutChanges(Request):
+    """What a benchmark says of itself; None for nothing. Texts are Markdown, links have `label` and `url`."""
+
+    description: str | Missing | None = MISSING
+    rules: str | Missing | None = MISSING
+    citation: str | Missing | None = MISSING
+    licence: str | Missing | None = MISSING
+    contact: str | Missing | None = MISSING
+    links: Sequence[Mapping[str, str]] | Missing | None = MISSING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkChanges(Request):
     """The members of a benchmark that cannot change a score."""
 
@@ -149,7 +177,9 @@ class BenchmarkChanges(Request):
     feedback_after_closing: str | Missing | None = MISSING
     rounding: float | Missing | None = MISSING
     publish_input: bool | str | Missing = MISSING
+    tracks: Mapping[str, Sequence[str]] | Missing = MISSING
     leaderboard: LeaderboardChanges | Missing = MISSING
+    about: AboutChanges | Missing = MISSING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,10 +213,44 @@ class RevisionRequest(Request):
 
 @dataclass(frozen=True, slots=True)
 class TeamRequest(Request):
-    """A new team."""
+    """A new team; its contact is for organisers."""
 
     id: str
     name: str
+    contact: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeamsRequest(Request):
+    """Several new teams; `places` are line and column of their ids in a table."""
+
+    teams: Sequence[TeamRequest]
+    places: Sequence[tuple[int, int]] | None = None
+
+    def id_fault(self, number: int, code: str, detail: str) -> Problem:
+        """Return a problem of the id of one of them."""
+        if self.places is None:
+            return Problem(code=code, pointer=f"/teams/{number}/id", detail=detail)
+        line, column = self.places[number]
+        return Problem(code=code, line=line, column=column, detail=detail)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InviteRequest(Request):
+    """A new invite, with its limits."""
+
+    expires_at: datetime
+    teams_at_most: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinRequest(Request):
+    """A team that its own members make; `invite` is the secret."""
+
+    invite: str
+    id: str
+    name: str
+    contact: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,12 +263,27 @@ class TokenRequest(Request):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LinkChanges(Request):
+    """Where a system is described, or can be got; None for nowhere."""
+
+    paper: str | Missing | None = MISSING
+    code: str | Missing | None = MISSING
+    model: str | Missing | None = MISSING
+
+    def over(self, before: Mapping[str, str]) -> dict[str, str]:
+        """Return the links that are given, over those from before."""
+        merged = {**before, **self.given()}
+        return {name: address for name, address in merged.items() if address is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SubmissionRequest(Request):
     """Outputs for a benchmark, by part."""
 
     outputs: Mapping[str, Text]
     name: str | None = None
     notes: str | None = None
+    links: LinkChanges | None = None
     run_of: str | None = None
     team: str | None = None
     role: str | None = None
@@ -216,6 +295,7 @@ class SubmissionChanges(Request):
 
     name: str | Missing = MISSING
     notes: str | Missing | None = MISSING
+    links: LinkChanges | Missing | None = MISSING
     chosen: bool | Missing = MISSING
     withdrawn: bool | Missing = MISSING
 
@@ -275,13 +355,72 @@ class ResultQuery(Request):
     metric: str
 
 
+@dataclass(frozen=True, slots=True)
+class TreeChoice:
+    """What is asked of sentences.
+
+    Attributes:
+        wrong: kind of error, one of `WRONG_KINDS`.
+        label: relation or label of a constituent.
+        q: text in the words.
+        order: `-errors`; None for the order of the text.
+    """
+
+    wrong: str | None = None
+    label: str | None = None
+    q: str | None = None
+    order: str | None = None
+
+    @property
+    def everything(self) -> bool:
+        """Whether all sentences are asked for, in the order of the text."""
+        return self == TreeChoice()
+
+    @property
+    def by_errors(self) -> bool:
+        """Whether sentences are chosen or ordered by their errors."""
+        return self.wrong is not None or self.order is not None
+
+
+class Choosing:
+    """Queries that choose sentences."""
+
+    __slots__ = ()
+    wrong: str | None
+    label: str | None
+    q: str | None
+    order: str | None
+
+    @property
+    def choice(self) -> TreeChoice:
+        """What is asked of the sentences."""
+        return TreeChoice(self.wrong, self.label, self.q, self.order)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ItemsQuery(ResultQuery):
+class ItemsQuery(Choosing, ResultQuery):
     """Which items of a job, and in which format."""
 
     cursor: str | None = None
     limit: int = DEFAULT_LIMIT
+    wrong: str | None = None
+    label: str | None = None
+    q: str | None = None
+    order: str | None = None
     format: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobTreesQuery(Choosing, PageQuery):
+    """Which trees of a job."""
+
+    system: str
+    item: int | None = None
+    differs_from: str | None = None
+    wrong: str | None = None
+    label: str | None = None
+    q: str | None = None
+    order: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -314,6 +453,13 @@ class BenchmarksQuery(PageQuery):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AnalyticsQuery(Request):
+    """Of how many days."""
+
+    days: int = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SubmissionsQuery(PageQuery):
     """Which submissions."""
 
@@ -336,12 +482,28 @@ class OutputQuery(Request):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SubmissionItemsQuery(PageQuery):
+class SubmissionItemsQuery(Choosing, PageQuery):
     """Which items of a submission, and in which format."""
 
     part: str | None = None
     metric: str | None = None
+    wrong: str | None = None
+    label: str | None = None
+    q: str | None = None
+    order: str | None = None
     format: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionTreesQuery(Choosing, PageQuery):
+    """Which trees of a submission."""
+
+    part: str | None = None
+    item: int | None = None
+    wrong: str | None = None
+    label: str | None = None
+    q: str | None = None
+    order: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -354,8 +516,8 @@ class SubmissionSlicesQuery(Request):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeaderboardQuery(Request):
-    """Which leaderboard, and in which format."""
+class BoardQuery(Request):
+    """Which board, and in which format."""
 
     score: str | None = None
     pick: str | None = None
@@ -364,6 +526,21 @@ class LeaderboardQuery(Request):
     split: str | None = None
     cursor: str | None = None
     format: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaderboardQuery(BoardQuery):
+    """Which leaderboard, and in which format."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixQuery(BoardQuery):
+    """The scores of which board by part, and in which format."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoresQuery(BoardQuery):
+    """All scores of which board, and in which format."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -112,9 +112,19 @@ def created(view: View, location: str, wait: int | None, *, repeated: bool) -> R
 
 def secret(document: Mapping[str, object], location: str) -> Response:
     """Return 201 with a secret that is shown only once."""
-    response = Response(orjson.dumps(document), 201, content_type=JSON_TYPE)
+    return secret_text(orjson.dumps(document), JSON_TYPE, location)
+
+
+def secret_text(body: bytes, content_type: str, location: str) -> Response:
+    """Return 201 with a body that holds secrets."""
+    response = Response(body, 201, content_type=content_type)
     response.headers["Location"] = location
     return unstored(response)
+
+
+def queued(document: Mapping[str, object]) -> Response:
+    """Return 202 with what was put into a queue."""
+    return Response(orjson.dumps(document), 202, content_type=JSON_TYPE)
 
 
 def with_secret(response: Response, members: Mapping[str, object]) -> Response:

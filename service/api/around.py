@@ -15,6 +15,7 @@ from typing import Any
 
 import structlog
 
+from service.api.cross_origin import cross_origin
 from service.caller import Caller
 from service.meters import REQUESTS, Meters
 from service.server.state import PROBES
@@ -82,6 +83,7 @@ class Around:
             added = [("Request-Id", note.id), ("X-Content-Type-Options", "nosniff")]
             if "cache-control" not in given:
                 added.append(("Cache-Control", UNSHARED))
+            added.extend(cross_origin(environ, note.route))
             length = given.get("content-length")
             seconds = perf_counter() - note.began
             self._meters.observe(REQUESTS, seconds, note.route or UNKNOWN, _method(environ), f"{status[0]}xx")

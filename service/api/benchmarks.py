@@ -8,7 +8,7 @@ from service.api import answers, calls
 from service.api.codings import plain_tags
 from service.schemas import queries
 from service.schemas.benchmarks import BenchmarkChanges, BenchmarkRequest
-from service.usecases.benchmarks import benchmarks
+from service.usecases.benchmarks import analytics, benchmarks
 from service.usecases.submissions import fitting
 
 blueprint = Blueprint("benchmarks", __name__, url_prefix="/v1/benchmarks")
@@ -78,3 +78,11 @@ def list_fitting(benchmark: str) -> Response:
     """Report which teams fit their outputs to the test set."""
     caller = calls.caller("organise")
     return answers.page(fitting.report(calls.context(), caller, benchmark, calls.query(queries.PAGE)))
+
+
+@blueprint.get("/<benchmark>/analytics")
+def get_analytics(benchmark: str) -> Response:
+    """Tell how the benchmark runs."""
+    caller = calls.caller("organise")
+    query = calls.query(queries.ANALYTICS)
+    return answers.conditional(analytics.analytics_of(calls.context(), caller, benchmark, query))

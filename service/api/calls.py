@@ -102,16 +102,31 @@ def _given_key() -> str | None:
     return given
 
 
-def polled(look: Callable[[], View], wait_for: Callable[[float, str | None], View], kind: Kind = Kind.OWN) -> Response:
-    """Return what `look` shows; with `Prefer: wait`, once it differs from what the client knows."""
+def polled(
+    look: Callable[[], View],
+    wait_for: Callable[[float, str | None], View],
+    kind: Kind = Kind.OWN,
+    *,
+    ends: bool = True,
+) -> Response:
+    """Return what `look` shows; with `Prefer: wait`, once it differs from what the client knows.
+
+    Args:
+        look: shows the resource.
+        wait_for: waits so many seconds for another validator, or without one for the end.
+        kind: of the answer.
+        ends: whether what is final never changes again. A board that is final may.
+    """
     view = look()
     wait = _preferred_wait()
-    if wait and not view.final:
+    if wait:
         asked = answers.asked_of(request.environ)
-        if not asked.known or known_tag(asked.known, asked.codings, view.etag) is not None:
+        same = bool(asked.known) and known_tag(asked.known or "", asked.codings, view.etag) is not None
+        due = same if asked.known and not ends else not view.final and (same or not asked.known)
+        if due:
             wait = wait_seconds()
             view = wait_for(wait, view.etag if asked.known else None) if wait else view
-    return answers.conditional(view, wait, kind)
+    return answers.linked(answers.conditional(view, wait, kind), view.next)
 
 
 def body(schema: Strict[Loaded], read_form: Callable[[FlaskRequest, Config], object] | None = None) -> Loaded:
@@ -167,7 +182,11 @@ def wait_seconds() -> int | None:
 
     The place among those that wait is the request's until `end_wait`. Call it once, after `caller`.
     """
-    wait = _preferred_wait()
+    return granted_wait(_preferred_wait())
+
+
+def granted_wait(wait: int | None) -> int | None:
+    """Return how long a request may wait, as `wait_seconds` of a wait that the client did not name itself."""
     if not wait:
         return wait
     if not server().waits.take(g.caller.principal):

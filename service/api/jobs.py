@@ -8,7 +8,7 @@ from service.api import answers, calls, forms
 from service.api.item_pages import item_page
 from service.schemas import queries
 from service.schemas.jobs import job_request
-from service.usecases.jobs import jobs, results
+from service.usecases.jobs import jobs, results, trees
 
 blueprint = Blueprint("jobs", __name__, url_prefix="/v1/jobs")
 
@@ -71,6 +71,14 @@ def list_items(job_id: str) -> Response:
     caller = calls.caller(*READERS)
     query = calls.query(queries.ITEMS)
     return item_page(results.job_items(calls.context(), caller, job_id, query), query.format)
+
+
+@blueprint.get("/<job_id>/trees")
+def list_job_trees(job_id: str) -> Response:
+    """List the trees of a system beside gold's, sentence by sentence."""
+    caller = calls.caller(*READERS)
+    query = calls.query(queries.JOB_TREES)
+    return answers.page(trees.job_trees(calls.context(), caller, job_id, query))
 
 
 @blueprint.get("/<job_id>/slices")

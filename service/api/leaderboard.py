@@ -12,9 +12,10 @@ from service.api.codings import only_known
 from service.caller import Caller
 from service.context import Context
 from service.render import LEADERBOARD_FORMATS
-from service.requests import LeaderboardQuery
+from service.requests import BoardQuery, LeaderboardQuery
 from service.schemas import queries
 from service.usecases.boards import leaderboard
+from service.usecases.boards.viewing import Sheet, sheet_view, wait_for_sheet
 from service.usecases.runs.views import View
 
 blueprint = Blueprint("leaderboard", __name__, url_prefix="/v1/benchmarks/<benchmark>/leaderboard")
@@ -26,8 +27,20 @@ def get_leaderboard(benchmark: str) -> Response:
     caller = calls.caller()
     query = calls.query(queries.LEADERBOARD)
     query = replace(query, format=calls.form(LEADERBOARD_FORMATS, query.format))
-    view = board_view(calls.context(), caller, benchmark, query, answers.asked_of(request.environ))
-    return answers.linked(answers.conditional(view, kind=answers.Kind.PUBLIC), view.next)
+    return sheet_response(caller, benchmark, leaderboard.SHEET, query)
+
+
+def sheet_response(caller: Caller, benchmark: str, sheet: Sheet, query: BoardQuery) -> Response:
+    """Return a board as a sheet shows it; with a wait, once it has changed."""
+    context = calls.context()
+    asked = answers.asked_of(request.environ)
+    known = only_known(asked.known, asked.codings)
+    return calls.polled(
+        lambda: sheet_view(context, caller, benchmark, sheet, query, known),
+        lambda seconds, etag: wait_for_sheet(context, caller, benchmark, sheet, query, seconds, etag),
+        answers.Kind.PUBLIC,
+        ends=False,
+    )
 
 
 def board_view(context: Context, caller: Caller, benchmark: str, query: LeaderboardQuery, asked: Asked) -> View:

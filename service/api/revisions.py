@@ -8,7 +8,7 @@ from service.api import answers, calls
 from service.errors import NotFound
 from service.schemas import queries
 from service.schemas.benchmarks import RevisionRequest
-from service.usecases.benchmarks import revisions
+from service.usecases.benchmarks import differences, revisions
 
 blueprint = Blueprint("revisions", __name__, url_prefix="/v1/benchmarks/<benchmark>/revisions")
 
@@ -38,10 +38,22 @@ def get_revision(benchmark: str, number: str) -> Response:
     """Show a revision; with a wait, once it has settled."""
     caller = calls.caller()
     calls.query(queries.NOTHING)
-    if not number.isascii() or not number.isdecimal() or len(number) > 9:
-        raise NotFound(f"Unknown revision {number[:80]!r} of benchmark {benchmark!r}.")
-    context, which = calls.context(), int(number)
+    context, which = calls.context(), _number(benchmark, number)
     return calls.polled(
         lambda: revisions.view_revision(context, caller, benchmark, which),
         lambda seconds, known: revisions.wait_for_revision(context, caller, benchmark, which, seconds, known),
     )
+
+
+@blueprint.get("/<number>/difference")
+def get_revision_difference(benchmark: str, number: str) -> Response:
+    """Show what a revision changes and who moves, also before it is active."""
+    caller = calls.caller()
+    calls.query(queries.NOTHING)
+    return answers.conditional(differences.difference(calls.context(), caller, benchmark, _number(benchmark, number)))
+
+
+def _number(benchmark: str, given: str) -> int:
+    if not given.isascii() or not given.isdecimal() or len(given) > 9:
+        raise NotFound(f"Unknown revision {given[:80]!r} of benchmark {benchmark!r}.")
+    return int(given)

@@ -11,7 +11,7 @@ from service.requests import SubmissionRequest
 from service.schemas import queries
 from service.schemas import submissions as schemas
 from service.usecases.jobs import jobs
-from service.usecases.submissions import changes, results, submissions, validation
+from service.usecases.submissions import changes, results, submissions, trees, validation
 
 blueprint = Blueprint("submissions", __name__, url_prefix="/v1")
 
@@ -102,6 +102,14 @@ def list_submission_items(submission: str) -> Response:
     caller = calls.caller(*READERS)
     query = calls.query(queries.SUBMISSION_ITEMS)
     return item_page(results.submission_items(calls.context(), caller, submission, query), query.format)
+
+
+@blueprint.get("/submissions/<submission>/trees")
+def list_submission_trees(submission: str) -> Response:
+    """List trees, sentence by sentence, as the feedback level shows them."""
+    caller = calls.caller(*READERS)
+    query = calls.query(queries.SUBMISSION_TREES)
+    return answers.page(trees.submission_trees(calls.context(), caller, submission, query))
 
 
 @blueprint.get("/submissions/<submission>/slices")

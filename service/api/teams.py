@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response
+from flask import Blueprint, Response, request
 
 from service.api import answers, calls
+from service.api.bodies import JSON
+from service.api.team_bodies import CSV, read_teams
+from service.render.team_tokens import MEDIA_TYPE, tokens_csv
+from service.requests import TeamRequest
 from service.schemas import queries
-from service.schemas.teams import TeamRequest
 from service.usecases.benchmarks import teams
 
 blueprint = Blueprint("teams", __name__, url_prefix="/v1/benchmarks/<benchmark>/teams")
@@ -14,11 +17,18 @@ blueprint = Blueprint("teams", __name__, url_prefix="/v1/benchmarks/<benchmark>/
 
 @blueprint.post("")
 def create_team(benchmark: str) -> Response:
-    """Create a team; its token is shown in this answer only."""
+    """Create a team, or several; their tokens are shown in this answer only."""
     caller = calls.caller("organise")
     calls.query(queries.NOTHING)
-    team = teams.create_team(calls.context(), caller, benchmark, calls.body(TeamRequest()))
-    return answers.secret(team, f"/v1/benchmarks/{benchmark}/teams/{team['id']}")
+    context, here = calls.context(), f"/v1/benchmarks/{benchmark}/teams"
+    asked = read_teams(request, context.config)
+    if isinstance(asked, TeamRequest):
+        team = teams.create_team(context, caller, benchmark, asked)
+        return answers.secret(team, f"{here}/{team['id']}")
+    made = teams.create_teams(context, caller, benchmark, asked)
+    if request.accept_mimetypes.best_match([JSON, CSV]) == CSV:
+        return answers.secret_text(tokens_csv(made), MEDIA_TYPE, here)
+    return answers.secret({"teams": made}, here)
 
 
 @blueprint.get("")

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 import httpx
 
+from service.commands.example_boards import make_boards
 from service.config import load_config
 from treescore.evaluation.report import percent_scores
 from treescore.evaluation.spec import parse_spec
@@ -31,7 +32,7 @@ WAIT_SECONDS = 60
 @click.option("--bind", default="127.0.0.1:8000", show_default=True, help="Address and port of the API.")
 @click.option("--data-dir", type=click.Path(path_type=Path), default=Path(".treescore"), show_default=True)
 def demo(bind: str, data_dir: Path, *, once: bool) -> None:
-    """Start the service, score the example benchmark over HTTP and print scores and cross-tables."""
+    """Start the service, score the example benchmarks over HTTP, print scores and cross-tables, name the page."""
     if not EXAMPLES.is_dir():
         raise click.ClickException("The example benchmark is part of a checkout. Run `make run` there.")
     command = [sys.executable, "-m", "service", "serve", "--bind", bind, "--data-dir", str(data_dir)]
@@ -48,7 +49,9 @@ def demo(bind: str, data_dir: Path, *, once: bool) -> None:
         with httpx.Client(base_url=address, headers={"Authorization": f"Bearer {token}"}, timeout=120) as client:
             for name in BENCHMARKS:
                 show(name, client)
-        click.echo(f"Address:        {address}   (reference: {address}/docs)\nOrganise token: {shown}")
+            board = make_boards(client, EXAMPLES)
+        click.echo(f"Open in a browser: {address}/b/{board}   (reference: {address}/docs)")
+        click.echo(f"Address:           {address}\nOrganise token:    {shown}   (sign in with it to see the sentences)")
         if not once:
             click.echo("The service continues; Ctrl-C stops it.")
             server.wait()

@@ -83,7 +83,7 @@ class _Operation:
         return expanded
 
     def _body(self, short: Tree) -> Tree:
-        known(short, ("json", "form", "examples"), self.place)
+        known(short, ("json", "form", "text", "examples"), self.place)
         content: Tree = {"application/json": {"schema": reference("schemas", text(short["json"], self.place))}}
         content["application/json"] = {
             **mapping(content["application/json"], self.place),
@@ -91,6 +91,8 @@ class _Operation:
         }
         if "form" in short:
             content["multipart/form-data"] = {"schema": reference("schemas", text(short["form"], self.place))}
+        for media in strings(short.get("text", []), self.place):
+            content[media] = {"schema": {"type": "string"}}
         return {"required": True, "content": content}
 
     def _responses(self) -> Tree:

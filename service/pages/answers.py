@@ -17,11 +17,13 @@ from service.api.answers import Kind
 from service.api.codings import known_tag
 from service.pages import figures, static_files
 from service.pages.visitors import CSRF_FIELD, Visitor, here, visitor
+from service.problem_catalogue import CODES
 from service.recent import Recent
-from service.schemas.base import Loaded, Strict
+from service.schemas.base import Loaded, Strict, load
 from service.usecases.runs.views import View, etag_of
 from treescore.core.one_line import clean
 from treescore.core.version import __version__
+from treescore.render.chart_words import MISSING
 
 HTML = "text/html; charset=utf-8"
 POLICY = (
@@ -45,11 +47,17 @@ def environment() -> Environment:
         lstrip_blocks=True, auto_reload=False,
     )  # fmt: skip
     made.filters |= {
-        "p": figures.p_value, "time": figures.time, "whole": figures.whole, "clean": clean,
+        "fix": fix_of, "p": figures.p_value, "time": figures.time, "whole": figures.whole, "clean": clean,
         "query": lambda members: urlencode({name: value for name, value in members.items() if value is not None}),
     }  # fmt: skip
-    made.globals |= {"static": static_files.address, "CSRF_FIELD": CSRF_FIELD, "MISSING": figures.MISSING}
+    made.globals |= {"static": static_files.address, "CSRF_FIELD": CSRF_FIELD, "MISSING": MISSING}
     return made
+
+
+def fix_of(code: str) -> str:
+    """Return how to mend a problem of this code; nothing of one that this version does not know."""
+    entry = CODES.get(code)
+    return "" if entry is None else entry.fix
 
 
 @cache
@@ -78,11 +86,22 @@ def query(schema: Strict[Loaded], *own: str) -> tuple[Loaded, dict[str, str]]:
     return calls.load_query(schema, given), pages_own
 
 
+def loaded(schema: Strict[Loaded], given: object) -> Loaded:
+    """Return the request that the fields of a form stand for.
+
+    Raises:
+        Unprocessable: with every fault.
+    """
+    return load(schema, given, calls.context().config.max_problems)
+
+
 def page(template: str, status: int = 200, **values: object) -> Response:
     """Return a page whose validator is that of its bytes."""
     body = render(template, **values)
     if status != 200:
         return finished(Response(body, status, content_type=HTML))
+    if request.method not in ("GET", "HEAD"):
+        return finished(answers.unstored(Response(body, content_type=HTML)))
     return finished(answers.conditional(View(body, etag_of(body), content_type=HTML), kind=Kind.PAGE))
 
 
@@ -154,9 +173,13 @@ def finished(response: Response) -> Response:
 
 
 def go_to(address: str) -> Response:
-    """Send the browser on to an address of this service, which it asks for with GET."""
-    response = Response(status=303)
-    response.headers["Location"] = address
+    """Send the browser on to an address of this service, which it asks for with GET.
+
+    The script that sends forms would put what is there into the page that sent the form, so it is told to go there.
+    """
+    scripted = "HX-Request" in request.headers
+    response = Response(status=204 if scripted else 303)
+    response.headers["HX-Redirect" if scripted else "Location"] = address
     return finished(response)
 
 

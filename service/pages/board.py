@@ -10,25 +10,28 @@ from urllib.parse import urlencode
 
 import orjson
 from flask import Response, request
+from markupsafe import Markup
 
 from service.api import calls
 from service.pages import answers
 from service.pages.benchmarks import benchmark_document, state_of
+from service.pages.exports import export, links
+from service.pages.pictures import drawn
 from service.pages.score_names import NamedScore, ScoreNames
 from service.pages.visitors import visitor
-from service.requests import PICKS
+from service.render import LEADERBOARD_FORMATS
+from service.requests import PICKS, LeaderboardQuery
 from service.schemas import queries
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.runs.views import View
 from treescore.core.counting import counted
 from treescore.core.params import Json
+from treescore.render.chart_words import ranks_words
+from treescore.render.marks import Mark, axis_svg, interval_bar_svg
+from treescore.render.scale import Scale, scale_of
 
 blueprint = answers.pages("board", "/b/<benchmark>")
 SORT = "sort"
-EXPORTS = (
-    *(("CSV", "csv"), ("TSV", "tsv"), ("Markdown", "markdown")),
-    *(("LaTeX", "latex"), ("SVG", "svg"), ("JSON", "json")),
-)
 SEEN_NAMES = {"macro": "mean of all parts", "pooled": "all sentences together"}
 
 
@@ -41,12 +44,16 @@ class Row:
         name: of the team.
         span: ranks that the tests leave open; empty where it is the rank alone.
         begins_cluster: whether a line is drawn above.
+        bar: its score on the axis of the column.
+        heading: why this row and those below it are not tested; empty where that was said or they are.
     """
 
     document: Mapping[str, Any]
     name: str
     span: str
     begins_cluster: bool
+    bar: Markup
+    heading: str = ""
 
 
 @blueprint.get("")
@@ -69,6 +76,13 @@ def show_board_live(benchmark: str) -> Response:
     )  # fmt: skip
 
 
+@blueprint.get("/export")
+def export_board(benchmark: str) -> Response:
+    """Show the board in another format, to a visitor who is signed in."""
+    query, _ = answers.query(queries.LEADERBOARD)
+    return export(leaderboard(calls.context(), visitor().caller, benchmark, query), f"{benchmark}-board")
+
+
 def _view(benchmark: str) -> tuple[View, str]:
     query, own = answers.query(queries.LEADERBOARD, SORT, "version")
     view = leaderboard(calls.context(), visitor().caller, benchmark, query)
@@ -82,38 +96,79 @@ def _values(benchmark: str, view: View, sort: str, asked: Mapping[str, str] | No
     names = ScoreNames(document, board["rounding"])
     ranking = names(board["score"])
     columns = names.columns(board["score"], board["scores"])
-    state = state_of(document, calls.context().now())
+    scale = _scale(board, ranking)
     query = dict(asked if asked is not None else request.args.items())
+    shown = heading(document, board)
     return {
-        "benchmark": document,
+        **shown,
         "board": board,
-        "state": state,
         "ranking": ranking,
         "columns": columns,
         "names": [names(address) for address in board["scores"]],
-        "rows": _sorted(_rows(board), sort),
+        "axis": drawn(axis_svg(scale)),
+        "rows": _sorted(_rows(board, ranking, scale), sort),
         "sort": sort,
         "query": query,
         "sort_links": partial(_sort_link, query, sort),
         "caption": _caption(board, ranking, len(document["parts"])),
-        "parts": _parts(document),
+        "parts": part_choices(document),
         "picks": PICKS if visitor().caller.organiser else (),
-        "exports": [(name, _export(benchmark, query, form)) for name, form in EXPORTS],
-        "live": state != "closed" or not view.final,
+        "exports": links(
+            f"/v1/benchmarks/{benchmark}/leaderboard", f"/b/{benchmark}/export", query, LEADERBOARD_FORMATS
+        ),
+        "live": shown["state"] != "closed" or not view.final,
         "version": view.etag,
-        "seen": SEEN_NAMES,
-        "teams": counted(board["total_rows"], "row"),
     }
 
 
-def _rows(board: Mapping[str, Json]) -> list[Row]:
-    rows, cluster = [], None
+def shown_board(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the head of a page of a benchmark that shows something else than its board."""
+    return heading(document, default_board(document["id"]))
+
+
+def default_board(benchmark: str) -> dict[str, Any]:
+    """Return the board of a benchmark by the score that ranks."""
+    view = leaderboard(calls.context(), visitor().caller, benchmark, LeaderboardQuery())
+    document: dict[str, Any] = orjson.loads(view.body)
+    return document
+
+
+def heading(document: Mapping[str, Any], board: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what stands at the head of the pages of a benchmark."""
+    state = state_of(document, calls.context().now())
+    rows = {row["team"] or row["submission"] for row in board["rows"]}
+    counts = [counted(len(rows), "team")] if rows else []
+    summary = ", ".join([*counts, counted(len(document["parts"]), "part"), state])
+    return {"benchmark": document, "state": state, "summary": f"{summary[:1].upper()}{summary[1:]}."}
+
+
+def _scale(board: Mapping[str, Json], ranking: NamedScore) -> Scale:
+    """Return the axis of the scores: it spans the tested rows; what lies beyond is an arrow."""
+    tested = [row for row in board["rows"] if row.get("tested")] or board["rows"]
+    bounds = [bound for row in tested for bound in (row["score"], *_interval(row))]
+    return scale_of(None if bound is None else ranking.figures.factor * bound for bound in bounds)
+
+
+def _interval(row: Mapping[str, Any]) -> tuple[float | None, float | None]:
+    interval = row.get("ci95")
+    return (None, None) if interval is None else (interval["low"], interval["high"])
+
+
+def _bar(row: Mapping[str, Any], ranking: NamedScore, scale: Scale) -> Markup:
+    shown = [None if each is None else ranking.figures.factor * each for each in (row["score"], *_interval(row))]
+    mark = Mark(shown[0], shown[1], shown[2], diamond=row["role"] == "baseline")
+    return drawn(interval_bar_svg(scale, mark))
+
+
+def _rows(board: Mapping[str, Json], ranking: NamedScore, scale: Scale) -> list[Row]:
+    rows, cluster, said = [], None, board["significance"]["pending"]
     for document in board["rows"]:
         begins = document["cluster"] is not None and cluster is not None and document["cluster"] != cluster
         cluster = cluster if document["cluster"] is None else document["cluster"]
-        low, high = document["rank_interval"] or (None, None)
-        span = "" if low == high else f"{low}–{high}"
-        rows.append(Row(document, row_name(document), span, begins))
+        span = ranks_words(document.get("rank_interval"))
+        heading = "" if said or document.get("tested") is not False else f"Not tested: {document['reason'] or ''}"
+        said = said or bool(heading)
+        rows.append(Row(document, row_name(document), span, begins, _bar(document, ranking, scale), heading))
     return rows
 
 
@@ -133,6 +188,8 @@ def _sorted(rows: Sequence[Row], sort: str) -> list[Row]:
     def value(row: Row) -> Any:
         if column == "team":
             return row.name.casefold()
+        if column == "parts":
+            return row.document["scored_parts"]
         return row.document["scores"].get(column)
 
     known = [row for row in rows if value(row) is not None]
@@ -175,14 +232,9 @@ def _pairs(board: Mapping[str, Json]) -> str:
     return counted(rows * (rows - 1) // 2, "pair")
 
 
-def _parts(document: Mapping[str, Json]) -> list[tuple[str, str]]:
+def part_choices(document: Mapping[str, Json]) -> list[tuple[str, str]]:
     """Return the values of `part`, and what they are called; none for a benchmark of one part."""
     if len(document["parts"]) == 1:
         return []
     tracks = [(name, f"{name} ({counted(len(parts), 'part')})") for name, parts in document.get("tracks", {}).items()]
     return [*SEEN_NAMES.items(), *tracks, *((name, name) for name in document["parts"])]
-
-
-def _export(benchmark: str, query: Mapping[str, str], form: str) -> str:
-    members = {name: value for name, value in query.items() if value and name not in (SORT, "version")}
-    return f"/v1/benchmarks/{benchmark}/leaderboard?{urlencode({**members, 'format': form})}"

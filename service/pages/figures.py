@@ -1,17 +1,15 @@
-"""Write figures on pages: scores as the field prints them, differences with their sign, p without a leading zero."""
+"""Write figures on pages, as the pictures do: scores as the field prints them, differences with their sign."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 
 from markupsafe import Markup, escape
 
-MISSING = "–"
-MINUS = "−"
-LEAST_P = 1e-4
+from treescore.core.figures import PERCENT, Figures, figures_of
+from treescore.render.chart_words import MISSING, interval_words, p_words, signed_words, stepped, value_words
+
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
@@ -31,54 +29,31 @@ class ScoreFigures:
     step: float | None = None
 
     @property
+    def figures(self) -> Figures:
+        """How they are written."""
+        return stepped(figures_of(PERCENT, share=self.share), self.step)
+
+    @property
     def factor(self) -> float:
         """By what figures are multiplied."""
-        return 100.0 if self.share else 1.0
+        return self.figures.factor
 
     def value(self, value: float | None) -> str:
         """Return a score; a dash where there is none."""
-        return MISSING if value is None else _signs(f"{self.factor * value:.{self._decimals}f}")
+        return value_words(value, self.figures)
 
     def difference(self, value: float | None) -> str:
         """Return a difference with its sign; a dash where there is none."""
-        if value is None:
-            return MISSING
-        shown = f"{self.factor * value:+.{self._decimals}f}"
-        return _signs(shown if value == 0 or float(shown) != 0 else f"{self.factor * value:+.1g}")
+        return MISSING if value is None else signed_words(value, self.figures)
 
-    def interval(self, bounds: Sequence[float | None] | None) -> str:
+    def interval(self, low: float | None, high: float | None) -> str:
         """Return the bounds of a score's interval; nothing where there is none."""
-        if bounds is None or any(bound is None for bound in bounds):
-            return ""
-        return "–".join(self.value(bound) for bound in bounds)
-
-    def span(self, bounds: Sequence[float | None] | None) -> str:
-        """Return the bounds of a difference's interval; nothing where there is none."""
-        if bounds is None or any(bound is None for bound in bounds):
-            return ""
-        return " to ".join(self.difference(bound) for bound in bounds)
-
-    @property
-    def _decimals(self) -> int:
-        if self.step is None:
-            return 2
-        exponent = (Decimal(str(self.step)) * Decimal(str(self.factor))).normalize().as_tuple().exponent
-        return max(0, -exponent) if isinstance(exponent, int) else 2
+        return interval_words(low, high, self.figures)
 
 
 def p_value(p: float | None) -> str:
-    """Return a p-value by two significant digits and at most four decimals, without the zero before the point.
-
-    A dash stands where there is none.
-    """
-    if p is None:
-        return MISSING
-    if p < LEAST_P:
-        return f"< {_bare(f'{LEAST_P:.4f}')}"
-    digits, _, exponent = f"{p:.1e}".partition("e")
-    if int(exponent) >= 0:
-        return "1.00"
-    return _bare(f"{float(digits) * 10 ** int(exponent):.{min(4, 1 - int(exponent))}f}")
+    """Return a p-value; a dash where there is none."""
+    return p_words(p) or MISSING
 
 
 def whole(number: int | None) -> str:
@@ -93,11 +68,3 @@ def time(moment: str | None) -> Markup:
     at = datetime.fromisoformat(moment)
     shown = f"{at.day} {_MONTHS[at.month - 1]} {at.year} {at:%H:%M} UTC"
     return Markup('<time datetime="{}">{}</time>').format(moment, shown)
-
-
-def _signs(number: str) -> str:
-    return number.replace("-", MINUS)
-
-
-def _bare(number: str) -> str:
-    return number.removeprefix("0")

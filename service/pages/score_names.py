@@ -11,6 +11,7 @@ from treescore.core.params import Json
 from treescore.core.scores import Score
 from treescore.errors import InputError
 from treescore.evaluation.report import find_score
+from treescore.evaluation.spec import Entry
 
 _CAPITALS = frozenset(
     ("las", "uas", "clas", "mlas", "blex", "elas", "eulas", "ulas", "la", "upos", "xpos", "ufeats", "aer", "f1", "f")
@@ -35,7 +36,7 @@ class NamedScore:
     Attributes:
         address: such as `ud.las_f1`.
         label: such as `LAS F1`.
-        head: of a column: the label without `F1`.
+        head: of a column: as the metric's own tables call it, else the label without `F1`.
         doc: what the score is, in a sentence; empty where this version does not know it.
         figures: writes its figures.
     """
@@ -62,26 +63,38 @@ class ScoreNames:
     def __call__(self, address: str) -> NamedScore:
         """Return a score by its address."""
         key, _, name = address.partition(".")
-        score = self._score(address)
+        entry, score = self._score(address)
         label = score_label(name or key)
+        head = self._headline(entry).get(name) or label.replace(" F1", "")
         if len(self._spec.entries) > 1:
             label = f"{label} ({_METRIC_NAMES.get(key, key)})"
         share = score is not None and score.is_share
         doc = "" if score is None else score.doc
-        return NamedScore(address, label, label.replace(" F1", ""), doc, ScoreFigures(share, self._step))
+        return NamedScore(address, label, head, doc, ScoreFigures(share, self._step))
 
     def columns(self, ranking: str, listed: Sequence[str]) -> list[NamedScore]:
-        """Return the scores beside the ranking one: first its metric's, F1 before others, at most MOST_COLUMNS."""
+        """Return the scores beside the ranking one: first its metric's, its tables' before others, MOST_COLUMNS."""
         metric = ranking.partition(".")[0]
-        others = [address for address in listed if address != ranking]
-        others.sort(key=lambda address: (address.partition(".")[0] != metric, not address.endswith("f1")))
+
+        def order(address: str) -> tuple[bool, bool]:
+            key, _, name = address.partition(".")
+            return key != metric, name not in self._headline(self._score(address)[0])
+
+        others = sorted((address for address in listed if address != ranking), key=order)
         return [self(address) for address in others[:MOST_COLUMNS]]
 
-    def _score(self, address: str) -> Score | None:
+    @staticmethod
+    def _headline(entry: Entry | None) -> Mapping[str, str]:
+        """Return the scores that a metric's own tables show, and what they call them."""
+        if entry is None:
+            return {}
+        return {**entry.metric.headline, **entry.metric.headline_below_best}
+
+    def _score(self, address: str) -> tuple[Entry, Score] | tuple[None, None]:
         try:
-            return find_score(self._spec, address)[1]
+            return find_score(self._spec, address)
         except InputError:  # of a revision with other metrics
-            return None
+            return None, None
 
 
 def score_label(name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from service.requests import POOLED
 from service.store.revisions import Digests
@@ -40,6 +40,20 @@ def hidden_parts(sizes: Mapping[str, int | None]) -> frozenset[str]:
         together += size
     pooled = [POOLED] if 0 < len(hidden) <= SUMS else []
     return frozenset([*hidden, *pooled])
+
+
+def hidden_tracks(hidden: Collection[str], tracks: Mapping[str, Collection[str]]) -> frozenset[str]:
+    """Return the tracks whose means are hidden: with the parts that are shown they would give hidden ones.
+
+    A track that has all hidden parts tells of them what `macro` tells. One that has some of them would tell their sum,
+    and with `macro` that of the others.
+
+    Args:
+        hidden: parts.
+        tracks: name -> its parts.
+    """
+    small = {*hidden} - {POOLED}
+    return frozenset(name for name, parts in tracks.items() if small.intersection(parts) not in (set(), small))
 
 
 def small_parts(sizes: Mapping[str, int | None]) -> list[str]:

@@ -13,6 +13,7 @@ from service.store.benchmarks import Benchmark
 
 DEFAULT_STEP = 0.01
 """The step to which scores are rounded where the benchmark sets none."""
+NO_TRACKS: Mapping[str, Collection[str]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class Release:
         level: of the caller.
         step: to which scores are rounded at level `rounded`.
         listed: addresses of the scores that are shown.
-        hidden: parts, and POOLED, whose figures are not shown.
+        hidden: parts, tracks, and POOLED, whose figures are not shown.
     """
 
     level: Level
@@ -146,7 +147,12 @@ class Release:
 
 
 def release_of(
-    benchmark: Benchmark, level: Level, addresses: Collection[str], main_score: str, sizes: Mapping[str, int | None]
+    benchmark: Benchmark,
+    level: Level,
+    addresses: Collection[str],
+    main_score: str,
+    sizes: Mapping[str, int | None],
+    tracks: Mapping[str, Collection[str]] = NO_TRACKS,
 ) -> Release:
     """Return what a level shows of the figures of a revision.
 
@@ -156,6 +162,7 @@ def release_of(
         addresses: of all scores of the revision.
         main_score: of the revision; it ranks, so it is listed.
         sizes: part -> its number of sentences.
+        tracks: named groups of these parts.
     """
     chosen = benchmark.leaderboard["scores"]
     if level is Level.GOLD:
@@ -167,7 +174,7 @@ def release_of(
     else:
         listed = frozenset([main_score] if level is Level.ROUNDED else addresses)
     hidden = cells.hidden_parts(sizes) if level < Level.ITEMS else frozenset()
-    return Release(level, step_of(benchmark), listed, hidden)
+    return Release(level, step_of(benchmark), listed, hidden | cells.hidden_tracks(hidden, tracks))
 
 
 def _not_listed(what: str) -> Forbidden:

@@ -6,6 +6,7 @@ list is not shown. The levels are those of the benchmark, before and after closi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
@@ -26,7 +27,7 @@ PUBLIC_STATES = ("cancelled",)
 """States that do not depend on gold."""
 
 _SUBMISSION = (
-    *("id", "benchmark", "team", "name", "run_of", "notes", "role", "attempt", "created_at"),
+    *("id", "benchmark", "team", "name", "run_of", "notes", "links", "role", "attempt", "created_at"),
     *("chosen", "withdrawn_at", "output_deleted_at", "quota"),
 )
 _SUBMISSION_STATUS = ("state", "started_at", "finished_at", "progress", "queue", "outputs", "failure", "failures")
@@ -37,7 +38,8 @@ _SIGNATURE = (
     *("parts", "missing_parts", "split"),
 )
 _METRIC_ITEMS = ("counts", "sentences")
-_ROW = ("team", "team_name", "submission", "name", "role", "created_at")
+_ROW = ("team", "team_name", "submission", "name", "links", "role", "created_at")
+_MATRIX_ROW = ("team", "team_name", "submission", "name", "role")
 _ROW_ROUNDED = ("rank", "covered")
 _ROW_SCORES = ("rank_interval", "cluster", "considered", "tested", "reason")
 _MOVE = ("team", "submission", "submission_before", "rank_before", "rank_after")
@@ -154,6 +156,8 @@ def row_view(release: Release, row: Document) -> dict[str, object]:
     shown = chosen(row, _ROW)
     shown |= {name: row[name] if level >= Level.ROUNDED else None for name in _ROW_ROUNDED if name in row}
     shown |= {name: row[name] if level >= Level.SCORES else None for name in _ROW_SCORES if name in row}
+    if "missing_parts" in row:
+        shown |= _missing(release, row)
     if "ci95" in row:
         shown["ci95"] = release.interval(row["ci95"])
     if "p_next" in row:
@@ -168,6 +172,45 @@ def row_view(release: Release, row: Document) -> dict[str, object]:
         values = object_of(row["scores"])
         shown["scores"] = {name: release.score(values[name]) for name in values if name in release.listed}
     return shown
+
+
+def matrix_row_view(release: Release, row: Document, parts: Sequence[str]) -> dict[str, object]:
+    """Return a row of a matrix; the score of a part that is hidden is None.
+
+    Args:
+        release: what the caller sees.
+        row: whose `values` are the exact scores of the parts.
+        parts: names of these parts.
+    """
+    shown = chosen(row, _MATRIX_ROW) | {"score": release.score(row["score"])} | _missing(release, row)
+    shown["rank"] = row["rank"] if release.level >= Level.ROUNDED else None
+    values = row["values"] if isinstance(row["values"], Sequence) else ()
+    shown["values"] = [
+        None if name in release.hidden else release.score(value) for name, value in zip(parts, values, strict=True)
+    ]
+    return shown
+
+
+def score_lines(release: Release, part: str, scores: Mapping[str, float]) -> Iterator[dict[str, object]]:
+    """Yield the listed scores of a part, a track, `macro` or `pooled`; nothing where it is hidden.
+
+    Args:
+        release: what the caller sees.
+        part: whose scores they are.
+        scores: exact, by address; NaN where undefined.
+    """
+    for address, value in scores.items() if part not in release.hidden else ():
+        if address in release.listed:
+            yield {"score": address, "value": release.score(value if math.isfinite(value) else None)}
+
+
+def _missing(release: Release, row: Document) -> dict[str, object]:
+    """Return which parts a row lacks. A hidden one is counted, not named: that it is missing tells its score."""
+    names = row["missing_parts"]
+    if release.level < Level.ROUNDED or not isinstance(names, Sequence):
+        return {"missing_parts": None, "scored_parts": None}
+    shown = [name for name in names if name not in release.hidden]
+    return {"missing_parts": shown, "scored_parts": row["scored_parts"]}
 
 
 def moves_view(release: Release, moves: Iterable[Document]) -> list[dict[str, object]]:
@@ -299,6 +342,11 @@ def event_view(level: Level | None, caller: Caller, event: Document) -> dict[str
         return None
     actor = event["actor"] if event["actor"] == caller.token_id else None
     return {**chosen(event, _EVENT), "actor": actor, "data": chosen(data, _EVENT_DATA)}
+
+
+def test_view(event: Document) -> dict[str, object]:
+    """Return an event that tests a webhook as its receiver sees it: it tells of the webhook alone."""
+    return chosen(event, _EVENT)
 
 
 def _status_shown(level: Level, document: Document) -> bool:

@@ -45,10 +45,15 @@ def item(metric: str, document: Document) -> dict[str, object]:
     }
 
 
+def by_output_sentences(metric: str) -> bool:
+    """Return whether the items of a metric are shown by the output's own sentences."""
+    return disclosure_of(metric).output_sentences
+
+
 def items(metric: str, documents: Sequence[Document]) -> list[dict[str, object]]:
     """Return a page of items; of metrics that score the division into sentences, by the output's own sentences."""
     shown = [item(metric, document) for document in documents]
-    if not disclosure_of(metric).output_sentences:
+    if not by_output_sentences(metric):
         return shown
     by_sentence: dict[int, list[Document]] = {}
     for document in shown:

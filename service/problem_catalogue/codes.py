@@ -49,6 +49,28 @@ JSON = {
     ),
 }
 MEMBERS = {
+    "bad-table": Entry(
+        "The table cannot be read",
+        "The header is another one, a row has more or fewer fields than the header, or quotes are not in pairs.",
+        "Save the table as CSV in UTF-8, with commas between fields, and put a field with commas or quotes in quotes.",
+        'id,name,contact\nlyon,"Lyon, Parsing Group",parsers@example.org',
+    ),
+    "repeated-id": Entry(
+        "An id stands there twice",
+        "Two teams of one request have the same id.",
+        "Give each team an id of its own.",
+    ),
+    "taken-id": Entry(
+        "The id of a team is taken",
+        "A team of the benchmark has the id, or had it before it was erased.",
+        "Use another id.",
+    ),
+    "bad-address": Entry(
+        "The address is invalid",
+        "Pages link to it, so that it must begin with https:// and hold only characters that addresses are made of.",
+        "Write a whole address, and other characters as %C3%A9.",
+        "https://example.org/paper.pdf",
+    ),
     "bad-id": Entry(
         "The id is invalid",
         "An id is part of addresses and has only certain characters.",
@@ -124,6 +146,11 @@ MEMBERS = {
     ),
 }
 BENCHMARKS = {
+    "about-too-long": Entry(
+        "The benchmark says too much of itself",
+        "The texts and links of `about` have more than 20,000 bytes together.",
+        "Shorten them, and link to a page of your own.",
+    ),
     "closes-before-opening": Entry(
         "The benchmark would close before it opens",
         "`closes_at` is not later than `opens_at`.",
@@ -188,6 +215,21 @@ BENCHMARKS = {
         "A part is small",
         "The scores of a small part tell much about its single sentences.",
         "Join it with another part. The message says what is not shown otherwise.",
+    ),
+    "part-and-track": Entry(
+        "A track has the name of a part",
+        "Both are asked for by `part`, which then would not say which is meant.",
+        "Use another name for one of them.",
+    ),
+    "bad-track": Entry(
+        "A track cannot be used",
+        "It names no part, or one twice, or there are too many tracks or names.",
+        "Name 1 to 1000 different parts in each of at most 100 tracks.",
+    ),
+    "track-lacks-part": Entry(
+        "A track names a part that the revision lacks",
+        "The revision does not have the part.",
+        "Give the track other parts with PATCH, or leave it: it is the mean of its other parts.",
     ),
     "split-begun": Entry(
         "The split cannot change any more",

@@ -95,6 +95,18 @@ TYPES: Mapping[str, ProblemType] = {
         "The feedback level of the benchmark, or the time of its release, does not show this to teams.",
         "Ask the organisers, or wait until the benchmark shows it.",
     ),
+    "unknown-invite": _type(
+        403,
+        "The invite is unknown",
+        "The secret is not that of an invite; perhaps a part of the address is missing.",
+        "Use the whole address that the organisers sent.",
+    ),
+    "joining-closed": _type(
+        403,
+        "The benchmark takes no more teams",
+        "The closing time of the benchmark has passed.",
+        "Ask the organisers for more time.",
+    ),
     "not-found": _type(
         404,
         "Unknown resource",
@@ -187,11 +199,47 @@ TYPES: Mapping[str, ProblemType] = {
         "A benchmark has one unfinished revision at a time.",
         "Send the request again when the other revision is active or has failed.",
     ),
+    "delivery-waiting": _type(
+        409,
+        "The delivery has not ended",
+        "The delivery is still waiting for its next attempt.",
+        "Wait until it is delivered or given up.",
+    ),
+    "webhook-disabled": _type(
+        409,
+        "The webhook is disabled",
+        "The receiver answered 410, or nothing was delivered to it for days.",
+        "Create another webhook.",
+    ),
+    "too-many-deliveries": _type(
+        409,
+        "Too many deliveries wait",
+        "As many deliveries of the webhook wait as tests and replays may add to.",
+        "Send the request again once some of them have ended.",
+    ),
     "too-many-webhooks": _type(
         409,
         "Too many webhooks",
         "The team or the token has as many webhooks as are allowed.",
         "Delete one first.",
+    ),
+    "invite-expired": _type(
+        410,
+        "The invite has expired",
+        "The time of the invite has passed.",
+        "Ask the organisers for another one.",
+    ),
+    "invite-used-up": _type(
+        410,
+        "The invite is used up",
+        "As many teams were made with the invite as its organisers allowed.",
+        "Ask the organisers for another one.",
+    ),
+    "invite-withdrawn": _type(
+        410,
+        "The invite was withdrawn",
+        "The organisers deleted the invite.",
+        "Ask the organisers for another one.",
     ),
     "gone": _type(
         410,

@@ -59,10 +59,13 @@ class RowDocument(TypedDict):
     team_name: str | None
     submission: str
     name: str | None
+    links: Mapping[str, str | None] | None
     created_at: str | None
     score: float | None
     scores: Mapping[str, float | None]
     covered: str | None
+    missing_parts: list[str] | None
+    scored_parts: int | None
     ci95: IntervalDocument | None
     p_next: float | None
     detectable: DetectableDocument | None
@@ -70,6 +73,53 @@ class RowDocument(TypedDict):
     runs: RunsDocument | None
     tested: bool | None
     reason: str | None
+
+
+class MatrixPartDocument(TypedDict):
+    """A part; its size is null where the benchmark does not tell it."""
+
+    name: str
+    sentences: int | None
+    words: int | None
+
+
+class MatrixRowDocument(TypedDict):
+    """One row of a matrix: `values` are the scores of the parts, null where undefined, missing or hidden."""
+
+    rank: int | None
+    role: str
+    team: str | None
+    team_name: str | None
+    submission: str
+    name: str | None
+    score: float | None
+    values: list[float | None]
+    missing_parts: list[str] | None
+    scored_parts: int | None
+
+
+class MatrixDocument(TypedDict):
+    """The scores of a board's rows by part."""
+
+    benchmark: str
+    title: str
+    revision: int
+    active: bool
+    score: str
+    higher_is_better: bool
+    part: str | None
+    pick: str
+    split: str | None
+    feedback: str
+    rounding: float | None
+    anonymous: bool
+    frozen: bool
+    as_of: str | None
+    parts: list[MatrixPartDocument]
+    hidden: list[str]
+    total_rows: int
+    next: str | None
+    rows: list[MatrixRowDocument]
 
 
 class BoardDocument(TypedDict):
@@ -82,6 +132,7 @@ class BoardDocument(TypedDict):
     score: str
     higher_is_better: bool
     part: str | None
+    parts: list[str]
     pick: str
     split: str | None
     feedback: str

@@ -7,7 +7,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import orjson
 
 from service.render.documents import BoardDocument
-from service.render.leaderboard_rows import HEADS, Row, board_rows, claim_of, headline, notes, shown_columns
+from service.render.leaderboard_picture import board_picture
+from service.render.leaderboard_rows import (
+    HEADS,
+    Row,
+    board_rows,
+    claim_of,
+    headline,
+    notes,
+    parts_words,
+    shown_columns,
+)
 from treescore.render.comparisons import Rendered
 from treescore.render.latex import comment, preamble, tabular
 from treescore.render.latex import escaped as latex_escaped
@@ -28,6 +38,9 @@ COLUMNS = (
     "created_at",
     "score",
     "covered",
+    "scored_parts",
+    "parts",
+    "missing_parts",
     "ci95_low",
     "ci95_high",
     "p_next",
@@ -70,6 +83,8 @@ def _flat_rows(document: BoardDocument) -> Iterator[Sequence[object]]:
             "ci95_high": interval and interval["high"],
             "detectable": detectable and detectable["difference"],
             "assumed": assumed,
+            "parts": len(document["parts"]),
+            "missing_parts": parts_words(row),
         }
         values = [*(flat[column] for column in COLUMNS), *(row["scores"].get(address) for address in addresses)]
         yield [_one_line(safe_value(value)) for value in values]
@@ -111,20 +126,13 @@ def _latex_cell(row: Row, at: int) -> str:
     return f"\\textit{{{words}}}" if row.baseline and HEADS[at] in ("team", "submission") and words else words
 
 
-def _picture(document: BoardDocument) -> bytes:
-    # the drawing library takes a second to load, and most processes do not need it
-    from service.render.leaderboard_picture import board_picture  # noqa: PLC0415
-
-    return board_picture(document)
-
-
 _WRITERS: Mapping[str, tuple[str, Callable[[BoardDocument], bytes]]] = {
     "json": ("application/json", _json),
     "csv": ("text/csv; charset=utf-8", _csv),
     "tsv": ("text/tab-separated-values; charset=utf-8", _tsv),
     "markdown": ("text/markdown; charset=utf-8", _markdown),
     "latex": ("application/x-latex; charset=utf-8", _latex),
-    "svg": ("image/svg+xml", _picture),
+    "svg": ("image/svg+xml", board_picture),
 }
 
 LEADERBOARD_FORMATS: Mapping[str, str] = {name: media_type for name, (media_type, _) in _WRITERS.items()}

@@ -1,77 +1,154 @@
-"""Draw a leaderboard as SVG: bars with intervals, lines between clusters, readable in black and white."""
+"""Draw a leaderboard as SVG: the table, with a dot and its interval in each row, readable in black and white."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from textwrap import wrap
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from service.render.documents import BoardDocument, RowDocument
+from service.render.leaderboard_rows import board_rows, headline, notes
+from service.render.units import shown_as
+from treescore.core.figures import Figures
+from treescore.core.one_line import clean
+from treescore.render.chart_words import interval_words, p_words, ranks_words, value_words
+from treescore.render.dot_table import Column, DotTable, Line, dot_table
+from treescore.render.drawing import Drawing
+from treescore.render.marks import Mark
+from treescore.render.scale import Scale, scale_of
 
-from service.render.documents import BoardDocument
-from service.render.leaderboard_rows import Row, board_rows, headline, notes, stepped
-from treescore.render.svg import accessible, drawn
-
-MOST_BARS = 100
-"""Maximum number of drawn rows. The other formats have all rows."""
-_INCHES = 0.28
-_LINE_INCHES = 0.16
-"""Height of a line of the small letters below the bars."""
-_LINE_LETTERS = 120
-"""What is written below the bars is broken into lines of so many letters."""
+COLUMNS = (
+    Column("#", right=True, soft=True),
+    Column("Could be", soft=True),
+    Column("Team"),
+    Column("Submission", soft=True, most=200),
+    Column("Score", right=True, bold=True),
+    Column("95 % interval", right=True, soft=True),
+    Column("p, next", right=True, soft=True),
+    Column("Sentences", right=True, warns=True),
+    Column("Parts", right=True, warns=True),
+)
+_DOTS_AFTER = 5
+_AXIS = 260
+_LISTED = 40
+"""Rows that the description names; all are drawn."""
+_UNRANKED = "Without a score"
 
 
 def board_picture(document: BoardDocument) -> bytes:
-    """Draw horizontal bars, best first; equal documents give equal bytes in any thread."""
-    every = board_rows(document)
-    rows = [row for row in every if row.value is not None][:MOST_BARS]
-    below = _below(document)
-    height = 1.4 + _INCHES * max(1, len(rows)) + _LINE_INCHES * (len(below) - 1)
+    """Draw all rows, best first; equal documents give equal bytes in any thread."""
+    figures = shown_as(document["score"], document["rounding"])
+    scale = board_scale(document, figures)
+    table = DotTable(
+        title=clean(document["title"]), above=[_subtitle(document)], columns=COLUMNS,
+        lines=list(_lines(document, figures)), scale=scale, dots_after=_DOTS_AFTER, below=_below(document),
+    )  # fmt: skip
+    return dot_table(Drawing("board", headline(document), _described(document, figures)), table).encode()
 
-    def draw(figure: Figure) -> None:
-        _draw(figure.subplots(), rows, document, below)
 
-    title, words = _described(document, rows, len(every))
-    return accessible(drawn((8.0, height), draw), title, words).encode()
+def board_scale(document: BoardDocument, figures: Figures, size: float = _AXIS) -> Scale:
+    """Return the axis of a board: it spans the tested rows with their intervals, all rows where none was tested.
+
+    Args:
+        document: the board.
+        figures: the unit of the axis.
+        size: of the axis in pixels.
+    """
+    rows = [row for row in document["rows"] if row["tested"]] or document["rows"]
+    shown = [each for row in rows for each in (row["score"], *_bounds(row))]
+    return scale_of((None if each is None else figures.factor * each for each in shown), size)
+
+
+def row_mark(row: RowDocument, figures: Figures) -> Mark:
+    """Return what is drawn of a row, in the unit of the axis."""
+    value, low, high = (
+        None if each is None else figures.factor * each for each in (row["score"], *_bounds(row))
+    )  # fmt: skip
+    return Mark(value, low, high, diamond=row["role"] == "baseline")
+
+
+def _bounds(row: RowDocument) -> tuple[float | None, float | None]:
+    interval = row["ci95"]
+    return (None, None) if interval is None else (interval["low"], interval["high"])
+
+
+def _lines(document: BoardDocument, figures: Figures) -> Iterator[Line]:
+    """Yield the tested rows, then the others under what is said of them."""
+    every = list(zip(document["rows"], board_rows(document), strict=True))
+    ordered = sorted(every, key=lambda each: _group(each[0])[0])
+    for (_, words), rows in groupby(ordered, key=lambda each: _group(each[0])):
+        if words:
+            yield Line(heading=words)
+        for row, cells in rows:
+            yield Line(
+                _cells(document, row, cells.cells), row_mark(row, figures), ruled=cells.begins_cluster and not words,
+                italic=row["role"] == "baseline",
+            )  # fmt: skip
+
+
+def _group(row: RowDocument) -> tuple[int, str]:
+    """Return where a row stands, and the words above its group; none above the first."""
+    if row["score"] is None:
+        return 2, _UNRANKED
+    if row["tested"] is False:
+        return 1, "Not tested" + (f": {clean(row['reason'])}" if row["reason"] else "")
+    return 0, ""
+
+
+def _cells(document: BoardDocument, row: RowDocument, cells: Sequence[str]) -> Sequence[str]:
+    """Return the cells of COLUMNS; those of the other formats give rank, team and submission."""
+    rank, _, _, team, name = cells[:5]
+    figures = shown_as(document["score"], document["rounding"])
+    ranks = row["rank_interval"]
+    scored, _, total = (row["covered"] or "").partition("/")
+    return (
+        "" if rank == "-" else rank,
+        ranks_words(None if ranks is None else (ranks[0], ranks[1])),
+        team,
+        name,
+        value_words(row["score"], figures),
+        interval_words(*_bounds(row), figures),
+        p_words(row["p_next"]),
+        f"{scored} of {total}" if scored != total else "",
+        _parts(document, row),
+    )
+
+
+def _parts(document: Mapping[str, object], row: Mapping[str, object]) -> str:
+    """Return how many parts a row has, of all, where it lacks some: `2 of 3`."""
+    scored, parts = row.get("scored_parts"), document.get("parts")
+    if scored is None or not isinstance(parts, Sequence) or scored == len(parts):
+        return ""
+    return f"{scored} of {len(parts)}"
+
+
+def _subtitle(document: BoardDocument) -> str:
+    """Return the headline without the title, which stands above it."""
+    words = headline(document).removeprefix(f"{clean(document['title'])}: ")
+    if not shown_as(document["score"]).in_percent:
+        return words
+    score = document["score"]
+    return words.replace(f"{score} (", f"{score} (percent, ", 1)
 
 
 def _below(document: BoardDocument) -> list[str]:
-    """Return the lines below the bars: what is drawn, and what the claims are about."""
-    legend = "bar: score; whisker: 95 % interval; line: between clusters; hatched: baseline"
-    return [legend, *wrap(document["significance"]["assumed"] or "", _LINE_LETTERS)]
+    """Return what the marks mean, then the notes of the board; a picture shows no detectable differences."""
+    whiskers = any(row["ci95"] is not None for row in document["rows"])
+    legend = ["Dot: score." + (" Whisker: 95 % interval." if whiskers else "")]
+    if any(row["role"] == "baseline" for row in document["rows"]):
+        legend.append("Diamond, slanted: baseline.")
+    if any(row["tested"] is False for row in document["rows"]):
+        legend.append("The axis spans the tested rows; an arrow points to what lies beyond.")
+    return [" ".join(legend), *(each for each in notes(document) if not each.startswith("Detectable: "))]
 
 
-def _draw(axis: Axes, rows: Sequence[Row], document: BoardDocument, below: Sequence[str]) -> None:
-    for index, row in enumerate(rows):
-        value = row.value or 0.0
-        axis.barh(
-            index, value, height=0.7, color="0.93" if row.baseline else "0.75",
-            edgecolor="black", linewidth=0.5, hatch="////" if row.baseline else None,
-        )  # fmt: skip
-        if row.low is not None and row.high is not None:
-            axis.plot([row.low, row.high], [index, index], color="black", linewidth=1.2)
-            for bound in (row.low, row.high):
-                axis.plot([bound, bound], [index - 0.2, index + 0.2], color="black", linewidth=1.2)
-        if row.begins_cluster:
-            axis.axhline(index - 0.5, color="black", linewidth=1.6)
-        end = (max(value, row.high or value, 0.0), index)
-        axis.annotate(
-            stepped(row.value, document["rounding"]), end, (3, 0), textcoords="offset points", va="center",
-            ha="left", fontsize=8, parse_math=False,
-        )  # fmt: skip
-    axis.set_ylim(max(len(rows), 1) - 0.4, -0.6)
-    axis.set_yticks(range(len(rows)), [row.label for row in rows], fontsize=8, parse_math=False)
-    axis.tick_params(length=0)
-    low, high = axis.get_xlim()
-    axis.set_xlim(min(low, 0.0), high + 0.1 * (high - min(low, 0.0)))
-    for side in ("top", "right", "left"):
-        axis.spines[side].set_visible(False)
-    axis.set_title(headline(document), fontsize=9, loc="left", parse_math=False, wrap=True)
-    axis.set_xlabel("\n".join(below), fontsize=8, parse_math=False)
-
-
-def _described(document: BoardDocument, rows: Sequence[Row], total: int) -> tuple[str, str]:
-    """Return title and description for people who cannot see the picture."""
-    listed = "; ".join(f"{row.label} {stepped(row.value, document['rounding'])}" for row in rows[:40])
-    more = f" {total} rows in all." if total > min(len(rows), 40) else ""
-    return headline(document), " ".join([f"Ranking: {listed}.{more}", *notes(document)])
+def _described(document: BoardDocument, figures: Figures) -> str:
+    """Return the ranking and the notes for people who cannot see the picture."""
+    listed = [
+        f"{cells.label} {value_words(row['score'], figures)}"
+        + (f" ({interval_words(*_bounds(row), figures)})" if row["ci95"] else "")
+        for row, cells in zip(document["rows"], board_rows(document), strict=True)
+        if row["score"] is not None
+    ]
+    total = len(document["rows"])
+    more = f" {total} rows in all." if total > min(len(listed), _LISTED) else ""
+    return " ".join([f"Ranking: {'; '.join(listed[:_LISTED])}.{more}", *notes(document)])

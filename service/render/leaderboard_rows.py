@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any, Protocol
 
 from service.render.documents import BoardDocument, RowDocument, SignificanceDocument
 from treescore.core.counting import counted
@@ -13,7 +14,7 @@ from treescore.core.one_line import clean
 from treescore.render.crosstable import p_text
 
 HEADS = (
-    *("rank", "ranks", "cluster", "team", "submission", "score", "covered", "95 % interval", "p to next"),
+    *("rank", "ranks", "cluster", "team", "submission", "score", "covered", "parts", "95 % interval", "p to next"),
     "detectable",
 )
 UNITS = {"block": "documents"}
@@ -64,16 +65,21 @@ def board_rows(document: BoardDocument) -> list[Row]:
             "-" if row["rank"] is None else str(row["rank"]),
             _ranks(row["rank_interval"]),
             "" if row["cluster"] is None else str(row["cluster"]),
-            _team(row),
+            team_words(row),
             _system(row),
             stepped(row["score"], step),
             row["covered"] or "",
+            _parts(row, len(document["parts"])),
             IN_FRACTIONS.interval(low, high) if low is not None else "",
             "" if row["p_next"] is None else p_text(row["p_next"]),
             _detectable(row),
         )
         rows.append(Row(cells, row["role"] == "baseline", begins, row["score"], low, high))
     return rows
+
+
+def _label(row: RowDocument) -> str:
+    return ": ".join(filter(None, (team_words(row), clean(row["name"] or "")))) or row["submission"]
 
 
 def _system(row: RowDocument) -> str:
@@ -103,8 +109,7 @@ def headline(document: BoardDocument) -> str:
         f"revision {document['revision']}",
     ]
     if document["part"] is not None:
-        parts.append({"macro": "mean of the parts", "pooled": "all parts pooled"}.get(document["part"], "")
-                     or f"part {document['part']}")  # fmt: skip
+        parts.append(_part(document["part"], len(document["parts"])))
     if document["split"] is not None:
         parts.append(f"{document['split']} share")
     parts.append(f"{document['pick']} of each team" if document["pick"] != "all" else "all submissions")
@@ -113,6 +118,11 @@ def headline(document: BoardDocument) -> str:
     if document["frozen"]:
         parts.append("frozen")
     return "; ".join(parts)
+
+
+def _part(name: str, parts: int) -> str:
+    known = {"macro": "mean of the parts", "pooled": "all parts pooled"}.get(name)
+    return known or (f"part {name}" if parts == 1 else f"{name} (mean of {parts} parts)")
 
 
 def claim_of(document: BoardDocument) -> str:
@@ -148,6 +158,9 @@ def notes(document: BoardDocument) -> list[str]:
         lines.append(significance["reason"])
     if document["next"] is not None:
         lines.append(f"{len(document['rows'])} of {document['total_rows']} rows; next cursor: {document['next']}.")
+    missing = missing_note([(_label(row), row) for row in document["rows"]], len(document["parts"]))
+    if missing:
+        lines.append(missing)
     if any(row["role"] == "baseline" for row in document["rows"]):
         lines.append("Baselines have no rank.")
     return lines
@@ -172,7 +185,41 @@ def _ranks(interval: Sequence[int] | None) -> str:
     return str(low) if low == high else f"{low}-{high}"
 
 
-def _team(row: RowDocument) -> str:
+class Rowlike(Protocol):
+    """A row of a board or a matrix."""
+
+    def __getitem__(self, name: Any, /) -> Any: ...
+
+
+def _parts(row: Rowlike, total: int) -> str:
+    """Return how many parts a row has, where it lacks some: `2 of 3`."""
+    scored = row["scored_parts"]
+    return "" if scored is None or scored == total else f"{scored} of {total}"
+
+
+def parts_words(row: Rowlike) -> str:
+    """Return the names of the parts that a row lacks, as far as they are shown, in one cell."""
+    return " ".join(row["missing_parts"] or ())
+
+
+def missing_note(rows: Sequence[tuple[str, Rowlike]], total: int) -> str:
+    """Say which rows lack parts; empty where none does.
+
+    Args:
+        rows: with what each is called.
+        total: the number of parts that the score is about.
+    """
+    said = []
+    for name, row in rows:
+        words = _parts(row, total)
+        names = ", ".join(row["missing_parts"] or ())
+        if words:
+            said.append(f"{name} has {words}{f' (without {names})' if names else ''}")
+    return f"Parts without a scored output: {'; '.join(said)}." if said else ""
+
+
+def team_words(row: Rowlike) -> str:
+    """Name the team of a row for people."""
     if row["role"] == "baseline":
         return "baseline"
     return clean(row["team_name"] or row["team"] or "anonymous")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, ClassVar
 
 from marshmallow import ValidationError
 
 from service import requests
 from service.policy.gate import LEVELS
-from service.requests import ERRORS, INPUTS, MAX_NOTES, MAX_QUOTA, PICKS, UNITS
+from service.requests import ERRORS, INPUTS, MAX_LINKS, MAX_PARTS, MAX_QUOTA, MAX_TRACKS, PICKS, UNITS
 from service.schemas.base import Strict
 from service.schemas.checked_fields import (
     Checked,
@@ -30,26 +29,11 @@ from service.schemas.checked_fields import (
 from service.schemas.columns import Columns, Lengths, Strings
 from service.schemas.faults import Fault, wrong_type
 from service.schemas.jobs import MAX_METRICS, MAX_TRANSFORMS, FormatChoice, MetricEntry, TransformEntry
+from service.schemas.people_texts import AboutText, Address, Notes
 from service.schemas.plain_fields import Listed, Moment, Nested, choice, length
 
 MAX_LISTED = 1000
 """Scores that a benchmark may list."""
-_LINES = re.compile(r"[\t\r\n]")
-
-
-class Notes(Checked):
-    """Lines that people read."""
-
-    shape: ClassVar[Shape] = {"type": "string", "maxLength": MAX_NOTES}
-
-    def check(self, value: object) -> object:
-        """A text of bounded length, of printable characters, tabs and line ends."""
-        if not isinstance(value, str):
-            raise wrong_type("a string")
-        if len(value) > MAX_NOTES or not all(map(str.isprintable, _LINES.split(value))):
-            detail = f"This must be a text of at most {MAX_NOTES} printable characters."
-            raise ValidationError([Fault("bad-value", detail)])
-        return value
 
 
 class PublishInput(Checked):
@@ -137,6 +121,60 @@ class LeaderboardSettings(Strict[requests.LeaderboardChanges]):
     split = Nested(SplitSettings, allow_none=True)
 
 
+class PartNames(Checked):
+    """Names of parts, each once."""
+
+    shape: ClassVar[Shape] = {
+        "type": "array", "minItems": 1, "maxItems": MAX_PARTS, "uniqueItems": True, "items": {"type": "string"},
+    }  # fmt: skip
+
+    def check(self, value: object) -> object:
+        """A list of different names."""
+        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+            raise wrong_type("a list of names of parts")
+        if not 1 <= len(value) <= MAX_PARTS or len(set(value)) < len(value):
+            raise ValidationError([Fault("bad-track", f"A track names 1 to {MAX_PARTS} parts, each once.")])
+        return value
+
+
+class Tracks(Mapped):
+    """Groups of parts by name."""
+
+    def check(self, value: object) -> object:
+        """A bounded number of groups."""
+        loaded = super().check(value)
+        if isinstance(loaded, dict) and len(loaded) > MAX_TRACKS:
+            detail = f"A benchmark has at most {MAX_TRACKS} tracks; the request has {len(loaded)}."
+            raise ValidationError([Fault("bad-track", detail)])
+        return loaded
+
+    def json_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of what `check` accepts."""
+        return {**super().json_schema(), "maxProperties": MAX_TRACKS}
+
+
+class Link(Strict[dict[str, object]]):
+    """A page elsewhere."""
+
+    into = dict[str, object]
+
+    label = Name(required=True)
+    url = Address(required=True)
+
+
+class About(Strict[requests.AboutChanges]):
+    """What a benchmark says of itself."""
+
+    into = requests.AboutChanges
+
+    description = AboutText(allow_none=True)
+    rules = AboutText(allow_none=True)
+    citation = AboutText(allow_none=True)
+    licence = AboutText(allow_none=True)
+    contact = AboutText(allow_none=True)
+    links = Listed(Nested(Link), allow_none=True, validate=length(None, MAX_LINKS, "links"))
+
+
 class _Settings:
     """The fields of what cannot change a score."""
 
@@ -149,7 +187,9 @@ class _Settings:
     feedback_after_closing = choice(tuple(LEVELS), allow_none=True)
     rounding = Step(allow_none=True)
     publish_input = PublishInput()
+    tracks = Tracks(PartNames())
     leaderboard = Nested(LeaderboardSettings)
+    about = Nested(About)
 
 
 class BenchmarkChanges(_Settings, Strict[requests.BenchmarkChanges]):

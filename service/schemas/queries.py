@@ -5,8 +5,8 @@ from __future__ import annotations
 from marshmallow import post_load
 
 from service import requests
-from service.render import LEADERBOARD_FORMATS
-from service.requests import DEFAULT_LIMIT, PICKS, SHARES
+from service.render import LEADERBOARD_FORMATS, MATRIX_FORMATS
+from service.requests import DEFAULT_LIMIT, ORDERS, PICKS, SHARES, WRONG_KINDS
 from service.schemas.base import Strict
 from service.schemas.checked_fields import ID_FORM
 from service.schemas.jobs import STATES
@@ -17,6 +17,8 @@ CURSOR = pattern(
     r"\A[A-Za-z0-9_=.~-]{1,512}\Z", "bad-value", "Invalid cursor. Use the `next` value of the previous page."
 )
 SLUG = pattern(r"\A[A-Za-z0-9][A-Za-z0-9_.-]{0,59}\Z", "bad-id", ID_FORM)
+LABEL = pattern(r"\A[^\x00-\x1f\x7f]{1,200}\Z", "bad-value", "Write 1 to 200 printable characters.")
+WORDS = pattern(r"\A(?=.*\S)[^\x00-\x1f\x7f]{1,200}\Z", "bad-value", "Write 1 to 200 printable characters.")
 MAX_PAGE = 1000
 ITEM_FORMS = ("json", *ITEM_FORMATS)
 
@@ -26,9 +28,24 @@ class _Page:
     limit = whole_number(1, MAX_PAGE, load_default=DEFAULT_LIMIT)
 
 
+class _Choosing:
+    wrong = choice(WRONG_KINDS)
+    label = String(validate=LABEL)
+    q = String(validate=WORDS)
+    order = choice(ORDERS)
+
+
 class _Result:
     system = String(required=True)
     metric = String(required=True)
+
+
+class _Board:
+    score = String()
+    pick = choice(PICKS)
+    revision = whole_number(1, 2**31 - 1)
+    part = String()
+    split = choice(SHARES)
 
 
 class PageQuery(_Page, Strict[requests.PageQuery]):
@@ -45,12 +62,22 @@ class JobsQuery(_Page, Strict[requests.JobsQuery]):
     state = choice(STATES)
 
 
-class ItemsQuery(_Page, _Result, Strict[requests.ItemsQuery]):
+class ItemsQuery(_Page, _Result, _Choosing, Strict[requests.ItemsQuery]):
     """Which items, and how to show them."""
 
     into = requests.ItemsQuery
 
     format = choice(ITEM_FORMS)
+
+
+class JobTreesQuery(_Page, _Choosing, Strict[requests.JobTreesQuery]):
+    """Which trees of a job."""
+
+    into = requests.JobTreesQuery
+
+    system = String(required=True)
+    item = whole_number(1, 2**31 - 1)
+    differs_from = String()
 
 
 class SlicesQuery(_Result, Strict[requests.SlicesQuery]):
@@ -86,6 +113,14 @@ class BenchmarksQuery(_Page, Strict[requests.BenchmarksQuery]):
     series = String(validate=SLUG)
 
 
+class AnalyticsQuery(Strict[requests.AnalyticsQuery]):
+    """Of how many days."""
+
+    into = requests.AnalyticsQuery
+
+    days = whole_number(1, 366, load_default=30)
+
+
 class SubmissionsQuery(_Page, Strict[requests.SubmissionsQuery]):
     """Which submissions."""
 
@@ -116,7 +151,7 @@ class OutputQuery(Strict[requests.OutputQuery]):
     part = String()
 
 
-class SubmissionItemsQuery(_Page, Strict[requests.SubmissionItemsQuery]):
+class SubmissionItemsQuery(_Page, _Choosing, Strict[requests.SubmissionItemsQuery]):
     """Which items of a submission, and how to show them."""
 
     into = requests.SubmissionItemsQuery
@@ -124,6 +159,15 @@ class SubmissionItemsQuery(_Page, Strict[requests.SubmissionItemsQuery]):
     part = String()
     metric = String()
     format = choice(ITEM_FORMS)
+
+
+class SubmissionTreesQuery(_Page, _Choosing, Strict[requests.SubmissionTreesQuery]):
+    """Which trees of a submission."""
+
+    into = requests.SubmissionTreesQuery
+
+    part = String()
+    item = whole_number(1, 2**31 - 1)
 
 
 class SubmissionSlicesQuery(Strict[requests.SubmissionSlicesQuery]):
@@ -136,18 +180,31 @@ class SubmissionSlicesQuery(Strict[requests.SubmissionSlicesQuery]):
     by = String()
 
 
-class LeaderboardQuery(Strict[requests.LeaderboardQuery]):
+class LeaderboardQuery(_Board, Strict[requests.LeaderboardQuery]):
     """Which leaderboard, and how to show it."""
 
     into = requests.LeaderboardQuery
 
-    score = String()
-    pick = choice(PICKS)
-    revision = whole_number(1, 2**31 - 1)
-    part = String()
-    split = choice(SHARES)
     cursor = String(validate=CURSOR)
     format = choice(tuple(LEADERBOARD_FORMATS))
+
+
+class MatrixQuery(_Board, Strict[requests.MatrixQuery]):
+    """The scores of which board by part, and how to show them."""
+
+    into = requests.MatrixQuery
+
+    cursor = String(validate=CURSOR)
+    format = choice(tuple(MATRIX_FORMATS))
+
+
+class ScoresQuery(_Board, Strict[requests.ScoresQuery]):
+    """All scores of which board, and how to show them."""
+
+    into = requests.ScoresQuery
+
+    cursor = String(validate=CURSOR)
+    format = choice(ITEM_FORMS)
 
 
 class ProblemsQuery(Strict[requests.ProblemsQuery]):
@@ -206,5 +263,8 @@ NOTHING, PAGE, JOBS, ITEMS = NoQuery(), PageQuery(), JobsQuery(), ItemsQuery()
 SLICES, REPORT, COMPARISONS = SlicesQuery(), ReportQuery(), ComparisonsQuery()
 BENCHMARKS, SUBMISSIONS, SUBMIT, OUTPUT = BenchmarksQuery(), SubmissionsQuery(), SubmitQuery(), OutputQuery()
 SUBMISSION_ITEMS, SUBMISSION_SLICES = SubmissionItemsQuery(), SubmissionSlicesQuery()
-LEADERBOARD, COMPARISON, DIFFERING = LeaderboardQuery(), ComparisonQuery(), DifferingQuery()
+ANALYTICS = AnalyticsQuery()
+LEADERBOARD, MATRIX, SCORES = LeaderboardQuery(), MatrixQuery(), ScoresQuery()
+COMPARISON, DIFFERING = ComparisonQuery(), DifferingQuery()
+SUBMISSION_TREES, JOB_TREES = SubmissionTreesQuery(), JobTreesQuery()
 SERIES, EVENTS, PROBLEMS = SeriesQuery(), EventsQuery(), ProblemsQuery()

@@ -6,12 +6,22 @@ from typing import Any
 
 from service import requests
 from service.schemas.base import Strict
-from service.schemas.benchmarks import Notes
 from service.schemas.checked_fields import Flag, Mapped, Name, Slug, Text
 from service.schemas.faults import Fault
-from service.schemas.plain_fields import choice
+from service.schemas.people_texts import Address, Notes
+from service.schemas.plain_fields import Nested, choice
 
 ROLES = ("system", "baseline")
+
+
+class SubmissionLinks(Strict[requests.LinkChanges]):
+    """Where a system is described, or can be got."""
+
+    into = requests.LinkChanges
+
+    paper = Address(allow_none=True)
+    code = Address(allow_none=True)
+    model = Address(allow_none=True)
 
 
 class SubmissionRequest(Strict[requests.SubmissionRequest]):
@@ -21,6 +31,7 @@ class SubmissionRequest(Strict[requests.SubmissionRequest]):
 
     name = Name(allow_none=True)
     notes = Notes(allow_none=True)
+    links = Nested(SubmissionLinks, allow_none=True)
     run_of = Name(allow_none=True)
     team = Slug(allow_none=True)
     role = choice(ROLES)
@@ -34,6 +45,7 @@ class SubmissionChanges(Strict[requests.SubmissionChanges]):
 
     name = Name()
     notes = Notes(allow_none=True)
+    links = Nested(SubmissionLinks, allow_none=True)
     chosen = Flag()
     withdrawn = Flag()
 

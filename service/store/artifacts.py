@@ -60,6 +60,22 @@ def drop_below(db: Connection, owner: str, prefix: str) -> None:
     )
 
 
+def drop_holding(db: Connection, owners: Iterable[str], name_part: str) -> None:
+    """Delete the artifacts of owners whose names contain `name_part`."""
+    db.execute(
+        delete(artifacts).where(
+            artifacts.c.owner.in_(list(owners)), artifacts.c.name.contains(name_part, autoescape=True)
+        )
+    )
+
+
+def names_holding(db: Connection, owner: str, name_part: str) -> list[str]:
+    """List the names of an owner's artifacts that contain `name_part`."""
+    c = artifacts.c
+    query = select(c.name).where(c.owner == owner, c.name.contains(name_part, autoescape=True))
+    return list(db.scalars(query.distinct()))
+
+
 def drop_but(db: Connection, owners: Iterable[str], name_part: str) -> None:
     """Delete the artifacts of owners whose names do not contain `name_part`."""
     db.execute(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypedDict
@@ -86,6 +86,12 @@ class Benchmark:
         """Return the settings of the leaderboard."""
         leaderboard: LeaderboardSettings = self.settings["leaderboard"]
         return leaderboard
+
+    @property
+    def tracks(self) -> Mapping[str, Sequence[str]]:
+        """Return the named groups of parts."""
+        tracks: Mapping[str, Sequence[str]] = self.settings["tracks"]
+        return tracks
 
     @property
     def private_share(self) -> float | None:
@@ -190,8 +196,11 @@ def mark_deleted(db: Connection, slug: str, now: datetime) -> None:
 
 
 def forget(db: Connection, slug: str) -> None:
-    """Delete the title of a deleted benchmark."""
-    db.execute(update(benchmarks).where(benchmarks.c.id == slug).values(title="", series=None))
+    """Delete the title of a deleted benchmark, and what it says of itself."""
+    known = get(db, slug)
+    if known is not None:
+        settings = json_text({name: value for name, value in known.settings.items() if name != "about"})
+        db.execute(update(benchmarks).where(benchmarks.c.id == slug).values(title="", series=None, settings=settings))
 
 
 def _benchmark(row: AnyRow) -> Benchmark:

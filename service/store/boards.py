@@ -9,13 +9,15 @@ from typing import NamedTuple, TypedDict
 
 from sqlalchemy import ColumnElement, Connection, LargeBinary, and_, delete, func, insert, literal, select
 
+from service.requests import MACRO
 from service.store import artifacts
 from service.store.comparisons import Question
 from service.store.figures import Figures, Interval, Layout, Span, finite, interval_of, numbers
 from service.store.runs import UNFINISHED
 from service.store.score_records import coverage_of
-from service.store.submissions import BoardEntry, on_board
+from service.store.submissions import BoardEntry, links_of, on_board
 from service.store.tables import board_comparisons, board_runs, runs, scores, submissions
+from treescore.core.arrays import FloatArray
 from treescore.core.params import Json
 
 _BATCH = 500
@@ -31,12 +33,14 @@ class RowDetails:
         created_at: when it was sent.
         scores: by address; empty where the submission has no record.
         interval: of the score that ranks.
+        links: of the submission.
     """
 
     name: str
     created_at: datetime
     scores: Mapping[str, float | None]
     interval: Interval | None
+    links: Mapping[str, str]
 
 
 class BoardRun(NamedTuple):
@@ -188,15 +192,37 @@ def details(
     c = submissions.c
     for start in range(0, len(submission_ids), _BATCH):
         query = (
-            select(c.id, c.name, c.created_at, whole.label("row"), low.label("low"), high.label("high"))
+            select(c.id, c.name, c.created_at, c.links, whole.label("row"), low.label("low"), high.label("high"))
             .join(scores, (scores.c.submission_id == c.id) & (scores.c.revision == revision), isouter=True)
             .where(c.id.in_(submission_ids[start : start + _BATCH]))
         )
         for row in db.execute(query):
             values = {} if row.row is None else dict(zip(layout.addresses, map(finite, numbers(row.row)), strict=True))
             interval = None if row.low is None else interval_of(numbers(row.low + row.high))
-            result[row.id] = RowDetails(row.name, row.created_at, values, interval)
+            result[row.id] = RowDetails(row.name, row.created_at, values, interval, links_of(row.links))
     return result
+
+
+def part_figures(
+    db: Connection, submission_ids: Sequence[str], revision: int, layout: Layout, *, private: bool = False
+) -> dict[str, FloatArray]:
+    """Read every score of every part, pooled and as the mean of parts, of submissions with a record under a revision.
+
+    They are float64 (parts + 2, addresses), NaN where undefined, as in all of a part that is missing. With `private`
+    they are those over the private share.
+    """
+    columns = len(layout.addresses)
+    last = layout.span(MACRO)
+    whole = _cut(Span(1, last.start + last.length - 1), private=private)
+    found: dict[str, FloatArray] = {}
+    for start in range(0, len(submission_ids), _BATCH):
+        query = select(scores.c.submission_id, whole.label("body")).where(
+            scores.c.revision == revision, scores.c.submission_id.in_(submission_ids[start : start + _BATCH])
+        )
+        for row in db.execute(query):
+            if row.body:
+                found[row.submission_id] = numbers(row.body).reshape(-1, columns)
+    return found
 
 
 def figures(db: Connection, submission_ids: Sequence[str], revision: int, layout: Layout) -> dict[str, Figures]:

@@ -41,6 +41,8 @@ class Question(TypedDict):
     """The training runs of a system, by the submission that stands for it; only for systems of several."""
     considered: NotRequired[dict[str, Considered]]
     """Only where p allows for picking, of rows that can be ahead of another; teams must not see that of others."""
+    parts: NotRequired[list[str]]
+    """Of the track that `part` names; left out for other parts. A track may have other parts later."""
     share: NotRequired[str]
     """Of a split test set; left out where it is not split."""
 

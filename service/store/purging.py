@@ -21,6 +21,7 @@ from service.store.tables import (
     comparison_asks,
     comparisons,
     deliveries,
+    invites,
     ladders,
     metadata,
     owned_texts,
@@ -165,14 +166,14 @@ def drop_benchmark(db: Connection, selected: Selected, slug: str, now: datetime)
         db.execute(update(parts).where(parts.c.revision_id.in_(ids)).values(gold_key=None, sentence_keys=None))
     for ids in _batches(selected.jobs):
         jobs.erase(db, ids, now)
-    for table in (board_comparisons, board_runs, comparison_asks, ladders):
+    for table in (board_comparisons, board_runs, comparison_asks, invites, ladders):
         db.execute(delete(table).where(table.c.benchmark_id == slug))
     hooks = select(webhooks.c.id).where(webhooks.c.benchmark_id == slug)
     db.execute(delete(deliveries).where(deliveries.c.webhook_id.in_(hooks)))
     db.execute(delete(webhooks).where(webhooks.c.benchmark_id == slug))
     token_rows.revoke_all(db, slug, None, now)
     db.execute(update(tokens).where(tokens.c.benchmark_id == slug).values(name=None))
-    erased = {"name": team_rows.ERASED_NAME, "erased_at": now}
+    erased = {"name": team_rows.ERASED_NAME, "contact": None, "erased_at": now}
     db.execute(update(teams).where(teams.c.benchmark_id == slug).values(erased))
     benchmarks.mark_deleted(db, slug, now)
     benchmarks.forget(db, slug)

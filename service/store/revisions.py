@@ -128,6 +128,13 @@ def listing(
     return [_revision(row) for row in db.execute(query)]
 
 
+def active_before(db: Connection, benchmark_id: str, revision: Revision) -> Revision | None:
+    """Return the revision that was active before another one, or would be replaced by it; None where there is none."""
+    c = revisions.c
+    query = select(revisions).where(c.benchmark_id == benchmark_id, c.number < revision.number, c.state.in_(READABLE))
+    return one(db, query.order_by(c.number.desc()).limit(1), _revision)
+
+
 def unfinished(db: Connection, benchmark_id: str) -> Revision | None:
     """Return the revision that is being checked or rescored, or None."""
     query = select(revisions).where(

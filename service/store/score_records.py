@@ -98,10 +98,18 @@ def artifact_name(revision: int, kind: str, part: int, metric: int) -> str:
 
     Kinds: `counts` (array, one row a sentence; zeros for a part that is missing or failed), `columns` (items without
     scores and counts, in pages numbered by their first item), `groupings` (slices), `tokens` (offsets of tokens by
-    sentence, and `tokens/<score>`, their bits, where a score says of each token whether it is right). Earlier versions
+    sentence, and `tokens/<score>`, their bits, where a score says of each token whether it is right). Trees have no
+    metric: `r1/trees/0` and others, see usecases.trees.writing. Earlier versions
     stored `items` (pages of 100) and `slices` as JSON. Readers: usecases.scoring.results.
     """
     return f"r{revision}/{kind}/{part}/{metric}"
+
+
+def save_trees(db: Connection, submission_id: str, revision: int, bodies: PackedArtifacts) -> None:
+    """Store of the artifacts of a submission without a record what was read of its outputs alone."""
+    prefix = f"r{revision}/trees/"
+    artifacts.drop_below(db, submission_id, prefix)
+    artifacts.put(db, submission_id, {name: body for name, body in bodies.items() if name[0].startswith(prefix)})
 
 
 def save(db: Connection, record: ScoreRecord, bodies: PackedArtifacts) -> None:

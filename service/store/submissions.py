@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import orjson
@@ -13,6 +13,9 @@ from service.store import artifacts, score_records, texts
 from service.store.records import AnyRow, columns_of, json_text, one, record_of
 from service.store.runs import CANCELLED, FAILED, QUEUED, SUCCEEDED, UNFINISHED
 from service.store.tables import runs, scores, submissions
+
+TREES = "/tree"
+"""What is in the names of all artifacts that hold trees of a submission, or say how they fit gold."""
 
 SYSTEM, BASELINE = "system", "baseline"
 
@@ -25,7 +28,7 @@ class Submission:
         id: `sub_...`, also the id of the run of its first attempt.
         benchmark_id: the slug.
         team_id: None for a baseline of the organisers.
-        name, notes: for people.
+        name, notes, links: for people.
         role: `system` or `baseline`.
         created_at: when it was stored.
         utc_day: the day to whose quota it is charged.
@@ -63,6 +66,7 @@ class Submission:
     deleted_at: datetime | None = None
     output_deleted_at: datetime | None = None
     run_of: str | None = None
+    links: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def on_board(self) -> bool:
@@ -135,7 +139,12 @@ def add(db: Connection, submission: Submission) -> None:
     """Store a submission. Its run and outputs are stored in the same transaction."""
     db.execute(
         insert(submissions).values(
-            columns_of(submission, outputs=json_text(submission.outputs), failures=json_text(list(submission.failures)))
+            columns_of(
+                submission,
+                outputs=json_text(submission.outputs),
+                failures=json_text(list(submission.failures)),
+                links=json_text(submission.links),
+            )
         )
     )
 
@@ -261,9 +270,9 @@ def scored_equal(
 
 
 def change(db: Connection, submission_id: str, **values: object) -> None:
-    """Set columns; `outputs` and `failures` are given as JSON values."""
+    """Set columns; `outputs`, `failures` and `links` are given as JSON values."""
     columns = dict(values)
-    for name in ("outputs", "failures"):
+    for name in ("outputs", "failures", "links"):
         if name in columns:
             columns[name] = json_text(columns[name])
     db.execute(update(submissions).where(submissions.c.id == submission_id).values(**columns))
@@ -295,7 +304,7 @@ def anonymise(db: Connection, benchmark_id: str, team_id: str, now: datetime) ->
     db.execute(
         update(submissions)
         .where(of_team)
-        .values(name="", notes=None, outputs="{}", outputs_digest="", failures="[]", output_deleted_at=now)
+        .values(name="", notes=None, links=None, outputs="{}", outputs_digest="", failures="[]", output_deleted_at=now)
     )
     db.execute(update(submissions).where(of_team, c.state == QUEUED).values(state=CANCELLED, finished_at=now))
     return [row.run_id for row in rows if row.state == QUEUED]
@@ -309,8 +318,9 @@ def with_old_outputs(db: Connection, before: datetime, limit: int) -> Sequence[s
 
 
 def drop_outputs(db: Connection, submission_ids: Sequence[str], now: datetime) -> None:
-    """Delete outputs and keep scores."""
+    """Delete outputs, with the trees that were read from them, and keep scores."""
     texts.drop(db, submission_ids)
+    artifacts.drop_holding(db, submission_ids, TREES)
     db.execute(update(submissions).where(submissions.c.id.in_(submission_ids)).values(output_deleted_at=now))
 
 
@@ -322,9 +332,20 @@ def erase(db: Connection, submission_ids: Sequence[str], now: datetime) -> None:
     db.execute(
         update(submissions)
         .where(submissions.c.id.in_(submission_ids))
-        .values(deleted_at=now, output_deleted_at=now, name="", notes=None, chosen=False)
+        .values(deleted_at=now, output_deleted_at=now, name="", notes=None, links=None, chosen=False)
     )
 
 
 def _submission(row: AnyRow) -> Submission:
-    return record_of(Submission, row, outputs=orjson.loads(row.outputs), failures=orjson.loads(row.failures))
+    return record_of(
+        Submission,
+        row,
+        outputs=orjson.loads(row.outputs),
+        failures=orjson.loads(row.failures),
+        links=links_of(row.links),
+    )
+
+
+def links_of(column: str | None) -> dict[str, str]:
+    """Return the links that a column holds; none for submissions from before."""
+    return {} if column is None else orjson.loads(column)

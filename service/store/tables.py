@@ -15,7 +15,6 @@ from sqlalchemy import (
     String,
     Table,
     Text,
-    UniqueConstraint,
 )
 
 from service.store.times import Utc
@@ -226,8 +225,24 @@ teams = Table(
     Column("benchmark_id", String(64), ForeignKey("benchmarks.id"), primary_key=True),
     _id(primary_key=True),
     Column("name", Text, nullable=False),
+    Column("contact", Text, comment="for organisers"),
     Column("created_at", Utc, nullable=False),
     Column("erased_at", Utc),
+)
+
+invites = Table(
+    "invites",
+    metadata,
+    _id(primary_key=True),
+    Column("benchmark_id", String(64), ForeignKey("benchmarks.id"), nullable=False),
+    Column("hash", String(64), nullable=False, unique=True),
+    Column("created_at", Utc, nullable=False),
+    Column("expires_at", Utc, nullable=False),
+    Column("teams_at_most", Integer, nullable=False),
+    Column("teams", Integer, nullable=False, comment="that were made with it"),
+    Column("deleted_at", Utc),
+    Index("ix_invites_benchmark_id_id", "benchmark_id", "id"),
+    comment="secrets with which strangers make teams, hashed",
 )
 
 submissions = Table(
@@ -238,6 +253,7 @@ submissions = Table(
     Column("team_id", String(64), comment="null for a baseline of the organisers"),
     Column("name", Text, nullable=False),
     Column("notes", Text),
+    Column("links", Text, comment="JSON: paper, code, model"),
     Column("role", String(10), nullable=False, comment="system or baseline"),
     Column("created_at", Utc, nullable=False),
     Column("utc_day", String(10), nullable=False, comment="the day to whose quota it is charged"),
@@ -386,6 +402,8 @@ webhooks = Table(
     Column("created_at", Utc, nullable=False),
     Column("disabled_at", Utc),
     Column("failures", Integer, nullable=False, comment="in a row"),
+    Column("old_secret", Text, comment="signs beside the other until old_secret_until"),
+    Column("old_secret_until", Utc),
 )
 
 deliveries = Table(
@@ -398,6 +416,8 @@ deliveries = Table(
     Column("next_at", Utc),
     Column("state", String(10), nullable=False),
     Column("last_status", Integer),
-    UniqueConstraint("webhook_id", "event_seq"),
+    Column("created_at", Utc),
+    Column("attempted_at", Utc, comment="the last time"),
     Index("ix_deliveries_state_next_at", "state", "next_at"),
+    Index("ix_deliveries_webhook_id_id", "webhook_id", "id"),
 )

@@ -1,4 +1,4 @@
-"""Webhooks and their pending deliveries."""
+"""Webhooks and their pending deliveries; delivery_log has those that ended."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from service.store.events import Event, event_of
 from service.store.records import AnyRow, columns_of, one, record_of
 from service.store.tables import deliveries, events, webhooks
 
-WAITING = "waiting"
+WAITING, DELIVERED, GIVEN_UP = "waiting", "delivered", "given_up"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,8 @@ class Webhook:
         created_at: when it was created.
         disabled_at: when it was disabled.
         failures: failed deliveries since the last successful one.
+        old_secret: the secret before, which signs beside the other until `old_secret_until`.
+        old_secret_until: when it ends.
     """
 
     id: str
@@ -42,6 +44,14 @@ class Webhook:
     created_at: datetime
     disabled_at: datetime | None = None
     failures: int = 0
+    old_secret: str | None = None
+    old_secret_until: datetime | None = None
+
+    def secrets(self, now: datetime) -> list[str]:
+        """Return the secrets that sign a delivery, the older one first: some receivers look at the first only."""
+        old = self.old_secret
+        between = old is not None and self.old_secret_until is not None and now < self.old_secret_until
+        return [old, self.secret] if between and old is not None else [self.secret]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +76,15 @@ class Delivery:
 def add(db: Connection, webhook: Webhook) -> None:
     """Store a new webhook."""
     db.execute(insert(webhooks).values(columns_of(webhook, kinds=" ".join(webhook.kinds))))
+
+
+def rotate(db: Connection, webhook: Webhook, secret: str, until: datetime) -> None:
+    """Store a new secret; the present one signs beside it until a time."""
+    db.execute(
+        update(webhooks)
+        .where(webhooks.c.id == webhook.id)
+        .values(secret=secret, old_secret=webhook.secret, old_secret_until=until)
+    )
 
 
 def get(db: Connection, webhook_id: str) -> Webhook | None:
@@ -95,8 +114,9 @@ def drop(db: Connection, webhook_id: str) -> None:
 
 
 def disable(db: Connection, webhook_id: str, now: datetime) -> bool:
-    """Disable a webhook and delete its deliveries; True where it was not disabled before."""
-    db.execute(delete(deliveries).where(deliveries.c.webhook_id == webhook_id))
+    """Disable a webhook and give up its deliveries; True where it was not disabled before."""
+    waiting = (deliveries.c.webhook_id == webhook_id) & (deliveries.c.state == WAITING)
+    db.execute(update(deliveries).where(waiting).values(state=GIVEN_UP, next_at=None))
     result = db.execute(
         update(webhooks).where(webhooks.c.id == webhook_id, webhooks.c.disabled_at.is_(None)).values(disabled_at=now)
     )
@@ -129,7 +149,13 @@ def add_delivery(db: Connection, delivery_id: str, webhook_id: str, event_seq: i
     """Store the delivery of an event to a webhook."""
     db.execute(
         insert(deliveries).values(
-            id=delivery_id, webhook_id=webhook_id, event_seq=event_seq, attempts=0, next_at=now, state=WAITING
+            id=delivery_id,
+            webhook_id=webhook_id,
+            event_seq=event_seq,
+            attempts=0,
+            next_at=now,
+            state=WAITING,
+            created_at=now,
         )
     )
 
@@ -163,16 +189,23 @@ def claim(db: Connection, delivery: Delivery, until: datetime) -> bool:
 
 
 def drop_delivery(db: Connection, delivery_id: str) -> None:
-    """Delete a delivery that was received, is given up, or may not be sent."""
+    """Delete a delivery that may not be sent."""
     db.execute(delete(deliveries).where(deliveries.c.id == delivery_id))
 
 
-def reschedule(db: Connection, delivery_id: str, attempts: int, next_at: datetime, status: int | None) -> None:
-    """Schedule another attempt."""
+def postpone(db: Connection, delivery_id: str, next_at: datetime) -> None:
+    """Schedule the same attempt for later."""
+    db.execute(update(deliveries).where(deliveries.c.id == delivery_id).values(next_at=next_at))
+
+
+def note_attempt(
+    db: Connection, delivery: Delivery, status: int | None, now: datetime, *, state: str, next_at: datetime | None
+) -> None:
+    """Store how an attempt ended: the delivery waits for another one at `next_at`, or has ended."""
     db.execute(
         update(deliveries)
-        .where(deliveries.c.id == delivery_id)
-        .values(attempts=attempts, next_at=next_at, last_status=status)
+        .where(deliveries.c.id == delivery.id)
+        .values(attempts=delivery.attempts + 1, last_status=status, attempted_at=now, state=state, next_at=next_at)
     )
 
 

@@ -15,6 +15,9 @@ class Bodies(NamedTuple):
 
 
 TEXTS = {"source": "a", "target": "b", "alignment": "1-1"}
+TEAM = {"id": "lyon", "name": "Lyon"}
+INVITE = {"expires_at": "2099-10-01T00:00:00Z", "teams_at_most": 1}
+JOIN = {**TEAM, "invite": "secret", "contact": "a@example.org"}
 SYSTEM = {"name": "A", "output": "text"}
 JOB = {"format": "conllu", "gold": "text", "systems": [SYSTEM], "metrics": ["attachment"]}
 BENCHMARK = {"id": "demo", "title": "Demo", "format": "conllu", "metrics": ["ud"], "parts": {"en": {"gold": "text"}}}
@@ -34,13 +37,32 @@ ITEMS_BAD = (
     {"attributes": {"": ["news"]}},
     {"colour": []},
 )
+BAD_ADDRESSES = (
+    *("", "example.org", "http://example.org", "HTTPS://example.org", "javascript:alert(1)", "https://", "https:///x"),
+    *("https://a b", "https://example.org/\u202e", "https://exämple.org", "https://user:pass@example.org"),
+    *('https://example.org/"onclick=x', "https://example.org/<b>", "https://a.b/" + "x" * 489, 7, None),
+)
 CHANGES_GOOD = (
     {},
     {"title": "Demo", "series": None, "feedback": "gold", "feedback_after_closing": None},
     {"opens_at": "2026-10-01T00:00:00Z", "closes_at": "2027-11-01T23:59:59-12:00"},
     {"publish_input": True},
+    {"tracks": {}},
+    {"tracks": {"pud": ["en", "de"], "small": ["fr"]}},
     {"publish_input": "words", "rounding": 1, "quota": {"scored_per_day": None}},
     {"rounding": None, "leaderboard": {"pick": "best"}, "publish_input": "text"},
+    {"about": {"links": None, "rules": None}},
+)
+ABOUT = {"description": "# A\n\n\tb", "rules": "", "citation": None, "licence": "CC BY", "contact": "é"}
+LINK = {"label": "Call", "url": "https://example.org:443/call?a=%C3%A9#b"}
+LINKS = {"paper": LINK["url"], "code": None}
+ABOUT_BAD = (
+    {"description": 7},
+    {"rules": "x" * 20_001},
+    {"links": [LINK] * 21},
+    {"links": {}},
+    {"links": [{**LINK, "url": "http://example.org"}]},
+    {"link": LINK},
 )
 CHANGES_BAD = (
     "title",
@@ -53,10 +75,19 @@ CHANGES_BAD = (
     {"rounding": 0},
     {"rounding": 1.5},
     {"publish_input": "all"},
+    {"tracks": None},
+    {"tracks": ["en"]},
+    {"tracks": {"pud": []}},
+    {"tracks": {"pud": ["en", "en"]}},
+    {"tracks": {"pud": "en"}},
+    {"tracks": {"pud": [1]}},
+    {"tracks": {f"t{number}": ["en"] for number in range(101)}},
     {"publish_input": 1},
     {"opens_at": "tomorrow"},
     {"closes_at": 1},
     {"quota": None},
+    {"about": None},
+    *({"about": about} for about in ABOUT_BAD),
     {"leaderboard": {"pick": "worst"}},
 )
 
@@ -179,6 +210,17 @@ BODIES: dict[str, Bodies] = {
             {"split": 0.5},
         ),
     ),
+    "About": Bodies(good=({}, ABOUT, {"links": [LINK] * 20}, {"links": None, "contact": None}), bad=ABOUT_BAD),
+    "Link": Bodies(
+        good=(LINK, {**LINK, "url": "https://example.org"}, {**LINK, "url": "https://a.b/" + "x" * 488}),
+        bad=(
+            {"label": "Call"},
+            {**LINK, "label": ""},
+            {**LINK, "label": None},
+            *({**LINK, "url": url} for url in BAD_ADDRESSES),
+            {**LINK, "title": "x"},
+        ),
+    ),
     "SplitSettings": Bodies(
         good=({"private": 0.5}, {"private": 0.01}, {"private": 0.99}),
         bad=(
@@ -214,18 +256,66 @@ BODIES: dict[str, Bodies] = {
             {"id": ".a", "name": "x"},
             {"id": "a", "name": LONG},
             {"id": "lyon", "name": 7},
+            {**TEAM, "contact": ""},
+            {**TEAM, "contact": LONG},
         ),
+    ),
+    "TeamsRequest": Bodies(
+        good=({"teams": [TEAM]}, {"teams": [{**TEAM, "contact": None}] * 2}, {"teams": [{**TEAM, "contact": "é@a.b"}]}),
+        bad=(
+            {},
+            TEAM,
+            {"teams": []},
+            {"teams": None},
+            {"teams": TEAM},
+            {"teams": [{**TEAM, "id": "a b"}]},
+            {"teams": [TEAM] * 1001},
+            {"teams": [TEAM], "places": [[1, 1]]},
+        ),
+    ),
+    "InviteRequest": Bodies(
+        good=(INVITE, {**INVITE, "teams_at_most": 1000}, {**INVITE, "expires_at": "2026-10-01T00:00:00-12:00"}),
+        bad=(
+            {"teams_at_most": 1},
+            {"expires_at": INVITE["expires_at"]},
+            {**INVITE, "teams_at_most": 0},
+            {**INVITE, "teams_at_most": 1001},
+            {**INVITE, "teams_at_most": None},
+            {**INVITE, "expires_at": None},
+            {**INVITE, "expires_at": "soon"},
+            {**INVITE, "secret": "x"},
+        ),
+    ),
+    "JoinRequest": Bodies(
+        good=(JOIN, {**JOIN, "invite": "x" * 200}, {**JOIN, "contact": "é"}),
+        bad=(
+            {**TEAM, "invite": "x"},
+            {**JOIN, "invite": ""},
+            {**JOIN, "invite": "x" * 201},
+            {**JOIN, "invite": None},
+            {**JOIN, "contact": None},
+            {**JOIN, "id": "a b"},
+            {**JOIN, "name": ""},
+            {**JOIN, "benchmark": "demo"},
+        ),
+    ),
+    "SubmissionLinks": Bodies(
+        good=({}, LINKS, {"paper": None, "model": "https://a.b/" + "x" * 488}),
+        bad=("https://example.org", {"video": LINK["url"]}, *({"code": each} for each in BAD_ADDRESSES if each)),
     ),
     "SubmissionRequest": Bodies(
         good=(
             {"outputs": {}},
             {"outputs": {"en": "text", "de": TEXTS}, "name": "biaffine-7", "notes": "commit 4f2a91c"},
             {"outputs": {"en": ""}, "name": None, "notes": None, "team": None, "role": "baseline"},
+            {"outputs": {}, "links": LINKS},
+            {"outputs": {}, "links": None},
         ),
         bad=(
             {},
             {"outputs": None},
             {"outputs": {"en": None}},
+            {"outputs": {"en": "text"}, "links": {"code": "http://example.org"}},
             {"outputs": {"en": "text"}, "role": "winner"},
             {"outputs": {"en": "text"}, "role": None},
             {"outputs": {"en": "text"}, "name": ""},
@@ -234,7 +324,13 @@ BODIES: dict[str, Bodies] = {
         ),
     ),
     "SubmissionChanges": Bodies(
-        good=({}, {"name": "b", "notes": None}, {"chosen": True, "withdrawn": False}),
+        good=(
+            {},
+            {"name": "b", "notes": None},
+            {"chosen": True, "withdrawn": False},
+            {"links": LINKS},
+            {"links": None},
+        ),
         bad=({"name": None}, {"chosen": 1}, {"withdrawn": "true"}, {"outputs": {}}, {"notes": 7}),
     ),
     "ComparisonRequest": Bodies(

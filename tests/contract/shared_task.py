@@ -63,6 +63,12 @@ class SharedTask:
         give_up(self.stage.context, address.rpartition("/")[2])
         return address
 
+    def revised(self) -> str:
+        """The address of a second revision, which is active."""
+        made = self.organiser.post(f"{self.address}/revisions", json=FIX)
+        assert made.status_code in (201, 202), made.text
+        return str(made.headers["Location"])
+
     def comparison(self) -> str:
         """The address of an answered comparison."""
         asked = self.organiser.post(f"{self.address}/comparisons", json={"submissions": self.two()})

@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from service.store import webhooks
+from service.usecases.access.throttle import ALLOWED
+from service.usecases.events.deliver import deliver_due
 from tests.contract.checking import operations
 from tests.contract.shared_task import FIX, SharedTask
 from tests.contract.stage import Stage
@@ -19,6 +22,7 @@ Address = Callable[[SharedTask], str]
 TAGS = {"benchmarks", "teams", "submissions", "leaderboards", "comparisons", "events"}
 OUTPUTS = {"outputs": {"en": ""}}
 TEAM = {"id": "lyon", "name": "Lyon Parsing Group"}
+INVITE = {"expires_at": "2099-10-01T00:00:00Z", "teams_at_most": 1}
 
 
 def _benchmark(below: str = "") -> Address:
@@ -50,21 +54,51 @@ GOOD: dict[str, Address] = {
     "list_fitting": _benchmark("/fitting"),
     "list_revisions": _benchmark("/revisions"),
     "get_revision": _benchmark("/revisions/1"),
+    "get_revision_difference": lambda task: task.revised() + "/difference",
+    "get_analytics": _benchmark("/analytics"),
     "list_teams": _benchmark("/teams"),
+    "list_invites": _benchmark("/invites"),
     "list_submissions": _benchmark("/submissions"),
     "get_submission": _submission(),
     "list_submission_items": _submission("/items"),
+    "list_submission_trees": _submission("/trees"),
     "get_submission_slices": _submission("/slices"),
     "get_output": _submission("/output"),
     "get_leaderboard": _benchmark("/leaderboard"),
+    "get_matrix": _benchmark("/matrix"),
+    "list_scores": _benchmark("/scores"),
     "list_benchmark_comparisons": _benchmark("/comparisons"),
     "get_comparison": _comparison(),
     "list_differing_items": _comparison("/items"),
     "compare_in_series": _series,
     "list_webhooks": lambda _: "/v1/webhooks",
+    "list_deliveries": lambda task: f"{_hook(task)}/deliveries",
     "list_events": lambda _: "/v1/events",
 }
 """Where each GET finds something."""
+
+
+def _hook(task: SharedTask) -> str:
+    """The address of a webhook of an organiser."""
+    client = task.stage.client(task.stage.token("organise"))
+    return str(client.post("/v1/webhooks", json={"url": "https://93.184.215.14/hook"}).headers["Location"])
+
+
+def _delivery(task: SharedTask, *, sent: bool = True) -> str:
+    """Where the test of a webhook can be replayed."""
+    at = _hook(task)
+    made = task.organiser.post(f"{at}/test").json["id"]
+    if sent:
+        while deliver_due(task.stage.context, lambda _url, _body, _headers: 200):
+            continue
+    return f"{at}/deliveries/{made}/replay"
+
+
+def _disabled(task: SharedTask) -> str:
+    at = _hook(task)
+    with task.stage.context.store.write() as db:
+        webhooks.disable(db, at.rpartition("/")[2], task.stage.context.now())
+    return f"{at}/test"
 
 
 def _get(address: Address, tail: str = "", **headers: str) -> Ask:
@@ -212,6 +246,7 @@ BODIES: dict[str, Any] = {
     "patch_benchmark": {"title": "x"},
     "create_revision": FIX,
     "create_team": TEAM,
+    "create_invite": INVITE,
     "submit": OUTPUTS,
     "patch_submission": {"name": "x"},
     "ask_comparison": {"submissions": "leaderboard"},
@@ -222,6 +257,8 @@ SENT: dict[str, Address] = {
     "delete_benchmark": _benchmark(),
     "create_revision": _benchmark("/revisions"),
     "create_team": _benchmark("/teams"),
+    "create_invite": _benchmark("/invites"),
+    "delete_invite": _benchmark("/invites/inv_0"),
     "erase_team": _benchmark("/teams/lyon"),
     "rotate_token": _benchmark("/teams/lyon/token"),
     "submit": _benchmark("/submissions"),
@@ -248,6 +285,41 @@ def _two_first(below: str) -> Address:
         return task.address + below
 
     return address
+
+
+def _invited(task: SharedTask, **limits: Any) -> str:
+    """The secret of an invite."""
+    return str(task.organiser.post(f"{task.address}/invites", json={**INVITE, **limits}).json["secret"])
+
+
+def _join(stage: Stage, secret: str, team: str = "metz", address: str = "10.8.0.1") -> TestResponse:
+    """Somebody without a token makes a team."""
+    body = {"invite": secret, "id": team, "name": "Metz", "contact": "metz@example.org"}
+    return stage.client(None).post("/v1/join", json=body, environ_overrides={"REMOTE_ADDR": address})
+
+
+def _withdrawn(stage: Stage) -> TestResponse:
+    task = SharedTask(stage)
+    made = task.organiser.post(f"{task.address}/invites", json=INVITE)
+    return task.organiser.delete(made.headers["Location"])
+
+
+def _joined_with_a_taken_id(stage: Stage) -> TestResponse:
+    task = SharedTask(stage)
+    task.team("metz")
+    return _join(stage, _invited(task))
+
+
+def _joined_once_too_often(stage: Stage) -> TestResponse:
+    secret = _invited(SharedTask(stage))
+    assert _join(stage, secret).status_code == 201
+    return _join(stage, secret, "oslo")
+
+
+def _joined_at_random(stage: Stage) -> TestResponse:
+    for _ in range(ALLOWED):
+        assert _join(stage, "guess", address="10.8.0.2").status_code == 403
+    return _join(stage, "guess", address="10.8.0.2")
 
 
 def _fresh(_: SharedTask) -> str:
@@ -280,6 +352,13 @@ TASK_ANSWERS: dict[tuple[str, str], Ask] = {
     ("create_revision", "409"): _unchecked("POST", "/revisions", FIX),
     ("create_team", "201"): _send("POST", SENT["create_team"], TEAM),
     ("create_team", "409"): _twice(SENT["create_team"], TEAM),
+    ("create_invite", "201"): _send("POST", SENT["create_invite"], INVITE),
+    ("delete_invite", "204"): _withdrawn,
+    ("join", "201"): lambda stage: _join(stage, _invited(SharedTask(stage))),
+    ("join", "403"): lambda stage: _join(stage, "unknown"),
+    ("join", "409"): _joined_with_a_taken_id,
+    ("join", "410"): _joined_once_too_often,
+    ("join", "429"): _joined_at_random,
     ("erase_team", "204"): _send("DELETE", _team_first("")),
     ("rotate_token", "201"): _send("POST", _team_first("/token")),
     ("submit", "200"): _send("POST", _benchmark("/submissions?validate_only=true"), OUTPUTS, Prefer="wait=20"),
@@ -298,11 +377,21 @@ TASK_ANSWERS: dict[tuple[str, str], Ask] = {
     ("retry_submission", "429"): _retried_too_late,
     ("list_submission_items", "409"): _get(lambda task: task.waiting() + "/items"),
     ("list_submission_items", "422"): _get(GOOD["list_submission_items"], "?cursor=x"),
+    ("list_submission_trees", "409"): _get(lambda task: task.waiting() + "/trees"),
+    ("list_submission_trees", "422"): _get(GOOD["list_submission_trees"], "?cursor=x"),
     ("get_submission_slices", "409"): _get(lambda task: task.waiting() + "/slices"),
     ("get_leaderboard", "403"): _unseen(
         GOOD["get_leaderboard"], "?score=attachment.uas", leaderboard={"scores": ["attachment.las"]}
     ),
     ("get_leaderboard", "422"): _get(GOOD["get_leaderboard"], "?score=attachment.lass"),
+    ("get_matrix", "403"): _unseen(
+        GOOD["get_matrix"], "?score=attachment.uas", leaderboard={"scores": ["attachment.las"]}
+    ),
+    ("list_scores", "403"): _unseen(
+        GOOD["list_scores"], "?score=attachment.uas", leaderboard={"scores": ["attachment.las"]}
+    ),
+    ("list_scores", "422"): _get(GOOD["list_scores"], "?score=attachment.lass"),
+    ("get_matrix", "422"): _get(GOOD["get_matrix"], "?score=attachment.lass"),
     ("list_benchmark_comparisons", "403"): _unseen(GOOD["list_benchmark_comparisons"], feedback="status"),
     ("ask_comparison", "201"): _compared(),
     ("ask_comparison", "202"): _compared(sleeping=True),
@@ -324,6 +413,11 @@ TASK_ANSWERS: dict[tuple[str, str], Ask] = {
     ("delete_webhook", "204"): lambda stage: stage.client().delete(
         stage.client(stage.token("organise")).post("/v1/webhooks", json=HOOK).headers["Location"]
     ),
+    ("test_webhook", "202"): _send("POST", lambda task: f"{_hook(task)}/test"),
+    ("test_webhook", "409"): _send("POST", _disabled),
+    ("rotate_webhook", "201"): _send("POST", lambda task: f"{_hook(task)}/rotate"),
+    ("replay_delivery", "202"): _send("POST", _delivery),
+    ("replay_delivery", "409"): _send("POST", lambda task: _delivery(task, sent=False)),
     ("list_events", "404"): _get(GOOD["list_events"], "?after=x"),
 }
 

@@ -20,6 +20,7 @@ UNKNOWN = "job_00000000000000000000000000"
 ONE = "system=A&metric=parseval"
 QUERY = {
     "items": f"?{ONE}",
+    "trees": "?system=A",
     "slices": f"?{ONE}",
     "report": "?system=A&metric=attachment&style=eval07",
     "comparisons": "",
@@ -27,6 +28,7 @@ QUERY = {
 }
 RESULTS = {
     "list_items": "items",
+    "list_job_trees": "trees",
     "get_slices": "slices",
     "get_report": "report",
     "get_comparisons": "comparisons",
@@ -150,6 +152,7 @@ PROVOKED: dict[tuple[str, str], Ask] = {
     ("list_items", "406"): lambda stage: stage.client().get(
         stage.job() + f"/items?{ONE}", headers={"Accept": "image/png"}
     ),
+    ("list_job_trees", "422"): lambda stage: stage.client().get(stage.job() + "/trees?system=A&cursor=x"),
     ("list_items", "422"): lambda stage: stage.client().get(stage.job() + f"/items?{ONE}&cursor=x"),
 }
 for _operation, _name in RESULTS.items():

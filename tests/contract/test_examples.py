@@ -59,7 +59,7 @@ def request_examples() -> list[tuple[str, str, Any]]:
 
 ORDER = (
     *("submit_job", "create_token", "create_benchmark", "patch_benchmark", "create_team", "submit", "ask_comparison"),
-    *("patch_submission", "create_webhook", "create_revision"),
+    *("create_invite", "join", "patch_submission", "create_webhook", "create_revision"),
 )
 """A story: what an example speaks of was made by the one before."""
 
@@ -81,10 +81,14 @@ def told(stage: Stage) -> dict[tuple[str, str], TestResponse]:
             if asked == "ask_comparison":
                 baseline = {"name": "baseline", "outputs": body_of("submit")["outputs"]}
                 organiser.post(f"/v1/benchmarks/{made['benchmark']}/submissions", json=baseline)
+            if asked == "join":
+                body["invite"] = made["invite"]
             answer = client.open(path.format(**made), method=method, json=body, headers=headers)
             answers[asked, name] = answer
-            if asked == "create_team":
+            if asked == "create_team" and "token" in answer.json:
                 made["team"] = stage.client(answer.json["token"])
+            elif asked == "create_invite":
+                made["invite"] = answer.json["secret"]
             elif asked in ("create_benchmark", "submit"):
                 made[{"create_benchmark": "benchmark"}.get(asked, "submission")] = answer.json["id"]
     return answers

@@ -12,7 +12,7 @@ from tests.fixtures.service_process import ServiceProcess
 
 GUIDES = ROOT / "docs" / "guide"
 OFFLINE = ("paper", "training_runs", "documents", "not_worse", "tokenization", "alignment_base", "files", "errors")
-WITH_LIBRARIES = {"objects": ("conllu", "nltk", "spacy", "udapi"), "frames": ("pandas", "matplotlib")}
+WITH_LIBRARIES = {"objects": ("conllu", "nltk", "spacy", "udapi"), "frames": ("pandas",)}
 WITH_SERVICE = ("client", "async_client", "retries")
 NOT_RUN = {
     "ci": "its commands need a benchmark with a history; tests of `treescore submit` run them",

@@ -77,7 +77,13 @@ def test_the_demo_prints_scores_and_cross_tables_and_ends(tmp_path):
     assert printed.returncode == 0, printed.stderr[-3000:]
     tables = ("parseval, scores in percent", "attachment, scores in percent", "LAS", "neural-a")
     tables += ("parseval.labelled_f1 (percent, higher is better)", "attachment.las (percent, higher is better)")
-    for words in ("examples/trees", "examples/dependencies", *tables, "Organise token: ts_"):
+    for words in (
+        "examples/trees",
+        "examples/dependencies",
+        *tables,
+        "Open in a browser: http://127.0.0.1:",
+        "Organise token:    ts_",
+    ):
         assert words in printed.stdout
 
 

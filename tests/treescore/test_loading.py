@@ -11,7 +11,6 @@ ROOT = Path(__file__).parents[2]
 HEAVY = {
     "jsonschema",
     "llvmlite",
-    "matplotlib",
     "numba",
     "pandas",
     "polars",

@@ -19,6 +19,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from tests.fixtures.pictures import check_picture
 from treescore import InputError, TreescoreWarning, compare, score
 from treescore.api import Options, Output, Settings, evaluate
 from treescore.core.registry import METRICS, OK
@@ -30,6 +31,7 @@ from treescore.render.signatures import signature_of_comparison
 from treescore.render.tables import TABLE_FORMS
 from treescore.results import Comparison, Result, SystemScores
 from treescore.results.filters import bounds_of
+from treescore.results.pictures import KINDS
 from treescore.results.views import FORMS, LISTED, View
 from treescore.significance import PARAMS
 
@@ -537,10 +539,33 @@ def test_several_scores_are_one_family_in_every_view(scored: Result) -> None:
 def test_a_picture_is_shown_and_saved(scored: Result, tmp_path: Path) -> None:
     picture = compare(scored, resamples=50).plot(tmp_path / "a.svg")
     assert (tmp_path / "a.svg").read_text() == picture._repr_svg_()
-    picture.save(tmp_path / "a.PNG")
-    assert (tmp_path / "a.PNG").read_bytes().startswith(b"\x89PNG")
-    with pytest.raises(InputError, match="suffix"):
-        picture.save(tmp_path / "a.pdf")
+    picture.save(tmp_path / "b.SVG")
+    assert (tmp_path / "b.SVG").read_text() == picture.svg
+    for name in ("a.png", "a.pdf", "a"):
+        with pytest.raises(InputError, match=r"Pictures are SVG only.*ends in \.svg"):
+            picture.save(tmp_path / name)
+        with pytest.raises(InputError, match="Pictures are SVG only"):
+            compare(scored, resamples=50).plot(tmp_path / name)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.svg", "b.SVG"]
+
+
+def test_every_kind_of_picture_is_drawn_and_others_are_refused(scored: Result) -> None:
+    compared = compare(scored, resamples=50)
+    drawn = {kind: compared.plot(kind=kind, system="graph").svg for kind in KINDS}
+    assert len(set(drawn.values())) == len(KINDS)
+    for svg in drawn.values():
+        check_picture(svg)
+    assert compared.plot(kind="dots").svg != drawn["dots"]
+    with pytest.raises(InputError, match=r"Unknown kind of picture 'power_'.*Choose one of: pairs, dots"):
+        compared.plot(kind="power_")
+    with pytest.raises(InputError, match=r"Name the system\. Choose one of"):
+        compared.plot(kind="against")
+    with pytest.raises(InputError, match=r"Unknown system 'grapf'.*graph"):
+        compared.plot(kind="against", system="grapf")
+    several = compare(scored, resamples=50, scores=["ud.las_f1", "ud.uas_f1"])
+    check_picture(several.plot().svg)
+    with pytest.raises(InputError, match=r"shows one score.*ud.las_f1, ud.uas_f1"):
+        several.plot(kind="intervals")
 
 
 def test_a_result_holds_what_it_compared(scored: Result) -> None:
@@ -611,21 +636,21 @@ def test_progress_is_told_step_by_step() -> None:
 def test_a_missing_library_is_named_by_the_command_that_installs_it(scored: Result, tmp_path: Path) -> None:
     program = """
 import sys
-sys.modules["pandas"] = sys.modules["polars"] = sys.modules["matplotlib"] = None
+sys.modules["pandas"] = sys.modules["polars"] = None
 from treescore import MissingExtra, compare, score
 result = score(sys.argv[1], {"A": sys.argv[2], "B": sys.argv[2]}, "ud")
-for call in (result.to_frame, result.errors("A").to_frame, compare(result, resamples=10).plot):
+for call in (result.to_frame, result.errors("A").to_frame):
     try:
         call()
     except MissingExtra as error:
         print(error)
-print(sorted({"rich", "scipy", "numba", "matplotlib"} & {name for name, loaded in sys.modules.items() if loaded}))
+print(sorted({"rich", "scipy", "numba"} & {name for name, loaded in sys.modules.items() if loaded}))
 """
     said = subprocess.run(
         [sys.executable, "-c", program, str(GOLD), str(SYSTEMS / "rules.conllu")],
         env={"PYTHONPATH": str(ROOT)}, cwd=tmp_path, capture_output=True, text=True, check=True,
     ).stdout.splitlines()  # fmt: skip
-    assert ["treescore[frames]" in said[0], "treescore[frames]" in said[1], "treescore[plot]" in said[2]] == [True] * 3
+    assert ["treescore[frames]" in line for line in said[:2]] == [True] * 2
 
 
 @pytest.mark.libraries
@@ -651,9 +676,7 @@ def test_results_load_nothing_that_they_may_not_need() -> None:
     loaded = subprocess.run(
         [sys.executable, "-c", program], env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True
     ).stdout.split()
-    assert not {"rich", "scipy", "numba", "matplotlib", "treescore.render", "treescore.results.inspection"} & set(
-        loaded
-    )
+    assert not {"rich", "scipy", "numba", "treescore.render", "treescore.results.inspection"} & set(loaded)
 
 
 def test_nothing_of_a_result_can_be_changed(scored: Result) -> None:

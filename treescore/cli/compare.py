@@ -61,10 +61,6 @@ def compare(
     if len(asked["outputs"]) + len(asked["runs"]) < 2:
         raise click.UsageError("Name at least two outputs, as in: gold.conllu mine.conllu theirs.conllu")
     settings = settings_of(asked)
-    if form == SVG:
-        from treescore.results.pictures import require_drawing  # noqa: PLC0415 - only pictures need it
-
-        require_drawing()  # before it scores
     from treescore.cli.files import evaluated  # noqa: PLC0415 - the help needs no arrays
     from treescore.cli.outputs import given_outputs  # noqa: PLC0415 - as above
     from treescore.cli.problems import warn_of  # noqa: PLC0415 - as above

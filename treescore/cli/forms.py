@@ -24,7 +24,7 @@ _HELP: Mapping[str, str] = {
     MARKDOWN: "Print a Markdown table.",
     LATEX: "Print a LaTeX table (booktabs).",
     HTML: "Print an HTML table.",
-    SVG: "Draw a picture (needs matplotlib).",
+    SVG: "Draw a picture.",
 }
 _SUFFIXES: Mapping[str, str] = {
     ".txt": TEXT,

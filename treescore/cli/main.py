@@ -71,6 +71,7 @@ COMMANDS: Mapping[str, Entry] = {
     "check": Entry("Check texts, artifacts, scores, references, files, schema, queue and disk."),
     "purge": Entry("List, and with --yes delete, what is kept no longer."),
     "token": Entry("Make, list, revoke and replace tokens."),
+    "teams": Entry("Make the teams of a CSV file, and print their tokens as CSV."),
     "doctor": Entry("Look at configuration, files, disk, clocks, versions, store, queue and workers."),
 }
 

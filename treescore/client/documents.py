@@ -211,7 +211,9 @@ class Benchmark(Document):
     closes_at: str | None
     quota: Document
     feedback: str
+    tracks: Document
     leaderboard: Document
+    about: Document
     created_at: str
     updated_at: str
     failure: Failure | None
@@ -237,11 +239,40 @@ class Revision(Document):
     warnings: tuple[Warning, ...]
 
 
+class RevisionDifference(Document):
+    """What a revision changes against the one that was active before."""
+
+    benchmark: str
+    revision: int
+    against: int
+    state: str
+    dry_run: bool
+    parts: tuple[Document, ...]
+    settings: tuple[Document, ...]
+    moved: tuple[Document, ...] | None
+
+
+class Analytics(Document):
+    """Numbers of submissions, failures and waiting times of the last days."""
+
+    benchmark: str
+    first_day: str
+    last_day: str
+    complete: bool
+    days: tuple[Document, ...]
+    attempts: Document
+    failures: tuple[Document, ...]
+    waiting_seconds: Document
+    scoring_seconds: Document
+    queue: Document
+
+
 class Team(Document):
     """A team of a benchmark."""
 
     id: str
     name: str
+    contact: str | None
     created_at: str
 
 
@@ -249,6 +280,37 @@ class NewTeam(Team):
     """A team with its token, which is shown once."""
 
     token: str
+
+
+class NewTeams(Document):
+    """Teams with their tokens, which are shown once."""
+
+    views: ClassVar[Mapping[str, type[Document]]] = {"teams": NewTeam}
+    teams: tuple[NewTeam, ...]
+
+
+class JoinedTeam(NewTeam):
+    """A team that was made with an invite."""
+
+    benchmark: str
+
+
+class Invite(Document):
+    """An invite to make teams of a benchmark."""
+
+    id: str
+    benchmark: str
+    created_at: str
+    expires_at: str
+    teams_at_most: int
+    teams: int
+
+
+class NewInvite(Invite):
+    """An invite with its secret, which is shown once."""
+
+    secret: str
+    address: str
 
 
 class TeamFitting(Document):
@@ -270,6 +332,7 @@ class SubmissionSummary(Document):
     name: str
     run_of: str | None
     notes: str | None
+    links: Document
     role: str
     state: str
     attempt: int
@@ -301,6 +364,15 @@ class SubmissionItem(Document):
     item: int
 
 
+class Tree(Document):
+    """One sentence of an output, beside gold's where the caller sees it."""
+
+    item: int
+    kind: str
+    sent_id: str | None
+    line: int | None
+
+
 class SubmissionSlices(Document):
     """Slices of a submission."""
 
@@ -321,9 +393,12 @@ class LeaderboardRow(Document):
     team_name: str | None
     submission: str
     name: str | None
+    links: Document | None
     created_at: str
     score: float | None
     scores: Document
+    missing_parts: tuple[str, ...] | None
+    scored_parts: int | None
     ci95: Document | None
     p_next: float | None
 
@@ -337,11 +412,54 @@ class Leaderboard(Document):
     revision: int
     score: str
     higher_is_better: bool
+    parts: tuple[str, ...]
     feedback: str
     frozen: bool
     as_of: str | None
     significance: Document
     rows: tuple[LeaderboardRow, ...]
+
+
+class MatrixRow(Document):
+    """A row of the matrix; its scores in the parts are `row["values"]`."""
+
+    rank: int | None
+    role: str
+    team: str | None
+    team_name: str | None
+    submission: str
+    name: str | None
+    score: float | None
+    missing_parts: tuple[str, ...] | None
+    scored_parts: int | None
+
+
+class Matrix(Document):
+    """The score of every row of the board in every part; `rows` are those of its first page."""
+
+    views: ClassVar[Mapping[str, type[Document]]] = {"rows": MatrixRow}
+    benchmark: str
+    title: str
+    revision: int
+    score: str
+    higher_is_better: bool
+    feedback: str
+    frozen: bool
+    as_of: str | None
+    parts: tuple[Document, ...]
+    hidden: tuple[str, ...]
+    rows: tuple[MatrixRow, ...]
+
+
+class ScoreLine(Document):
+    """One score of one part of a row of the board."""
+
+    submission: str
+    team: str | None
+    team_name: str | None
+    part: str
+    score: str
+    value: float | None
 
 
 class ComparisonSummary(Document):
@@ -428,12 +546,27 @@ class Webhook(Document):
     created_at: str
     disabled_at: str | None
     failures: int
+    old_secret_until: str | None
 
 
 class NewWebhook(Webhook):
     """A webhook with its secret, which is shown once."""
 
     secret: str
+
+
+class Delivery(Document):
+    """The delivery of an event to a webhook, under way or ended."""
+
+    id: str
+    event: str
+    type: str
+    state: str
+    attempts: int
+    last_status: int | None
+    at: str
+    attempted_at: str | None
+    next_at: str | None
 
 
 class Event(Document):

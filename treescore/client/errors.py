@@ -151,6 +151,14 @@ class NotComparable(Forbidden, slug="not-comparable"):
     """A team may not compare these submissions."""
 
 
+class UnknownInvite(Forbidden, slug="unknown-invite"):
+    """The secret is not that of an invite."""
+
+
+class JoiningClosed(Forbidden, slug="joining-closed"):
+    """The benchmark has closed and takes no more teams."""
+
+
 class NotFound(RequestError, slug="not-found", status=404):
     """The resource does not exist, or the caller may not know of it."""
 
@@ -215,8 +223,32 @@ class TooManyWebhooks(Conflict, slug="too-many-webhooks"):
     """The limit of webhooks is reached."""
 
 
+class DeliveryWaiting(Conflict, slug="delivery-waiting"):
+    """The delivery has not ended."""
+
+
+class WebhookDisabled(Conflict, slug="webhook-disabled"):
+    """The webhook is disabled and sends nothing."""
+
+
+class TooManyDeliveries(Conflict, slug="too-many-deliveries"):
+    """Too many deliveries of the webhook wait."""
+
+
 class Gone(RequestError, slug="gone", status=410):
     """The resource was deleted."""
+
+
+class InviteExpired(Gone, slug="invite-expired"):
+    """The time of the invite has passed."""
+
+
+class InviteUsedUp(Gone, slug="invite-used-up"):
+    """As many teams were made with the invite as are allowed."""
+
+
+class InviteWithdrawn(Gone, slug="invite-withdrawn"):
+    """The organisers deleted the invite."""
 
 
 class PreconditionFailed(RequestError, slug="precondition-failed", status=412):

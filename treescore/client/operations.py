@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 JSON = "application/json"
 FORM = "multipart/form-data"
+CSV = "text/csv"
 KEY = "Idempotency-Key"
 EITHER = (JSON, FORM)
 _PLACE = re.compile(r"\{(\w+)\}")
@@ -86,13 +87,17 @@ _BENCHMARK = "/v1/benchmarks/{benchmark}"
 _SUBMISSION = "/v1/submissions/{submission}"
 _COMPARISON = "/v1/comparisons/{comparison}"
 
+_CHOICE = "wrong label q order"
+"""Parameters that choose sentences."""
+
 _ROWS: Iterable[Operation] = (
     _get("list_jobs", "/v1/jobs", "cursor limit state"),
     _post("submit_job", "/v1/jobs", "Prefer", KEY, body=EITHER),
     _get("get_job", _JOB, "", "Prefer"),
     _delete("delete_job", _JOB, "Job-Key"),
     _post("cancel_job", f"{_JOB}/cancel", "Job-Key", again=True),
-    _get("list_items", f"{_JOB}/items", "system! metric! cursor limit format"),
+    _get("list_items", f"{_JOB}/items", f"system! metric! cursor limit {_CHOICE} format"),
+    _get("list_job_trees", f"{_JOB}/trees", f"system! cursor limit {_CHOICE} item differs_from"),
     _get("get_slices", f"{_JOB}/slices", "system! metric! by"),
     _get("get_report", f"{_JOB}/report", "system! metric! style!"),
     _get("get_comparisons", f"{_JOB}/comparisons", "score format"),
@@ -106,11 +111,17 @@ _ROWS: Iterable[Operation] = (
     _get("list_revisions", f"{_BENCHMARK}/revisions", "cursor limit"),
     _post("create_revision", f"{_BENCHMARK}/revisions", "Prefer", KEY, body=EITHER),
     _get("get_revision", f"{_BENCHMARK}/revisions/{{number}}", "", "Prefer"),
+    _get("get_revision_difference", f"{_BENCHMARK}/revisions/{{number}}/difference"),
+    _get("get_analytics", f"{_BENCHMARK}/analytics", "days"),
     _get("list_fitting", f"{_BENCHMARK}/fitting", "cursor limit"),
     _get("list_teams", f"{_BENCHMARK}/teams", "cursor limit"),
-    _post("create_team", f"{_BENCHMARK}/teams", body=(JSON,)),
+    _post("create_team", f"{_BENCHMARK}/teams", body=(JSON, CSV)),
     _delete("erase_team", f"{_BENCHMARK}/teams/{{team}}"),
     _post("rotate_token", f"{_BENCHMARK}/teams/{{team}}/token"),
+    _get("list_invites", f"{_BENCHMARK}/invites", "cursor limit"),
+    _post("create_invite", f"{_BENCHMARK}/invites", body=(JSON,)),
+    _delete("delete_invite", f"{_BENCHMARK}/invites/{{invite}}"),
+    _post("join", "/v1/join", body=(JSON,)),
     _get("list_submissions", f"{_BENCHMARK}/submissions", "cursor limit team state"),
     _post("submit", f"{_BENCHMARK}/submissions", "Prefer", KEY, body=EITHER, query=("validate_only",)),
     _get("get_submission", _SUBMISSION, "", "Prefer"),
@@ -118,10 +129,13 @@ _ROWS: Iterable[Operation] = (
     _delete("delete_submission", _SUBMISSION),
     _post("cancel_submission", f"{_SUBMISSION}/cancel", again=True),
     _post("retry_submission", f"{_SUBMISSION}/retry", "Prefer"),
-    _get("list_submission_items", f"{_SUBMISSION}/items", "cursor limit part metric format"),
+    _get("list_submission_items", f"{_SUBMISSION}/items", f"cursor limit {_CHOICE} part metric format"),
+    _get("list_submission_trees", f"{_SUBMISSION}/trees", f"cursor limit {_CHOICE} part item"),
     _get("get_submission_slices", f"{_SUBMISSION}/slices", "part metric by"),
     _get("get_output", f"{_SUBMISSION}/output", "part"),
-    _get("get_leaderboard", f"{_BENCHMARK}/leaderboard", "score pick revision part split cursor format"),
+    _get("get_leaderboard", f"{_BENCHMARK}/leaderboard", "score pick revision part split cursor format", "Prefer"),
+    _get("get_matrix", f"{_BENCHMARK}/matrix", "score pick revision part split cursor format", "Prefer"),
+    _get("list_scores", f"{_BENCHMARK}/scores", "score pick revision part split cursor format"),
     _get("list_benchmark_comparisons", f"{_BENCHMARK}/comparisons", "cursor limit"),
     # a comparison is found by its question: asked twice, it is answered once
     _post("ask_comparison", f"{_BENCHMARK}/comparisons", "Prefer", body=(JSON,), again=True),
@@ -132,6 +146,10 @@ _ROWS: Iterable[Operation] = (
     _get("list_webhooks", "/v1/webhooks", "cursor limit"),
     _post("create_webhook", "/v1/webhooks", body=(JSON,)),
     _delete("delete_webhook", "/v1/webhooks/{webhook}"),
+    _post("test_webhook", "/v1/webhooks/{webhook}/test"),
+    _post("rotate_webhook", "/v1/webhooks/{webhook}/rotate"),
+    _get("list_deliveries", "/v1/webhooks/{webhook}/deliveries", "cursor limit"),
+    _post("replay_delivery", "/v1/webhooks/{webhook}/deliveries/{delivery}/replay"),
     _get("list_events", "/v1/events", "after limit benchmark"),
     _get("list_scorers", "/v1/scorers"),
     _get("get_scorer", "/v1/scorers/{name}"),

@@ -240,9 +240,39 @@ class JobPlans(Thing):
         return (yield from self._finished(documents.Job, call, check=check, unfinished=UNFINISHED))
 
     @listing(documents.Item)
-    def items(self, system: str, metric: str, *, page: int | None = None) -> Pages:
-        """List the scores of single sentences."""
-        return Pages(self._call("list_items", self.id, query={"system": system, "metric": metric, "limit": page}))
+    def items(
+        self,
+        system: str,
+        metric: str,
+        *,
+        wrong: str | None = None,
+        label: str | None = None,
+        q: str | None = None,
+        order: str | None = None,
+        page: int | None = None,
+    ) -> Pages:
+        """List the scores of single sentences, of all or of those with an error, a label or words."""
+        chosen = {"wrong": wrong, "label": label, "q": q, "order": order}
+        query = {"system": system, "metric": metric, **chosen, "limit": page}
+        return Pages(self._call("list_items", self.id, query=query))
+
+    @listing(documents.Tree)
+    def trees(
+        self,
+        system: str,
+        *,
+        wrong: str | None = None,
+        label: str | None = None,
+        q: str | None = None,
+        order: str | None = None,
+        item: int | None = None,
+        differs_from: str | None = None,
+        page: int | None = None,
+    ) -> Pages:
+        """List the trees of a system beside gold's; `item` is one sentence, by number."""
+        chosen = {"wrong": wrong, "label": label, "q": q, "order": order}
+        query = {"system": system, **chosen, "item": item, "differs_from": differs_from, "limit": page}
+        return Pages(self._call("list_job_trees", self.id, query=query))
 
     @method
     def slices(self, system: str, metric: str, by: str | None = None) -> Plan[documents.Slices]:
@@ -324,6 +354,12 @@ class BenchmarksPlans(Resource):
         return (yield from work)
 
     @method
+    def join(self, invite: str, team: str, name: str, contact: str) -> Plan[documents.JoinedTeam]:
+        """Make a team of the benchmark that an invite is for, by its secret; the team's token is shown once."""
+        request = {"invite": invite, "id": team, "name": name, "contact": contact}
+        return (yield from self._read(documents.JoinedTeam, "join", json=request))
+
+    @method
     def compare_in_series(self, series: str, a: str, b: str) -> Plan[documents.SeriesComparison]:
         """Compare two teams on all benchmarks of a series."""
         return (yield from self._read(documents.SeriesComparison, "compare_in_series", series, query={"a": a, "b": b}))
@@ -374,6 +410,7 @@ class BenchmarkPlans(Thing):
         *,
         name: str | None = None,
         notes: str | None = None,
+        links: Mapping[str, str] | None = None,
         run_of: str | None = None,
         team: str | None = None,
         role: str | None = None,
@@ -390,6 +427,7 @@ class BenchmarkPlans(Thing):
                 several texts.
             name: of the submission.
             notes: anything to keep beside it.
+            links: addresses of its `paper`, `code` and `model`, which begin with https://.
             run_of: name of the system of which this is a further training run.
             team: for which an organiser submits.
             role: `baseline` for an organiser's baseline.
@@ -402,7 +440,7 @@ class BenchmarkPlans(Thing):
         Raises:
             ClientError: the service refuses it, it fails, or the time is over.
         """
-        meta = _members(name=name, notes=notes, run_of=run_of, team=team, role=role)
+        meta = _members(name=name, notes=notes, links=links, run_of=run_of, team=team, role=role)
         call = self._call(
             "submit", self.id, json=meta, uploads=uploads_of(outputs), watch=progress, seconds=seconds,
             headers=_headers(waiting=wait, progress=progress, key=key),
@@ -467,6 +505,39 @@ class BenchmarkPlans(Thing):
         return (yield from self._text(to, "get_leaderboard", self.id, query={**which, "format": form}))
 
     @method
+    def matrix(
+        self,
+        *,
+        score: str | None = None,
+        pick: str | None = None,
+        revision: int | None = None,
+        part: str | None = None,
+        split: str | None = None,
+    ) -> Plan[documents.Matrix]:
+        """Return the score of every row of the board in every part, with the rows of the first page."""
+        query = _members(score=score, pick=pick, revision=revision, part=part, split=split)
+        return (yield from self._read(documents.Matrix, "get_matrix", self.id, query=query))
+
+    @method
+    def rendered_matrix(self, /, form: str, *, to: Target | None = None, **which: str) -> Plan[str]:
+        """Return the matrix as `csv`, `tsv`, `markdown` or `latex`; into the file `to` if given."""
+        return (yield from self._text(to, "get_matrix", self.id, query={**which, "format": form}))
+
+    @listing(documents.ScoreLine)
+    def scores(
+        self,
+        *,
+        score: str | None = None,
+        pick: str | None = None,
+        revision: int | None = None,
+        part: str | None = None,
+        split: str | None = None,
+    ) -> Pages:
+        """List every score of every part of all rows of the board."""
+        query = _members(score=score, pick=pick, revision=revision, part=part, split=split)
+        return Pages(self._call("list_scores", self.id, query=query))
+
+    @method
     def compare(
         self,
         /,
@@ -509,9 +580,16 @@ class BenchmarkPlans(Thing):
         return Pages(self._call("list_teams", self.id, query={"limit": page}))
 
     @method
-    def add_team(self, team: str, name: str) -> Plan[documents.NewTeam]:
-        """Add a team; its token is shown once."""
-        return (yield from self._read(documents.NewTeam, "create_team", self.id, json={"id": team, "name": name}))
+    def add_team(self, team: str, name: str, *, contact: str | None = None) -> Plan[documents.NewTeam]:
+        """Add a team; its token is shown once, and its contact to organisers alone."""
+        request = _members(id=team, name=name, contact=contact)
+        return (yield from self._read(documents.NewTeam, "create_team", self.id, json=request))
+
+    @method
+    def add_teams(self, teams: Sequence[Mapping[str, str]]) -> Plan[documents.NewTeams]:
+        """Add all of several teams, or none; each has `id`, `name` and perhaps `contact`. Tokens are shown once."""
+        request = {"teams": [dict(team) for team in teams]}
+        return (yield from self._read(documents.NewTeams, "create_team", self.id, json=request))
 
     @method
     def rotate_token(self, team: str) -> Plan[documents.NewToken]:
@@ -522,6 +600,22 @@ class BenchmarkPlans(Thing):
     def erase_team(self, team: str) -> Plan[None]:
         """Remove a team's name and tokens; its submissions stay without a name."""
         yield from self._do("erase_team", self.id, team)
+
+    @listing(documents.Invite)
+    def invites(self, *, page: int | None = None) -> Pages:
+        """List invites, without their secrets."""
+        return Pages(self._call("list_invites", self.id, query={"limit": page}))
+
+    @method
+    def invite(self, expires_at: str, teams_at_most: int) -> Plan[documents.NewInvite]:
+        """Let strangers make teams until a time; the secret and its address are shown once."""
+        request = {"expires_at": expires_at, "teams_at_most": teams_at_most}
+        return (yield from self._read(documents.NewInvite, "create_invite", self.id, json=request))
+
+    @method
+    def withdraw_invite(self, invite: str | Document) -> Plan[None]:
+        """Let no one join with an invite any more; the teams that were made with it stay."""
+        yield from self._do("delete_invite", self.id, _id_of(invite))
 
     @listing(documents.TeamFitting)
     def fitting(self, *, page: int | None = None) -> Pages:
@@ -537,6 +631,17 @@ class BenchmarkPlans(Thing):
     def revision(self, number: int) -> Plan[documents.Revision]:
         """Return a revision."""
         return (yield from self._read(documents.Revision, "get_revision", self.id, str(number)))
+
+    @method
+    def difference(self, number: int) -> Plan[documents.RevisionDifference]:
+        """Return what a revision changes and who moves, also before it is active."""
+        return (yield from self._read(documents.RevisionDifference, "get_revision_difference", self.id, str(number)))
+
+    @method
+    def analytics(self, days: int | None = None) -> Plan[documents.Analytics]:
+        """Return numbers of submissions, failures and waiting times of the last days."""
+        query = {} if days is None else {"days": str(days)}
+        return (yield from self._read(documents.Analytics, "get_analytics", self.id, query=query))
 
     @method
     def revise(
@@ -599,10 +704,15 @@ class SubmissionPlans(Thing):
 
     @method
     def change(
-        self, *, name: str | None = None, notes: str | None = None, chosen: bool | None = None
+        self,
+        *,
+        name: str | None = None,
+        notes: str | None = None,
+        links: Mapping[str, str | None] | None = None,
+        chosen: bool | None = None,
     ) -> Plan[documents.Submission]:
-        """Rename, annotate or choose the submission."""
-        changes = _members(name=name, notes=notes, chosen=chosen)
+        """Rename, annotate or choose the submission; a link that is None is removed."""
+        changes = _members(name=name, notes=notes, links=links, chosen=chosen)
         return (yield from self._read(documents.Submission, "patch_submission", self.id, json=changes))
 
     @method
@@ -633,11 +743,38 @@ class SubmissionPlans(Thing):
         yield from self._do("delete_submission", self.id)
 
     @listing(documents.SubmissionItem)
-    def items(self, *, part: str | None = None, metric: str | None = None, page: int | None = None) -> Pages:
-        """List single sentences, as far as the feedback level shows them."""
-        return Pages(
-            self._call("list_submission_items", self.id, query={"part": part, "metric": metric, "limit": page})
-        )
+    def items(
+        self,
+        *,
+        part: str | None = None,
+        metric: str | None = None,
+        wrong: str | None = None,
+        label: str | None = None,
+        q: str | None = None,
+        order: str | None = None,
+        page: int | None = None,
+    ) -> Pages:
+        """List single sentences, as far as the feedback level shows them; all, or those that are chosen."""
+        chosen = {"wrong": wrong, "label": label, "q": q, "order": order}
+        query = {"part": part, "metric": metric, **chosen, "limit": page}
+        return Pages(self._call("list_submission_items", self.id, query=query))
+
+    @listing(documents.Tree)
+    def trees(
+        self,
+        *,
+        part: str | None = None,
+        wrong: str | None = None,
+        label: str | None = None,
+        q: str | None = None,
+        order: str | None = None,
+        item: int | None = None,
+        page: int | None = None,
+    ) -> Pages:
+        """List trees, as far as the feedback level shows them; `item` is one sentence, by number."""
+        chosen = {"wrong": wrong, "label": label, "q": q, "order": order}
+        query = {"part": part, **chosen, "item": item, "limit": page}
+        return Pages(self._call("list_submission_trees", self.id, query=query))
 
     @method
     def slices(
@@ -727,3 +864,23 @@ class WebhooksPlans(Resource):
     def delete(self, webhook: str | Document) -> Plan[None]:
         """Send nothing there any more."""
         yield from self._do("delete_webhook", _id_of(webhook))
+
+    @method
+    def test(self, webhook: str | Document) -> Plan[documents.Delivery]:
+        """Send a test event there."""
+        return (yield from self._read(documents.Delivery, "test_webhook", _id_of(webhook)))
+
+    @method
+    def rotate(self, webhook: str | Document) -> Plan[documents.NewWebhook]:
+        """Replace the secret, which is shown once; the old one signs too for a day."""
+        return (yield from self._read(documents.NewWebhook, "rotate_webhook", _id_of(webhook)))
+
+    @listing(documents.Delivery)
+    def deliveries(self, webhook: str | Document, *, page: int | None = None) -> Pages:
+        """List what was sent there or waits, newest first."""
+        return Pages(self._call("list_deliveries", _id_of(webhook), query={"limit": page}))
+
+    @method
+    def replay(self, webhook: str | Document, delivery: str | Document) -> Plan[documents.Delivery]:
+        """Deliver an event again."""
+        return (yield from self._read(documents.Delivery, "replay_delivery", _id_of(webhook), _id_of(delivery)))

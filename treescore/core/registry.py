@@ -19,6 +19,7 @@ from treescore.core.arrays import BoolArray, Counts, IntArray
 from treescore.core.classes import Classes
 from treescore.core.columns import Documents, Records
 from treescore.core.disclosure import NOTHING, Disclosure
+from treescore.core.marks import Marks
 from treescore.core.params import Json, Param, checked, schema_of
 from treescore.core.suggestions import did_you_mean
 from treescore.core.text import joinable_lines
@@ -173,6 +174,10 @@ def _no_details(_start: int, _stop: int) -> Records:
     return Records({})
 
 
+def _no_marks() -> Marks | None:
+    return None
+
+
 def _no_slices() -> dict[str, Documents]:
     return {}
 
@@ -194,6 +199,7 @@ class Outcome:
         sizes: how much the details of each sentence hold at most, int64 (n,), where that is far more than its words.
         slices: computes grouping name -> rows `{"value": ..., "counts": {...}, "scores": {...}}`.
         extra: computes further tables of the whole text (confusions, frequent errors, diagnosis).
+        marks: computes which units of both treebanks are wrong, as the metric saw them; None where it does not say.
     """
 
     rows: Counts
@@ -206,6 +212,7 @@ class Outcome:
     sizes: IntArray | None = None
     slices: Callable[[], Mapping[str, Documents]] = _no_slices
     extra: Callable[[], Mapping[str, Json]] = dict
+    marks: Callable[[], Marks | None] = _no_marks
 
     @property
     def totals(self) -> Counts:

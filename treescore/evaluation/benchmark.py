@@ -87,7 +87,7 @@ class Subject:
         address: of the score.
         entry, score: the metric entry and the score of this address.
         settings: of the comparison.
-        part: a part's name, MACRO or POOLED; None where the benchmark has one part.
+        part: the name of a part or of a track, MACRO or POOLED; None where the benchmark has one part.
         parts: names and compared sentences of the parts that the statistic is computed from.
         gold_digest: names their gold texts.
         picked: whether p allows for picking.
@@ -118,6 +118,11 @@ class Subject:
     def sentences(self) -> int:
         """Return the number of sentences of all parts."""
         return sum(size for _, size in self.parts)
+
+    @property
+    def is_mean(self) -> bool:
+        """Return whether the score is the mean of several parts: of all of them, or of those of a track."""
+        return self.part == MACRO or (self.part != POOLED and len(self.parts) > 1)
 
     def answer(
         self,
@@ -152,7 +157,7 @@ class Subject:
         if not self.picked:
             picking = OF_PRIVATE_SHARE if self.share == PRIVATE else UNSELECTED
             document["assumed"] = f"{document['assumed']} {picking}"
-        if self.part == MACRO:
+        if self.is_mean:
             document["part_names"] = [name for name, _ in self.parts]
         document["question"] = question
         return document
@@ -161,7 +166,7 @@ class Subject:
         """Return the position of each sentence's part, where the statistic is over several parts."""
         if candidates and self.sentences != len(candidates[0].runs[0]):
             raise RuntimeError("the counts and the parts differ in their number of sentences")
-        if self.part not in (MACRO, POOLED):
+        if self.part != POOLED and not self.is_mean:
             return None
         strata = np.repeat(np.arange(len(self.parts), dtype=np.int64), [size for _, size in self.parts])
         return PooledParts(strata) if self.part == POOLED else strata

@@ -63,7 +63,12 @@ def macro_mean(table: ScoreTable, values: FloatArray) -> FloatArray:
     An undefined part counts as the worst value of the score's range. Undefined where all parts are, and where a part
     is and the range has no worst value.
     """
-    filled = np.where(np.isnan(values), worst_values(table), values)
+    return mean_of_parts(values, worst_values(table))
+
+
+def mean_of_parts(values: FloatArray, worst: FloatArray) -> FloatArray:
+    """Average over parts as `macro_mean`: (..., parts, s) -> (..., s); worst values (s,), NaN where there is none."""
+    filled = np.where(np.isnan(values), worst, values)
     return np.where(np.isnan(values).all(axis=-2), np.nan, filled.mean(axis=-2))
 
 

@@ -52,6 +52,7 @@ class Report:
         document: `results` of the answer.
         warnings: for users, each with its place.
         evaluation: gold with what is asked, for further comparisons.
+        treebanks: each system as it was read.
     """
 
     spec: Spec
@@ -60,6 +61,7 @@ class Report:
     document: dict[str, Json]
     warnings: list[dict[str, Json]]
     evaluation: Evaluation
+    treebanks: Sequence[Treebank]
 
 
 def evaluate_systems(
@@ -98,13 +100,17 @@ def evaluate_systems(
     evaluation = Evaluation(spec, gold, items, limits, gold_place)
     del gold  # as the text of an output in `Evaluation.score`
     outcomes = []
+    treebanks = []
     warnings = [{"metric": key, **_warning(problem)} for key, problem in spec.warnings()]
     warnings += [_warning(problem.at(gold_place)) for problem in evaluation.gold.sentences.warnings]
     for done, system in enumerate(systems):
         progress(done, total, f"scoring {system.name}")
-        scored, unusual = evaluation.score(system.text, system.format, system.pointer, system.name)
-        outcomes.append(scored)
-        warnings += _warnings_of(system, scored, unusual)
+        treebank = evaluation.read(system.text, system.format, system.pointer)
+        compared = evaluation.compare(treebank, system.format, system.pointer, system.name)
+        outcomes.append(compared)
+        treebanks.append(treebank)
+        unusual = [problem.at(system.pointer) for problem in treebank.sentences.warnings]
+        warnings += _warnings_of(system, compared, unusual)
     warnings += _same_runs(systems)
     comparisons = []
     if addresses is not None and significance is not None:
@@ -114,14 +120,14 @@ def evaluate_systems(
         )  # fmt: skip
     document: dict[str, Json] = {
         "systems": [
-            {"name": system.name, "metrics": _metrics(spec, system, scored, gold_digest)}
-            for system, scored in zip(systems, outcomes, strict=True)
+            {"name": system.name, "metrics": _metrics(spec, system, compared, gold_digest)}
+            for system, compared in zip(systems, outcomes, strict=True)
         ],
         **compared_members(comparisons),
     }
     if agreement:
         document["agreement"] = _agreements(spec, systems, outcomes, agreement)
-    return Report(spec, evaluation.gold, outcomes, document, warnings, evaluation)
+    return Report(spec, evaluation.gold, outcomes, document, warnings, evaluation, treebanks)
 
 
 def _warnings_of(system: System, scored: Mapping[str, Outcome], unusual: Sequence[Problem]) -> list[dict[str, Json]]:

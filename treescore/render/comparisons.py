@@ -12,6 +12,7 @@ from treescore.render.across import across_lines
 from treescore.render.comparison_tables import across_table, comparison_tables
 from treescore.render.latex import comment, latex
 from treescore.render.markdown import escaped, markdown
+from treescore.render.picture import picture
 from treescore.render.rows import csv_rows
 from treescore.render.tables import html_table
 from treescore.render.text import text
@@ -50,9 +51,6 @@ def _csv(documents: Sequence[Document], _across: Document | None, _shares: Conta
 
 
 def _picture(documents: Sequence[Document], _across: Document | None, shares: Container[str]) -> bytes:
-    # The drawing library takes a second to load, and most processes never draw.
-    from treescore.render.picture import picture  # noqa: PLC0415
-
     return picture(documents, shares)
 
 

@@ -22,6 +22,7 @@ from treescore.evaluation.spec import Entry
 from treescore.evaluation.warnings import warning_lines, warnings_of_metric
 from treescore.render.scores import headline_scores
 from treescore.results.filters import MATCHES, OF_SENTENCES, Filters, SentenceName, bounds_of, values_of
+from treescore.results.sentence_views import SentenceView
 from treescore.results.views import View
 
 SCORES = "scores."
@@ -102,8 +103,8 @@ def diff(better: Scored, worse: Scored, filters: Filters) -> View:
     return View(title, _columns(rows), tuple(rows), warnings, notes, shown=_shown(rows))
 
 
-def sentence(scored: Scored, name: SentenceName) -> View:
-    """Return gold and output of one sentence side by side, its errors marked, its scores below.
+def sentence(scored: Scored, name: SentenceName) -> SentenceView:
+    """Return gold and output of one sentence side by side, its errors marked, its scores below, and a picture.
 
     Args:
         scored: the system.
@@ -115,7 +116,8 @@ def sentence(scored: Scored, name: SentenceName) -> View:
     number = _sentence_number(scored, name)
     [item] = scored.items(number, number + 1)
     entry, outcome = scored.entry, scored.outcome
-    rows = tuple(entry.metric.beside_gold(item, scored.report.evaluation.gold_of(entry)))
+    gold = scored.report.evaluation.gold_of(entry)
+    rows = tuple(entry.metric.beside_gold(item, gold))
     [valued] = with_values(entry.metric.table, outcome.rows[number : number + 1], [item])
     named = f" ({clean(item['sent_id'])})" if item.get("sent_id") else ""
     title = f"Sentence {number + 1}{named}, {clean(scored.name)} beside gold under {entry.key}"
@@ -124,7 +126,13 @@ def sentence(scored: Scored, name: SentenceName) -> View:
         notes.append(f"{item['status']}: {item['problem']['detail']}")
     notes += [f"{side}: {item[f'{side}_tree']}" for side in ("gold", "system") if f"{side}_tree" in item]
     columns = [name for name in _columns(rows) if name != ERROR_MARK]
-    return View(title, (*columns, ERROR_MARK), rows, scored.warnings, tuple(notes))
+    from treescore.results.sentence_drawings import drawing_of  # noqa: PLC0415 - other views are not drawn
+
+    drawing = drawing_of(entry.metric, gold, item, rows, title)
+    return SentenceView(
+        title, (*columns, ERROR_MARK), rows, scored.warnings, tuple(notes),
+        drawing=drawing, name=f"sentence-{scored.system + 1}-{number + 1}",
+    )  # fmt: skip
 
 
 def groupings(scored: Scored) -> list[str]:

@@ -17,7 +17,8 @@ from treescore.evaluation.spec import Entry
 from treescore.evaluation.warnings import warning_lines
 from treescore.results.filters import Filters, SentenceName
 from treescore.results.frames import columns_of, frame
-from treescore.results.pictures import Picture, require_drawing
+from treescore.results.pictures import PAIRS, Picture, check_suffix, drawn
+from treescore.results.sentence_views import SentenceView
 from treescore.results.system_scores import SystemScores
 from treescore.results.views import FORMS, Renderable, View, check_form, csv_text, json_text
 
@@ -117,8 +118,10 @@ class Result(Mapping[str, SystemScores], Renderable):
 
         return inspection.errors(self._scored(system, metric), filters)
 
-    def sentence(self, system: str, sentence: SentenceName, metric: str | None = None) -> View:
-        """Return gold and output of one sentence side by side, errors marked, with its scores.
+    def sentence(self, system: str, sentence: SentenceName, metric: str | None = None) -> SentenceView:
+        """Return gold and output of one sentence side by side, errors marked, with its scores and a picture.
+
+            result.sentence("A", 8).svg()
 
         Args:
             system: its name.
@@ -276,12 +279,9 @@ class Comparison(Renderable):
 
         Raises:
             InputError: an unknown form or unit.
-            MissingExtra: `svg`, and matplotlib is not installed.
         """
         check_form(form, self.forms, unit)
         shares = self._shares if unit == PERCENT else frozenset()
-        if form == "svg":
-            require_drawing()
         from treescore.render.comparisons import render_comparisons  # noqa: PLC0415 - as above
 
         return render_comparisons(self.comparisons, form, self.across, shares).content.decode()
@@ -320,18 +320,24 @@ class Comparison(Renderable):
         columns, rows = comparison_rows(self.comparisons)
         return frame(columns_of(rows, columns))
 
-    def plot(self, path: str | Path | None = None, unit: Unit = PERCENT) -> Picture:
-        """Draw a heat map of adjusted p with the differences; a notebook shows what is returned.
+    def plot(
+        self, path: str | Path | None = None, unit: Unit = PERCENT, *, kind: str = PAIRS, system: str | None = None
+    ) -> Picture:
+        """Draw an SVG picture; a notebook shows what is returned.
 
         Args:
-            path: a file to write too; its suffix is `.svg` or `.png`.
+            path: a file to write too; its suffix is `.svg`.
             unit: as in `render`.
+            kind: `pairs`, a heat map of adjusted p with the differences; `dots`, pairs as dots; `intervals`, scores
+                with their intervals; `power`, detectable differences; `against`, one system against all others.
+            system: for `against`, and for `dots` to show its pairs darker.
 
         Raises:
-            MissingExtra: matplotlib is not installed.
-            InputError: another suffix.
+            InputError: another suffix, an unknown kind or system, or several scores where the kind shows one.
         """
-        picture = Picture(self.comparisons, self._shares if unit == PERCENT else frozenset())
+        if path is not None:
+            check_suffix(path)
+        picture = drawn(self.comparisons, kind, self._shares if unit == PERCENT else frozenset(), system)
         if path is not None:
             picture.save(path)
         return picture

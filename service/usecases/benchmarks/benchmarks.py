@@ -26,13 +26,22 @@ from service.policy import gate
 from service.policy.gate import Level
 from service.policy.split import shown_share
 from service.queue import LIVE
-from service.requests import MISSING, PRIVATE, BenchmarkChanges, BenchmarkRequest, BenchmarksQuery, PartGold, Request
+from service.requests import (
+    MAX_PARTS,
+    MISSING,
+    PRIVATE,
+    BenchmarkChanges,
+    BenchmarkRequest,
+    BenchmarksQuery,
+    PartGold,
+    Request,
+)
 from service.store import artifacts, benchmarks, ladders, revisions, runs, submissions, texts, tokens
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Part, Revision
 from service.usecases.access.access import benchmark_of
 from service.usecases.access.idempotency import IdempotencyKey, claim_key
-from service.usecases.benchmarks.settings import check_part_name, complete_settings
+from service.usecases.benchmarks.settings import DEFAULTS, check_part_name, complete_settings
 from service.usecases.benchmarks.warnings import revision_warnings
 from service.usecases.boards.work import schedule_board_comparison
 from service.usecases.events.record import record_event
@@ -50,7 +59,6 @@ from treescore.core.suggestions import did_you_mean
 from treescore.errors import Problem, ProblemList, ScoringError
 
 REVISION_KIND = "revision"
-MAX_PARTS = 1000
 
 
 def create_benchmark(
@@ -67,7 +75,7 @@ def create_benchmark(
         scoring = check_scoring(request.given())
     except ScoringError as error:
         raise unprocessable(error) from error
-    settings = complete_settings(request, scoring)
+    settings = complete_settings(request, scoring, request.parts)
     problems = ProblemList()
     if not 1 <= len(request.parts) <= MAX_PARTS:
         detail = f"A benchmark has 1 to {MAX_PARTS} parts; the request has {len(request.parts)}."
@@ -104,6 +112,12 @@ def view_benchmark(context: Context, caller: Caller, slug: str) -> View:
     """Show a benchmark."""
     with context.store.read() as db:
         return _view(db, context, caller, benchmark_of(db, slug, caller))
+
+
+def level_of(context: Context, caller: Caller, slug: str) -> str:
+    """Return the name of the feedback level at which the caller sees a benchmark now."""
+    with context.store.read() as db:
+        return gate.level_of(benchmark_of(db, slug, caller), caller, context.now()).name.lower()
 
 
 def wait_for_benchmark(context: Context, caller: Caller, slug: str, seconds: float, etag: str | None = None) -> View:
@@ -153,7 +167,7 @@ def patch_benchmark(
             benchmark,
             title=benchmark.title if changes.title is MISSING else changes.title,
             series=benchmark.series if changes.series is MISSING else changes.series,
-            settings=complete_settings(changes, shown_revision(db, benchmark).scoring, benchmark.settings),
+            settings=_settings(db, benchmark, changes),
             updated_at=now,
         )
         if changed.leaderboard["ladder"] != benchmark.leaderboard["ladder"] and submissions.exist(db, slug):
@@ -167,8 +181,14 @@ def patch_benchmark(
         record_event(db, context, "benchmark.changed", slug, actor=caller.owner, data={"members": members})
         scheduled = schedule_board_comparison(db, context, slug)
         view = _view(db, context, caller, benchmark_of(db, slug))
-    queue_runs(context, scheduled)
+    queue_runs(context, scheduled, slug)
     return view
+
+
+def _settings(db: Connection, benchmark: Benchmark, changes: BenchmarkChanges) -> dict[str, Json]:
+    shown = shown_revision(db, benchmark)
+    names = [part.name for part in revisions.parts_of(db, shown.id)]
+    return complete_settings(changes, shown.scoring, names, benchmark.settings)
 
 
 def _check_split(db: Connection, before: Benchmark, changed: Benchmark, now: datetime) -> None:
@@ -309,6 +329,7 @@ def _document(db: Connection, context: Context, caller: Caller, benchmark: Bench
         "revision": {"number": shown.number, "state": shown.state},
         "active_revision": benchmark.active_revision,
         "pending_revision": None if pending is None else pending.number,
+        "about": DEFAULTS["about"],  # of benchmarks from before
         **benchmark.settings,
         "created_at": moment(benchmark.created_at),
         "updated_at": moment(benchmark.updated_at),

@@ -14,14 +14,13 @@ from service.policy import gate
 from service.policy.gate import Level
 from service.policy.split import shares_of, shown_share
 from service.queue import BULK, LIVE
-from service.requests import PageQuery, PartGold, RevisionRequest
+from service.requests import MAX_PARTS, PageQuery, PartGold, RevisionRequest
 from service.store import revisions, runs, texts
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Revision
 from service.usecases.access.access import active_revision, benchmark_of, cursor_number
 from service.usecases.access.idempotency import IdempotencyKey, claim_key
 from service.usecases.benchmarks.benchmarks import (
-    MAX_PARTS,
     REVISION_KIND,
     part_document,
     parts_texts,
@@ -111,7 +110,7 @@ def view_revision(context: Context, caller: Caller, slug: str, number: int) -> V
     """
     with context.store.read() as db:
         benchmark = benchmark_of(db, slug, caller)
-        revision = _revision_of(db, caller, slug, number)
+        revision = revision_of(db, caller, slug, number)
         document = _document(db, context, caller, benchmark, revision)
     return json_view(document, final=revision.state in revisions.FINAL_STATES, state=revision.state)
 
@@ -122,7 +121,7 @@ def wait_for_revision(
     """Show a revision once it has settled, or differs from `etag`, or the time is over."""
     with context.store.read() as db:
         benchmark_of(db, slug, caller)
-        revision = _revision_of(db, caller, slug, number)
+        revision = revision_of(db, caller, slug, number)
     return wait_for(context, revision.id, lambda: view_revision(context, caller, slug, number), seconds, etag)
 
 
@@ -136,7 +135,12 @@ def list_revisions(context: Context, caller: Caller, slug: str, query: PageQuery
     return Page(items, str(rows[query.limit - 1].number) if len(rows) > query.limit else None)
 
 
-def _revision_of(db: Connection, caller: Caller, slug: str, number: int) -> Revision:
+def revision_of(db: Connection, caller: Caller, slug: str, number: int) -> Revision:
+    """Return a revision that the caller may see; dry runs are for organisers.
+
+    Raises:
+        NotFound: there is none of this number.
+    """
     revision = revisions.get(db, slug, number)
     if revision is None or (revision.dry_run and not caller.organiser):
         raise NotFound(f"Unknown revision {number} of benchmark {slug!r}.")
@@ -171,6 +175,10 @@ def _parts(
         if name not in known and (benchmark.active_revision is not None or given[name] is None):
             detail = f"Unknown part {name!r}. The benchmark has: {', '.join(known[:20])}.{did_you_mean(name, known)}"
             problems.add(Problem(code="unknown-part", pointer=f"/parts/{escape(name)}", part=name, detail=detail))
+    for name in gold:
+        if name in benchmark.tracks:
+            detail = f"{name!r} is the name of a track. Parts and tracks have different names."
+            problems.add(Problem(code="part-and-track", pointer=f"/parts/{escape(name)}", part=name, detail=detail))
     remaining = [name for name in known if name not in given or given[name] is not None]
     if not 1 <= len({*remaining, *gold}) <= MAX_PARTS:
         problems.add(Problem(code="no-parts", pointer="/parts", detail=f"A revision has 1 to {MAX_PARTS} parts."))
@@ -200,14 +208,14 @@ def _document(
         "activated_at": moment(revision.activated_at),
         # progress counts the scored submissions
         "progress": None if run is None or level < Level.STATUS else run.progress,
-        "moved": _moved(db, benchmark, revision, level, context.now()),
+        "moved": moves_of(db, benchmark, revision, level, context.now()),
         "warnings": revision_warnings(db, benchmark, revision) if level >= Level.GOLD else [],
         # the failure of gold quotes gold
         "failure": gate.failure_view(level, revision.failure) if revision.failure and level >= Level.GOLD else None,
     }
 
 
-def _moved(
+def moves_of(
     db: Connection, benchmark: Benchmark, revision: Revision, level: Level, now: datetime
 ) -> list[dict[str, object]] | None:
     """Return the changes of ranks as the caller may see them: others than organisers if the board shows them such."""

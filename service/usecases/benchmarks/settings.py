@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 
 from service.errors import invalid, refuse
-from service.requests import MACRO, MISSING, POOLED, BenchmarkChanges, Request
+from service.requests import MACRO, MAX_ABOUT, MISSING, POOLED, BenchmarkChanges, Request
 from service.usecases.runs.views import moment
 from service.usecases.scoring.config import scoring_config
-from treescore.core.params import Json
+from treescore.core.params import Json, escape
+from treescore.core.suggestions import did_you_mean
 from treescore.errors import Problem, ProblemList, ScoringError
 from treescore.evaluation.report import full_address
 
@@ -23,6 +24,7 @@ DEFAULTS: Mapping[str, Json] = {
     "feedback_after_closing": None,
     "rounding": None,
     "publish_input": False,
+    "tracks": {},
     "leaderboard": {
         "public": True,
         "anonymous": False,
@@ -34,34 +36,50 @@ DEFAULTS: Mapping[str, Json] = {
         "unit": "auto",
         "split": None,
     },
+    "about": {
+        "description": None,
+        "rules": None,
+        "citation": None,
+        "licence": None,
+        "contact": None,
+        "links": [],
+    },
 }
 
 
 def complete_settings(
-    changes: BenchmarkChanges, scoring: Mapping[str, Json], before: Mapping[str, Json] = DEFAULTS
+    changes: BenchmarkChanges,
+    scoring: Mapping[str, Json],
+    parts: Collection[str],
+    before: Mapping[str, Json] = DEFAULTS,
 ) -> dict[str, Json]:
     """Return complete settings: what a request gives over what was there before.
 
-    `quota` and `leaderboard` are changed member by member.
+    `quota`, `leaderboard` and `about` are changed member by member.
 
     Args:
         changes: the request.
         scoring: the scoring configuration of the revision that is shown; it says which scores can be listed.
+        parts: of that revision; tracks that the request gives are made of them.
         before: complete settings.
 
     Raises:
         Unprocessable: the benchmark would close before it opens, its ladder or its split does not fit the other
-            settings, or it lists a score that it does not have.
+            settings, it lists a score or a part that it does not have, or says too much of itself.
     """
     settings = _merged({**DEFAULTS, **before}, changes)
     if isinstance(changes.leaderboard, Request) and changes.leaderboard.given().get("scores") is not None:
         settings["leaderboard"]["scores"] = _addresses(scoring, settings["leaderboard"]["scores"])
+    if changes.tracks is not MISSING:
+        refuse(_wrong_tracks(changes.tracks, parts))
     opens, closes = settings["opens_at"], settings["closes_at"]
     if opens is not None and closes is not None and closes <= opens:
         detail = f"`closes_at` ({closes}) must be later than `opens_at` ({opens}), both in UTC."
         raise invalid("closes-before-opening", "/closes_at", detail)
     _check_ladder(settings)
     _check_split(settings)
+    settings["about"] = {**settings["about"], "links": settings["about"]["links"] or []}
+    _check_about(settings["about"])
     return settings
 
 
@@ -83,14 +101,32 @@ def _addresses(scoring: Mapping[str, Json], listed: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(addresses))
 
 
-def check_part_name(problems: ProblemList, value: str, pointer: str) -> None:
-    """Check a part's name, which is used in addresses."""
+def check_part_name(problems: ProblemList, value: str, pointer: str, what: str = "part") -> None:
+    """Check the name of a part or a track, which is used in addresses."""
     if not PART.fullmatch(value) or not value.strip(".") or value in (MACRO, POOLED):
         detail = (
-            "The name of a part has 1 to 64 letters, digits, `_`, `-` and `.`, not only dots. "
+            f"The name of a {what} has 1 to 64 letters, digits, `_`, `-` and `.`, not only dots. "
             f"{MACRO} and {POOLED} are reserved for all parts together."
         )
         problems.add(Problem(code="bad-part-name", pointer=pointer, detail=detail))
+
+
+def _wrong_tracks(tracks: Mapping[str, Sequence[str]], parts: Collection[str]) -> ProblemList:
+    """Return the problems of tracks: their names are those of no part, and what they name are parts."""
+    problems = ProblemList()
+    for name, members in tracks.items():
+        pointer = f"/tracks/{escape(name)}"
+        if name in parts:
+            detail = f"{name!r} is the name of a part. Parts and tracks have different names."
+            problems.add(Problem(code="part-and-track", pointer=pointer, part=name, detail=detail))
+        else:
+            check_part_name(problems, name, pointer, "track")
+        for at, member in enumerate(members):
+            if member not in parts:
+                known = ", ".join(list(parts)[:20])
+                detail = f"Unknown part {member!r}. The benchmark has: {known}.{did_you_mean(member, parts)}"
+                problems.add(Problem(code="unknown-part", pointer=f"{pointer}/{at}", part=member, detail=detail))
+    return problems
 
 
 def _check_ladder(settings: Mapping[str, Json]) -> None:
@@ -120,6 +156,17 @@ def _check_split(settings: Mapping[str, Json]) -> None:
             "`feedback_after_closing` may be higher."
         )
         raise invalid("split-level", "/feedback", detail)
+
+
+def _check_about(about: Mapping[str, Json]) -> None:
+    texts = [text for name, text in about.items() if name != "links" and text is not None]
+    texts += [text for link in about["links"] for text in link.values()]
+    size = sum(len(text.encode()) for text in texts)
+    if size > MAX_ABOUT:
+        detail = (
+            f"The texts and links have {size:,} bytes in all; {MAX_ABOUT:,} are allowed. Link to a page of your own."
+        )
+        raise invalid("about-too-long", "/about", detail)
 
 
 def _merged(before: Mapping[str, Json], changes: Request) -> dict[str, Json]:

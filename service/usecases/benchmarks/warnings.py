@@ -24,6 +24,7 @@ def revision_warnings(db: Connection, benchmark: Benchmark, revision: Revision) 
     problems = [
         *scoring_warnings(revision.scoring),
         *(problem for share in shares for problem in _small(db, benchmark, revision, share)),
+        *_without_parts(db, benchmark, revision),
         *_near({number: None for share in shares for number in near_revisions(db, benchmark, revision, share)}),
     ]
     return [error_document(problem, gold_visible=False) for problem in problems]
@@ -65,6 +66,19 @@ def _problem(part: str, share: str | None, consequence: str) -> Problem:
     which = f"The part {part!r}" if share is None else f"The {share} share of the part {part!r}"
     detail = f"{which} has fewer than {cells.LEAST} sentences. {consequence}"
     return Problem(code="small-part", pointer=f"/parts/{escape(part)}", part=part, detail=detail)
+
+
+def _without_parts(db: Connection, benchmark: Benchmark, revision: Revision) -> list[Problem]:
+    """Return which tracks name parts that a revision does not have; it shows their means over the others."""
+    known = {part.name for part in revisions.parts_of(db, revision.id)}
+    problems = []
+    for name, members in benchmark.tracks.items():
+        gone = [part for part in members if part not in known]
+        if gone:
+            rest = "The track is the mean of its other parts." if len(gone) < len(members) else "It has no other part."
+            detail = f"The track {name!r} names parts that revision {revision.number} lacks: {', '.join(gone)}. {rest}"
+            problems.append(Problem(code="track-lacks-part", pointer=f"/tracks/{escape(name)}", detail=detail))
+    return problems
 
 
 def _near(numbers: Iterable[int]) -> list[Problem]:

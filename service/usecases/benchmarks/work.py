@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from service.context import Context
 from service.policy.split import shown_share
-from service.requests import MACRO, PRIVATE
+from service.requests import PRIVATE
 from service.store import (
     artifacts,
     benchmarks,
@@ -41,6 +41,8 @@ from service.usecases.scoring.ladder import place
 from service.usecases.scoring.part_scorer import Scorer
 from service.usecases.scoring.sentence_keys import sentence_keys
 from service.usecases.scoring.shares import unsplittable
+from service.usecases.trees.gold import gold_key, pack_gold_trees
+from service.usecases.trees.writing import TREES
 from treescore.errors import InputError, LimitError, Problem, ProblemList, ScoringError
 from treescore.evaluation.blind import blind_inputs, word_count
 from treescore.evaluation.evaluate import Evaluation
@@ -124,6 +126,7 @@ def _check_part(context: Context, revision: Revision, scoring: ScoringConfig, pa
         (input_name(part.position, name), 0): artifacts.pack_json(body) for name, body in blind_inputs(gold).items()
     }
     packed[blocks_name(part.position), 0] = packed_documents(evaluation)
+    packed |= pack_gold_trees(part, gold)
     with context.store.write() as db:
         key = benchmark_key(db, revision.benchmark_id)
     keys = sentence_keys(gold, key)
@@ -135,6 +138,7 @@ def _check_part(context: Context, revision: Revision, scoring: ScoringConfig, pa
             raise Cancelled(revision.id)
         artifacts.drop_below(db, revision.id, input_name(part.position, ""))
         artifacts.drop_below(db, revision.id, blocks_name(part.position))
+        artifacts.drop_below(db, revision.id, gold_key(part.position).name(TREES))
         artifacts.put(db, revision.id, packed)
         digest = keyed_digest(key, loaded.digest)
         checked = Part(part.name, part.position, len(gold), word_count(gold), digest)
@@ -248,7 +252,7 @@ def _rank_changes(
         if not benchmark.leaderboard["ladder"]:
             entries = together(entries, systems.members(db, benchmark.id, each.number))
         if not scoring.charges(entry):
-            entries = incomplete_last(entries, revisions.parts_of(db, each.id), MACRO)
+            entries = incomplete_last(entries, revisions.parts_of(db, each.id))
         if benchmark.leaderboard["ladder"]:
             entries = top_rungs(entries)
         ids = [run for entry in entries for run in {entry.id, *entry.runs}]

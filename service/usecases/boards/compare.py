@@ -97,7 +97,7 @@ def board_behind(db: Connection, question: Question) -> Board:
         raise RuntimeError(f"unknown benchmark {question['benchmark']}")
     return board_of(
         db, benchmark, score=question["score"], part=question["part"], revision=question["revision"],
-        share=question.get("share"),
+        share=question.get("share"), track=question.get("parts"),
     )  # fmt: skip
 
 

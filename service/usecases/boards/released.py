@@ -18,7 +18,8 @@ from service.usecases.scoring.shares import golds_of, sizes_of
 def release_of_board(db: Connection, benchmark: Benchmark, board: Board, level: Level) -> Release:
     """Return what a caller of this level sees of the figures of a board."""
     sizes = sizes_of(db, benchmark, board.revision.id, board.parts, board.share)
-    return release_of(benchmark, level, board.scoring.addresses, board.scoring.main_score, sizes).on_board()
+    scoring = board.scoring
+    return release_of(benchmark, level, scoring.addresses, scoring.main_score, sizes, board.tracks).on_board()
 
 
 def release_of_revision(

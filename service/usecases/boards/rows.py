@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypedDict
 
 import numpy as np
 
@@ -32,6 +33,14 @@ class BoardRow:
     tested: bool = False
 
 
+class Named(TypedDict):
+    """Team and name of a row's submission, as far as they are shown."""
+
+    team: str | None
+    team_name: str | None
+    name: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class _Pairs:
     """The pairs of a comparison by both ids, and the significant ones, the better one first."""
@@ -45,8 +54,10 @@ def team_key(entry: BoardEntry) -> str:
     return entry.id if entry.team_id is None else f"team {entry.team_id}"
 
 
-def incomplete_last(entries: Iterable[BoardEntry], parts: Sequence[Part], chosen: str) -> list[BoardEntry]:
-    """Let entries that do not cover every sentence of the chosen part, or of all, rank below those that do.
+def incomplete_last(
+    entries: Iterable[BoardEntry], parts: Sequence[Part], chosen: Collection[str] | None = None
+) -> list[BoardEntry]:
+    """Let entries that do not cover every sentence of the chosen parts, or of all, rank below those that do.
 
     The rule where a score leaves out what an output lacks.
     """
@@ -110,6 +121,24 @@ def ranked(entries: Iterable[BoardEntry], *, higher_is_better: bool) -> list[Boa
             rank, last = counted, loss
         rows.append(BoardRow(entry, rank))
     return rows
+
+
+def named(entry: BoardEntry, names: Mapping[str, str], submission: str) -> Named:
+    """Return the members that name a row.
+
+    A team whose name is not shown has no id here either; an erased team has neither.
+
+    Args:
+        entry: of the row.
+        names: of the teams whose names are shown, by id.
+        submission: its name.
+    """
+    team = entry.team_id if entry.team_id in names else None
+    return Named(
+        team=team,
+        team_name=None if team is None else names[team],
+        name=submission if team is not None or entry.team_id is None else None,
+    )
 
 
 def family(rows: Sequence[BoardRow]) -> list[str]:

@@ -15,6 +15,7 @@ import orjson
 from service.context import Context
 from service.store import secrets
 from service.store.comparisons import Question
+from treescore.core.params import Json
 from treescore.significance import Seeds
 
 SECRET = "comparison-seeds"  # noqa: S105 - a name
@@ -27,7 +28,9 @@ def seeds_of(context: Context, question: Question) -> Seeds | None:
         return None
     with context.store.write() as db:
         key = secrets.get_or_make(db, SECRET)
-    about = [question["benchmark"], question["revision"], question["score"], question["part"], settings["unit"]]
+    # a track has the seeds of its parts: another name for the same parts makes the same question
+    part = question.get("parts", question["part"])
+    about: list[Json] = [question["benchmark"], question["revision"], question["score"], part, settings["unit"]]
     if "share" in question:
         about.append(question["share"])
     return Seeds(hmac.digest(key, orjson.dumps(about), hashlib.sha256))

@@ -24,6 +24,7 @@ from service.requests import PUBLIC
 from service.store import benchmarks, boards, runs, score_records, submissions
 from service.store.benchmarks import Benchmark
 from service.store.boards import BoardBody, BoardComparison, BoardRun, RequestedBoard
+from service.store.comparisons import Question
 from service.traces import span
 from service.usecases.boards.board import (
     Board,
@@ -178,7 +179,8 @@ def _boards_to_compare(
     for key in boards.keys(db, benchmark.id, revision):
         kept = boards.get(db, benchmark.id, revision, key)
         asked = None if kept is None else kept.body["asked"]
-        if asked is not None and key not in live:
+        # a track may be gone since
+        if asked is not None and key not in live and standard.has_part(asked["part"]):
             board = board_of(db, benchmark, revision=revision, **asked)
             live |= {each.key: (each, asked) for each in (replace(board, share=share) for share in shares)}
     frozen_at = benchmark.frozen_at
@@ -206,7 +208,7 @@ def _compared(context: Context, board: Board, asked: RequestedBoard | None, othe
         body["comparison"] = kept.body["comparison"]
     elif len(ids) > 1:
         alike = [each.body["comparison"] for each in others if _of_one_figure(each.board, board)]
-        earlier = [*alike, None if kept is None else kept.body["comparison"]]
+        earlier = [*alike, None if kept is None or not _of_same_parts(kept, question) else kept.body["comparison"]]
         body["comparison"] = compare_submissions(context, question, [each for each in earlier if each is not None])
     return _Compared(board, body, fresh=fresh, new=_new_of(ids, kept))
 
@@ -219,7 +221,13 @@ def _new_of(ids: Sequence[str], kept: BoardComparison | None) -> frozenset[str]:
 
 
 def _of_one_figure(one: Board, other: Board) -> bool:
-    return (one.score, one.part, one.share) == (other.score, other.part, other.share)
+    return (one.score, one.part, one.track, one.share) == (other.score, other.part, other.track, other.share)
+
+
+def _of_same_parts(kept: BoardComparison, question: Question) -> bool:
+    """Return whether a track had the same parts when its board was compared before."""
+    before = kept.body["question"]
+    return before is not None and before.get("parts") == question.get("parts")
 
 
 def _ending(

@@ -11,7 +11,7 @@ from service.context import Context
 from service.errors import Conflict, Forbidden, TooManyRequests, invalid, unprocessable
 from service.policy.questions import require_own_pick
 from service.queue import BULK, LIVE
-from service.requests import LEADERBOARD, MACRO, ComparisonRequest
+from service.requests import LEADERBOARD, POOLED, ComparisonRequest
 from service.store import benchmarks, boards, comparisons, runs, teams
 from service.store.benchmarks import Benchmark
 from service.store.comparisons import Comparison, Question
@@ -25,7 +25,7 @@ from service.usecases.boards.board import (
     tested_of,
 )
 from service.usecases.boards.considered import board_question, listed_question
-from service.usecases.boards.leaderboard import Viewer
+from service.usecases.boards.viewing import Viewer
 from service.usecases.boards.work import keep_asked
 from service.usecases.comparisons.rules import (
     Reach,
@@ -157,7 +157,7 @@ def _require_unit(db: Connection, board: Board, settings: Settings | None) -> No
         return
     try:
         if settings.unit == "part":
-            require_parts(len(board.chosen_parts) if board.part == MACRO else 1)
+            require_parts(1 if board.part == POOLED else len(board.chosen_parts))
         else:
             stored = [stored_documents(db, board.revision.id, part) for part in board.chosen_parts]
             require_documents(known=any(names is None or any(names) for names in stored))

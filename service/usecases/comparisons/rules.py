@@ -33,8 +33,8 @@ from service.usecases.boards.board import (
     tested_of,
 )
 from service.usecases.boards.considered import board_question
-from service.usecases.boards.leaderboard import Viewer, viewer_of
 from service.usecases.boards.released import release_of_board, require_board
+from service.usecases.boards.viewing import Viewer, viewer_of
 from treescore.core.params import Json
 from treescore.errors import Problem, ScoringError
 from treescore.significance import Settings, parse_settings
@@ -188,7 +188,7 @@ def reach_of(db: Connection, caller: Caller, viewer: Viewer, question: Question)
     benchmark = benchmark_of(db, question["benchmark"])
     board = board_of(
         db, benchmark, score=question["score"], part=question["part"], revision=question["revision"],
-        until=viewer.until, share=question.get("share"),
+        until=viewer.until, share=question.get("share"), track=question.get("parts"),
     )  # fmt: skip
     return Reach(db, board, caller, benchmark, viewer)
 

@@ -20,9 +20,9 @@ from service.store import benchmarks, teams
 from service.store.benchmarks import Benchmark
 from service.usecases.access.access import storable
 from service.usecases.boards.board import BOARD_SETTINGS, board_of, rows_of
-from service.usecases.boards.leaderboard import viewer_of
 from service.usecases.boards.released import require_board
 from service.usecases.boards.significance import comparison_behind
+from service.usecases.boards.viewing import viewer_of
 from service.usecases.runs.views import View, json_view
 from treescore.core.params import Json
 from treescore.significance.across import Compared, across

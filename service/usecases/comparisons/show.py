@@ -15,13 +15,14 @@ from service.context import Context
 from service.errors import Gone, NotFound, Unprocessable
 from service.policy import gate
 from service.policy.gate import Level
+from service.render.units import percent_of
 from service.requests import PageQuery
 from service.store import boards, comparisons, runs, submissions, teams
 from service.store.benchmarks import Benchmark
 from service.store.comparisons import Comparison
 from service.store.submissions import Submission
 from service.usecases.access.access import benchmark_of, storable, team_of
-from service.usecases.boards.leaderboard import Viewer
+from service.usecases.boards.viewing import Viewer
 from service.usecases.comparisons.rules import Reach, reach_of, reader_of
 from service.usecases.runs.views import Page, View, body_view, json_view, moment
 from service.usecases.runs.waiting import wait_for
@@ -150,7 +151,8 @@ def view_comparison(context: Context, caller: Caller, name: str, form: str = "js
         return json_view(document, final=run is None or run.final, state=str(document["state"]))
     if "pairs" not in document:
         raise Unprocessable(f"The comparison {name} is {document['state']}. Only JSON can show that.")
-    shown = render_comparisons([_labelled(document, labels)], form)
+    shares = percent_of([str(document["score"])], form)
+    shown = render_comparisons([labelled(document, shown_names(labels))], form, shares=shares)
     return body_view(shown.content, shown.media_type)
 
 
@@ -189,10 +191,12 @@ def _visible_of(
         return rows
     team = team_of(caller, benchmark.id)
     asked = set() if team is None else comparisons.asked_by(db, [row.id for row in rows], team)
-    reaches: dict[tuple[int, str, str | None, str | None], Reach] = {}
+    reaches: dict[tuple[object, ...], Reach] = {}
     seen = []
     for row in rows:
-        about = (row.revision, row.question["score"], row.question["part"], row.question.get("share"))
+        question = row.question
+        members = (question["score"], question["part"], tuple(question.get("parts", ())), question.get("share"))
+        about = (row.revision, *members)
         if about not in reaches:
             reaches[about] = reach_of(db, caller, viewer, row.question)
         known = submissions.many(db, row.question["submissions"])
@@ -252,21 +256,32 @@ def _labels(db: Connection, seen: Visible, caller: Caller) -> dict[str, Label]:
     }
 
 
-def _labelled(document: Mapping[str, Json], labels: Mapping[str, Label]) -> dict[str, Json]:
-    """Return a comparison for people: names instead of ids, with ids if two names are equal."""
-    words: dict[str, str] = {}
-    for each, label in labels.items():
-        said = ": ".join(part for part in (label["team_name"], label["name"]) if part)
-        words[each] = said or each
-    counted = Counter(words.values())
-    counted[MARGIN] += 1  # a name beside those of the two systems
-    shown = {each: f"{said} ({each})" if counted[said] > 1 else said for each, said in words.items()}
+def labelled(document: Mapping[str, Json], shown: Mapping[str, str]) -> dict[str, Json]:
+    """Return a comparison for people: what `shown_names` returned instead of ids."""
     return {
         **document,
         "systems": [{**system, "name": shown[system["name"]]} for system in document["systems"]],
         "pairs": [_renamed(pair, shown) for pair in document["pairs"]],
         "untested": [{**each, "name": shown[each["name"]]} for each in document["untested"]],
     }
+
+
+def shown_names(labels: Mapping[str, Label], *, short: bool = False) -> dict[str, str]:
+    """Return what people read instead of the ids of submissions: different names for different ones.
+
+    Args:
+        labels: of the submissions.
+        short: leave out the name of a submission that is its team's only one.
+    """
+    words: dict[str, str] = {}
+    teams = Counter(label["team_name"] for label in labels.values())
+    for each, label in labels.items():
+        alone = short and teams[label["team_name"]] == 1
+        said = ": ".join(part for part in (label["team_name"], None if alone else label["name"]) if part)
+        words[each] = said or label["name"] or each
+    counted = Counter(words.values())
+    counted[MARGIN] += 1  # a name beside those of the two systems
+    return {each: f"{said} ({each})" if counted[said] > 1 else said for each, said in words.items()}
 
 
 def _renamed(pair: Mapping[str, Json], shown: Mapping[str, str]) -> dict[str, Json]:

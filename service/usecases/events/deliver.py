@@ -25,9 +25,9 @@ from service.caller import ADMIN, Caller
 from service.context import Context
 from service.meters import DELIVERIES
 from service.outbound import BadAddress, NoAnswer
-from service.store import teams, tokens, webhooks
-from service.store.webhooks import Delivery, Webhook
-from service.usecases.events.listing import visible
+from service.store import delivery_log, teams, tokens, webhooks
+from service.store.webhooks import DELIVERED, GIVEN_UP, WAITING, Delivery, Webhook
+from service.usecases.events.listing import visible_to
 from service.usecases.events.record import record_event
 from service.usecases.events.webhooks import SECRET_PREFIX
 
@@ -41,6 +41,8 @@ AT_ONCE = 8
 IN_A_ROW = 4
 """Deliveries to one webhook in one round, so that a busy webhook does not delay the others."""
 LOOKED_AT = 256
+LOGGED = 200
+"""Deliveries of one webhook that have ended and stay in its log."""
 log = structlog.get_logger("treescore.webhooks")
 Send = Callable[[str, bytes, Mapping[str, str]], int]
 
@@ -107,7 +109,7 @@ def _deliver(context: Context, batch: Sequence[Delivery], send: Send) -> int:
     for delivery in batch:
         if failed:
             with context.store.write() as db:
-                webhooks.reschedule(db, delivery.id, delivery.attempts, context.now() + PAUSES[0], None)
+                webhooks.postpone(db, delivery.id, context.now() + PAUSES[0])
             continue
         with context.store.read() as db:
             caller = _reader(db, context, delivery.webhook)
@@ -143,18 +145,21 @@ def _status(send: Send, url: str, message: Message) -> int | None:
 
 def _message(db: Connection, context: Context, caller: Caller, delivery: Delivery) -> Message | None:
     """Make a message of type, time and ids: the receiver reads the rest with a token. None if it may not be sent."""
-    shown = visible(db, context, caller, delivery.event)
+    hook = delivery.webhook
+    shown = visible_to(db, context, caller, hook, delivery.event)
     if shown is None:
         return None
     data = {"event": shown["id"], **{name: shown[name] for name in ("benchmark", "team", "subject")}}
     body = orjson.dumps({"type": shown["type"], "timestamp": shown["at"], "data": data})
-    timestamp, message_id = int(context.now().timestamp()), str(shown["id"])
+    now, message_id = context.now(), str(shown["id"])
+    timestamp = int(now.timestamp())
+    signatures = [signature(secret, message_id, timestamp, body) for secret in hook.secrets(now)]
     headers = {
         "Content-Type": "application/json",
         "User-Agent": "Treescore",
         "webhook-id": message_id,
         "webhook-timestamp": str(timestamp),
-        "webhook-signature": signature(delivery.webhook.secret, message_id, timestamp, body),
+        "webhook-signature": " ".join(signatures),
     }
     return Message(headers, body)
 
@@ -178,21 +183,20 @@ def _settle(context: Context, delivery: Delivery, status: int | None) -> Outcome
     """Record how an attempt ended, and return it."""
     received = status is not None and HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES
     now = context.now()
+    attempts = delivery.attempts + 1
     with context.store.write() as db:
         failures = webhooks.count_failures(db, delivery.webhook.id, delivered=received)
-        if received:
-            webhooks.drop_delivery(db, delivery.id)
-            return Outcome.DELIVERED
-        attempts = delivery.attempts + 1
-        if status == HTTPStatus.GONE or (attempts >= ATTEMPTS and failures >= ATTEMPTS):
-            _disable(db, context, delivery.webhook)
-        elif attempts >= ATTEMPTS:
-            # others were received since: give up only this one
-            webhooks.drop_delivery(db, delivery.id)
-        else:
-            webhooks.reschedule(db, delivery.id, attempts, now + PAUSES[attempts - 1], status)
+        if not received and status != HTTPStatus.GONE and attempts < ATTEMPTS:
+            next_at = now + PAUSES[attempts - 1]
+            webhooks.note_attempt(db, delivery, status, now, state=WAITING, next_at=next_at)
             return Outcome.FAILED
-    return Outcome.GIVEN_UP
+        state = DELIVERED if received else GIVEN_UP
+        webhooks.note_attempt(db, delivery, status, now, state=state, next_at=None)
+        # where others were received since, only this one is given up
+        if status == HTTPStatus.GONE or (not received and failures >= ATTEMPTS):
+            _disable(db, context, delivery.webhook)
+        delivery_log.trim(db, delivery.webhook.id, LOGGED)
+    return Outcome.DELIVERED if received else Outcome.GIVEN_UP
 
 
 def _drop(context: Context, delivery: Delivery, *, end_webhook: bool) -> None:

@@ -8,10 +8,11 @@ from service.caller import Caller
 from service.context import Context
 from service.errors import NotFound
 from service.policy import gate
-from service.requests import EventsQuery
+from service.requests import WEBHOOK_TEST, EventsQuery
 from service.store import benchmarks, events
 from service.store.benchmarks import Benchmark
 from service.store.events import Event
+from service.store.webhooks import Webhook
 from service.usecases.runs.views import Page, moment
 
 BATCH = 200
@@ -62,6 +63,18 @@ def visible(
         return None
     level = None if benchmark is None else gate.level_of(benchmark, caller, context.now())
     return gate.event_view(level, caller, _document(event))
+
+
+def visible_to(
+    db: Connection, context: Context, caller: Caller, hook: Webhook, event: Event
+) -> dict[str, object] | None:
+    """Return an event as a webhook may send it on behalf of a caller; None if the caller may not know of it.
+
+    The owner of a webhook may know of its tests.
+    """
+    if event.kind == WEBHOOK_TEST and event.subject == hook.id:
+        return gate.test_view(_document(event))
+    return visible(db, context, caller, event)
 
 
 def _seq(db: Connection, event_id: str) -> int:

@@ -10,6 +10,7 @@ from service.context import Context
 from service.ids import new_id
 from service.store import events, webhooks
 from service.store.events import Event
+from service.store.webhooks import Webhook
 
 
 def record_event(
@@ -22,8 +23,9 @@ def record_event(
     team_id: str | None = None,
     subject: str | None = None,
     data: Mapping[str, object] | None = None,
-) -> None:
-    """Record an event, and queue its deliveries to webhooks.
+    only: Webhook | None = None,
+) -> list[str]:
+    """Record an event, and queue its deliveries to webhooks. Return their ids.
 
     Args:
         db: the transaction of the change.
@@ -34,10 +36,13 @@ def record_event(
         team_id: of the team, if it belongs to one.
         subject: id of the resource, if it is not the benchmark.
         data: further members; nothing from gold.
+        only: the webhook that it is sent to; None for all that take it.
     """
     now = context.now()
     event = Event(0, new_id("evt", now), benchmark_id, kind, now, actor, team_id, subject, dict(data or {}))
-    hooks = webhooks.subscribed(db, event)
+    hooks = webhooks.subscribed(db, event) if only is None else [only]
     seq = events.add(db, event)
-    for hook in hooks:
-        webhooks.add_delivery(db, new_id("del", now), hook.id, seq, now)
+    made = [new_id("del", now) for _ in hooks]
+    for hook, delivery_id in zip(hooks, made, strict=True):
+        webhooks.add_delivery(db, delivery_id, hook.id, seq, now)
+    return made

@@ -9,6 +9,7 @@ import orjson
 from service.caller import Caller
 from service.context import Context
 from service.errors import SOON, Conflict, NotFound
+from service.render.units import percent_of
 from service.requests import ComparisonsQuery, ItemsQuery, JobRequest, ReportQuery, ResultQuery, SlicesQuery
 from service.store import artifacts, jobs
 from service.store.runs import SUCCEEDED
@@ -16,7 +17,11 @@ from service.usecases.access.access import item_number
 from service.usecases.jobs.jobs import view_job
 from service.usecases.runs.views import TEXT_TYPE, Page, View, body_view, items_page, json_view
 from service.usecases.scoring.config import stored_spec
-from service.usecases.scoring.results import ArtifactKey, load_items, load_slices, slices_view
+from service.usecases.scoring.results import ArtifactKey, StoredItems, load_items, load_slices, slices_view
+from service.usecases.trees.gold import JOB_GOLD
+from service.usecases.trees.listing import Asked, listed
+from service.usecases.trees.sentences import OutputTrees
+from service.usecases.trees.writing import TreesKey
 from treescore.core.suggestions import did_you_mean
 from treescore.evaluation.spec import Entry
 from treescore.render import render_comparisons
@@ -34,11 +39,23 @@ class _Results(TypedDict, total=False):
 
 def job_items(context: Context, caller: Caller, job_id: str, query: ItemsQuery) -> Page:
     """Return the items of one system under one metric, from after the item numbered `cursor`."""
-    start = item_number(query.cursor)
     key, entry = _scored(context, caller, job_id, query)
+    if not query.choice.everything:
+        return _chosen_items(context, job_id, key, entry, query)
+    start = item_number(query.cursor)
     with context.store.read() as db:
         items = load_items(db, job_id, key, entry.metric.table, start, start + query.limit + 1)
     return items_page(items, start, query.limit)
+
+
+def _chosen_items(context: Context, job_id: str, key: ArtifactKey, entry: Entry, query: ItemsQuery) -> Page:
+    with context.store.read() as db:
+        trees = OutputTrees(db, job_id, TreesKey(key.output), (job_id, JOB_GOLD))
+        if not trees.beside_gold:
+            raise NotFound(f"{NOT_KEPT} Items cannot be chosen without stored trees.")
+        asked = Asked((job_id, str(key.output), str(key.metric)), query.choice, query.cursor, query.limit)
+        found = listed(trees, asked, beside_gold=True)
+        return found.page(StoredItems(db, job_id, key, entry.metric.table).each(found.sentences))
 
 
 def job_slices(context: Context, caller: Caller, job_id: str, query: SlicesQuery) -> View:
@@ -90,7 +107,8 @@ def job_comparisons(context: Context, caller: Caller, job_id: str, query: Compar
         across = None
     if query.format == "json":
         return json_view({"items": chosen} if across is None else {"items": chosen, "across": across})
-    shown = render_comparisons(chosen, query.format, across)
+    shares = percent_of((str(comparison["score"]) for comparison in chosen), query.format)
+    shown = render_comparisons(chosen, query.format, across, shares)
     return body_view(shown.content, shown.media_type)
 
 
@@ -124,22 +142,42 @@ def _finished(context: Context, caller: Caller, job_id: str) -> View:
     return view
 
 
+def system_number(context: Context, caller: Caller, job_id: str, system: str) -> int:
+    """Return the position of a system of a job that has results.
+
+    Raises:
+        NotFound: unknown system.
+        Conflict: the job has not finished, or has no results.
+    """
+    _finished(context, caller, job_id)
+    stored = _request(context, job_id)
+    return _position(stored, system)
+
+
 def _scored(context: Context, caller: Caller, job_id: str, query: ResultQuery) -> tuple[ArtifactKey, Entry]:
     """Return the artifacts' key of one system under one metric, and the metric entry."""
     _finished(context, caller, job_id)
-    with context.store.read() as db:
-        job = jobs.get(db, job_id)
-    # a validation has neither metrics nor systems
-    stored = None if job is None or "metrics" not in job.request else JobRequest.stored(job.request)
+    stored = _request(context, job_id)
     entries = () if stored is None else stored_spec(stored.scoring).entries
     keys = [entry.key for entry in entries]
-    names = [] if stored is None else [system.name for system in stored.systems]
     if query.metric not in keys:
         raise NotFound(
             f"The job has no metric {query.metric!r}. Its metrics: {', '.join(keys)}.{did_you_mean(query.metric, keys)}"
         )
-    if query.system not in names:
-        known = f"Its systems: {', '.join(names[:20])}.{did_you_mean(query.system, names)}"
-        raise NotFound(f"The job has no system {query.system!r}. {known}")
     metric = keys.index(query.metric)
-    return ArtifactKey(names.index(query.system), metric), entries[metric]
+    return ArtifactKey(_position(stored, query.system), metric), entries[metric]
+
+
+def _request(context: Context, job_id: str) -> JobRequest | None:
+    """Return the request of a job; None of a validation, which has neither metrics nor systems."""
+    with context.store.read() as db:
+        job = jobs.get(db, job_id)
+    return None if job is None or "metrics" not in job.request else JobRequest.stored(job.request)
+
+
+def _position(stored: JobRequest | None, system: str) -> int:
+    names = [] if stored is None else [each.name for each in stored.systems]
+    if system not in names:
+        known = f"Its systems: {', '.join(names[:20])}.{did_you_mean(system, names)}"
+        raise NotFound(f"The job has no system {system!r}. {known}")
+    return names.index(system)

@@ -8,15 +8,17 @@ from service.context import Context
 from service.requests import JobRequest
 from service.store import jobs, runs, texts
 from service.store.jobs import Job
-from service.store.score_records import PackedArtifacts
 from service.usecases.jobs.jobs import significance_of
 from service.usecases.runs.ending import Ending, Failure, job_answer
 from service.usecases.runs.progress import Progress
 from service.usecases.scoring.part_texts import Stored
 from service.usecases.scoring.results import ArtifactKey, pack_outcome
+from service.usecases.trees.gold import JOB_GOLD
+from service.usecases.trees.writing import Packed, TreesKey, pack_marks, pack_trees
 from treescore.core.registry import Text
 from treescore.evaluation.report import Report, System, evaluate_systems
 from treescore.evaluation.spec import parse_format, parse_items, parse_spec
+from treescore.evaluation.tree_marks import marks_of
 
 
 def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
@@ -32,7 +34,7 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
         return None
     report = _evaluate(context, job, stored, progress)
     answer = {"results": report.document, "warnings": report.warnings}
-    return job_answer(run, runs.SUCCEEDED, answer, _packed(report))
+    return job_answer(run, runs.SUCCEEDED, answer, _packed(report) | _packed_trees(report))
 
 
 def fail(_context: Context, run: runs.Run, failure: Failure) -> Ending:
@@ -84,9 +86,19 @@ def _fields(stored: Stored, name: str) -> Mapping[str, tuple[str, bytes]]:
     return {key.removeprefix(below): text for key, text in stored.items() if key.startswith(below)}
 
 
-def _packed(report: Report) -> PackedArtifacts:
+def _packed(report: Report) -> dict[tuple[str, int], bytes]:
     packed: dict[tuple[str, int], bytes] = {}
     for system, outcomes in enumerate(report.outcomes):
         for metric, entry in enumerate(report.spec.entries):
             packed |= pack_outcome(ArtifactKey(system, metric), entry, outcomes[entry.key], report.gold, reports=True)
+    return packed
+
+
+def _packed_trees(report: Report) -> Packed:
+    """Return what is stored of trees: gold's once, those of each system, and how these fit."""
+    packed = pack_trees(JOB_GOLD, report.gold)
+    for number, (system, outcomes) in enumerate(zip(report.treebanks, report.outcomes, strict=True)):
+        key = TreesKey(number)
+        packed |= pack_trees(key, system)
+        packed |= pack_marks(key, marks_of(report.spec.entries, outcomes, report.gold, system), report.gold, system)
     return packed

@@ -19,6 +19,7 @@ from service.store.score_records import PackedArtifacts
 from service.traces import span
 from service.usecases.runs.progress import Progress
 from service.usecases.runs.views import etag_of, moment, state_document
+from service.usecases.runs.waiting import board_name
 from service.usecases.runs.watch import watched
 from treescore.errors import Problem, ScoringError
 
@@ -133,15 +134,20 @@ def finish(context: Context, run: Run, ending: Ending) -> bool:
     except Outdated:
         return False
     context.queue.wake(run.id)
-    queue_runs(context, queued)
+    queue_runs(context, queued, ending.lock)
     ending.after()
     return True
 
 
-def queue_runs(context: Context, queued: Sequence[QueuedRun]) -> None:
-    """Queue the runs that a transaction has stored, after its commit."""
+def queue_runs(context: Context, queued: Sequence[QueuedRun], changed: str | None = None) -> None:
+    """Queue the runs that a transaction has stored, after its commit.
+
+    Those who wait for a board of the benchmark that it has `changed` are woken.
+    """
     for each in queued:
         context.queue.put(each.id, each.queue)
+    if changed is not None:
+        context.queue.wake(board_name(changed))
 
 
 def job_answer(

@@ -13,8 +13,30 @@ LOOK_AGAIN = 5.0
 """Seconds after which a waiting request reads the store again without a wake-up."""
 
 
-def wait_for(context: Context, run_id: str, look: Callable[[], View], seconds: float, etag: str | None) -> View:
-    """Return the view of `look` when it is final or differs from `etag`, or when time is over."""
+def board_name(benchmark_id: str) -> str:
+    """Return the name by which those who wait for a change of a benchmark's boards are woken."""
+    return f"board {benchmark_id}"
+
+
+def wait_for(
+    context: Context,
+    run_id: str,
+    look: Callable[[], View],
+    seconds: float,
+    etag: str | None,
+    done: Callable[[View, str | None], bool] | None = None,
+) -> View:
+    """Return the view of `look` when it is final or differs from `etag`, or when time is over.
+
+    Args:
+        context: store, queue and configuration.
+        run_id: of the run whose wake-ups are heard, or a `board_name`.
+        look: reads the view.
+        seconds: the longest wait.
+        etag: of what the caller knows, or None.
+        done: another rule of when there is nothing to wait for.
+    """
+    done = done or settled
     if seconds <= 0:
         return look()
     end = monotonic() + min(seconds, context.config.max_wait_seconds)
@@ -23,7 +45,7 @@ def wait_for(context: Context, run_id: str, look: Callable[[], View], seconds: f
             while True:
                 seen = look()  # not before listening: what happens in between would be missed
                 left = end - monotonic()
-                if settled(seen, etag) or left <= 0:
+                if done(seen, etag) or left <= 0:
                     return seen
                 listener.wait(min(left, LOOK_AGAIN))
     except REDIS_ERRORS:
@@ -33,3 +55,8 @@ def wait_for(context: Context, run_id: str, look: Callable[[], View], seconds: f
 def settled(view: View, etag: str | None) -> bool:
     """Return whether there is nothing to wait for."""
     return view.final or (etag is not None and view.etag != etag)
+
+
+def changed(view: View, etag: str | None) -> bool:
+    """Return whether there is nothing to wait for where a view never ends: it differs, or nothing is pending."""
+    return view.final if etag is None else view.etag != etag

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from service.requests import MACRO, POOLED
 from service.store.revisions import Part
 
 
@@ -26,19 +25,21 @@ class Coverage:
         return f"{self.scored}/{self.total}"
 
 
-def coverage_of(covered: Sequence[int] | None, parts: Sequence[Part], chosen: str = MACRO) -> Coverage | None:
-    """Return the coverage of one part, or of all.
+def coverage_of(
+    covered: Sequence[int] | None, parts: Sequence[Part], chosen: Collection[str] | None = None
+) -> Coverage | None:
+    """Return the coverage of some parts, or of all.
 
     Args:
         covered: sentences with a scored output in each part; None if not known.
         parts: of the revision, in the same order.
-        chosen: the name of a part; MACRO and POOLED mean all.
+        chosen: names of parts; None for all.
     """
     if covered is None:
         return None
     sizes = [
         (scored, part.sentences or 0)
         for part, scored in zip(parts, covered, strict=True)
-        if chosen in (MACRO, POOLED, part.name)
+        if chosen is None or part.name in chosen
     ]
     return Coverage(sum(scored for scored, _ in sizes), sum(total for _, total in sizes))

@@ -29,9 +29,12 @@ from service.usecases.scoring.part_results import FAILED, MISSING, SCORED, PartR
 from service.usecases.scoring.part_texts import OUTPUTS, digest_of_part, names_of, text_of
 from service.usecases.scoring.results import ArtifactKey, pack_outcome
 from service.usecases.scoring.shares import share_rows, split_of
+from service.usecases.trees.gold import keep_gold_trees
+from service.usecases.trees.writing import TreesKey, pack_marks, pack_trees
 from treescore.core.arrays import Counts, FloatArray, IntArray
 from treescore.core.params import Json
 from treescore.core.registry import Outcome, Text
+from treescore.core.trees import Treebank
 from treescore.core.values import count_values, nested_values, score_values
 from treescore.errors import Problem, ScoringError
 from treescore.evaluation.blind import word_count
@@ -39,6 +42,7 @@ from treescore.evaluation.document import outcome_document, signature_document
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.parts import PartScores, part_scores
 from treescore.evaluation.spec import Entry
+from treescore.evaluation.tree_marks import marks_of
 
 Note = Callable[[int, int, str], None]
 
@@ -77,6 +81,7 @@ class Scorer:
             benchmark = benchmarks.get(db, revision.benchmark_id)
             self._split = None if benchmark is None else split_of(db, benchmark, revision.id)
         self._absent: dict[tuple[str, str], Counts] = {}
+        self._gold_kept: set[str] = set()
         self._blocks: dict[tuple[str, str | None], IntArray | None] = {}
 
     def score(self, submission: Submission, note: Note, *, always: bool = False) -> Scored:
@@ -161,7 +166,9 @@ class Scorer:
             if scored.sizes and any(map(misfits.is_misfit, failure.problems)):
                 # the text could be read, so that what failed was the comparison with gold
                 failure = replace(failure, closed=Failure("input", [_closed(part)], 1))
-            return PartResult(FAILED, sizes=scored.sizes, failure=failure)
+            # what is stored of the output alone is shown whether it fits gold or not
+            own = {name: body for name, body in scored.packed.items() if "/trees/" in name[0]}
+            return PartResult(FAILED, sizes=scored.sizes, failure=failure, packed=own)
         return scored
 
     def _score(self, part: Part, text: Text, scored: PartResult) -> None:
@@ -174,6 +181,8 @@ class Scorer:
         with span("reading", part=part.name):
             system = evaluation.read(text, self.scoring.spec.format, pointer)
         scored.sizes = {"sentences": len(system), "words": word_count(system)}
+        trees = TreesKey(part.position, self.revision.number)
+        scored.packed |= pack_trees(trees, system)
         with span("comparing", part=part.name):
             outcomes = evaluation.compare(system, self.scoring.spec.format, pointer)
         scored.warnings += [_warning(problem.at(pointer, part.name)) for problem in system.sentences.warnings]
@@ -188,8 +197,23 @@ class Scorer:
                 scored.warnings.append(warning)
             key = ArtifactKey(part.position, position, self.revision.number)
             scored.packed |= pack_outcome(key, entry, outcome, evaluation.gold, tokens=True)
+        marks = marks_of(self._asked_first, outcomes, evaluation.gold, system)
+        scored.packed |= pack_marks(trees, marks, evaluation.gold, system)
+        self._keep_gold_trees(part, evaluation.gold)
         answered = np.logical_and.reduce([outcome.answered for outcome in outcomes.values()])
         scored.covered = int(answered.sum())
+
+    @property
+    def _asked_first(self) -> Sequence[Entry]:
+        """The metric entries, the one that ranks first."""
+        main = self.scoring.main[0]
+        return [main, *(entry for entry in self.scoring.spec.entries if entry is not main)]
+
+    def _keep_gold_trees(self, part: Part, gold: Treebank) -> None:
+        """Store gold's trees where an earlier version has checked the revision."""
+        if part.name not in self._gold_kept:
+            keep_gold_trees(self.context, self.revision, part, gold)
+            self._gold_kept.add(part.name)
 
     @property
     def _shares(self) -> Sequence[str | None]:

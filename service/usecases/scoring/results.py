@@ -124,6 +124,11 @@ class StoredItems:
             return chosen
         return with_values(self._table, self._counts[start : start + len(chosen)], chosen)
 
+    def each(self, numbers: Sequence[int]) -> Sequence[dict[str, object]]:
+        """Return items by their numbers (from 0), in the order of these; each stored page is read once."""
+        found = {number: self.read(number, number + 1) for number in sorted(set(numbers))}
+        return [item for number in numbers for item in found[number]]
+
     def _pages(self, start: int, stop: int) -> Iterator[tuple[int, Records]]:
         if self._page is not None and self._page[0] <= start and stop <= self._page[0] + len(self._page[1]):
             yield self._page

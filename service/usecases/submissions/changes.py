@@ -28,7 +28,7 @@ from service.usecases.submissions.views import SUBMISSION_KIND, view_of
 
 
 def patch_submission(context: Context, caller: Caller, submission_id: str, changes: SubmissionChanges) -> View:
-    """Change name and notes, choose a submission for the board, withdraw it or bring it back.
+    """Change name, notes and links, choose a submission for the board, withdraw it or bring it back.
 
     Raises:
         Conflict: the benchmark is not open, or the submission has no scores of a team.
@@ -45,7 +45,9 @@ def patch_submission(context: Context, caller: Caller, submission_id: str, chang
             raise Conflict(f"The submission {submission.id} has no scores of a team, so it cannot be chosen.")
         if changes.chosen is not MISSING or changes.withdrawn is False:
             require_open(benchmark, caller, now)
-        values = {name: value for name, value in given.items() if name != "withdrawn"}
+        values = {name: value for name, value in given.items() if name not in ("withdrawn", "links")}
+        if changes.links is not MISSING:
+            values["links"] = {} if changes.links is None else changes.links.over(submission.links)
         if changes.withdrawn is not MISSING:
             values["withdrawn_at"] = (submission.withdrawn_at or now) if changes.withdrawn else None
         if values:
@@ -55,7 +57,7 @@ def patch_submission(context: Context, caller: Caller, submission_id: str, chang
         scheduled = board_changed(db, context, submission.benchmark_id)
         _record(context, db, caller, "submission.changed", submission, {"members": sorted(given)})
         view = view_of(db, context, caller, benchmark, submission_of(db, caller, submission_id))
-    queue_runs(context, scheduled)
+    queue_runs(context, scheduled, submission.benchmark_id)
     return view
 
 
@@ -146,7 +148,7 @@ def delete_submission(context: Context, caller: Caller, submission_id: str) -> N
         comparisons.erase(db, comparisons.naming(db, submission.benchmark_id, submission_id), now)
         scheduled = board_changed(db, context, submission.benchmark_id)
         _record(context, db, caller, "submission.deleted", submission)
-    queue_runs(context, scheduled)
+    queue_runs(context, scheduled, submission.benchmark_id)
     context.queue.stop(submission.run_id)
 
 

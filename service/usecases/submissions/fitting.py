@@ -20,12 +20,13 @@ from service.context import Context
 from service.policy import gate
 from service.policy.figures import release_of, step_of
 from service.policy.gate import Level
-from service.requests import PageQuery
+from service.requests import MACRO, POOLED, PageQuery
 from service.store import comparisons, fitting, revisions, score_records, teams, validations
 from service.store.benchmarks import Benchmark
 from service.store.fitting import Sent
 from service.store.revisions import Part, Revision
 from service.usecases.access.access import active_revision, benchmark_of
+from service.usecases.boards.board import tracks_in
 from service.usecases.runs.views import Page
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from treescore.core.arrays import Counts
@@ -217,10 +218,12 @@ def _bits(benchmark: Benchmark, scoring: ScoringConfig, parts: Sequence[Part], c
 def _bits_of_scores(level: Level, benchmark: Benchmark, scoring: ScoringConfig, parts: Sequence[Part]) -> float:
     if level is Level.STATUS:
         return 1.0
+    if level is Level.ITEMS:
+        return float(np.sum([part.words or 0 for part in parts]))
     sizes = {part.name: part.sentences for part in parts}
-    listed = len(release_of(benchmark, level, scoring.addresses, scoring.main_score, sizes).listed)
-    if level is Level.ROUNDED:
-        return math.log2(1.0 / step_of(benchmark)) * listed
-    if level is Level.SCORES:
-        return SCORE_BITS * listed
-    return float(np.sum([part.words or 0 for part in parts]))
+    tracks = tracks_in(benchmark.tracks, parts)
+    release = release_of(benchmark, level, scoring.addresses, scoring.main_score, sizes, tracks)
+    # of several parts each has its scores, and so have their means and all of them as one text
+    names = {*sizes, *tracks, MACRO, POOLED} - {*release.hidden} if len(parts) > 1 else {*sizes}
+    each = math.log2(1.0 / step_of(benchmark)) if level is Level.ROUNDED else SCORE_BITS
+    return each * len(release.listed) * len(names)

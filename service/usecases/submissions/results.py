@@ -13,6 +13,7 @@ from service.errors import SOON, Conflict, Gone, NotFound
 from service.policy import gate, misfits
 from service.policy.figures import Release
 from service.policy.gate import Level
+from service.policy.items import by_output_sentences as items_by_output
 from service.policy.split import shown_share
 from service.requests import SubmissionItemsQuery, SubmissionSlicesQuery
 from service.store import revisions, score_records
@@ -23,7 +24,9 @@ from service.usecases.access.access import benchmark_of, item_number, submission
 from service.usecases.boards.released import release_of_revision
 from service.usecases.runs.views import Page, View, items_page
 from service.usecases.scoring.config import scoring_config, visibility_key
-from service.usecases.scoring.results import ArtifactKey, load_items, load_slices, scores_of, slices_view
+from service.usecases.scoring.results import ArtifactKey, StoredItems, load_items, load_slices, scores_of, slices_view
+from service.usecases.submissions.seen_trees import SeenTrees
+from service.usecases.trees.listing import Asked, listed
 from treescore.core.suggestions import did_you_mean
 from treescore.evaluation.spec import Entry
 
@@ -44,6 +47,11 @@ class _Results:
     release: Release
     closed: bool
 
+    def shown(self, items: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
+        """Return items as the caller may see them."""
+        documents = misfits.closed_items(items) if self.closed else items
+        return self.listed(gate.items_view(self.level, visibility_key(self.entry), documents))
+
     def listed(self, documents: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
         """Return items or slices with the listed ones of their scores."""
         return self.release.of_items(self.entry.key, scores_of(self.entry), documents)
@@ -60,6 +68,8 @@ def submission_items(context: Context, caller: Caller, submission_id: str, query
         Conflict: there are no scores.
         Gone: items are not kept any more.
     """
+    if not query.choice.everything:
+        return _chosen_items(context, caller, submission_id, query)
     start = item_number(query.cursor)
     with context.store.read() as db:
         results = _results(db, context, caller, submission_id, query)
@@ -67,9 +77,35 @@ def submission_items(context: Context, caller: Caller, submission_id: str, query
     if not items and not start:
         _require_kept(results)
     page = items_page(items, start, query.limit)
-    documents = misfits.closed_items(page.items) if results.closed else page.items
-    shown = gate.items_view(results.level, visibility_key(results.entry), documents)
-    return replace(page, items=results.listed(shown))
+    return replace(page, items=results.shown(page.items))
+
+
+def _chosen_items(context: Context, caller: Caller, submission_id: str, query: SubmissionItemsQuery) -> Page:
+    with context.store.read() as db:
+        results = _results(db, context, caller, submission_id, query)
+        seen = SeenTrees(db, results.submission, results.part, results.revision, results.level, results.release)
+        if not len(seen.trees.text):
+            raise Gone(f"The trees of {submission_id}, by which items are chosen, are not kept.")
+        seen.require_choice(query.choice)
+        owner = (submission_id, str(results.key.output), str(results.key.metric))
+        found = listed(seen.trees, Asked(owner, query.choice, query.cursor, query.limit), beside_gold=seen.beside_gold)
+        items = StoredItems(db, submission_id, results.key, results.entry.metric.table)
+        if seen.beside_gold:
+            return found.page(results.shown(items.each(found.sentences)))
+        own = {
+            sentence: _of_own_sentence(results, items, sentence, seen.trees.items_of(sentence))
+            for sentence in sorted(found.sentences)
+        }
+        return found.page([own[sentence] for sentence in found.sentences])
+
+
+def _of_own_sentence(results: _Results, items: StoredItems, sentence: int, of_gold: range) -> dict[str, object]:
+    """Return the item of a sentence of the output, which lies in these of gold's."""
+    shown = results.shown(items.read(of_gold.start, of_gold.stop))
+    if not items_by_output(visibility_key(results.entry)):
+        return shown[0]
+    of_it = [item for item in shown if item["item"] == sentence + 1]
+    return of_it[0] if of_it else {"item": sentence + 1, "status": "ok", "words": []}
 
 
 def submission_slices(context: Context, caller: Caller, submission_id: str, query: SubmissionSlicesQuery) -> View:

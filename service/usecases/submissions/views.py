@@ -19,7 +19,7 @@ from service.store.benchmarks import Benchmark
 from service.store.runs import Run
 from service.store.submissions import Submission
 from service.usecases.boards.released import release_of_revision, revision_shown
-from service.usecases.runs.views import View, json_view, moment
+from service.usecases.runs.views import View, json_view, links_document, moment
 from service.usecases.submissions import quotas
 
 SUBMISSION_KIND = "submission"
@@ -83,6 +83,7 @@ def _document(submission: Submission, run: Run | None, heads: Mapping[str, str])
         "name": submission.name,
         "run_of": heads.get(submission.run_of or ""),
         "notes": submission.notes,
+        "links": links_document(submission.links),
         "role": submission.role,
         "state": run.state if waits and run is not None else submission.state,
         "attempt": submission.attempt,

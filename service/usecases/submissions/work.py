@@ -72,6 +72,7 @@ def _scored(context: Context, submission: Submission, revision: Revision, scored
     def save(db: Connection, now: datetime) -> Sequence[QueuedRun]:
         _require_active(db, submission, revision)
         if scored.record is None:
+            score_records.save_trees(db, submission.id, revision.number, scored.packed)
             return _end(db, context, submission, now, failure=failure_of_parts(scored.failures), outputs=outputs)
         score_records.save(db, scored.record, scored.packed)
         texts.replace(db, scored.smaller)

@@ -341,3 +341,54 @@ def test_head_is_get_without_a_body_here_too(task: SharedTask) -> None:
     for path in (task.address, f"{task.address}/leaderboard", at, f"{at}/items", f"{at}/output", "/v1/events"):
         head, get = task.organiser.head(path), task.organiser.get(path)
         assert (head.data, head.headers["ETag"]) == (b"", get.headers["ETag"])
+
+
+TABLE = 'id,name,contact\r\noslo,"Oslo, Parsers",=cmd@example.org\r\nmetz,Metz,\r\n'
+
+
+def test_a_table_of_teams_is_answered_with_their_tokens_once(task: SharedTask) -> None:
+    at = f"{task.address}/teams"
+    made = task.organiser.post(at, data=TABLE, content_type="text/csv", headers={"Accept": "text/csv"})
+    assert (made.status_code, made.mimetype) == (201, "text/csv")
+    assert (made.headers["Cache-Control"], made.headers["Location"]) == ("no-store", at)
+    rows = list(csv.DictReader(io.StringIO(made.text)))
+    assert [(row["id"], row["name"], row["contact"]) for row in rows] == [
+        ("oslo", "Oslo, Parsers", "'=cmd@example.org"),
+        ("metz", "Metz", ""),
+    ]
+    for row in rows:
+        assert task.stage.client(row["token"]).get(f"{task.address}/submissions").status_code == 200
+    listed = task.organiser.get(at).json["items"]
+    assert [(team["id"], team["contact"]) for team in listed] == [("metz", None), ("oslo", "=cmd@example.org")]
+    assert "token" not in listed[0]
+
+
+def test_a_table_and_json_are_answered_in_json_unless_a_table_is_preferred(task: SharedTask) -> None:
+    at = f"{task.address}/teams"
+    assert [
+        team["id"] for team in task.organiser.post(at, data=TABLE, content_type="text/csv; charset=utf-8").json["teams"]
+    ] == ["oslo", "metz"]
+    body = {"teams": [{"id": "lyon", "name": "Lyon"}]}
+    preferred = task.organiser.post(at, json=body, headers={"Accept": "application/json;q=0.5, text/csv"})
+    assert preferred.text.startswith("id,name,contact,token\r\nlyon,Lyon,,ts_")
+    body = {"teams": [{"id": "nice", "name": "Nice"}]}
+    assert task.organiser.post(at, json=body, headers={"Accept": "*/*"}).json["teams"][0]["id"] == "nice"
+
+
+def test_a_table_with_faults_makes_no_team(task: SharedTask) -> None:
+    at = f"{task.address}/teams"
+    faulty = task.organiser.post(at, data="id,name\nlyon,Lyon\na b,\n", content_type="text/csv")
+    assert faulty.status_code == 422
+    assert [(each["code"], each["line"], each["column"]) for each in faulty.json["errors"]] == [
+        ("bad-id", 3, 1),
+        ("bad-name", 3, 2),
+    ]
+    twice = task.organiser.post(at, data="id,name\nlyon,Lyon\n\nlyon,Lyon\n", content_type="text/csv")
+    assert [(each["code"], each["line"]) for each in twice.json["errors"]] == [("repeated-id", 4)]
+    task.team("lyon")
+    taken = task.organiser.post(at, data="id,name\noslo,Oslo\nlyon,Lyon\n", content_type="text/csv")
+    assert (taken.status_code, taken.json["type"].rpartition("/")[2]) == (409, "id-taken")
+    assert [(each["code"], each["line"]) for each in taken.json["errors"]] == [("taken-id", 3)]
+    assert [team["id"] for team in task.organiser.get(at).json["items"]] == ["lyon"]
+    assert task.organiser.post(at, data=TABLE, content_type="text/csv; charset=latin-1").status_code == 415
+    assert task.organiser.post(at, data="x" * 200_001, content_type="text/csv").status_code == 413

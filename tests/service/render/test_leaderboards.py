@@ -5,11 +5,9 @@ from __future__ import annotations
 import csv
 import io
 from typing import Any
-from xml.etree import ElementTree as ET
 
 import orjson
 import pytest
-from matplotlib.axes import Axes
 
 from service.render import LEADERBOARD_FORMATS, render_leaderboard
 
@@ -36,6 +34,8 @@ def row(rank: int | None, score: float | None, cluster: int | None = None, **mor
         "score": score,
         "scores": {"ud.las_f1": score, "ud.uas_f1": None},
         "covered": None if score is None else "59/60" if rank == 3 else "60/60",
+        "missing_parts": None if score is None else ["de"] if rank == 3 else [],
+        "scored_parts": None if score is None else 1 if rank == 3 else 2,
         "ci95": None if score is None else {"low": score - 0.01, "high": score + 0.01},
         "p_next": 0.01 if cluster == 1 else None,
         "detectable": {"difference": 0.0123, "power": 0.8, "alpha": 0.05 / 3} if cluster == 1 else None,
@@ -59,7 +59,8 @@ def board(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
         "score": "ud.las_f1",
         "higher_is_better": True,
         "revision": 1,
-        "part": None,
+        "part": "macro",
+        "parts": ["en", "de"],
         "pick": "best",
         "split": None,
         "rounding": None,
@@ -142,16 +143,6 @@ def test_markdown_keeps_names_inside_their_cells() -> None:
     assert line.startswith("| 1 |")
 
 
-def test_the_picture_has_a_bar_for_each_scored_row_and_says_it_in_words() -> None:
-    document = board(*BOARD["rows"], title=HOSTILE)
-    found = ET.fromstring(rendered("svg", document))  # noqa: S314 - made by ourselves
-    described = found.find("{http://www.w3.org/2000/svg}desc")
-    assert described is not None
-    assert described.text is not None
-    assert "1. Lyon: biaffine 0.9000" in described.text
-    assert "5 rows in all" in described.text
-
-
 def test_rounded_scores_are_shown_with_the_digits_of_their_step() -> None:
     document = board(row(1, 0.9), rounding=0.01)
     assert "0.90 " in rendered("markdown", document)
@@ -163,15 +154,6 @@ def test_every_form_says_what_the_claims_are_about(form: str) -> None:
     plain = " ".join(rendered(form, BOARD).replace("\\%", "%").replace("%\n%", "").split())
     for sentence in ("the claim is about other documents of this kind", "One training run each"):
         assert sentence in plain
-
-
-def test_the_picture_shows_below_its_bars_what_the_claims_are_about(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn: list[str] = []
-    monkeypatch.setattr(Axes, "set_xlabel", lambda _, words, **__: drawn.append(words))
-    rendered("svg", BOARD)
-    legend, *below = drawn[0].splitlines()
-    assert legend.startswith("bar: score")
-    assert " ".join(below) == ASSUMED
 
 
 def test_the_forms_name_units_and_what_could_have_been_detected() -> None:
@@ -205,3 +187,14 @@ def test_a_board_that_waits_for_its_comparison_says_so() -> None:
     document = board(row(1, 0.9), significance=significance)
     assert "is being computed" in rendered("markdown", document)
     assert orjson.loads(rendered("json", document))["significance"]["pending"] is True
+
+
+def test_the_board_of_a_track_says_that_it_is_a_mean() -> None:
+    words = rendered("markdown", board(row(1, 0.9, 1), part="pud"))
+    assert "pud (mean of 2 parts)" in words
+    assert "part en" in rendered("markdown", board(row(1, 0.9, 1), part="en", parts=["en"]))
+
+
+def test_parts_have_a_column_where_a_row_lacks_some() -> None:
+    assert "| 1 of 2 |" in rendered("markdown", BOARD)
+    assert " parts |" not in rendered("markdown", board(row(1, 0.9, 1)))

@@ -37,6 +37,18 @@ from workers.entry import do
 ASKED = ({}, {"part": "en"}, {"part": "pooled", "pick": "all"}, {"score": "attachment.uas"}, {"format": "csv"})
 SINCE_UNITS = (
     "DROP TABLE sessions",
+    "DROP TABLE invites",
+    "ALTER TABLE submissions DROP COLUMN links",
+    "ALTER TABLE teams DROP COLUMN contact",
+    "ALTER TABLE webhooks DROP COLUMN old_secret",
+    "ALTER TABLE webhooks DROP COLUMN old_secret_until",
+    "DROP TABLE deliveries",
+    """CREATE TABLE deliveries (id VARCHAR(64) NOT NULL, webhook_id VARCHAR(64) NOT NULL, event_seq INTEGER NOT NULL,
+    attempts INTEGER NOT NULL, next_at TIMESTAMP WITH TIME ZONE, state VARCHAR(10) NOT NULL, last_status INTEGER,
+    CONSTRAINT pk_deliveries PRIMARY KEY (id), CONSTRAINT uq_deliveries_webhook_id UNIQUE (webhook_id, event_seq),
+    CONSTRAINT fk_deliveries_webhook_id FOREIGN KEY(webhook_id) REFERENCES webhooks (id),
+    CONSTRAINT fk_deliveries_event_seq FOREIGN KEY(event_seq) REFERENCES events (seq))""",
+    "CREATE INDEX ix_deliveries_state_next_at ON deliveries (state, next_at)",
     "DROP TABLE pieces",
     "ALTER TABLE runs DROP COLUMN request_id",
     "ALTER TABLE runs DROP COLUMN trace",
@@ -210,7 +222,7 @@ def test_a_run_of_an_old_board_is_still_under_way_after_the_upgrade(stored):
         assert boards.of_run(db, scheduled.id) == BoardRun(SLUG, 1)
 
 
-def test_a_benchmark_of_before_has_no_ladder_and_no_margin_and_keeps_its_quota(either_context):
+def test_a_benchmark_of_before_has_no_ladder_no_margin_and_no_tracks_and_keeps_its_quota(either_context):
     task = Task(either_context, work_of(either_context))
     task.make()
     before = task.benchmark()
@@ -218,6 +230,7 @@ def test_a_benchmark_of_before_has_no_ladder_and_no_margin_and_keeps_its_quota(e
         settings = orjson.loads(db.scalar(text("SELECT settings FROM benchmarks")))
         for name in ("ladder", "margin", "unit"):
             del settings["leaderboard"][name]
+        del settings["tracks"]
         db.execute(text("UPDATE benchmarks SET settings = :body"), {"body": orjson.dumps(settings).decode()})
         make_old(db)
     migrate(either_context.store)

@@ -135,7 +135,6 @@ def test_a_suffix_of_another_form_is_a_usage_error(command: str, name: str, tmp_
 
 
 def test_a_picture_is_written_by_its_suffix(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="pictures need matplotlib")
     run("compare", "--output", str(tmp_path / "x.svg"), *FILES)
     assert "<svg" in (tmp_path / "x.svg").read_text(encoding="utf-8")
 

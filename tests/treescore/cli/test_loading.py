@@ -16,7 +16,7 @@ from treescore.cli.main import COMMANDS, main
 ROOT = Path(__file__).parents[3]
 SERVICE = {"alembic", "flask", "marshmallow", "redis", "rq", "sqlalchemy", "structlog", "service", "workers"}
 MULTIWORD = "1-2\tab\t_\t_\t_\t_\t_\t_\t_\t_\n1\t{0}\t_\tX\t_\t_\t2\tdet\t_\t_\n2\tb\t_\tX\t_\t_\t0\troot\t_\t_\n\n"
-SPARED = SERVICE | {"httpx", "jsonschema", "matplotlib", "numba", "scipy"}
+SPARED = SERVICE | {"httpx", "jsonschema", "numba", "scipy"}
 KINDS = {
     kind: [path.stem for path in (ROOT / "treescore" / kind).glob("[!_]*.py")] for kind in ("formats", "transforms")
 }
@@ -80,7 +80,7 @@ def test_help_loads_no_command(arguments: tuple[str, ...]) -> None:
 def test_the_help_of_a_command_loads_nothing_of_the_service(command: str) -> None:
     answer = json.loads(printed_by(PROGRAM, command, "--help"))
     assert answer["exit"] == 0
-    assert not set(answer["loaded"]) & (SERVICE | {"matplotlib", "numba", "scipy"})
+    assert not set(answer["loaded"]) & (SERVICE | {"numba", "scipy"})
     if command == "score":
         assert not set(answer["loaded"]) & {"numpy", "rich"}
 

@@ -83,12 +83,6 @@ def test_comparing_needs_two_outputs():
     assert "at least two outputs" in run("compare", *ASKED, GOLD, RULES, status=2).stderr
 
 
-def test_a_picture_needs_the_drawing_library(monkeypatch):
-    monkeypatch.setattr("treescore.results.pictures.find_spec", lambda _name: None)
-    done = run("compare", *ASKED, "--as", "svg", GOLD, RULES, GRAPH, status=NOT_INSTALLED)
-    assert done.stderr == "Error: Drawing needs an optional package. Install it with: pip install 'treescore[plot]'\n"
-
-
 SERVICE = [name for name, entry in COMMANDS.items() if not entry.module]
 
 

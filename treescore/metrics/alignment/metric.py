@@ -34,6 +34,7 @@ from treescore.metrics.alignment.link_sets import (
     readings,
     without_null,
 )
+from treescore.metrics.alignment.marks import link_marks
 from treescore.metrics.shared.group_tables import attributes_of, sentence_tables
 
 COUNT_NAMES = ("links", "sure", "possible", "links_in_sure", "links_in_possible", "sure_links", "sure_links_in_sure")
@@ -282,7 +283,11 @@ class Alignment(Metric):
         empty = unanswered(gold_links, system_links, len(gold))
         outcome = outcome_of(comparison, warnings, empty, zero=self.values["errors"] == ZERO)
         rows = np.asarray(outcome.rows, np.int64)
-        return replace(outcome, slices=lambda: sentence_tables(TABLE, rows, groupings))
+        return replace(
+            outcome,
+            slices=lambda: sentence_tables(TABLE, rows, groupings),
+            marks=lambda: link_marks(gold, system),
+        )
 
     def errors_of(self, item: Mapping[str, Json], gold: Alignments) -> Iterator[dict[str, Json]]:
         """Return links that gold lacks, and sure links of gold that the output lacks; others do not raise AER."""

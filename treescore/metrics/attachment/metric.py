@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treescore.core.arrays import IntArray, owners_of, sums_by
+from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_by
 from treescore.core.columns import Records
 from treescore.core.disclosure import Disclosure, SliceFields, fields
 from treescore.core.limits import Limits
+from treescore.core.marks import Marks, State, word_states
 from treescore.core.params import BOOLEAN, Json, Param
 from treescore.core.registry import ERROR, OK, ErrorValues, Example, ItemInfo, Metric, Outcome, TokenBits, register
 from treescore.core.scores import ScoreTable, ratio_score
@@ -139,6 +140,7 @@ class Attachment(Metric):
             details=lambda start, stop: Records(
                 {"words": wrong_words(gold, system, scoring & ~right["las"], start, stop)}
             ),
+            marks=lambda: _marks(scoring, right, present),
         )
 
     def errors_of(self, item: Mapping[str, Json], gold: DependencyTreebank) -> Iterator[dict[str, Json]]:
@@ -160,6 +162,13 @@ class Attachment(Metric):
             ("Label accuracy score:      ", "correct_label"),
         )
         return "".join(_summary_line(title, counts[name], counts["tokens"]) for title, name in lines)
+
+
+def _marks(scoring: BoolArray, right: dict[str, BoolArray], present: BoolArray) -> Marks:
+    """Return the marks of the scoring words; a word of a sentence that the output leaves empty stands alone."""
+    states = np.where(scoring, word_states(right["uas"], right["label_accuracy"]), int(State.RIGHT))
+    gold = np.where(present | ~scoring, states, int(State.ALONE))
+    return Marks(system=states[present], gold=gold, partners=None if present.all() else np.flatnonzero(present))
 
 
 def _rows(owners: IntArray, sentences: int, scoring: Any, right: dict[str, Any]) -> IntArray:

@@ -155,10 +155,10 @@ class ComparedTreebanks:
         """Return confusions of labels over equal spans, and the kinds of errors, most frequent first."""
         gold, system = self._scored
         unmatched_gold, unmatched_system = gold.rows(gold.matched < 0), system.rows(system.matched == 0)
-        mislabelled = _aligned(unmatched_gold[:3], unmatched_system[:3])
+        mislabelled = paired_rows(unmatched_gold[:3], unmatched_system[:3])
         wrong_labels = unmatched_gold.labels[mislabelled[0]], unmatched_system.labels[mislabelled[1]]
         rest_gold, rest_system = unmatched_gold.without(mislabelled[0]), unmatched_system.without(mislabelled[1])
-        wrong_spans = _aligned((rest_gold.sentences, rest_gold.labels), (rest_system.sentences, rest_system.labels))
+        wrong_spans = paired_rows((rest_gold.sentences, rest_gold.labels), (rest_system.sentences, rest_system.labels))
         kinds = (
             ("wrong_label", wrong_labels[0]),
             ("wrong_span", rest_gold.labels[wrong_spans[0]]),
@@ -197,8 +197,13 @@ class ComparedTreebanks:
         ]
 
 
-def _aligned(gold: Sequence[IntArray], system: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
-    """Pair rows that agree in all columns, one to one, in order: row numbers of gold and of the system."""
+def paired_rows(gold: Sequence[IntArray], system: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
+    """Pair rows that agree in all columns, one to one, in order: row numbers of gold and of the system.
+
+    Args:
+        gold: columns of gold's rows, int64.
+        system: the same columns of the system's.
+    """
     golds, systems = len(gold[0]), len(system[0])
     if not golds or not systems:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)

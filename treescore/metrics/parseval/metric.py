@@ -34,6 +34,7 @@ from treescore.metrics.parseval import kernel
 from treescore.metrics.parseval.choices import PARAMS, Choices, choices_of
 from treescore.metrics.parseval.details import ComparedTreebanks
 from treescore.metrics.parseval.errors import bracket_errors, brackets_beside
+from treescore.metrics.parseval.marks import span_marks
 from treescore.metrics.parseval.report import evalb_report
 from treescore.metrics.parseval.scores import score_table
 from treescore.metrics.parseval.tables import inputs_of
@@ -116,6 +117,7 @@ class Parseval(Metric):
             details=lambda start, stop: compared().items(start, stop),
             slices=lambda: compared().slices(),
             extra=lambda: compared().tables(),
+            marks=lambda: span_marks(self.choices, gold, system, np.asarray(status == OK, np.bool_)),
         )
 
     def absent(self, gold: ConstituentTreebank, items: ItemInfo, limits: Limits) -> Counts:

@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_by
+from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
 from treescore.core.columns import Column, Lists, Records, listed, nullable
 from treescore.core.disclosure import Disclosure, SliceFields
 from treescore.core.heads import resolved_heads
 from treescore.core.limits import Limits
+from treescore.core.marks import NO_PARTNER, Marks, State, word_states
 from treescore.core.params import Json
 from treescore.core.registry import ErrorValues, Example, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
 from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
@@ -157,6 +158,7 @@ class Ud(Metric):
             tokens={name: TokenBits(values, gold.word_offsets) for name, values in bits.items()},
             details=lambda start, stop: Records({"words": _wrong_words(alignment, bits["las_f1"], start, stop)}),
             slices=lambda: ud_slices(WordAttributes(gold), WordAttributes(system, shape), bits["las_f1"], system_right),
+            marks=lambda: _marks(alignment, *sides, right["uas"]),
         )
 
     def errors_of(self, item: Mapping[str, Json], gold: DependencyTreebank) -> Iterator[dict[str, Json]]:
@@ -263,6 +265,21 @@ def _right(alignment: Alignment, gold: _Side, system: _Side) -> dict[str, BoolAr
         "mlas": las & tagged & _same_function_words(alignment, gold, system, las & tagged),
         "blex": las & lemmas,
     }
+
+
+def _marks(alignment: Alignment, gold: _Side, system: _Side, heads: BoolArray) -> Marks:
+    """Return the marks of aligned words; others stand alone. A word belongs to the sentence of its first character."""
+    golds, systems = alignment.gold_words, alignment.system_words
+    states = word_states(heads, gold.deprels[golds] == system.deprels[systems])
+    of_gold, of_system = (np.full(len(side.deprels), int(State.ALONE), np.int64) for side in (gold, system))
+    of_gold[golds], of_system[systems] = states, states
+    owners = alignment.sentences_of(alignment.system.token_starts)[alignment.system.token_of_word]
+    return Marks(
+        system=of_system,
+        gold=of_gold,
+        partners=np.maximum(alignment.gold_of, NO_PARTNER),
+        firsts=offsets_of(sums_by(owners, len(alignment.gold.treebank))),
+    )
 
 
 def _images(alignment: Alignment, words: IntArray) -> IntArray:

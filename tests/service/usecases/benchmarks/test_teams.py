@@ -5,11 +5,13 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from service.errors import Conflict, Forbidden, Gone, NotFound, Unauthorized
-from service.requests import PageQuery, TeamRequest
+from service.errors import Conflict, Forbidden, Gone, NotFound, Unauthorized, Unprocessable
+from service.render.team_tokens import tokens_csv
+from service.requests import EventsQuery, PageQuery, TeamRequest, TeamsRequest
 from service.store import score_records, texts
 from service.usecases.access.authentication import authenticate
-from service.usecases.benchmarks.teams import create_team, erase_team, list_teams, rotate_token
+from service.usecases.benchmarks.teams import create_team, create_teams, erase_team, list_teams, rotate_token
+from service.usecases.events.listing import list_events
 from service.usecases.submissions.changes import submission_output
 from service.usecases.submissions.submissions import view_submission
 from tests.fixtures.contexts import ORGANISER
@@ -77,3 +79,73 @@ def test_erasing_leaves_scores_without_a_name_and_without_outputs(made, context)
         erase_team(context, ORGANISER, SLUG, "lyon")
     with pytest.raises(Conflict):
         create_team(context, ORGANISER, SLUG, TeamRequest("lyon", "Another Lyon"))
+
+
+def several(*ids, places=None):
+    return TeamsRequest(teams=[TeamRequest(each, f"={each}", f"{each}@example.org") for each in ids], places=places)
+
+
+def listed(context):
+    return [team["id"] for team in list_teams(context, ORGANISER, SLUG, PageQuery(limit=2000)).items]
+
+
+def test_teams_are_made_at_once_each_with_its_token_and_event(made, context):
+    teams = create_teams(context, ORGANISER, SLUG, several("oslo", "lyon"))
+    assert [team["id"] for team in teams] == ["oslo", "lyon"]
+    assert [authenticate(context, team["token"]).team for team in teams] == ["oslo", "lyon"]
+    events = list_events(context, ORGANISER, EventsQuery(limit=100)).items
+    assert [event["subject"] for event in events if event["type"] == "team.created"] == ["oslo", "lyon"]
+
+
+def test_all_are_made_or_none(made, context):
+    create_team(context, ORGANISER, SLUG, TeamRequest("lyon", "Lyon"))
+    create_team(context, ORGANISER, SLUG, TeamRequest("metz", "Metz"))
+    erase_team(context, ORGANISER, SLUG, "metz")
+    with pytest.raises(Conflict) as error:
+        create_teams(context, ORGANISER, SLUG, several("oslo", "metz", "lyon"))
+    assert [(each.code, each.pointer) for each in error.value.problems] == [
+        ("taken-id", "/teams/1/id"),
+        ("taken-id", "/teams/2/id"),
+    ]
+    assert "lyon, metz" in error.value.detail
+    assert listed(context) == ["lyon"]
+
+
+def test_an_id_that_stands_there_twice_is_named_with_its_place(made, context):
+    with pytest.raises(Unprocessable) as error:
+        create_teams(context, ORGANISER, SLUG, several("oslo", "lyon", "oslo"))
+    assert [(each.code, each.pointer) for each in error.value.problems] == [("repeated-id", "/teams/2/id")]
+    with pytest.raises(Unprocessable) as error:
+        create_teams(context, ORGANISER, SLUG, several("oslo", "oslo", places=[(2, 1), (5, 1)]))
+    assert [(each.line, each.column) for each in error.value.problems] == [(5, 1)]
+    assert "line 2" in error.value.problems[0].detail
+    assert listed(context) == []
+
+
+def test_teams_make_no_teams_at_once(made, context):
+    with pytest.raises(Forbidden):
+        create_teams(context, made.team("lyon"), SLUG, several("oslo"))
+
+
+def test_a_thousand_teams_are_made_in_one_request(made, context):
+    teams = create_teams(context, ORGANISER, SLUG, several(*(f"t{number:04}" for number in range(1000))))
+    assert len({team["token"] for team in teams}) == 1000
+    assert len(listed(context)) == 1000
+
+
+def test_organisers_alone_see_the_contact_and_erasing_takes_it_away(made, context):
+    create_teams(context, ORGANISER, SLUG, several("lyon"))
+    assert list_teams(context, ORGANISER, SLUG, PageQuery(limit=10)).items[0]["contact"] == "lyon@example.org"
+    lyon = authenticate(context, rotate_token(context, ORGANISER, SLUG, "lyon")["token"])
+    made.scored(lyon)
+    shown = [made.leaderboard(lyon), made.benchmark(lyon), list_events(context, lyon, EventsQuery(limit=100)).items]
+    assert b"example.org" not in orjson.dumps(shown)
+    erase_team(context, ORGANISER, SLUG, "lyon")
+    with context.store.read() as db:
+        assert db.exec_driver_sql("SELECT contact FROM teams").scalars().all() == [None]
+
+
+def test_no_spreadsheet_takes_a_field_of_the_tokens_for_a_formula(made, context):
+    teams = create_teams(context, ORGANISER, SLUG, several("lyon"))
+    table = tokens_csv([{**teams[0], "contact": "+1 555"}]).decode()
+    assert table == f"id,name,contact,token\r\nlyon,'=lyon,'+1 555,{teams[0]['token']}\r\n"

@@ -121,3 +121,13 @@ def test_only_organisers_read_it(context, lyon):
     for caller in (lyon, SCORER):
         with pytest.raises(Forbidden):
             report(context, caller, SLUG, PageQuery())
+
+
+def test_the_scores_of_every_shown_part_and_track_release_bits(task, context):
+    parts = {name: {"gold": LONG} for name in ("en", "de", "fr")}
+    task.make(parts=parts, tracks={"pud": ["en", "de"]}, leaderboard={"scores": ["attachment.las"]})
+    task.scored(task.team(), {"en": spoilt(1), "de": LONG, "fr": LONG})
+    # three parts, a track, the mean of all, and all as one text
+    assert about(context)["bits_released"] == 6 * 33.0
+    task.patch(tracks={})
+    assert about(context)["bits_released"] == 5 * 33.0

@@ -1,0 +1,181 @@
+"""One submission against all others of a board, or against one: the comparison that the board's ranks rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import orjson
+from flask import Response, request
+from markupsafe import Markup
+
+from service.api import calls
+from service.errors import NotFound
+from service.pages import answers
+from service.pages.benchmarks import benchmark_document
+from service.pages.board import heading, part_choices
+from service.pages.exports import export, links
+from service.pages.pictures import drawn
+from service.pages.score_names import NamedScore, ScoreNames
+from service.pages.visitors import visitor
+from service.policy.gate import LEVELS, Level, require
+from service.schemas import queries
+from service.usecases.boards.leaderboard import leaderboard
+from service.usecases.comparisons.show import labelled, shown_names, view_comparison
+from service.usecases.runs.views import View
+from treescore.core.counting import counted
+from treescore.render import FORMATS
+from treescore.render.against import Opponent, against_scale, opponents, verdict
+from treescore.render.chart_words import interval_words, p_words, signed_words, value_words
+from treescore.render.crosstable import CrossTable, cross_table, notes
+from treescore.render.marks import axis_svg, dot_svg, interval_bar_svg
+from treescore.render.pairs import pairs_svg
+from treescore.render.sentences import assumed
+
+blueprint = answers.pages("compare", "/b/<benchmark>/compare")
+SIDES = ("a", "b")
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A comparison for people.
+
+    Attributes:
+        document: of the API, whose systems have names instead of ids.
+        names: submission -> the name that stands for it.
+        a, b: submissions; `b` is None for every other one.
+    """
+
+    document: Mapping[str, Any]
+    names: Mapping[str, str]
+    a: str
+    b: str | None
+
+
+@blueprint.get("")
+def show_comparison(benchmark: str) -> Response:
+    """Show one submission, by default the first row's, against every other one or against one."""
+    caller = visitor().caller
+    query, own = answers.query(queries.LEADERBOARD, *SIDES)
+    board_view = leaderboard(calls.context(), caller, benchmark, query)
+    board = orjson.loads(board_view.body)
+    require(LEVELS[board["feedback"]], Level.SCORES, "comparisons")
+    name = board["significance"]["comparison"]
+    answered = None
+    if name is not None and not board["significance"]["pending"]:
+        try:
+            answered = view_comparison(calls.context(), caller, name)
+        except NotFound:  # fewer than two rows were compared
+            answered = None
+    version = (board_view.etag, None if answered is None else answered.etag)
+    return answers.known_page("compare.html", version, partial(_values, benchmark, board, answered, own))
+
+
+def _values(benchmark: str, board: Mapping[str, Any], answered: View | None, own: Mapping[str, str]) -> dict[str, Any]:
+    document = benchmark_document(visitor().caller, benchmark)
+    names = ScoreNames(document, board["rounding"])
+    score = names(board["score"])
+    shown = {
+        **heading(document, board),
+        "board": board,
+        "score": score,
+        "names": [names(address) for address in board["scores"]],
+        "parts": part_choices(document),
+        "query": dict(request.args.items()),
+        "compared": None,
+    }
+    answer = None if answered is None else orjson.loads(answered.body)
+    if answer is None or "pairs" not in answer or not answer["pairs"]:
+        return shown
+    compared = _compared(answer, own)
+    return shown | _shown(compared, score) | {"exports": _exports(benchmark, answer["id"])}
+
+
+def _compared(answer: Mapping[str, Any], own: Mapping[str, str]) -> Compared:
+    """Return the comparison with the two sides that are asked for: submissions or teams.
+
+    Raises:
+        NotFound: one of them is not compared on this board.
+    """
+    names = shown_names(answer["labels"], short=True)
+    ranked = [system["name"] for system in answer["systems"]]
+    teams = {str(label["team"]): each for each, label in answer["labels"].items() if label["team"] is not None}
+
+    def side(name: str) -> str | None:
+        asked = own.get(name)
+        if asked is None:
+            return None
+        found = asked if asked in names else teams.get(asked)
+        if found not in ranked:
+            raise NotFound(f"No compared submission of this board is {asked[:80]!r}. Choose one from the list.")
+        return found
+
+    a, b = side("a") or ranked[0], side("b")
+    return Compared(labelled(answer, names), names, a, None if b == a else b)
+
+
+def _shown(compared: Compared, score: NamedScore) -> dict[str, Any]:
+    """Return what the template shows of a comparison."""
+    shares = (score.address,) if score.figures.share else ()
+    table = cross_table(compared.document, shares)
+    me = compared.names[compared.a]
+    every = opponents(table, me)
+    scale = against_scale(every, table.figures.factor)
+    other = None if compared.b is None else compared.names[compared.b]
+    listed = [each for each in every if other is None or each.name == other]
+    by_rank = [system["name"] for system in compared.document["systems"]]
+    return {
+        "compared": compared,
+        "me": me,
+        "other": other,
+        "sides": [(each, name) for each, name in compared.names.items() if name in by_rank],
+        "verdict": verdict(listed) if other is None else _one_verdict(me, listed, table),
+        "axis": drawn(axis_svg(scale)),
+        "dots": {filled: drawn(dot_svg(filled=filled)) for filled in (True, False)},
+        "rows": [_row(each, table, drawn(interval_bar_svg(scale, each.mark(table.figures.factor)))) for each in listed],
+        "pairs": None if other is not None else drawn(pairs_svg(compared.document, me, shares)),
+        "pair_count": counted(len(compared.document["pairs"]), "pair"),
+        "said": [*assumed(compared.document), *notes(compared.document)],
+        "with_units": any(each.units for each in listed),
+        "worse_words": ("worse", "better") if compared.document["higher_is_better"] else ("better", "worse"),
+    }
+
+
+def _one_verdict(me: str, listed: Sequence[Opponent], table: CrossTable) -> str:
+    """Return in one sentence what is known of two submissions."""
+    (other,) = listed
+    if other.difference is None:
+        return f"{me} and {other.name} were not compared."
+    by = signed_words(abs(other.difference), table.figures).lstrip("+")
+    if not other.significant:
+        return f"{me} and {other.name} cannot be told apart: they differ by {by}, p {p_words(other.p)}."
+    better, worse = (me, other.name) if other.better else (other.name, me)
+    return f"{better} is better than {worse}, by {by}, p {p_words(other.p)}."
+
+
+def _row(each: Opponent, table: CrossTable, bar: Markup) -> dict[str, Any]:
+    figures = table.figures
+    return {
+        "name": each.name,
+        "score": value_words(each.score, figures),
+        "bar": bar,
+        "difference": "" if each.difference is None else signed_words(each.difference, figures),
+        "interval": interval_words(each.low, each.high, figures, signed=True),
+        "p": p_words(each.p),
+        "significant": each.significant,
+        "units": each.units,
+    }
+
+
+def _exports(benchmark: str, comparison: str) -> list[tuple[str, str]]:
+    return links(f"/v1/comparisons/{comparison}", f"/b/{benchmark}/compare/{comparison}", {}, ("json", *FORMATS))
+
+
+@blueprint.get("/<comparison>")
+def export_comparison(benchmark: str, comparison: str) -> Response:
+    """Show a comparison in another format, to a visitor who is signed in."""
+    query, _ = answers.query(queries.COMPARISON)
+    view = view_comparison(calls.context(), visitor().caller, comparison, query.format or "json")
+    return export(view, f"{benchmark}-comparison")

@@ -1,0 +1,173 @@
+"""The matrix of a benchmark: parts down, teams across."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import orjson
+from flask import Response, request
+
+from service.api import calls
+from service.errors import BadRequest
+from service.pages import answers
+from service.pages.benchmarks import benchmark_document
+from service.pages.board import SEEN_NAMES, default_board, heading, row_name
+from service.pages.exports import export, links
+from service.pages.score_names import NamedScore, ScoreNames
+from service.pages.visitors import visitor
+from service.render import MATRIX_FORMATS
+from service.schemas import queries
+from service.usecases.boards.matrix import matrix
+from service.usecases.runs.views import View
+from treescore.core.counting import counted
+from treescore.render.shades import GAP, GAP_STEPS, SCORE, SCORE_STEPS, By, shade_of
+
+blueprint = answers.pages("matrix", "/b/<benchmark>/matrix")
+ORDERS = {"name": "by name", "best": "by best score", "spread": "by spread"}
+SHADES: Mapping[str, By] = {"gap": GAP, "score": SCORE}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell: the figure, its class, and whether it is the best of its row."""
+
+    shown: str
+    shade: str
+    best: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One row of the table: a part, or what ranks the teams.
+
+    Attributes:
+        name: of the part; empty for the row that ranks.
+        title: its size, where it is known.
+        values: one a team.
+        cells: the same, as they are shown.
+    """
+
+    name: str
+    title: str
+    values: Sequence[float | None]
+    cells: Sequence[Cell]
+
+
+@blueprint.get("")
+def show_matrix(benchmark: str) -> Response:
+    """Show the score that ranks of every team on every part."""
+    query, own = answers.query(queries.MATRIX, "order", "shade")
+    order, shade = _choice(own, "order", ORDERS), _choice(own, "shade", SHADES)
+    view = matrix(calls.context(), visitor().caller, benchmark, query)
+    return answers.known_page("matrix.html", view.etag, partial(_values, benchmark, view, order, shade))
+
+
+@blueprint.get("/export")
+def export_matrix(benchmark: str) -> Response:
+    """Show the matrix in another format, to a visitor who is signed in."""
+    query, _ = answers.query(queries.MATRIX)
+    view = matrix(calls.context(), visitor().caller, benchmark, query)
+    return export(view, f"{benchmark}-matrix")
+
+
+def _choice(own: Mapping[str, str], name: str, known: Mapping[str, object]) -> str:
+    """Return the value of a parameter of the page, by default the first.
+
+    Raises:
+        BadRequest: unknown value.
+    """
+    value = own.get(name, next(iter(known)))
+    if value not in known:
+        raise BadRequest(f"{name}: unknown value. Use one of: {', '.join(known)}.", slug="invalid-query")
+    return value
+
+
+def _values(benchmark: str, view: View, order: str, shade: str) -> dict[str, object]:
+    document = orjson.loads(view.body)
+    about = benchmark_document(visitor().caller, benchmark)
+    names = ScoreNames(about, document["rounding"])
+    score = names(document["score"])
+    cells = partial(_cells, score=score, by=SHADES[shade], higher=document["higher_is_better"])
+    board = default_board(benchmark)
+    query = dict(request.args.items())
+    return {
+        **heading(about, document),
+        "matrix": document,
+        "score": score,
+        "names": [names(address) for address in board["scores"]],
+        "teams": [row_name(row) for row in document["rows"]],
+        "main": _line("", "", [row["score"] for row in document["rows"]], cells),
+        "main_name": SEEN_NAMES.get(document["part"] or "", document["part"] or "score"),
+        "lines": _ordered(_lines(document, cells), order, higher=document["higher_is_better"]),
+        "orders": ORDERS, "order": order, "shade": shade,
+        "key": _key(shade),
+        "caption": _caption(document, score),
+        "query": query,
+        "exports": links(f"/v1/benchmarks/{benchmark}/matrix", f"/b/{benchmark}/matrix/export", query, MATRIX_FORMATS),
+    }  # fmt: skip
+
+
+def _caption(document: Mapping[str, Any], score: NamedScore) -> str:
+    teams, parts = (counted(len(document[name]), name[:-1]) for name in ("rows", "parts"))
+    return f"{score.label} of {teams.replace('row', 'team')} on {parts}."
+
+
+Cells = Callable[[Sequence[float | None]], Sequence[Cell]]
+
+
+def _lines(document: Mapping[str, Any], cells: Cells) -> list[Line]:
+    lines = []
+    for at, part in enumerate(document["parts"]):
+        values = [row["values"][at] for row in document["rows"]]
+        sizes = [counted(part[f"{unit}s"], unit) for unit in ("sentence", "word") if part[f"{unit}s"] is not None]
+        lines.append(_line(part["name"], ", ".join(sizes), values, cells))
+    return lines
+
+
+def _line(name: str, title: str, values: Sequence[float | None], cells: Cells) -> Line:
+    return Line(name, title, values, cells(values))
+
+
+def _cells(values: Sequence[float | None], *, score: NamedScore, by: By, higher: bool) -> list[Cell]:
+    """Return a row of cells, shaded by their distance from the best or by the score itself."""
+    known = [value for value in values if value is not None]
+    best = (max(known) if higher else min(known)) if known else 0.0
+    factor = score.figures.factor
+
+    def cell(value: float | None) -> Cell:
+        shown = score.figures.value(value)
+        if value is None:
+            return Cell(shown, "none", best=False)
+        shade = shade_of(factor * value, factor * best, by) if score.figures.share else ""
+        return Cell(shown, shade, best=value == best)
+
+    return [cell(value) for value in values]
+
+
+def _ordered(lines: Sequence[Line], order: str, *, higher: bool) -> list[Line]:
+    """Return the parts in the order that is asked for; parts without a score come last."""
+
+    def key(line: Line) -> tuple[bool, float, str]:
+        known = [value for value in line.values if value is not None]
+        if order == "name" or not known:
+            return (not known and order != "name", 0.0, line.name)
+        if order == "spread":
+            return (False, min(known) - max(known), line.name)
+        return (False, -max(known) if higher else min(known), line.name)
+
+    return sorted(lines, key=key)
+
+
+def _key(shade: str) -> list[tuple[str, str]]:
+    """Return the steps of the shades: class and words."""
+    if SHADES[shade] == SCORE:
+        ends = [f"< {SCORE_STEPS[0]:g}", *(f"{step:g}" for step in SCORE_STEPS[:-1]), f"> {SCORE_STEPS[-1]:g}"]
+        return [(f"a{number}", words) for number, words in enumerate(ends)]
+    steps = GAP_STEPS[1:]
+    between = [f"{low:g}–{high:g}" for low, high in pairwise(steps)]
+    words = ["0", f"< {steps[0]:g}", *between, f"> {steps[-1]:g} points"]
+    return [(f"d{number}", word) for number, word in enumerate(words)]

@@ -1,0 +1,118 @@
+"""The trees of a submission, by policy."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from sqlalchemy import Connection
+
+from service.caller import Caller
+from service.context import Context
+from service.errors import SOON, Conflict, Gone, NotFound
+from service.policy import gate
+from service.policy.gate import Level
+from service.policy.levels import not_shown
+from service.policy.split import shown_share
+from service.requests import SubmissionTreesQuery
+from service.store import artifacts, revisions
+from service.store.benchmarks import Benchmark
+from service.store.revisions import Revision
+from service.store.runs import UNFINISHED
+from service.store.submissions import TREES, Submission
+from service.usecases.access.access import active_revision, benchmark_of, submission_of
+from service.usecases.boards.released import release_of_revision
+from service.usecases.runs.views import Page
+from service.usecases.submissions.results import part_of
+from service.usecases.submissions.seen_trees import SeenTrees, require_errors
+from service.usecases.trees.choosing import differing
+from service.usecases.trees.listing import NOT_KEPT, Asked, listed, tree_page
+from service.usecases.trees.window import Window, window
+
+_NAME = re.compile(r"r(\d+)/trees/\d+")
+
+
+def submission_trees(context: Context, caller: Caller, submission_id: str, query: SubmissionTreesQuery) -> Page:
+    """Return the trees of one part, from after `cursor`; or of one item.
+
+    Below level `gold` they are the output's own, numbered as its sentences are, also where it does not fit gold.
+
+    Raises:
+        NotFound: unknown submission, part or item; no trees are stored.
+        Forbidden: the benchmark's feedback level does not show the errors that are asked.
+        Conflict: the submission has not been scored yet, or no revision is active.
+        Gone: the output was deleted, and its trees with it.
+        Unprocessable: the cursor is invalid.
+    """
+    with context.store.read() as db:
+        seen, asked = _seen(db, context, caller, submission_id, query)
+        return tree_page(listed(seen.trees, asked, beside_gold=seen.beside_gold), seen.document)
+
+
+def submission_window(
+    context: Context, caller: Caller, submission_id: str, query: SubmissionTreesQuery, against: str | None = None
+) -> Window:
+    """Return the sentence `query.item` of one part, by default the first chosen one, among those around it.
+
+    Args:
+        context: store and clock.
+        caller: who asks.
+        submission_id: whose trees.
+        query: which part, sentence and choice.
+        against: another submission, which the caller may read: only sentences in which the two are not right and wrong
+            alike are chosen. That tells of gold, so that it needs level `gold`.
+
+    Raises:
+        NotFound, Forbidden, Conflict, Gone: as `submission_trees`.
+    """
+    with context.store.read() as db:
+        seen, asked = _seen(db, context, caller, submission_id, query)
+        if against is not None:
+            other, _ = _seen(db, context, caller, against, query)
+            if not (seen.beside_gold and other.beside_gold):
+                raise not_shown("Sentences in which two submissions differ are shown beside gold only.")
+            asked = replace(asked, only=differing(seen.trees, other.trees))
+        return window(seen.trees, asked, seen.document, beside_gold=seen.beside_gold)
+
+
+def _seen(
+    db: Connection, context: Context, caller: Caller, submission_id: str, query: SubmissionTreesQuery
+) -> tuple[SeenTrees, Asked]:
+    """Return the trees of one part as the caller may see them, and what of them is asked."""
+    submission = submission_of(db, caller, submission_id)
+    benchmark = benchmark_of(db, submission.benchmark_id)
+    level = gate.level_of(benchmark, caller, context.now())
+    require_errors(level, query.choice)
+    active = active_revision(db, benchmark)
+    name = part_of(revisions.parts_of(db, active.id), query.part).name
+    revision = _read_under(db, benchmark, submission)
+    parts = [] if revision is None else [each for each in revisions.parts_of(db, revision.id) if each.name == name]
+    if revision is None or not parts:
+        raise _none_stored(submission, level)
+    release = release_of_revision(db, benchmark, revision, level, shown_share(benchmark, context.now()))
+    seen = SeenTrees(db, submission, parts[0], revision, level, release)
+    if not len(seen.trees.text):
+        raise _none_stored(submission, level)
+    seen.require_choice(query.choice)
+    # cursors of own trees do not depend on the revision under which the output was read: outputs that do not fit
+    # are not read again under later ones
+    owner = (submission_id, name, *((str(revision.number),) if seen.beside_gold else ()))
+    return seen, Asked(owner, query.choice, query.cursor, query.limit, query.item)
+
+
+def _read_under(db: Connection, benchmark: Benchmark, submission: Submission) -> Revision | None:
+    """Return the last revision, up to the active one, under which outputs of a submission were read."""
+    names = artifacts.names_holding(db, submission.id, f"{TREES}s/")
+    found = [int(match[1]) for match in map(_NAME.fullmatch, names) if match is not None]
+    numbers = [number for number in found if number <= (benchmark.active_revision or 0)]
+    return revisions.get(db, benchmark.id, max(numbers)) if numbers else None
+
+
+def _none_stored(submission: Submission, level: Level) -> Conflict | Gone | NotFound:
+    """Return why there are no trees; at level `none` it does not tell whether the submission was scored."""
+    if submission.output_deleted_at is not None:
+        return Gone(f"The output of {submission.id} was deleted, and its trees with it.")
+    if level > Level.NONE and submission.state in UNFINISHED:
+        detail = f"The submission {submission.id} is {submission.state} and has no trees yet."
+        return Conflict(detail, slug="no-results", headers=SOON)
+    return NotFound(NOT_KEPT)

@@ -1,0 +1,75 @@
+"""What a benchmark says of itself: organisers write it, and all who may see the benchmark read it."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.errors import NotFound, Unprocessable
+from service.store import benchmarks as stored
+from service.usecases.benchmarks.settings import DEFAULTS
+from tests.fixtures.contexts import ORGANISER
+from tests.fixtures.tasks import ANYONE, SLUG
+
+NOTHING = DEFAULTS["about"]
+LINK = {"label": "Call", "url": "https://example.org/call"}
+
+
+def test_all_who_see_the_benchmark_read_it(task):
+    task.make(about={"description": "# A\n\ttext", "links": [LINK]})
+    expected = {**NOTHING, "description": "# A\n\ttext", "links": [LINK]}
+    assert task.benchmark(ORGANISER)["about"] == expected
+    assert task.benchmark(ANYONE)["about"] == expected
+
+
+def test_without_it_all_members_are_empty(task):
+    task.make()
+    assert task.benchmark()["about"] == NOTHING
+    assert DEFAULTS["about"]["links"] == []
+
+
+def test_others_do_not_read_that_of_a_private_benchmark(task):
+    task.make(about={"rules": "none"}, leaderboard={"public": False})
+    with pytest.raises(NotFound):
+        task.benchmark(ANYONE)
+
+
+def test_members_are_changed_one_by_one_and_null_clears(task):
+    task.make(about={"rules": "Be fair.", "licence": "CC BY", "links": [LINK]})
+    task.patch(about={"licence": None, "contact": "a@example.org"})
+    assert task.benchmark()["about"] == {**NOTHING, "rules": "Be fair.", "contact": "a@example.org", "links": [LINK]}
+    task.patch(about={"links": None, "rules": None})
+    assert task.benchmark()["about"] == {**NOTHING, "contact": "a@example.org"}
+    task.patch(title="Another")
+    assert task.benchmark()["about"]["contact"] == "a@example.org"
+
+
+@pytest.mark.parametrize("text", ["a\x00b", "a\u202eb", "a\u2066b", "\x1b[31m", "\ufeffa"])
+def test_no_character_hides_or_turns_others(task, text):
+    with pytest.raises(Unprocessable) as error:
+        task.make(about={"citation": text})
+    assert [(each.code, each.pointer) for each in error.value.problems] == [("bad-value", "/about/citation")]
+
+
+def test_all_of_it_together_has_a_limit_in_bytes(task):
+    task.make(about={"description": "é" * 9_000, "rules": "x" * 2_000})
+    with pytest.raises(Unprocessable) as error:
+        task.patch(about={"contact": "x"})
+    assert [(each.code, each.pointer) for each in error.value.problems] == [("about-too-long", "/about")]
+    with pytest.raises(Unprocessable):
+        task.patch(about={"links": [LINK]})
+    task.patch(about={"rules": None, "contact": "x" * 2_000})
+
+
+def test_a_benchmark_from_before_says_nothing(task, context):
+    task.make()
+    with context.store.write() as db:
+        stored.forget(db, SLUG)
+    assert "about" not in task_settings(context)
+    assert task.benchmark()["about"] == NOTHING
+    task.patch(about={"rules": "Be fair."})
+    assert task.benchmark()["about"]["rules"] == "Be fair."
+
+
+def task_settings(context):
+    with context.store.read() as db:
+        return stored.get(db, SLUG).settings

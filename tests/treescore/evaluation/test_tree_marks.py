@@ -1,0 +1,117 @@
+"""Marks of words, constituents and links, worked out by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from treescore.core.marks import NO_PARTNER, State
+from treescore.evaluation.evaluate import Evaluation
+from treescore.evaluation.spec import parse_spec
+from treescore.evaluation.tree_marks import MarkedBy, marks_of
+
+R, H, L, B, A, S, K = State.RIGHT, State.HEAD, State.LABEL, State.BOTH, State.ALONE, State.SPAN, State.LINK
+
+
+def marked(request: dict[str, Any], gold: str, output: str) -> MarkedBy | None:
+    """The marks of an output."""
+    spec = parse_spec(request)
+    evaluation = Evaluation(spec, gold.encode())
+    system = evaluation.read(output.encode(), spec.format)
+    return marks_of(spec.entries, evaluation.compare(system, spec.format), evaluation.gold, system)
+
+
+def conllu(*words: str) -> str:
+    """One sentence; a word is id, form, tag, head and relation."""
+    lines = []
+    for word in words:
+        number, form, tag, head, relation = word.split()
+        lines.append(f"{number}\t{form}\t_\t{tag}\t_\t_\t{head}\t{relation}\t_\t_")
+    return "\n".join(lines) + "\n\n"
+
+
+GOLD = conllu("1 go VERB 0 root", "2 on ADV 1 advmod", "3 now ADV 1 advmod", "4 . PUNCT 1 punct")
+WRONG = conllu("1 go VERB 0 root", "2 on ADV 3 advmod", "3 now ADV 1 case", "4 . PUNCT 2 dep")
+
+
+@pytest.mark.parametrize(
+    ("metric", "states"),
+    [("attachment", [R, H, L, B]), ({"name": "attachment", "params": {"punctuation": False}}, [R, H, L, R])],
+)
+def test_words_with_another_head_relation_or_both(metric: object, states: list[int]) -> None:
+    found = marked({"format": "conllu", "metrics": [metric]}, GOLD, WRONG)
+    assert found is not None
+    assert found.key == "attachment"
+    assert found.marks.system.tolist() == found.marks.gold.tolist() == states
+    assert found.marks.partners is None
+
+
+def test_a_metric_that_makes_none_leaves_the_plain_comparison() -> None:
+    found = marked({"format": "conllu", "metrics": ["dependency_relations"]}, GOLD, WRONG)
+    assert found is not None
+    assert found.key is None
+    assert found.marks.system.tolist() == [R, H, L, B]
+
+
+def test_the_marks_of_a_metric_after_transforms_are_of_other_trees() -> None:
+    bracketed = {"format": "bracketed", "metrics": ["attachment"], "transforms": ["heads"]}
+    found = marked(bracketed, "(S (NP (NN a)) (VP (VB b)))\n", "(())\n")
+    assert found is not None
+    assert found.key is None
+    assert set(found.marks.system.tolist()) == {R}  # constituents, of a sentence that cannot be compared
+
+
+def test_words_of_another_segmentation_stand_alone_and_the_others_have_partners() -> None:
+    gold = conllu("1 can AUX 2 aux", "2 not PART 0 root", "3 go VERB 2 dep") + conllu("1 up ADV 0 root")
+    output = conllu("1 cannot AUX 2 aux", "2 go VERB 0 root", "3 up ADV 2 advmod")
+    found = marked({"format": "conllu", "metrics": ["ud"]}, gold, output)
+    assert found is not None
+    assert found.marks.system.tolist() == [A, B, B]
+    assert found.marks.gold.tolist() == [A, A, B, B]
+    assert found.marks.partners is not None
+    assert found.marks.firsts is not None
+    assert found.marks.partners.tolist() == [NO_PARTNER, 2, 3]
+    assert found.marks.firsts.tolist() == [0, 2, 3]
+
+
+def test_constituents_are_compared_as_multisets() -> None:
+    gold = "(S (NP (NP (DT a) (NN b))) (VP (VB c)))\n"
+    output = "(S (NP (DT a) (NN b)) (XP (VB c)))\n"
+    found = marked({"format": "bracketed", "metrics": ["parseval"]}, gold, output)
+    assert found is not None
+    assert found.key == "parseval"
+    assert found.marks.gold.tolist() == [R, R, S, L]
+    assert found.marks.system.tolist() == [R, R, L]
+
+
+def test_deleted_words_and_labels_are_no_errors() -> None:
+    gold = "(TOP (S (NP (DT a)) (VP (VB c) (. .))))\n"
+    output = "(S (NP (DT a)) (VP (VB c)) (. .))\n"
+    metric = {"name": "parseval", "params": {"preset": "evalb-collins"}}
+    found = marked({"format": "bracketed", "metrics": [metric]}, gold, output)
+    assert found is not None
+    assert set(found.marks.system.tolist()) | set(found.marks.gold.tolist()) == {R}
+
+
+def test_sentences_with_other_words_have_no_marks() -> None:
+    found = marked({"format": "bracketed", "metrics": ["parseval"]}, "(S (X a) (X b))\n", "(T (X a))\n")
+    assert found is not None
+    assert found.marks.system.tolist() == [R]
+
+
+def test_links_that_gold_lacks_and_sure_ones_that_are_missed() -> None:
+    found = marked({"format": "pharaoh", "metrics": ["alignment"]}, "0-0 1-1 2p2\n", "0-0 1-2\n")
+    assert found is not None
+    assert found.marks.system.tolist() == [R, K]
+    assert found.marks.gold.tolist() == [R, K, R]
+    assert found.marks.sentences is not None
+    assert found.marks.sentences.tolist() == [0]
+
+
+def test_trees_of_two_kinds_are_not_compared() -> None:
+    spec = parse_spec({"format": "bracketed", "metrics": ["attachment"], "transforms": ["heads"]})
+    evaluation = Evaluation(spec, b"(S (NP (NN a)) (VP (VB b)))\n")
+    other = parse_spec({"format": "conllx", "metrics": ["attachment"]}).format
+    system = evaluation.read(b"1 a _ _ _ _ 0 root\n2 b _ _ _ _ 1 x\n", other)
+    assert marks_of(spec.entries, {"attachment": None}, evaluation.gold, system) is None  # type: ignore[dict-item]

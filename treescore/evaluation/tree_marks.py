@@ -1,0 +1,86 @@
+"""Which units of an output's trees are wrong: as a metric saw them, or by a plain comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from treescore.core.marks import Marks, word_states
+from treescore.core.registry import Outcome
+from treescore.core.trees import (
+    Alignments,
+    ConstituentTreebank,
+    DependencyTreebank,
+    ParallelTreebank,
+    Treebank,
+)
+from treescore.errors import ScoringError
+from treescore.evaluation.spec import Entry
+from treescore.metrics.alignment.marks import link_marks
+from treescore.metrics.parseval.choices import EVALB
+from treescore.metrics.parseval.marks import span_marks
+
+
+class MarkedBy(NamedTuple):
+    """Marks, and the key of the metric entry that they are of; None for a plain comparison."""
+
+    marks: Marks
+    key: str | None
+
+
+def marks_of(
+    entries: Sequence[Entry], outcomes: Mapping[str, Outcome], gold: Treebank, system: Treebank
+) -> MarkedBy | None:
+    """Return the marks of the first entry that makes some of the trees as they were read; else of a plain comparison.
+
+    Args:
+        entries: in the order in which they are asked.
+        outcomes: by key.
+        gold: as it was read.
+        system: as it was read.
+
+    Returns:
+        None where the trees are not of one kind, or have other words.
+    """
+    for entry in entries:
+        marks = None if entry.steps else outcomes[entry.key].marks()
+        if marks is not None:
+            return MarkedBy(marks, entry.key)
+    plain = _plain(gold, system)
+    return None if plain is None else MarkedBy(plain, None)
+
+
+def _plain(gold: Treebank, system: Treebank) -> Marks | None:
+    match gold, system:
+        case DependencyTreebank(), DependencyTreebank():
+            return _words(gold, system)
+        case ConstituentTreebank(), ConstituentTreebank():
+            return _spans(gold, system)
+        case ParallelTreebank(), ParallelTreebank():
+            return _links(gold.alignment, system.alignment)
+        case Alignments(), Alignments():
+            return _links(gold, system)
+        case _:
+            return None
+
+
+def _words(gold: DependencyTreebank, system: DependencyTreebank) -> Marks | None:
+    if not (np.array_equal(gold.word_offsets, system.word_offsets) and np.array_equal(gold.forms, system.forms)):
+        return None
+    states = word_states(gold.heads == system.heads, gold.deprels == system.deprels)
+    return Marks(system=states, gold=states)
+
+
+def _spans(gold: ConstituentTreebank, system: ConstituentTreebank) -> Marks | None:
+    if len(gold) != len(system):
+        return None
+    return span_marks(EVALB, gold, system, np.ones(len(gold), np.bool_))
+
+
+def _links(gold: Alignments, system: Alignments) -> Marks | None:
+    try:
+        return link_marks(gold, system)
+    except ScoringError:
+        return None

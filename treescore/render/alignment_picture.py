@@ -1,0 +1,115 @@
+"""Draw a word alignment: source and target as two columns, the links of gold and output between them.
+
+Columns need no wrapping and no turning: a long pair grows down, and each script keeps its direction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from treescore.render.alignment_facts import NULL, described, drawn_part, left_out
+from treescore.render.dependency_pieces import agreed_first
+from treescore.render.drawing import END, INK, MIDDLE, SOFT, START, Drawing, number
+from treescore.render.letters import width
+from treescore.render.mark_looks import link_style
+from treescore.render.sentence_shapes import AGREED, AlignmentSentence, Link
+from treescore.render.sentence_text import FORM, LABEL, SMALL, form_width, shown_form
+
+_PITCH, _MOST_PITCH = 26.0, 52.0
+_EDGE = 8.0
+_PAD = 18.0
+_BETWEEN = 220.0
+"""Between the columns."""
+_NUMBER = 26.0
+"""Room of a number beside a word."""
+_STUB, _RISE, _MARK = 20.0, 9.0, 7.0
+"""Length and rise of a link to no word, and from its end to the middle of its mark."""
+_NOTE = 24.0
+
+
+def alignment_svg(sentence: AlignmentSentence, *, name: str = "alignment") -> str:
+    """Return the picture of a pair as SVG; equal pairs give equal bytes.
+
+    Args:
+        sentence: what is drawn; of more than MOST_WORDS words the first.
+        name: of the picture, for its ids: letters, digits and hyphens.
+    """
+    return _Picture(sentence, name).svg()
+
+
+class _Picture:
+    def __init__(self, sentence: AlignmentSentence, name: str) -> None:
+        self._note = left_out(sentence)
+        self._sentence = drawn_part(sentence)
+        self._drawing = Drawing(name, sentence.title, described(self._sentence, self._note))
+        self._forms = [[shown_form(word) for word in side] for side in (self._sentence.source, self._sentence.target)]
+        rooms = [max((form_width(form) for form in forms), default=0.0) for forms in self._forms]
+        self._left = _EDGE + rooms[0] + _NUMBER
+        self._right = self._left + _BETWEEN
+        self._width = max(self._right + _NUMBER + rooms[1], width(self._note, LABEL) + _EDGE) + _EDGE
+        self._height = _PITCH * max(map(len, self._forms))
+        self._ys = [self._middles(len(forms)) for forms in self._forms]
+
+    def svg(self) -> str:
+        links = self._sentence.links
+        for index in agreed_first((link.mark, at) for at, link in enumerate(links)):
+            self._link(links[index])
+        for link in links:
+            if link.source is None or link.target is None:
+                self._null(link)
+        self._column(self._forms[0], self._ys[0], self._left, END)
+        self._column(self._forms[1], self._ys[1], self._right, START)
+        height = self._height + 2 * _PAD
+        if self._note:
+            self._drawing.text(_EDGE, height, self._note, size=LABEL, class_="note ok", fill=SOFT)
+            height += _NOTE
+        return self._drawing.svg(self._width, height)
+
+    def _middles(self, count: int) -> list[float]:
+        """Return the middle of each word of a column; the shorter one is spread, so that links cross less."""
+        pitch = min(_MOST_PITCH, self._height / count) if count else 0.0
+        first = _PAD + (self._height - pitch * count) / 2 + pitch / 2
+        return [first + pitch * index for index in range(count)]
+
+    def _column(self, forms: Sequence[str], ys: Sequence[float], x: float, anchor: str) -> None:
+        away = -1 if anchor == END else 1
+        wrong = {
+            link.source if anchor == END else link.target for link in self._sentence.links
+            if link.mark != AGREED and (link.sure or link.mark == "wrong")
+        }  # fmt: skip
+        for index, (form, y) in enumerate(zip(forms, ys, strict=True)):
+            bold = index in wrong
+            self._drawing.text(
+                x + away * _NUMBER, y + 5.5, form, size=FORM, text_anchor=anchor, fill=INK,
+                class_="form wrong" if bold else "form", font_weight="650" if bold else None,
+            )  # fmt: skip
+            if form != str(index + 1):
+                self._drawing.text(
+                    x + away * _NUMBER / 2, y + 4, str(index + 1), size=SMALL, text_anchor=MIDDLE, fill=SOFT,
+                    class_="num",
+                )  # fmt: skip
+
+    def _link(self, link: Link) -> None:
+        style = link_style(link.mark, sure=link.sure)
+        (x, y), (other_x, other_y) = self._ends(link)
+        path = f"M{number(x)} {number(y)}L{number(other_x)} {number(other_y)}"
+        self._drawing.path(path, class_=f"arc {style.classes}", **style.stroke)
+
+    def _ends(self, link: Link) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return both ends of a line; one to no word is short and rises, so that it lies on no other line."""
+        left, right = self._left + 2, self._right - 2
+        source = None if link.source is None else self._ys[0][link.source]
+        target = None if link.target is None else self._ys[1][link.target]
+        if source is not None:
+            return (left, source), ((left + _STUB, source - _RISE) if target is None else (right, target))
+        assert target is not None  # noqa: S101 - a drawn link has a word
+        return (right - _STUB, target - _RISE), (right, target)
+
+    def _null(self, link: Link) -> None:
+        """Write at the end of a link to no word that there is none."""
+        style = link_style(link.mark, sure=link.sure)
+        start, end = self._ends(link)
+        x, y = (end[0] + _MARK, end[1]) if link.target is None else (start[0] - _MARK, start[1])
+        self._drawing.text(
+            x, y + 3, NULL, size=LABEL, text_anchor=MIDDLE, class_=f"rel {style.classes}", fill=style.ink, **style.halo
+        )

@@ -1,0 +1,101 @@
+"""What the picture of a sentence's constituents shows, in words and as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from treescore.core.counting import counted
+from treescore.render.constituent_layout import MOST_LEVELS, Tree, tree_of
+from treescore.render.sentence_shapes import AGREED, CROSSING, LABEL, ConstituentSentence, Facts, Span
+from treescore.render.sentence_text import shown_form, shown_label
+
+MOST_WORDS = 300
+"""Words that are drawn; the picture says if there are more."""
+_LISTED = 40
+"""Constituents that the description names."""
+_NAMED = 6
+"""Words of a constituent that are written out."""
+_WHAT = {LABEL: "label", CROSSING: "crossing"}
+
+
+def sides_of(sentence: ConstituentSentence) -> list[tuple[str, tuple[Span, ...]]]:
+    """Return the sides that are given with their names, the upper one first."""
+    sides = ((sentence.upper, sentence.gold), (sentence.lower, sentence.system))
+    return [(name, spans) for name, spans in sides if spans is not None]
+
+
+def facts(sentence: ConstituentSentence, *, every_span: bool = False) -> Facts:
+    """Return the constituents that are not agreed: those of each side, in the order of their words.
+
+    Args:
+        sentence: what is drawn.
+        every_span: list agreed ones too.
+    """
+    trees = [tree_of(spans, MOST_WORDS) for _, spans in sides_of(sentence)]
+    rows = [
+        (shown_label(span.label), _words(sentence, span), f"{span.start + 1}-{span.end}", name, _what(span))
+        for name, spans in sides_of(sentence)
+        for span in _drawn(spans)
+        if every_span or span.mark != AGREED
+    ]
+    return Facts(("Label", "Words", "From-to", "Only in", "Wrong"), tuple(rows), left_out(sentence, trees))
+
+
+def left_out(sentence: ConstituentSentence, trees: list[Tree]) -> str:
+    """Return the sentence that says how much of a large tree is drawn; empty if all is."""
+    parts = []
+    if len(sentence.words) > MOST_WORDS:
+        parts.append(f"first {MOST_WORDS:,} of {len(sentence.words):,} words")
+    height = max((tree.height for tree in trees), default=0)
+    if height > MOST_LEVELS:
+        parts.append(f"lowest {MOST_LEVELS:,} of {height:,} levels")
+    empty = sum(tree.empty for tree in trees)
+    if empty:
+        parts.append(f"without {counted(empty, 'empty constituent')}")
+    said = ", ".join(parts)
+    return f"{said[:1].upper()}{said[1:]}." if said else ""
+
+
+def described(sentence: ConstituentSentence, note: str, *, mirrored: bool) -> str:
+    """Return the description of the picture for those who cannot see it.
+
+    Args:
+        sentence: what is drawn.
+        note: what the picture says below.
+        mirrored: the words run from right to left.
+    """
+    names = [f"{shown_label(name)} {at}" for (name, _), at in zip(sides_of(sentence), ("above", "below"), strict=False)]
+    where = ", ".join(names) + (", read from right to left" if mirrored else "")
+    return " ".join([f"{where[:1].upper()}{where[1:]}.", *_listed(sentence), *([note] if note else [])])
+
+
+def _listed(sentence: ConstituentSentence) -> Iterator[str]:
+    rows = facts(sentence).rows
+    for name, _ in sides_of(sentence):
+        own = [row for row in rows if row[3] == name]
+        listed = [
+            f"{label} {words}" + ("" if wrong in {"", "words"} else f" ({wrong})")
+            for label, words, _, _, wrong in own[:_LISTED]
+        ]
+        more = [f"and {counted(len(own) - _LISTED, 'other')}"] if len(own) > _LISTED else []
+        if listed:
+            yield f"Only in {shown_label(name)}: {'; '.join([*listed, *more])}."
+    if not rows:
+        yield "No constituent is wrong."
+
+
+def _drawn(spans: tuple[Span, ...]) -> Iterator[Span]:
+    """Yield the constituents of a side whose words are drawn."""
+    kept = [span for span in spans if 0 <= span.start < min(span.end, MOST_WORDS)]
+    return iter(sorted(kept, key=lambda span: (span.start, -span.end)))
+
+
+def _words(sentence: ConstituentSentence, span: Span) -> str:
+    words = sentence.words[span.start : min(span.end, MOST_WORDS)]
+    if len(words) <= _NAMED:
+        return " ".join(map(shown_form, words))
+    return " ".join([*map(shown_form, words[: _NAMED - 2]), "…", shown_form(words[-1])])
+
+
+def _what(span: Span) -> str:
+    return "" if span.mark == AGREED else _WHAT.get(span.mark, "words")

@@ -1,0 +1,141 @@
+"""Make what a picture of a sentence shows, from gold and what a metric says of the output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from treescore.core.params import Json
+from treescore.core.registry import OK, STATUS_NAMES, Metric
+from treescore.core.text import is_punctuation
+from treescore.core.trees import Alignments, ConstituentTreebank, DependencyTreebank
+from treescore.render.sentence_pictures import Drawable
+from treescore.render.sentence_shapes import (
+    AlignmentSentence,
+    Arc,
+    ArcMark,
+    ConstituentSentence,
+    DependencyHalf,
+    DependencySentence,
+    Link,
+    LinkMark,
+    Span,
+    SpanMark,
+    Word,
+)
+
+Row = Mapping[str, Json]
+_DEPENDENCIES = {"word", "gold_head", "gold_deprel", "system_head", "system_deprel"}
+_BRACKETS = {"label", "start", "end", "gold", "system"}
+_LINKS = {"source", "target", "link", "gold", "system"}
+
+
+def drawing_of(metric: Metric, gold: Any, item: Row, rows: Sequence[Row], title: str) -> Drawable | None:
+    """Return what a picture of a sentence shows; None where it cannot be drawn.
+
+    Args:
+        metric: what compared it.
+        gold: the treebank, as the metric sees it.
+        item: the sentence.
+        rows: its `beside_gold`.
+        title: of the picture.
+    """
+    if item["status"] != STATUS_NAMES[OK] or not rows:
+        return None
+    columns = set(rows[0])
+    if isinstance(gold, DependencyTreebank) and columns >= _DEPENDENCIES:
+        return _dependencies(metric, gold, item, rows, title)
+    if isinstance(gold, ConstituentTreebank) and columns >= _BRACKETS:
+        return _constituents(metric, gold, item, rows, title)
+    if isinstance(gold, Alignments) and columns >= _LINKS:
+        return _alignment(rows, title)
+    return None
+
+
+def _dependencies(
+    metric: Metric, gold: DependencyTreebank, item: Row, rows: Sequence[Row], title: str
+) -> DependencySentence | None:
+    """Return both halves over gold's words; what agrees has gold's head and relation on both sides."""
+    if [row["word"] for row in rows] != list(range(1, len(rows) + 1)):
+        return None
+    if any(row.get("system_word", row["word"]) != row["word"] for row in metric.errors_of(item, gold)):
+        return None
+    words = tuple(Word(str(row["word"]), row["form"]) for row in rows)
+    agreed_as_gold = [
+        row if row["error"] else {**row, "system_head": row["gold_head"], "system_deprel": row["gold_deprel"]}
+        for row in rows
+    ]
+    # What the output has of a word that is not scored is unknown.
+    scored = [
+        row for row in agreed_as_gold if metric.values.get("punctuation", True) or not is_punctuation(row["form"])
+    ]
+    gold_half = DependencyHalf(words, _arcs(agreed_as_gold, "gold", len(words)))
+    return DependencySentence(title, gold_half, DependencyHalf(words, _arcs(scored, "system", len(words))))
+
+
+def _arcs(rows: Iterable[Row], side: str, words: int) -> tuple[Arc, ...]:
+    """Return the arcs of one side; words without a head that is a word or the root have none."""
+    heads = [(row, _head(row[f"{side}_head"], words)) for row in rows]
+    return tuple(
+        Arc(head - 1 if head else None, row["word"] - 1, row[f"{side}_deprel"] or "", _arc_mark(row))
+        for row, head in heads
+        if head is not None
+    )
+
+
+def _head(value: Json, words: int) -> int | None:
+    """Return a head that is a word or the root; None for all else that texts have in its place."""
+    text = str(value)
+    head = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else words + 1
+    return head if head <= words else None
+
+
+def _arc_mark(row: Row) -> ArcMark:
+    if not row["error"]:
+        return "agreed"
+    return "label" if str(row["gold_head"]) == str(row["system_head"]) else "wrong"
+
+
+def _constituents(
+    metric: Metric, gold: ConstituentTreebank, item: Row, rows: Sequence[Row], title: str
+) -> ConstituentSentence | None:
+    """Return both sides over the words that are compared; None where brackets count other things than words."""
+    words = _compared_words(metric, gold, item["item"] - 1)
+    first = metric.values.get("first_word", 0)
+    if first != 0 or metric.values.get("empty_constituents") == "word" or max(row["end"] for row in rows) > len(words):
+        return None
+    own = {side: {(row["start"], row["end"]) for row in rows if row[side]} for side in ("gold", "system")}
+    gold_spans = tuple(_span(row, own["system"], set()) for row in rows if row["gold"])
+    system_spans = tuple(_span(row, own["gold"], own["gold"]) for row in rows if row["system"])
+    return ConstituentSentence(title, words, gold_spans, system_spans)
+
+
+def _compared_words(metric: Metric, gold: ConstituentTreebank, sentence: int) -> tuple[str, ...]:
+    here = slice(*gold.word_offsets[sentence : sentence + 2].tolist())
+    strings = gold.vocabulary.strings
+    deleted = set(metric.values.get("delete_labels", ()))
+    pairs = zip(gold.words[here].tolist(), gold.tags[here].tolist(), strict=True)
+    return tuple(strings[word] for word, tag in pairs if tag < 0 or strings[tag] not in deleted)
+
+
+def _span(row: Row, others: Iterable[tuple[int, int]], crossed: Iterable[tuple[int, int]]) -> Span:
+    start, end = row["start"], row["end"]
+    mark: SpanMark = "agreed"
+    if row["error"]:
+        crossing = any(a < start < b < end or start < a < end < b for a, b in crossed)
+        mark = "label" if (start, end) in others else "crossing" if crossing else "wrong"
+    return Span(row["label"], start, end, mark)
+
+
+def _alignment(rows: Sequence[Row], title: str) -> AlignmentSentence:
+    """Return the links over numbered words: alignments have no text."""
+    source, target = (
+        tuple(str(word) for word in range(1, max(row[side] for row in rows) + 1)) for side in ("source", "target")
+    )
+    return AlignmentSentence(title, source, target, tuple(map(_link, rows)))
+
+
+def _link(row: Row) -> Link:
+    source, target = (None if row[side] == 0 else row[side] - 1 for side in ("source", "target"))
+    mark: LinkMark = "agreed" if row["gold"] and row["system"] else "missed" if row["gold"] else "wrong"
+    return Link(source, target, mark, sure=row["link"] == "S")
